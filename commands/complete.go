@@ -83,7 +83,7 @@ func countries(cmd *cobra.Command, args []string, toComplete string) ([]string, 
 func keepFilesOut(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		switch flag.Name {
-		case "file", "input", "results", "state", "errors":
+		case "file", "input", "results", "state", "errors", "mapping":
 		default:
 			if _, given := cmd.GetFlagCompletionFunc(flag.Name); !given {
 				cli.RegisterFlag(cmd, flag.Name, cobra.NoFileCompletions)

@@ -30,6 +30,8 @@ type importing struct {
 	file    string
 	results string
 	random  *rand.Rand
+	url     string // The address of the service in all runs.
+	sent    func() // Called after each creation.
 }
 
 // newImporting writes a file of that many persons.
@@ -42,6 +44,15 @@ func newImporting(t *testing.T, format string, total int) *importing {
 		file: filepath.Join(dir, "persons."+format), results: filepath.Join(dir, "results.ndjson"),
 		random: rand.New(rand.NewPCG(uint64(total), 4)),
 	}
+	i.sent = func() {}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		i.service.Handler.ServeHTTP(w, r)
+		if r.Method == http.MethodPost {
+			i.sent()
+		}
+	}))
+	t.Cleanup(server.Close)
+	i.url = server.URL
 	var text strings.Builder
 	if format == "csv" {
 		text.WriteString("owningOrganizationUuid,recruitingOrganizationUuid,name.lastName,name.firstName\n")
@@ -80,14 +91,12 @@ func (i *importing) run(stopAfter int64, args ...string) (errs string, code int)
 	ctx, cancel := context.WithCancel(i.Context())
 	defer cancel()
 	var seen atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		i.service.Handler.ServeHTTP(w, r)
-		if r.Method == http.MethodPost && seen.Add(1) == stopAfter {
+	i.sent = func() {
+		if seen.Add(1) == stopAfter {
 			cancel() // After the record was saved, before its answer is read.
 		}
-	}))
-	defer server.Close()
-	environment := map[string]string{"HOME": i.home, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": i.token}
+	}
+	environment := map[string]string{"HOME": i.home, "FUNDESK_BASE_URL": i.url, "FUNDESK_TOKEN": i.token}
 	var stderr bytes.Buffer
 	code = Run(ctx, append([]string{"person", "import", i.file, "--results", i.results, "--yes"}, args...), hasty(appOf(environment, strings.NewReader(""), &bytes.Buffer{}, &stderr)))
 	return stderr.String(), code
@@ -214,18 +223,25 @@ func TestImportOfAnEditedFile(t *testing.T) {
 	}
 }
 
-// Results of one service are not taken for those of another one in silence.
+// Results of one service do not count for another one, which gets every row, and that is said.
 func TestImportToAnotherService(t *testing.T) {
 	t.Parallel()
 	i := newImporting(t, "ndjson", 3)
-	if errs, code := i.run(0); code != 0 || strings.Contains(errs, "Another results file") {
-		t.Fatalf("got exit code %d and %q, want 0 without a warning", code, errs)
+	if errs, code := i.run(0); code != 0 || strings.Contains(errs, "anew") {
+		t.Fatalf("got exit code %d and %q, want 0 without a word about another service", code, errs)
 	}
-	errs, code := i.run(0, "--quiet") // At another address.
-	for _, want := range []string{i.results + " tells what was sent to http://127.0.0.1:", "is not sent to http://127.0.0.1:", "Another results file sends all of it"} {
-		if code != 0 || !strings.Contains(errs, want) {
-			t.Errorf("got exit code %d and %q, want %q", code, errs, want)
-		}
+	first := i.url
+	other := newImporting(t, "ndjson", 3)
+	i.url, i.token, i.owner = other.url, other.token, other.owner
+	text, err := os.ReadFile(other.file)
+	servicetest.Check(t, err)
+	i.write(i.file, string(text))
+	errs, code := i.run(0)
+	if code != 0 || !strings.Contains(errs, "has the results of "+first) || !strings.Contains(errs, "3 created") {
+		t.Errorf("got exit code %d and %q, want three created anew", code, errs)
+	}
+	if errs, code = i.run(0); code != 0 || !strings.Contains(errs, "done already: 3 of 3 lines") {
+		t.Errorf("got exit code %d and %q, want nothing left to do", code, errs)
 	}
 }
 
@@ -284,7 +300,7 @@ func TestImportRefusesAResultsFileInUse(t *testing.T) {
 	t.Parallel()
 	i := newImporting(t, "ndjson", 3)
 	i.run(1, "--concurrency", "1") // Side by side, all three may be sent before the first ends the run.
-	known, err := bulk.ReadResults(i.results)
+	known, err := bulk.ReadResults(i.results, "")
 	servicetest.Check(t, err)
 	first, err := bulk.OpenResults(i.results, known.Size)
 	servicetest.Check(t, err)
@@ -299,4 +315,68 @@ func TestImportRefusesAResultsFileInUse(t *testing.T) {
 	if errs, code := i.run(0); code != 0 || len(i.names()) != 3 {
 		t.Errorf("afterwards: got exit code %d, %q and %d records, want 0 and 3", code, errs, len(i.names()))
 	}
+}
+
+// A file creates each of its rows once, whatever its order, and without a flag.
+func TestImportOfAFileAgain(t *testing.T) {
+	t.Parallel()
+	i := newImporting(t, "csv", 4)
+	again := func(what string, lines ...int) {
+		t.Helper()
+		text := "recruitingOrganizationUuid,name.lastName,owningOrganizationUuid\n"
+		for _, n := range lines {
+			text += fmt.Sprintf("%[1]s,%[2]s,%[1]s\n", i.owner, nameOf(n))
+		}
+		i.write(i.file, text)
+		out, errs, code := i.fundesk("person", "import", i.file, "--yes")
+		if code != 0 {
+			t.Fatalf("%s: got exit code %d and %s%s", what, code, out, errs)
+		}
+		for _, n := range lines {
+			if got := i.names()[nameOf(n)]; got != 1 {
+				t.Errorf("%s: got %d persons of row %d, want 1", what, got, n)
+			}
+		}
+	}
+	again("first", 0, 1, 2, 3)
+	again("twice", 0, 1, 2, 3)
+	again("sorted", 3, 1, 0, 2)
+	again("with rows added", 5, 3, 1, 4, 0, 2)
+	again("with rows left out", 3, 2)
+	again("with other rows", 7, 8)
+	moved := filepath.Join(t.TempDir(), "moved.csv")
+	servicetest.Check(t, os.Rename(i.file, moved))
+	servicetest.Check(t, os.Rename(i.file+".results.ndjson", moved+".results.ndjson"))
+	i.file = moved
+	again("moved with its results", 0, 7, 8)
+	// Two equal rows are two persons, once.
+	i.file = filepath.Join(t.TempDir(), "equal.csv")
+	for range 2 {
+		row := fmt.Sprintf("%[1]s,%[1]s,Equal\n", i.owner)
+		i.write(i.file, "owningOrganizationUuid,recruitingOrganizationUuid,name.lastName\n"+row+row)
+		if _, errs, code := i.fundesk("person", "import", i.file, "--yes"); code != 0 || i.names()["Equal"] != 2 {
+			t.Errorf("got exit code %d, %s and %d persons, want 2", code, errs, i.names()["Equal"])
+		}
+	}
+}
+
+// A folder that cannot be written is refused with the flag before anything is sent.
+func TestImportFromAFolderThatIsReadOnly(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() == 0 {
+		t.Skip("root writes everywhere")
+	}
+	i := newImporting(t, "ndjson", 1)
+	servicetest.Check(t, os.Chmod(filepath.Dir(i.file), 0o500))
+	defer os.Chmod(filepath.Dir(i.file), 0o700)
+	if _, errs, code := i.fundesk("person", "import", i.file, "--yes"); code != 2 || !strings.Contains(errs, "--results FILE") || len(i.names()) != 0 {
+		t.Errorf("got exit code %d and %s, want 2 with the flag", code, errs)
+	}
+}
+
+// fundesk runs a command against the service of the import.
+func (i *importing) fundesk(args ...string) (out, errs string, code int) {
+	i.Helper()
+	l := line{environment: map[string]string{"HOME": i.home, "FUNDESK_BASE_URL": i.url, "FUNDESK_TOKEN": i.token}}
+	return l.run(i.T, args...)
 }

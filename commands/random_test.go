@@ -201,7 +201,7 @@ func (m *monkey) value(f *pflag.Flag) string {
 	switch f.Name {
 	case "base-url":
 		return pick(m, m.url, m.url+"/", "http://127.0.0.1:1", "http://api.example.org", "nonsense", "embedded:demo", "")
-	case "file", "input", "results", "state", "errors":
+	case "file", "input", "results", "state", "errors", "mapping":
 		return m.file()
 	case "profile":
 		return pick(m, "p1", "p2", "nowhere", m.word())

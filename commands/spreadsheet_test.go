@@ -155,10 +155,10 @@ func TestCellsOfSpreadsheets(t *testing.T) {
 		{"--country DE", "gender;optIns.mail;optIns.phone\nW;WAHR;FALSCH\n", `"gender":"female","optIns":{"mail":true,"phone":false}`},
 		{"--country FR", "optIns.mail;optIns.phone\nVRAI;FAUX\n", `"optIns":{"mail":true,"phone":false}`},
 		{"--value gender:Mevr=female", "gender\nMevr\n", `"gender":"female"`},
-		{"", "Achternaam;lastname;gender\na;b;male\n", `line 1: not the name of a field: "Achternaam", "lastname" (name.lastNamePrefix or name.lastName?)`},
-		{"", "phoneNumber\n31612345678\n", `line 2: phoneNumber: must be in international format, such as +31612345678, not "99999999999"`},
-		{"", "gender\nV\n", `line 2: gender: must be a word; --country NL reads the letter`},
-		{"", "Achternaam;Naam\na;b\n", `"xxxxxxxxxx", "xxxx"`},
+		{"", "Achternaam;lastname;gender\na;b;male\n", `line 1: not the name of a field: column 1 "Achternaam", column 2 "lastname" (name.lastNamePrefix or name.lastName?)`},
+		{"", "phoneNumber\n31612345678\n", `line 2: phoneNumber (column 1): must be in international format, such as +31612345678, not "99999999999"`},
+		{"", "gender\nV\n", `line 2: gender (column 1): must be a word; --country NL reads the letter`},
+		{"", "Achternaam;Naam\na;b\n", `column 1 "Achternaam", column 2 "Naam"`},
 		{"", "optIns.phone\nmaybe\n", `, not "xxxxx"`},
 		{"", "dateOfBirth\n3-4-1990\n", `: "9-9-9999"`},
 		{"--value V=female", "gender\nV\n", "is not FIELD:TEXT=VALUE"},
@@ -186,7 +186,7 @@ func TestCellsOfSpreadsheets(t *testing.T) {
 func TestWrongCellsOnATerminal(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"phoneNumber\n06-1234\n": `not "06-1234"`, "Achternaam;Voornam\na;b\n": `"Achternaam", "Voornam"`,
+		"phoneNumber\n06-1234\n": `not "06-1234"`, "Achternaam;Voornam\na;b\n": `column 1 "Achternaam", column 2 "Voornam"`,
 	} {
 		file := filepath.Join(t.TempDir(), "rows.csv")
 		servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))

@@ -16,9 +16,11 @@ import (
 
 // Mistakes are the mistakes in one line of a file.
 type Mistakes struct {
-	Row   Row      `json:"row"`
-	What  []string `json:"what"` // One "field: problem" each.
-	Cause error    `json:"-"`    // Nil if the line was refused before any request.
+	Row  Row      `json:"row"`
+	What []string `json:"what"` // One "field: problem" each, as a log may have it.
+	// Plain is What with every value. Nil if they are equal.
+	Plain []string `json:"plain,omitempty"`
+	Cause error    `json:"-"` // Nil if the line was refused before any request.
 }
 
 // Error returns the line with all its mistakes.
@@ -64,7 +66,11 @@ func WriteMistakes(path string, header []string, wrong iter.Seq[Mistakes]) error
 		}
 		_ = w.Write(names) // Flush returns its error, too.
 		for m := range wrong {
-			line := []string{strconv.Itoa(m.Row.Line), strings.Join(m.What, "; ")}
+			what := m.What
+			if m.Plain != nil {
+				what = m.Plain
+			}
+			line := []string{strconv.Itoa(m.Row.Line), strings.Join(what, "; ")}
 			if m.Row.Text != nil {
 				line = append(line, string(m.Row.Text))
 			}

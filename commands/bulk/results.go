@@ -3,7 +3,6 @@ package bulk
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -13,7 +12,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/durable"
@@ -43,12 +46,31 @@ type Result struct {
 // IsDone reports whether the line was carried out.
 func (r Result) IsDone() bool { return r.OK != nil && *r.OK }
 
-// Sum is a check sum of a line. The zero value means none.
+// Sum is a check sum of a row. The zero value means none.
 type Sum [8]byte
 
-// SumOf returns the sum of a line. The uuid is part of it, so that two persons with the same value have different sums.
-func SumOf(id apitype.UUID, text []byte) Sum {
-	sum := sha256.Sum256(append([]byte(id.String()), text...))
+// SumOf returns the sum of a row: of its cells with the names of their columns, or of its JSON, in any order. Rows that
+// are equal are told apart by how many came before. Empty cells and the columns of a file of mistakes do not count.
+func SumOf(header []string, row Row, before int) Sum {
+	var text []byte
+	if row.Text != nil {
+		value := jsontext.Value(bytes.Clone(row.Text))
+		_ = value.Canonicalize() // It stays as it is if it is no JSON.
+		text = value
+	} else {
+		cells := make([]string, 0, len(row.Cells))
+		for i, cell := range row.Cells {
+			if i < len(header) && cell != "" && !IsOwnColumn(header[i]) {
+				cells = append(cells, header[i]+"\x00"+cell)
+			}
+		}
+		slices.Sort(cells)
+		text = []byte(strings.Join(cells, "\x00\x00"))
+	}
+	if before > 0 {
+		text = append(text, "\x00#"+strconv.Itoa(before)...)
+	}
+	sum := sha256.Sum256(text)
 	return Sum(sum[:len(Sum{})])
 }
 
@@ -63,26 +85,29 @@ func (s *Sum) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Past is the result of earlier runs for a line. The zero value means none.
+// Past is the result of earlier runs for a row. The zero value means none.
 type Past struct {
 	UUID apitype.UUID
-	Sum  Sum
+	Line int
 	Done bool
 }
 
-// Started reports whether an earlier run gave the line a uuid.
+// Started reports whether an earlier run gave the row a uuid.
 func (p Past) Started() bool { return !p.UUID.IsZero() }
 
-// Earlier has the results of earlier runs.
+// Earlier has the results of earlier runs at one service.
 type Earlier struct {
-	Lines   map[int]Past // By the number of the line: its last result counts.
-	Service string       // The service of the last line that names one.
-	Size    int64        // In bytes of the file.
+	Rows  map[Sum]Past
+	Lines map[int]Sum // The last row of each line.
+	Last  map[apitype.UUID]Sum
+	// Elsewhere is a service that results of the file belong to, if none belong to this one.
+	Elsewhere string
+	Size      int64 // In bytes of the file.
 }
 
-// ReadResults reads what earlier runs did. A line that a crash cut is passed over.
-func ReadResults(path string) (known Earlier, err error) {
-	known.Lines = map[int]Past{}
+// ReadResults reads what earlier runs did at a service; without one, at any. A line that a crash cut is passed over.
+func ReadResults(path, service string) (known Earlier, err error) {
+	known.Rows, known.Lines, known.Last = map[Sum]Past{}, map[int]Sum{}, map[apitype.UUID]Sum{}
 	file, err := os.Open(path)
 	if path == "" || errors.Is(err, fs.ErrNotExist) {
 		return known, nil
@@ -100,27 +125,48 @@ func ReadResults(path string) (known Earlier, err error) {
 		}
 	}
 	for {
-		line, err := in.ReadBytes('\n')
-		known.note(line)
-		if errors.Is(err, io.EOF) {
+		line, readErr := in.ReadBytes('\n')
+		if err := known.note(line, service); err != nil {
+			return known, &Fault{"the results file " + path + " " + err.Error(), "finish it with that version, or name another file"}
+		}
+		if errors.Is(readErr, io.EOF) {
 			return known, nil
 		}
-		if err != nil {
-			return known, &Fault{Message: err.Error()}
+		if readErr != nil {
+			return known, &Fault{Message: readErr.Error()}
 		}
 	}
 }
 
-func (e *Earlier) note(line []byte) {
+var errOldResults = errors.New("was written by an earlier version, which did not recognise rows")
+
+// note adds a line of the file.
+func (e *Earlier) note(line []byte, service string) error {
 	e.Size += int64(len(line))
 	var r Result
 	if json.Unmarshal(line, &r) != nil || r.Line <= 0 {
-		return
+		return nil
 	}
-	if id, err := apitype.ParseUUID(r.UUID); err == nil {
-		e.Lines[r.Line] = Past{UUID: id, Sum: r.Sum, Done: r.IsDone()}
-		e.Service = cmp.Or(r.Service, e.Service)
+	id, err := apitype.ParseUUID(r.UUID)
+	if err != nil {
+		return nil
 	}
+	if r.Sum == (Sum{}) {
+		return errOldResults
+	}
+	switch {
+	case r.State == StatePlanned && service != "" && r.Service != "" && r.Service != service:
+		if len(e.Rows) == 0 {
+			e.Elsewhere = r.Service
+		}
+	case r.State == StatePlanned, e.Rows[r.Sum].UUID == id:
+		past := Past{UUID: id, Line: r.Line, Done: r.IsDone()}
+		e.Rows[r.Sum], e.Lines[r.Line], e.Elsewhere = past, r.Sum, ""
+		if past.Done {
+			e.Last[id] = r.Sum
+		}
+	}
+	return nil
 }
 
 // begins is the beginning of a results file, which a crash may have cut. Nothing is added to any other file.
@@ -145,7 +191,7 @@ func OpenResults(path string, size int64) (*Results, error) {
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, &Fault{Message: err.Error()}
+		return nil, &Fault{"keep the results: " + err.Error(), "--results FILE keeps them elsewhere"}
 	}
 	if errors.Is(durable.TryLock(file), durable.ErrHeld) { // A file system without locks hides it.
 		return nil, errors.Join(&Fault{

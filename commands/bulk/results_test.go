@@ -14,9 +14,9 @@ const testID = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
 // What a killed import left behind, whatever a crash did to it, is read again or refused
 // whole; what is added to it afterwards is read too, and nothing that stood there is lost.
 func FuzzResults(f *testing.F) {
-	f.Add([]byte(`{"line":1,"uuid":"` + testID + `","state":"done","ok":true}` + "\n{"))
+	f.Add([]byte(`{"line":1,"uuid":"` + testID + `","sum":"00000000000000aa","state":"done","ok":true}` + "\n{"))
 	f.Add([]byte(`{"line":-1,"uuid":""}`))
-	f.Add([]byte(`{"line":1,"uuid":"` + testID + `","state":"planned"}` + "\n" + `{"line":1,"uuid":"`))
+	f.Add([]byte(`{"line":1,"uuid":"` + testID + `","sum":"00000000000000aa","state":"planned"}` + "\n" + `{"line":1,"uuid":"`))
 	f.Add([]byte(`{"li`))
 	f.Add([]byte("a donor's letter\n"))
 	f.Add([]byte{})
@@ -25,13 +25,13 @@ func FuzzResults(f *testing.F) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		before, err := bulk.ReadResults(path)
+		before, err := bulk.ReadResults(path, "")
 		if err != nil {
 			return // It is told, and not written to.
 		}
-		for number, r := range before.Lines {
-			if number < 1 || !r.Started() {
-				t.Errorf("%q: got %+v for line %d", text, r, number)
+		for sum, r := range before.Rows {
+			if r.Line < 1 || !r.Started() {
+				t.Errorf("%q: got %+v for %v", text, r, sum)
 			}
 		}
 		results, err := bulk.OpenResults(path, before.Size)
@@ -39,18 +39,22 @@ func FuzzResults(f *testing.F) {
 			t.Fatalf("%q: %v", text, err)
 		}
 		const added = 1 << 30
-		if err := results.Write(bulk.Result{Line: added, UUID: testID, State: bulk.StateDone, OK: new(true)}); err != nil {
-			t.Fatal(err)
+		row := bulk.Sum{7}
+		for _, state := range []string{bulk.StatePlanned, bulk.StateDone} {
+			result := bulk.Result{Line: added, UUID: testID, Sum: row, State: state, OK: new(state == bulk.StateDone)}
+			if err := results.Write(result); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if err := results.Close(); err != nil {
 			t.Fatal(err)
 		}
-		after, err := bulk.ReadResults(path)
-		if err != nil || !after.Lines[added].Done {
-			t.Errorf("%q: got %+v, %v, want the result that was added", text, after.Lines[added], err)
+		after, err := bulk.ReadResults(path, "")
+		if err != nil || !after.Rows[row].Done {
+			t.Errorf("%q: got %+v, %v, want the result that was added", text, after.Rows[row], err)
 		}
-		for number, r := range before.Lines {
-			if got := after.Lines[number]; number != added && got != r {
+		for sum, r := range before.Rows {
+			if got := after.Rows[sum]; sum != row && got != r {
 				t.Errorf("%q: got %+v, want %+v to stay", text, got, r)
 			}
 		}

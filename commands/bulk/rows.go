@@ -3,11 +3,13 @@ package bulk
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"io"
 	"iter"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,15 +23,8 @@ type Row struct {
 	Line  int      `json:"line"`            // The line where it begins. A CSV header is line 1.
 	Text  []byte   `json:"text,omitempty"`  // The JSON of the record; nil in CSV.
 	Cells []string `json:"cells,omitempty"` // In CSV, under the header.
-	Wrong error    `json:"-"`               // Why it cannot be read; nil mostly.
-}
-
-// SumText returns the text for the check sum.
-func (r Row) SumText() []byte {
-	if r.Text != nil {
-		return r.Text
-	}
-	return []byte(strings.Join(r.Cells, "\x00"))
+	Sum   Sum      `json:"sum,omitzero"`    // Set by [SumOf] for a row whose results are kept.
+	Wrong string   `json:"wrong,omitempty"` // Why it cannot be read; empty mostly.
 }
 
 // Rows are the records of a file, of which one at a time is read.
@@ -72,6 +67,10 @@ func ReadRows(in io.Reader, f Format) (Rows, error) {
 		return Rows{All: func(func(Row, error) bool) {}}, nil
 	}
 	if f.isCSV(begin) {
+		if !bytes.ContainsRune(begin, '\n') && bytes.ContainsRune(begin, '\r') { // As old programs for Macs end lines.
+			whole = bufio.NewReaderSize(&feedReader{whole}, beginning)
+			begin, _ = whole.Peek(beginning) // Its error is that of the reading above, or comes again.
+		}
 		return readCSV(whole, begin, f.Delimiter)
 	}
 	return Rows{All: jsonRows(whole, begin)}, nil
@@ -156,7 +155,7 @@ func documentRows(in io.Reader, isArray bool) iter.Seq2[Row, error] {
 			case errors.Is(err, io.EOF):
 				return
 			case isSyntax:
-				yield(Row{Line: lines.at(syntax.ByteOffset), Wrong: errJSON}, nil)
+				yield(Row{Line: lines.at(syntax.ByteOffset), Wrong: errJSON.Error()}, nil)
 				return
 			case err != nil:
 				yield(Row{}, unreadable(err))
@@ -196,7 +195,30 @@ func (l *lineCounter) at(place int64) int {
 	return l.line
 }
 
+// feedReader reads carriage returns as line feeds.
+type feedReader struct{ in io.Reader }
+
+func (f *feedReader) Read(to []byte) (int, error) {
+	n, err := f.in.Read(to)
+	for i, b := range to[:n] {
+		if b == '\r' {
+			to[i] = '\n'
+		}
+	}
+	return n, err
+}
+
+// separatorLine matches the first line by which Excel is told the delimiter.
+var separatorLine = regexp.MustCompile("^\"?sep=(.)\"?\r?\n")
+
 func readCSV(in io.Reader, begin []byte, delimiter string) (Rows, error) {
+	lines := 0 // Before the header.
+	if m := separatorLine.FindSubmatch(begin); m != nil {
+		if _, err := io.CopyN(io.Discard, in, int64(len(m[0]))); err != nil {
+			return Rows{}, unreadable(err)
+		}
+		begin, delimiter, lines = begin[len(m[0]):], cmp.Or(delimiter, string(m[1])), 1
+	}
 	comma, err := delimiterOf(begin, delimiter)
 	if err != nil {
 		return Rows{}, err
@@ -210,7 +232,7 @@ func readCSV(in io.Reader, begin []byte, delimiter string) (Rows, error) {
 	if err != nil {
 		return Rows{}, &Fault{Message: "line 1: there is no CSV header"}
 	}
-	return Rows{Header: header, All: func(yield func(Row, error) bool) { csvRows(reader, yield) }}, nil
+	return Rows{Header: header, All: func(yield func(Row, error) bool) { csvRows(reader, lines, yield) }}, nil
 }
 
 // lineLimiter refuses a line that is longer than [MaxLine].
@@ -230,7 +252,8 @@ func (l *lineLimiter) Read(to []byte) (int, error) {
 	return n, err
 }
 
-func csvRows(reader *csv.Reader, yield func(Row, error) bool) {
+// csvRows yields the rows below a header. above is the number of lines above the header.
+func csvRows(reader *csv.Reader, above int, yield func(Row, error) bool) {
 	for {
 		cells, err := reader.Read()
 		parse, isParse := errors.AsType[*csv.ParseError](err)
@@ -238,7 +261,7 @@ func csvRows(reader *csv.Reader, yield func(Row, error) bool) {
 		case errors.Is(err, io.EOF):
 			return
 		case isParse:
-			goesOn := yield(Row{Line: parse.StartLine, Cells: cells, Wrong: parse.Err}, nil)
+			goesOn := yield(Row{Line: parse.StartLine + above, Cells: cells, Wrong: parse.Err.Error()}, nil)
 			if !goesOn || !errors.Is(parse.Err, csv.ErrFieldCount) {
 				return
 			}
@@ -251,7 +274,7 @@ func csvRows(reader *csv.Reader, yield func(Row, error) bool) {
 		if strings.Join(cells, "") == "" { // As spreadsheets leave them below the last one.
 			continue
 		}
-		if !yield(Row{Line: line, Cells: cells}, nil) {
+		if !yield(Row{Line: line + above, Cells: cells}, nil) {
 			return
 		}
 	}
@@ -272,10 +295,15 @@ func delimiterOf(data []byte, named string) (rune, error) {
 		}
 		return r[0], nil
 	}
-	header, _, _ := bytes.Cut(data, []byte("\n"))
+	header, rest, _ := bytes.Cut(data, []byte("\n"))
+	first, _, _ := bytes.Cut(rest, []byte("\n"))
 	best, most := ',', 0
 	for _, candidate := range delimiters {
-		if n := countOutside(string(header), candidate); n > most {
+		n := 2 * countOutside(string(header), candidate)
+		if n > 0 && countOutside(string(first), candidate) == n/2 { // A name may have another one of them.
+			n++
+		}
+		if n > most {
 			best, most = candidate, n
 		}
 	}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"regexp"
+	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"fundesk/apiclient"
@@ -12,7 +15,6 @@ import (
 // Line is one row of a file, checked and ready to be sent.
 type Line struct {
 	Row     Row              `json:"row"`
-	Sum     Sum              `json:"sum"`     // Of the written row, so that an edited row is recognised.
 	Planned bool             `json:"planned"` // Its uuid is in the results file already.
 	Change  apiclient.Change `json:"change"`
 	// After are further changes of the record, which follow if the change took effect. A repeat of one is harmless.
@@ -27,6 +29,54 @@ type Job struct {
 	Client      *apiclient.Client
 	Service     string                    // As the results name it.
 	Each        func(Line, Result, error) // Called for every tried line, in order.
+	// GoesOn reports whether to go on after that many refusals for one reason. No line is sent meanwhile. Nil always
+	// goes on.
+	GoesOn func(ctx context.Context, n int, reason string) bool
+}
+
+// mostAlike is the number of equal refusals after which a run asks whether to go on.
+const mostAlike = 20
+
+// AlikeError ends a run whose lines the service refused for one reason.
+type AlikeError struct{ Reason string }
+
+// Error returns the number and the reason.
+func (e *AlikeError) Error() string {
+	return "the service refused " + strconv.Itoa(mostAlike) + " lines alike: " + e.Reason
+}
+
+// refusals counts the refusals of a run by their reason, without the identifiers in it.
+type refusals struct {
+	mutex  sync.Mutex
+	counts map[string]int
+}
+
+var identifiers = regexp.MustCompile(`[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
+
+// wait returns when no question is open.
+func (r *refusals) wait() {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+}
+
+// note counts a refusal, and returns an error if the run is to end.
+func (r *refusals) note(ctx context.Context, err error, goesOn func(context.Context, int, string) bool) error {
+	kind := apiclient.KindOf(err)
+	isRefusal := kind == apiclient.KindRejected || kind == apiclient.KindConflict || kind == apiclient.KindNotFound
+	if !isRefusal || goesOn == nil {
+		return nil
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	reason := identifiers.ReplaceAllString(Reasons(err), "UUID")
+	if r.counts == nil {
+		r.counts = map[string]int{}
+	}
+	r.counts[reason]++
+	if r.counts[reason] != mostAlike || goesOn(ctx, mostAlike, reason) {
+		return nil
+	}
+	return &AlikeError{Reason: reason}
 }
 
 // Run sends the lines. It stops early when the rest would fail alike: the results cannot be
@@ -40,7 +90,9 @@ func (j *Job) Run(ctx context.Context) error {
 		cancel()
 	}
 	var outages outages
+	var refusals refusals
 	send := func(ctx context.Context, line Line) (int, error) {
+		refusals.wait()
 		if err := ctx.Err(); err != nil { // Not even begun.
 			return 0, err
 		}
@@ -56,6 +108,9 @@ func (j *Job) Run(ctx context.Context) error {
 			stop(err)
 		}
 		if err != nil {
+			if end := refusals.note(ctx, err, j.GoesOn); end != nil {
+				stop(end)
+			}
 			return 0, err
 		}
 		return answer.Status, nil
@@ -83,7 +138,7 @@ func resultOf(line Line, status int, err error) Result {
 	r := Result{
 		Line:   line.Row.Line,
 		UUID:   line.Change.UUID.String(),
-		Sum:    line.Sum,
+		Sum:    line.Row.Sum,
 		State:  StateDone,
 		OK:     new(true),
 		Status: status,
@@ -109,7 +164,13 @@ func (j *Job) Plan() error {
 			continue
 		}
 		if err := j.Results.Write(
-			Result{Line: line.Row.Line, UUID: line.Change.UUID.String(), State: StatePlanned, Service: j.Service},
+			Result{
+				Line:    line.Row.Line,
+				UUID:    line.Change.UUID.String(),
+				Sum:     line.Row.Sum,
+				State:   StatePlanned,
+				Service: j.Service,
+			},
 		); err != nil {
 			return err
 		}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -83,9 +82,6 @@ func (r *rowRun) identify(w *wanted, earlier bulk.Past) {
 		case !isText:
 			w.problem = "uuid: has a value of another kind"
 			return
-		case text != "" && !strings.EqualFold(id, text):
-			w.problem = otherFile(earlier)
-			return
 		}
 		text = id
 	}
@@ -104,48 +100,58 @@ func (r *rowRun) identify(w *wanted, earlier bulk.Past) {
 	if w.problem = r.claim(id, w.Line); w.problem != "" {
 		return
 	}
-	if !earlier.Done { // An edited line of a finished run is a change like any other.
-		w.earlier = earlier
-		return
+	// Only the last change of a record counts: a row may have its values of long ago again. Without --results every row
+	// is compared with its record.
+	if w.earlier = earlier; r.results != "" {
+		w.isDone = earlier.Done && r.known.Last[id] == w.Sum
 	}
-	w.isDone = earlier.Sum == bulk.SumOf(id, w.SumText())
 }
 
 // withoutRecord returns why a row has no record, and everything else that is wrong with the row.
 func (r *rowRun) withoutRecord(w wanted, why string, cause error) error {
+	r.reader.settle(&w, r.reader.country)
 	d := &difference{rowFlags: r.rowFlags, reader: r.reader, body: body{object: map[string]any{}}}
 	d.compare(w.fields)
 	_, err := d.change(cmp.Or(w.id, apitype.NewUUID()), nil)
-	problems := append([]string{why}, r.reader.mistakesIn(w.fields, d.wrong, err)...)
-	return &bulk.Mistakes{Row: w.Row, What: problems, Cause: cause}
+	more := r.reader.mistakesIn(w.fields, d.wrong, err)
+	return &bulk.Mistakes{
+		Row:   w.Row,
+		What:  append([]string{why}, more.shown...),
+		Plain: append([]string{why}, more.plain...),
+		Cause: cause,
+	}
 }
 
 // change returns the changes that give a record the values of its row, or nil.
 func (r *rowRun) change(ctx context.Context, w wanted, raw json.RawMessage, etag string) (*plannedLine, error) {
-	consents, others, problems := r.reader.consentsOf(w.fields)
-	if len(problems) > 0 {
-		return nil, w.mistake(problems...)
-	}
 	d := &difference{rowFlags: r.rowFlags, reader: r.reader, body: body{object: map[string]any{}}}
 	err := apitype.DecodeExact(raw, &d.record)
 	if err != nil || d.record == nil {
 		return nil, cli.Failure(apiclient.KindUnavailable, "the record is not what the interface promises")
+	}
+	home, _ := apiclient.Shown(d.record, "address.country")
+	country, _ := home.(string)
+	r.reader.settle(&w, cmp.Or(country, r.reader.country))
+	consents, others, problems := r.reader.consentsOf(w.fields)
+	if err := w.wrong(problems); err != nil {
+		return nil, err
 	}
 	rev, hasRevision := w.field(apitype.RevisionMember)
 	revision := apiclient.RevisionOf(etag)
 	d.isMoved = hasRevision && revision != "" && fmt.Sprint(rev.given) != revision
 	d.compare(others)
 	asked, err := d.change(w.id, raw)
-	if problems := r.reader.mistakesIn(others, d.wrong, err); len(problems) > 0 {
-		return nil, w.mistake(problems...)
+	if err := w.wrong(r.reader.mistakesIn(others, d.wrong, err)); err != nil {
+		return nil, err
 	}
 	var line *plannedLine
 	if len(d.changes) > 0 {
 		if d.isMoved && !r.force {
-			return nil, &bulk.Mistakes{Row: w.Row, What: d.overtaken(), Cause: errOvertaken}
+			rs := d.overtaken()
+			return nil, &bulk.Mistakes{Row: w.Row, What: rs.shown, Plain: rs.plain, Cause: errOvertaken}
 		}
 		asked.Revision, asked.Seen = etag, apiclient.SeenOf(asked, raw)
-		line = w.line(asked, w.id)
+		line = w.line(asked)
 		line.Changes, line.left = d.changes, d.left
 	}
 	missing, err := missingConsents(ctx, r.client, w.id, consents)

@@ -1,12 +1,12 @@
 package load
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
+	"regexp"
 	"strings"
-	"time"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -14,55 +14,86 @@ import (
 	"fundesk/render"
 )
 
-// resolve returns the value of a field as a request has it. With a country, phone numbers, days and amounts are
-// read as they are written there.
-func (r *rowReader) resolve(field change.Field, given any, isCell bool) (any, error) {
-	text, isText := given.(string)
-	if given == nil || isCell && text == "" {
+// resolve returns the value of a field as a request has it. Phone numbers are read as they are written in the country
+// of the row; days and amounts as the file writes them.
+func (r *rowReader) resolve(f wantedField) (any, error) {
+	text, isText := f.given.(string)
+	if f.given == nil || f.isCell && text == "" {
 		return nil, nil
 	}
-	if isText && r.country != "" && field.Kind == apitype.PhoneField {
-		text = render.International(text, r.country)
-		given = text
+	if isText && f.field.Kind == apitype.PhoneField && f.country != "" {
+		return render.Dialled(text, f.country)
 	}
-	if !isCell {
-		return given, nil
+	if !f.isCell {
+		return f.given, nil
 	}
-	var err error
-	switch field.Kind {
-	case apitype.DateField:
-		if text, err = localDay(text, r.country); err == nil && !isWholeDay(text) {
-			err = errWholeDay
-		}
-	case apitype.TimeField:
-		if text, err = localDay(text, r.country); err == nil && isPartOfDay(text) {
-			err = errWholeDay
-		}
-	case apitype.AmountField:
-		text, err = cellAmount(text, r.country)
-	case apitype.NumberField:
-		text = decimalPoint(text, r.country)
-	case apitype.YesNoField:
-		text = truthWord(text)
-	}
+	text, err := r.read(f, text)
 	if err != nil {
 		return nil, err
 	}
-	if word, has := genderWords[strings.ToLower(text)]; has && field.Path == "gender" {
-		if r.country == "" {
-			return nil, errGender
-		}
-		text = word
-	}
-	return change.FieldJSON(r.session, field, []string{text})
+	return change.FieldJSON(r.session, f.field, []string{text})
 }
 
-var errGender = errors.New(
-	"must be a word; --country NL reads the letter, --value 'gender:V=female' says what it means",
-)
+// read returns the text of a cell in the form of the interface.
+func (r *rowReader) read(f wantedField, text string) (string, error) {
+	switch f.field.Kind {
+	case apitype.DateField:
+		text, err := localDay(text, r.orderOf(f))
+		if err == nil && !isWholeDay(text) {
+			err = errWholeDay
+		}
+		return text, err
+	case apitype.TimeField:
+		text, err := localDay(text, r.orderOf(f))
+		if err == nil && isPartOfDay(text) {
+			err = errWholeDay
+		}
+		return text, err
+	case apitype.AmountField:
+		return cellAmount(text, r.decimal, r.country)
+	case apitype.NumberField:
+		return decimalPoint(text, r.decimalSign()), nil
+	case apitype.YesNoField:
+		return truthWord(text), nil
+	}
+	switch f.field.Path {
+	case "gender":
+		return genderWord(text, r.country)
+	case "language":
+		if localeName.MatchString(text) { // nl_NL, as programs keep it.
+			return strings.ToLower(text[:2]), nil
+		}
+	case "address.country":
+		return cmp.Or(countryOf(text), text), nil
+	}
+	return text, nil
+}
 
-// genderWords are the letters of Dutch, German, English and French.
-var genderWords = map[string]string{"m": "male", "v": "female", "w": "female", "f": "female"}
+var localeName = regexp.MustCompile(`^[a-zA-Z]{2}[-_][a-zA-Z]{2}$`)
+
+// orderOf returns the order of day and month in a field: that of its column, or that of the file.
+func (r *rowReader) orderOf(f wantedField) string {
+	if f.column != nil && f.order != "" {
+		return f.order
+	}
+	none := dateEvidence{}
+	order, _ := none.order(r.dates, r.country)
+	return order
+}
+
+// decimalSign returns the decimal sign of the file, or zero if it is not known.
+func (r *rowReader) decimalSign() byte {
+	switch {
+	case r.decimal != "":
+		return r.decimal[0]
+	case r.country == "":
+		return 0
+	case render.HasDecimalComma(r.country):
+		return ','
+	default:
+		return '.'
+	}
+}
 
 // unguarded returns a cell without the mark that keeps a spreadsheet from reading a formula or a number.
 func unguarded(cell string) string {
@@ -73,74 +104,31 @@ func unguarded(cell string) string {
 	return cell
 }
 
-var errWholeDay = errors.New("must be a whole day such as 1980-05-17, with year, month and day")
+// errThousands is of a number such as 1.250 and 1,250.
+var errThousands = errors.New(
+	"can be read as thousands and as cents; write two decimals, or decimal = \",\" or \".\" in the file of --mapping",
+)
 
-// isPartOfDay reports whether a text is a year, or a year and a month.
-func isPartOfDay(text string) bool {
-	year, month, _ := strings.Cut(strings.TrimSpace(text), "-")
-	isNumber := func(text string) bool { return strings.Trim(text, "0123456789") == "" }
-	return len(year) == 4 && isNumber(year) && len(month) <= 2 && isNumber(month)
-}
-
-// isWholeDay reports whether a text may name a day by itself, unlike a word that depends on today.
-func isWholeDay(text string) bool {
+// isThousandsOrCents reports whether a text is a number with one sign and three digits after it.
+func isThousandsOrCents(text string) bool {
 	text = strings.TrimSpace(text)
-	return len(text) > 4 && strings.Trim(text[:4], "0123456789") == "" && !isPartOfDay(text)
+	at := strings.IndexAny(text, ".,")
+	if at < 1 {
+		return false
+	}
+	whole, rest := text[:at], text[at+1:]
+	return len(rest) == 3 && strings.Trim(whole+rest, "0123456789") == ""
 }
 
-var errDayOrder = errors.New("can be read as two days; --country says in which order day and month stand")
-
-// localDay turns a time that begins with day, month and year into one that begins with YYYY-MM-DD. It returns any
-// other text unchanged.
-func localDay(text, country string) (string, error) {
-	day, after, _ := strings.Cut(strings.TrimSpace(text), " ")
-	parts := strings.FieldsFunc(day, func(r rune) bool { return strings.ContainsRune("-/.", r) })
-	if len(parts) != 3 || len(parts[0]) > 2 || len(parts[1]) > 2 || len(parts[2]) != 4 {
-		return text, nil
+// cellAmount writes an amount with a point before its cents. It returns any other text unchanged. decimal is the sign
+// that a mapping states, or empty.
+func cellAmount(text, decimal, country string) (string, error) {
+	if decimal == "" && isThousandsOrCents(text) {
+		return "", errThousands
 	}
-	first, err1 := strconv.Atoi(parts[0])
-	second, err2 := strconv.Atoi(parts[1])
-	if err1 != nil || err2 != nil {
-		return text, nil
-	}
-	if country == "" && first <= 12 && second <= 12 && first != second {
-		return "", errDayOrder
-	}
-	if country == "US" || country == "" && second > 12 {
-		first, second = second, first
-	}
-	text = strings.TrimSpace(fmt.Sprintf("%s-%02d-%02d %s", parts[2], second, first, after))
-	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02 15:04:05"} { // A time of a record is in UTC.
-		at, err := time.Parse(layout, text)
-		if err == nil {
-			return at.Format(time.RFC3339Nano), nil
-		}
-	}
-	return text, nil
-}
-
-// errThousands is of a number such as 1.250.
-var errThousands = errors.New("can be read as thousands and as cents; --country says which")
-
-// errThirdDecimal is of a number such as 1,250 where the comma is the decimal sign.
-var errThirdDecimal = errors.New("has three digits after its decimal sign, and may be meant in thousands")
-
-// hasThirdDecimal reports whether a text is a number with three digits after its only sign, which is the decimal sign.
-func hasThirdDecimal(text string, sign byte) bool {
-	whole, rest, found := strings.Cut(strings.TrimSpace(text), string(sign))
-	return found && whole != "" && len(rest) == 3 && strings.Trim(whole+rest, "0123456789") == ""
-}
-
-// cellAmount writes an amount with a point before its cents. It returns any other text unchanged.
-func cellAmount(text, country string) (string, error) {
-	sign := byte(0)
-	if country != "" {
-		if sign = '.'; render.HasDecimalComma(country) {
-			sign = ','
-		}
-	}
-	if sign != 0 && hasThirdDecimal(text, sign) {
-		return "", errThirdDecimal
+	sign := (&rowReader{decimal: decimal, country: country}).decimalSign()
+	if decimal != "" && isThousandsOrCents(text) {
+		return decimalPoint(strings.TrimSpace(text), sign), nil
 	}
 	amount, err := apitype.ParseTypedAmount(text, sign)
 	if _, ambiguous := errors.AsType[*apitype.AmbiguousAmount](err); ambiguous {
@@ -152,13 +140,26 @@ func cellAmount(text, country string) (string, error) {
 	return amount.String(), nil
 }
 
-// decimalPoint writes a number with a point if its country writes a decimal comma.
-func decimalPoint(text, country string) string {
-	whole, cents, found := strings.Cut(text, ",")
-	if !found || country == "" || !render.HasDecimalComma(country) || strings.ContainsAny(cents, ",.") {
+// decimalPoint writes a number with a point before its decimals. It returns a number of another form unchanged.
+func decimalPoint(text string, sign byte) string {
+	thousands := "."
+	if sign == '.' {
+		thousands = ","
+	}
+	whole, cents, found := strings.Cut(text, string(rune(sign)))
+	if sign == 0 || strings.ContainsAny(cents, ",.") {
 		return text
 	}
-	return strings.ReplaceAll(whole, ".", "") + "." + cents
+	groups := strings.Split(whole, thousands)
+	for _, group := range groups[1:] {
+		if len(group) != 3 {
+			return text
+		}
+	}
+	if !found {
+		return strings.Join(groups, "")
+	}
+	return strings.Join(groups, "") + "." + cents
 }
 
 // truthWord returns true or false for the words of spreadsheets.
@@ -173,6 +174,23 @@ func truthWord(text string) string {
 	}
 }
 
+// isShownText reports whether a cell is the text of a record as a spreadsheet keeps it: without blanks at its ends, and
+// without the zeros that a number begins with.
+func isShownText(cell, shown string) bool {
+	short := strings.TrimLeft(shown, "0")
+	isNumber := strings.Trim(shown, "0123456789") == ""
+	return cell == trimmed(shown) || isNumber && short != "" && cell == short
+}
+
+// isReadOnlyAs reports whether a cell is the value of a field that no request has, and whose kind is unknown.
+func (r *rowReader) isReadOnlyAs(f wantedField, text, shown string) bool {
+	if f.creates || f.updates || r.country == "" && f.country == "" {
+		return false
+	}
+	day, err := localDay(text, r.orderOf(f))
+	return err == nil && day == shown || render.International(text, cmp.Or(f.country, r.country)) == shown
+}
+
 // isShownAs reports whether a row has the value that a record shows.
 func (r *rowReader) isShownAs(path string, f wantedField, shown any) bool {
 	text, isText := f.given.(string)
@@ -180,14 +198,13 @@ func (r *rowReader) isShownAs(path string, f wantedField, shown any) bool {
 		return shown == nil || shown == ""
 	}
 	if f.isCell && isText {
-		switch shown.(type) {
+		switch was := shown.(type) {
 		case json.Number:
-			return apiclient.IsSame(path, json.Number(decimalPoint(text, r.country)), shown)
+			return apiclient.IsSame(path, json.Number(decimalPoint(text, r.decimalSign())), shown)
 		case bool:
 			return truthWord(text) == fmt.Sprint(shown)
-		case string: // A read-only field, whose kind is unknown here.
-			day, err := localDay(text, r.country)
-			if err == nil && r.country != "" && (day == shown || render.International(text, r.country) == shown) {
+		case string:
+			if isShownText(text, was) || r.isReadOnlyAs(f, text, was) {
 				return true
 			}
 		}

@@ -13,7 +13,8 @@ import (
 func TestCellsOfACountry(t *testing.T) {
 	t.Parallel()
 	day := func(text, country string) string {
-		got, err := localDay(text, country)
+		r := &rowReader{country: country}
+		got, err := localDay(text, r.orderOf(wantedField{}))
 		if err != nil {
 			return err.Error()
 		}
@@ -26,26 +27,27 @@ func TestCellsOfACountry(t *testing.T) {
 		{day("2/1/2026 9:05:07", "US"), time.Date(2026, 2, 1, 9, 5, 7, 0, time.Local).Format(time.RFC3339)},
 		{day("2/1/2026 9:05 PM", "US"), "2026-02-01 9:05 PM"},
 		{day("1-2-2026 10:30 +01:00", "NL"), "2026-02-01 10:30 +01:00"},
-		{day("1-2-2026", ""), "can be read as two days; --country says in which order day and month stand"},
+		{day("1-2-2026", ""), "can be read as two days; --dates dmy or mdy says in which order day and month stand"},
 		{day("12-12-2026", ""), "2026-12-12"},
-		{day("12-11-2026", ""), "can be read as two days; --country says in which order day and month stand"},
+		{day("12-11-2026", ""), "can be read as two days; --dates dmy or mdy says in which order day and month stand"},
 		{day("13-12-2026", ""), "2026-12-13"},
 		{day("12-13-2026", ""), "2026-12-13"},
 		{day("2026-02-01", "NL"), "2026-02-01"},
-		{day("1-2-26", "NL"), "1-2-26"},
+		{day("1-2-26", "NL"), "has a year of two digits; write all four, such as 1980-05-17"},
+		{day("1961/4/3", "US"), "1961-04-03"},
 		{day("001-2-2026", "NL"), "001-2-2026"},
 		{day("1-002-2026", "NL"), "1-002-2026"},
 		{day("1-2", "NL"), "1-2"},
 		{day("a-2-2026", "NL"), "a-2-2026"},
 		{day("1-b-2026", "NL"), "1-b-2026"},
 		{day("soon", "NL"), "soon"},
-		{decimalPoint("1.234,50", "NL"), "1234.50"},
-		{decimalPoint("12,5", "NL"), "12.5"},
-		{decimalPoint("1234", "NL"), "1234"},
-		{decimalPoint("1,234.50", "NL"), "1,234.50"},
-		{decimalPoint("1,2,3", "NL"), "1,2,3"},
-		{decimalPoint("12,50", "US"), "12,50"},
-		{decimalPoint("12,50", ""), "12,50"},
+		{decimalPoint("1.234,50", ','), "1234.50"},
+		{decimalPoint("12,5", ','), "12.5"},
+		{decimalPoint("1234", ','), "1234"},
+		{decimalPoint("1,234.50", ','), "1,234.50"},
+		{decimalPoint("1,2,3", ','), "1,2,3"},
+		{decimalPoint("12,50", '.'), "12,50"},
+		{decimalPoint("12,50", 0), "12,50"},
 		{truthWord("JA"), "true"},
 		{truthWord("1"), "true"},
 		{truthWord("Nee"), "false"},
@@ -91,7 +93,7 @@ func TestCellsOfAZone(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Local = zone
-		if got, err := r.resolve(test.field, test.text, true); err != nil || got != test.want {
+		if got, err := r.resolve(cellOf(test.field, test.text)); err != nil || got != test.want {
 			t.Errorf("%s in %s: got %v, %v, want %v", test.text, test.zone, got, err, test.want)
 		}
 	}
@@ -101,9 +103,9 @@ func TestCellsOfAZone(t *testing.T) {
 func TestAmountsOfCells(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ text, country, want string }{
-		{"12,50", "NL", "12.5"}, {"1.250,00", "NL", "1250"}, {"1.250", "NL", "1250"}, {"1,250", "NL", ""}, {"12,505", "NL", ""}, {"1.250", "US", ""}, {"2.500", "DE", "2500"}, {"1,250", "US", "1250"}, {"1.250", "", ""}, {"12.50", "", "12.5"}, {"€ 30", "NL", "30"}, {"much", "NL", "much"},
+		{"12,50", "NL", "12.5"}, {"1.250,00", "NL", "1250"}, {"1.250", "NL", ""}, {"1,250", "NL", ""}, {"12,505", "NL", ""}, {"1.250", "US", ""}, {"2.500", "DE", ""}, {"1,250", "US", ""}, {"1.250", "", ""}, {"12.50", "", "12.5"}, {"€ 30", "NL", "30"}, {"much", "NL", "much"},
 	} {
-		got, err := cellAmount(test.text, test.country)
+		got, err := cellAmount(test.text, "", test.country)
 		if got != test.want || (err != nil) != (test.want == "") {
 			t.Errorf("%q in %q: got %q, %v, want %q", test.text, test.country, got, err, test.want)
 		}
@@ -136,11 +138,16 @@ func TestDaysOfCells(t *testing.T) {
 		{asked, "2026", false},
 		{asked, "2026-12", false},
 	} {
-		value, err := r.resolve(test.field, test.text, true)
+		value, err := r.resolve(cellOf(test.field, test.text))
 		if isDay := err == nil && value != nil; isDay != test.isDay {
 			t.Errorf("%s %q: got %v, %v, want a day: %v", test.field.Path, test.text, value, err, test.isDay)
 		}
 	}
+}
+
+// cellOf returns a cell of a column.
+func cellOf(field change.Field, text string) wantedField {
+	return wantedField{column: &column{field: field, creates: true}, given: text, isCell: true}
 }
 
 // How much of a file was read is known where its length is.

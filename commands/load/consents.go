@@ -66,7 +66,7 @@ func (r *rowReader) takeConsents(object map[string]any) ([]apitype.Consent, erro
 }
 
 // consentsOf returns the consents that a row has, and its other fields.
-func (r *rowReader) consentsOf(fields []wantedField) ([]apitype.Consent, []wantedField, []string) {
+func (r *rowReader) consentsOf(fields []wantedField) ([]apitype.Consent, []wantedField, reasons) {
 	var own, others []wantedField
 	for _, f := range fields {
 		if isConsent(f.name) {
@@ -76,7 +76,7 @@ func (r *rowReader) consentsOf(fields []wantedField) ([]apitype.Consent, []wante
 		}
 	}
 	if len(own) == 0 {
-		return nil, fields, nil
+		return nil, fields, reasons{}
 	}
 	b := &body{object: map[string]any{}}
 	b.fill(own)
@@ -129,7 +129,7 @@ func withConsents(line *plannedLine, w wanted, consents []apitype.Consent) (*pla
 		return line, err
 	}
 	if line == nil {
-		line = w.line(changes[0], w.id)
+		line = w.line(changes[0])
 		changes = changes[1:]
 	}
 	line.After = changes

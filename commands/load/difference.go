@@ -80,13 +80,15 @@ func (d *difference) checkRevision(f wantedField) {
 }
 
 // overtaken names the fields that the row would change, each with the value of the file and of the record.
-func (d *difference) overtaken() []string {
-	what := make([]string, len(d.changes))
-	for i, c := range d.changes {
-		file, record := d.reader.quoteValue(c.To), d.reader.quoteValue(c.From)
-		what[i] = c.Field + ": the file has " + file + ", and the record has " + record + " since the export"
+func (d *difference) overtaken() reasons {
+	var all reasons
+	for _, c := range d.changes {
+		text := func(quote func(any) string) string {
+			return ": the file has " + quote(c.To) + ", and the record has " + quote(c.From) + " since the export"
+		}
+		all.add(c.Field, text(d.reader.quoteValue), text(plainValue))
 	}
-	return what
+	return all
 }
 
 // field compares a field that can be changed.

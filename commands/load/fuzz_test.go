@@ -61,6 +61,11 @@ func FuzzImport(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer lines.Close()
+		all, err := bulk.NewSpool[bulk.Row]()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer all.Close()
 		last, read := 0, 0
 		counted := bulk.Rows{Header: rows.Header, All: func(yield func(bulk.Row, error) bool) {
 			for row, err := range rows.All {
@@ -74,7 +79,7 @@ func FuzzImport(f *testing.F) {
 			}
 		}}
 		r := &rowRun{
-			rowFlags: flags, session: s, reader: reader, source: &rowSource{Rows: counted}, lines: lines,
+			rowFlags: flags, session: s, reader: reader, source: &rowSource{Rows: counted}, lines: lines, all: all,
 			seen: map[apitype.UUID]int32{}, asked: rowQuestion{fields: map[string]int{}},
 		}
 		if err := r.prepare(t.Context()); err == nil && lines.Len+r.wrong.count != read {

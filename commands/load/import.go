@@ -9,12 +9,18 @@ import (
 )
 
 // aboutRows describes files in the help.
-const aboutRows = "fundesk recognises CSV by its name or content, and its delimiter by the header. --map names fields for other\n" +
-	"headers. --country reads a country's phone numbers, days and amounts, and --encoding reads what Excel saves.\n" +
+const aboutRows = "fundesk recognises CSV by its name or content, and its delimiter by the header. --mapping FILE.toml describes the\n" +
+	"file of another program: encoding, country, columns and values. --guess prints a first one. --map, --value, --default\n" +
+	"and --country replace its lines. A row's own country decides how its phone numbers are read.\n" +
 	"--template prints a header with an example.\n\n" +
-	"Every line is checked before the first change. Errors are listed by line, and --errors FILE.csv keeps the bad rows\n" +
-	"with the reason. --results FILE keeps one result per line; run again with the same file to continue.\n" +
-	"-o prints a line per record, and -o id the uuids of those that worked."
+	"Every line is checked before the first change. Errors name line and column; --errors FILE.csv keeps the bad rows with\n" +
+	"their values and the reason. --skip-wrong sends the others. After 20 equal refusals the service is not asked again\n" +
+	"unless you agree or give --keep-going. -o prints a line per record, and -o id only the UUIDs that succeeded."
+
+// aboutResults describes the results of creations in the help.
+const aboutResults = "FILE.results.ndjson keeps what was created at which service. A file that is imported again, sorted, extended, or\n" +
+	"moved with its results, creates only the rows that it did not create before. --results names another file; stdin\n" +
+	"keeps none without it.\n\n"
 
 // Import returns the verb import of a noun.
 func Import(s *cli.Session, shape Rows) *cobra.Command {
@@ -24,10 +30,12 @@ func Import(s *cli.Session, shape Rows) *cobra.Command {
 		Short: "Create many " + shape.Record + "s from NDJSON or CSV",
 		Args:  f.args,
 		Long: "Create records from a file: NDJSON of request bodies, or CSV with a header of field names, dotted where they are\n" +
-			"nested. Nothing is created twice.\n\n" + aboutRows,
+			"nested.\n\n" + aboutResults + aboutRows,
 		Example: "  fundesk " + shape.Record + " import new.ndjson --results new.results --yes\n" +
 			"  fundesk " + shape.Record + " import new.csv --results new.results --yes --concurrency 8\n" +
-			"  fundesk " + shape.Record + " import --template > new.csv",
+			"  fundesk " + shape.Record + " import --template > new.csv\n" +
+			"  fundesk " + shape.Record + " import crm.csv --guess > crm.toml\n" +
+			"  fundesk " + shape.Record + " import crm.csv --mapping crm.toml --skip-wrong --errors wrong.csv --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(s, cmd, shape, args, false)
 		},

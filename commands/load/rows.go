@@ -1,13 +1,17 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -42,6 +46,10 @@ type rowFlags struct {
 	defaults                []string
 	values                  []string
 	country                 string
+	dates                   string
+	skipWrong, keepGoing    bool
+	guesses                 bool   // Print a mapping instead.
+	mapping                 string // The path of the mapping file.
 	template                bool
 
 	// Of apply alone.
@@ -79,6 +87,12 @@ func (f *rowFlags) register(cmd *cobra.Command, fields []change.Field) {
 	flags.StringSliceVar(&f.defaults, "default", nil, "value for a field that the file lacks: field=value (repeatable)")
 	flags.StringArrayVar(&f.values, "value", nil, "meaning of a text in a column: 'gender:V=female' (repeatable)")
 	flags.StringVar(&f.country, "country", "", "country whose phones, days, amounts and words are read, such as NL")
+	flags.StringVar(&f.dates, "dates", "", "order of dates in the file: dmy, mdy or ymd (default: as the column shows)")
+	flags.StringVar(&f.mapping, "mapping", "", "read columns, values and country as this TOML file says")
+	flags.BoolVar(&f.skipWrong, "skip-wrong", false, "send the good rows although others are wrong, and exit with 9")
+	flags.BoolVar(&f.keepGoing, "keep-going", false, "go on after 20 equal refusals by the service")
+	flags.BoolVar(&f.guesses, "guess", false, "print a mapping for this file, with its doubts as comments, and end")
+	cli.RegisterFlag(cmd, "dates", cli.Values(dateOrders))
 	cli.RegisterFlag(cmd, "map", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		column := typed[:strings.LastIndexByte(typed, '=')+1]
 		var all []string
@@ -116,56 +130,149 @@ func (f *rowFlags) check(cmd *cobra.Command, name string) error {
 			"there are "+strings.Join(render.PhoneCountries(), ", "),
 		)
 	}
+	if f.dates != "" && !slices.Contains(dateOrders, f.dates) {
+		return cli.UsageError("--dates " + cli.Quote(f.dates) + " is not one of " + strings.Join(dateOrders, ", "))
+	}
 	return nil
 }
 
+// reader returns the reader of rows. The flags take the place of lines of the mapping.
 func (f *rowFlags) reader(s *cli.Session, shape Rows) (*rowReader, error) {
-	r := &rowReader{
-		session:  s,
-		shape:    shape,
-		country:  f.country,
-		isSeen:   cli.IsTerminal(s.App.Err),
-		names:    map[string]string{},
-		meanings: map[string]map[string]string{},
-		columns:  map[string]*column{},
+	m, err := readMapping(f.mapping)
+	if err != nil {
+		return nil, err
 	}
-	for _, text := range f.mapped {
-		column, field, ok := strings.Cut(text, "=")
-		if !ok || column == "" && field != ignored {
-			return nil, cli.UsageError("--map " + cli.Quote(text) + " is not COLUMN=FIELD")
+	if err := m.check("--mapping " + f.mapping); err != nil {
+		return nil, err
+	}
+	f.format.Encoding = cmp.Or(f.format.Encoding, m.encoding)
+	f.format.Delimiter = cmp.Or(f.format.Delimiter, m.delimiter)
+	r := &rowReader{
+		session:     s,
+		shape:       shape,
+		mapping:     m,
+		mappingPath: f.mapping,
+		country:     cmp.Or(f.country, m.country),
+		decimal:     m.decimal,
+		dates:       cmp.Or(f.dates, m.dates),
+		evidence:    map[string]*dateEvidence{},
+		isSeen:      cli.IsTerminal(s.App.Err),
+		names:       maps.Clone(m.columns),
+		meanings:    map[string]map[string]string{},
+		columns:     map[string]*column{},
+	}
+	if err := r.checkMapping("--mapping " + f.mapping); err != nil {
+		return nil, err
+	}
+	if err := r.addNames(f.mapped); err != nil {
+		return nil, err
+	}
+	if err := r.addDefaults(f.defaults); err != nil {
+		return nil, err
+	}
+	return r, r.addValues(f.values)
+}
+
+// checkMapping refuses a mapping that names fields which the record does not have, and takes its values.
+func (r *rowReader) checkMapping(where string) error {
+	for _, name := range slices.Sorted(maps.Keys(r.mapping.columns)) {
+		field := r.mapping.columns[name]
+		switch {
+		case name == others && field != ignored:
+			return cli.UsageError(where + ": columns: \"*\" = " + cli.Quote(field) + " is not \"ignore\"")
+		case field != ignored && !r.columnOf(field).isName():
+			return unknownField(where+": columns: "+cli.Quote(name), field, r.shape.Creates)
 		}
-		if field = strings.TrimSpace(field); field != ignored && !r.columnOf(field).isName() {
-			return nil, unknownField("--map", field, shape.Creates)
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.mapping.defaults)) {
+		if err := r.addDefault(where+": defaults", name, r.mapping.defaults[name]); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.mapping.values)) {
+		for cell, value := range r.mapping.values[name] {
+			if err := r.addValue(where+": values", name, cell, value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addNames reads --map.
+func (r *rowReader) addNames(mapped []string) error {
+	for _, text := range mapped {
+		column, field, ok := strings.Cut(text, "=")
+		if field = asIgnored(field); !ok || column == "" && field != ignored {
+			return cli.UsageError("--map " + cli.Quote(text) + " is not COLUMN=FIELD")
+		}
+		switch {
+		case strings.TrimSpace(column) == others && field != ignored:
+			return cli.UsageError("--map " + cli.Quote(text) + ": only '*=-' stands for all other columns")
+		case field != ignored && !r.columnOf(field).isName():
+			return unknownField("--map", field, r.shape.Creates)
 		}
 		r.names[strings.TrimSpace(column)] = field
 	}
-	for _, text := range f.defaults {
+	return nil
+}
+
+// addDefaults reads --default.
+func (r *rowReader) addDefaults(defaults []string) error {
+	for _, text := range defaults {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || value == "" {
-			return nil, cli.UsageError("--default " + cli.Quote(text) + " is not FIELD=VALUE")
+			return cli.UsageError("--default " + cli.Quote(text) + " is not FIELD=VALUE")
 		}
-		c := r.columnOf(name)
-		if !c.creates {
-			return nil, unknownField("--default", name, shape.Creates)
+		if err := r.addDefault("--default", name, value); err != nil {
+			return err
 		}
-		r.defaults = append(r.defaults, wantedField{column: c, given: value, isCell: true})
 	}
-	for _, text := range f.values {
+	return nil
+}
+
+// addDefault sets the value of a field that rows lack, instead of an earlier one.
+func (r *rowReader) addDefault(where, name, value string) error {
+	c := r.columnOf(name)
+	if !c.creates {
+		return unknownField(where, name, r.shape.Creates)
+	}
+	r.defaults = slices.DeleteFunc(r.defaults, func(f wantedField) bool { return f.field.Path == c.field.Path })
+	r.defaults = append(r.defaults, wantedField{column: c, given: value, isCell: true, country: r.country})
+	return nil
+}
+
+// addValues reads --value.
+func (r *rowReader) addValues(values []string) error {
+	for _, text := range values {
 		name, pair, _ := strings.Cut(text, ":")
 		cell, value, ok := strings.Cut(pair, "=")
-		if !ok || cell == "" {
-			return nil, cli.UsageError("--value " + cli.Quote(text) + " is not FIELD:TEXT=VALUE")
+		if !ok {
+			return cli.UsageError("--value " + cli.Quote(text) + " is not FIELD:TEXT=VALUE")
 		}
-		field, known := fieldNamed(r.shape.Creates, name)
-		if !known {
-			return nil, unknownField("--value", name, shape.Creates)
+		if err := r.addValue("--value", name, cell, value); err != nil {
+			return err
 		}
-		if r.meanings[field.Path] == nil {
-			r.meanings[field.Path] = map[string]string{}
-		}
-		r.meanings[field.Path][cell] = value
 	}
-	return r, nil
+	return nil
+}
+
+// addValue sets the meaning of a text in a field, also of the empty one.
+func (r *rowReader) addValue(where, name, cell, value string) error {
+	field, known := fieldNamed(r.shape.Creates, name)
+	if !known {
+		return unknownField(where, name, r.shape.Creates)
+	}
+	if r.meanings[field.Path] == nil {
+		r.meanings[field.Path] = map[string]string{}
+	}
+	for other := range r.meanings[field.Path] {
+		if strings.EqualFold(other, cell) && where == "--value" {
+			delete(r.meanings[field.Path], other)
+		}
+	}
+	r.meanings[field.Path][strings.TrimSpace(cell)] = value
+	return nil
 }
 
 // unknownField returns the error of a flag that names an unknown field.
@@ -238,20 +345,24 @@ func (s *rowSource) close() {
 
 // checkHeader wants columns that are fields, each once.
 func (r *rowReader) checkHeader(header []string) error {
+	isKnown := func(text string) bool { return r.column(text).isName() || isPassedOver(r.column(text).name) }
+	if err := r.mapping.changedHeads(r.mappingPath, header, isKnown); err != nil {
+		return err
+	}
 	seen := map[string]bool{}
 	var unknown []string
 	paths := (&change.Body{Fields: r.shape.Creates}).Paths()
-	quote := r.quote // A file without a header begins with a donor.
-	if slices.ContainsFunc(header, func(text string) bool { return r.column(text).isName() }) {
-		quote = cli.Quote
+	quote := cli.Quote
+	if !slices.ContainsFunc(header, func(text string) bool { return r.column(text).isName() }) && isRecord(header) {
+		quote = r.quote // The file has no header and begins with a donor.
 	}
-	for _, text := range header {
+	for i, text := range header {
 		c := r.column(text)
 		switch {
 		case c.name == "", isPassedOver(c.name): // Each row is checked for a value there.
 			continue
 		case !c.isName():
-			unknown = append(unknown, quote(text)+nearestField(c.name, paths))
+			unknown = append(unknown, fmt.Sprintf("column %d %s", i+1, quote(trimmed(text))+nearestField(c.name, paths)))
 			continue
 		}
 		key := c.name
@@ -268,8 +379,25 @@ func (r *rowReader) checkHeader(header []string) error {
 	}
 	return cli.WithHint(
 		cli.UsageError("line 1: not the name of a field: "+strings.Join(unknown, ", "), "fields: "+strings.Join(paths, ", ")),
-		"--map 'Its name=FIELD' names its field, --map 'Its name=-' leaves it out; --template prints a header",
+		"--map 'Its name=FIELD' names its field, --map 'Its name=-' leaves it out; --guess prints a mapping",
 	)
+}
+
+// isRecord reports whether a header has values of a record.
+func isRecord(header []string) bool {
+	isOfNoName := func(r rune) bool { return !unicode.IsLetter(r) && r != ' ' && r != '.' && r != '_' }
+	if len(header) == 1 && strings.ContainsFunc(header[0], isOfNoName) { // Such as a token.
+		return true
+	}
+	return slices.ContainsFunc(header, func(text string) bool {
+		digits := len(text) - len(strings.Map(func(r rune) rune {
+			if r >= '0' && r <= '9' {
+				return -1
+			}
+			return r
+		}, text))
+		return strings.Contains(text, "@") || digits > 4
+	})
 }
 
 // nearestField suggests the fields whose path, or its end, is close to the name of an unknown column.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -46,15 +48,18 @@ type rowRun struct {
 	reader    *rowReader
 	source    *rowSource
 	service   string // Its address.
+	kept      string // The path of the results. Empty if none are kept.
 	known     bulk.Earlier
+	edited    map[int]bulk.Past      // The lines that had other values in an earlier run.
 	seen      map[apitype.UUID]int32 // The lines of uuids.
-	readErr   error                  // Why the file could not be read to its end.
+	all       *bulk.Spool[bulk.Row]  // The rows of the file.
 	lines     *bulk.Spool[plannedLine]
 	asked     rowQuestion
 	wrong     wrongLines
 	printed   *change.Results
 	read      int                        // Lines so far.
 	done      int                        // Lines of earlier runs.
+	skipped   int                        // Wrong lines that --skip-wrong leaves out.
 	unchanged int                        // Lines that equal their record.
 	overtaken *bulk.Spool[change.Result] // Wrong lines that are left out alone: their records changed after the export.
 	created   int                        // Records that were created.
@@ -69,6 +74,9 @@ func (f *rowFlags) run(s *cli.Session, cmd *cobra.Command, shape Rows, args []st
 	}
 	if err := f.check(cmd, args[0]); err != nil {
 		return err
+	}
+	if f.guesses {
+		return f.guess(cmd.Context(), s, shape, args[0])
 	}
 	printed, err := rowResults(s)
 	if err != nil { // Before anything is sent.
@@ -87,27 +95,27 @@ func (f *rowFlags) run(s *cli.Session, cmd *cobra.Command, shape Rows, args []st
 	if r.reader, err = f.reader(s, shape); err != nil {
 		return err
 	}
-	if shape.Record == "person" && f.results == "" {
-		r.asked.donors = map[donorName]int{}
-	}
 	if t, err := s.Resolve(); err == nil { // Without a service nothing will be sent.
 		r.service = (&cli.Target{BaseURL: t.BaseURL}).Service()
 	}
-	if r.known, err = bulk.ReadResults(f.results); err != nil {
+	r.kept = f.keptResults(args[0], !compares || f.create)
+	if r.known, err = bulk.ReadResults(r.kept, r.service); err != nil {
 		return cli.RefusedInput(err)
 	}
-	if was := r.known.Service; was != "" && r.service != "" && was != r.service {
-		s.Warn(
-			"%s tells what was sent to %s; what is done there is not sent to %s. Another results file sends all of it",
-			f.results,
-			was,
-			r.service,
-		)
+	if was := r.known.Elsewhere; was != "" {
+		s.Note("%s has the results of %s; %s gets every row anew", r.kept, was, r.service)
+	}
+	if shape.Record == "person" && len(r.known.Rows) == 0 {
+		r.asked.donors = map[donorName]int{}
 	}
 	if r.source, err = f.open(cmd.Context(), r.reader, args[0]); err != nil {
 		return err
 	}
 	defer r.source.close()
+	if r.all, err = bulk.NewSpool[bulk.Row](); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.all.Close()) }()
 	if r.lines, err = bulk.NewSpool[plannedLine](); err != nil {
 		return err
 	}
@@ -135,21 +143,22 @@ func (r *rowRun) carryOut(name string) error {
 	if err := errors.Join(r.refuse(), r.lines.Err(), r.overtaken.Err()); err != nil {
 		return err
 	}
+	r.skipped = r.failed()
 	if len(r.left) > 0 {
 		r.session.Note("%s", change.LeftOut(r.left))
-	}
-	if r.dryRun {
-		return errors.Join(r.show(), r.lines.Err(), r.partial(r.lines.Len))
 	}
 	if r.done > 0 {
 		r.session.Note("done already: %d of %s", r.done, cli.Count(r.read, "line"))
 	}
+	if r.dryRun {
+		return errors.Join(r.show(), r.lines.Err(), r.partial(r.lines.Len+r.skipped))
+	}
 	switch {
 	case r.lines.Len > 0:
 		return r.send()
-	case r.overtaken.Len > 0:
+	case r.overtaken.Len > 0, r.skipped > 0:
 		r.printOvertaken()
-		return errors.Join(r.partial(0), r.printed.Close())
+		return errors.Join(r.partial(r.skipped), r.printed.Close())
 	case r.read == 0:
 		r.session.Note("there is no line")
 	case r.unchanged > 0:
@@ -208,6 +217,13 @@ func (w *wrongLines) write(path string, header []string) error {
 	if w.all == nil {
 		return nil
 	}
+	if w.count == 0 { // A file of an earlier run would name what is right now.
+		err := os.Remove(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
 	return errors.Join(bulk.WriteMistakes(path, header, w.all.All()), w.all.Err())
 }
 
@@ -227,7 +243,7 @@ func (r *rowRun) refuse() error {
 	if err := r.wrong.write(r.errors, r.source.Header); err != nil {
 		return err
 	}
-	if r.failed() == 0 {
+	if r.failed() == 0 || r.skipWrong {
 		return nil
 	}
 	texts := r.wrong.texts()
@@ -257,12 +273,14 @@ func (r *rowRun) hint(text string) string {
 			"recruiting_organization",
 			"UUID",
 		)
-	case strings.Contains(text, "OrganizationUuid: "):
+	case strings.Contains(text, "OrganizationUuid"):
 		return "--value 'owningOrganizationUuid:ITS-UUID=UUID' names the organization of this service"
 	case r.country == "" && strings.Contains(text, "international format"):
 		return "--country NL reads numbers as they are dialled there"
+	case r.wrong.count < r.read && r.wrong.count == 1 && !r.skipWrong:
+		return "--skip-wrong leaves the line out"
 	case r.errors == "" && r.wrong.count > 1:
-		return "--errors FILE.csv keeps the wrong lines and their mistakes"
+		return "--errors FILE.csv keeps the wrong lines and their mistakes; --skip-wrong leaves them out"
 	default:
 		return ""
 	}
@@ -278,7 +296,10 @@ func (r *rowRun) prepare(ctx context.Context) error {
 		}
 		r.client, concurrency = client, r.concurrency
 	}
-	progress := newProgress(r.session, 0, r.source.share)
+	if err := r.survey(); err != nil {
+		return err
+	}
+	progress := newProgress(r.session, r.all.Len, nil)
 	defer progress.end()
 	for outcome := range bulk.InOrder(ctx, concurrency, r.rows, r.planRow) {
 		r.read++
@@ -304,21 +325,60 @@ func (r *rowRun) prepare(ctx context.Context) error {
 			r.plan(*line)
 		}
 	}
-	return r.readErr
+	if n := r.reader.blanks; n > 0 {
+		r.session.Note("blanks at the ends of %s were left out", cli.Count(n, "cell"))
+	}
+	return r.all.Err()
+}
+
+// resultsEnding is the end of the name of the results that are kept beside a file.
+const resultsEnding = ".results.ndjson"
+
+// keptResults returns the path of the results of a file, or an empty text if none are kept: input that is no file has
+// none.
+func (f *rowFlags) keptResults(name string, creates bool) string {
+	info, err := os.Stat(name)
+	if f.results != "" || !creates || name == "-" || err != nil || !info.Mode().IsRegular() {
+		return f.results
+	}
+	return name + resultsEnding
+}
+
+// survey reads the file to its end. What a cell means may depend on cells below it.
+func (r *rowRun) survey() error {
+	progress := newProgress(r.session, 0, r.source.share)
+	defer progress.end()
+	places := rowPlaces{equal: map[bulk.Sum]int{}}
+	for row, err := range r.source.All {
+		if err != nil {
+			return err
+		}
+		progress.step()
+		r.reader.survey(r.source.Header, row)
+		if r.kept != "" {
+			row.Sum = places.add(r.source.Header, row)
+		}
+		r.all.Add(row)
+	}
+	r.edited = places.edited(r.known)
+	notes, err := r.reader.judge(r.source.Header)
+	for _, note := range notes {
+		r.session.Warn("%s", note)
+	}
+	return errors.Join(err, r.all.Err())
 }
 
 // rows yields the rows of the file with their values and the identifiers of their records.
 func (r *rowRun) rows(yield func(wanted) bool) {
-	for row, err := range r.source.All {
-		if err != nil {
-			r.readErr = err
-			return
-		}
+	for row := range r.all.All() {
 		w := r.reader.want(r.source.Header, row)
-		earlier := r.known.Lines[row.Line]
+		earlier := r.known.Rows[row.Sum]
+		if past, isEdited := r.edited[row.Line]; isEdited {
+			earlier, w.isEdited = past, true
+		}
 		switch {
 		case !r.compares:
-			w.earlier, w.isDone = earlier, earlier.Done
+			w.earlier, w.isDone = earlier, earlier.Done && !w.isEdited
 		case w.problem == "":
 			r.identify(&w, earlier)
 		}
@@ -381,14 +441,13 @@ func (r *rowRun) plan(line plannedLine) {
 // creation returns the change that creates the record of a row. A row without a uuid has the one of an earlier run,
 // or a new one.
 func (r *rowRun) creation(w wanted) (*plannedLine, error) {
+	r.reader.settle(&w, r.reader.country)
 	b := r.reader.body(w.fields)
 	object := b.object
 	left := change.AsCreation(object, r.reader.shape.Creates, r.reader.shape.Shows)
-	id, isGiven := object["uuid"].(string)
+	_, isGiven := object["uuid"].(string)
 	isStarted := w.earlier.Started()
 	switch {
-	case isGiven && isStarted && !strings.EqualFold(id, w.earlier.UUID.String()):
-		return nil, w.mistake(otherFile(w.earlier))
 	case !isGiven && object["uuid"] != nil:
 		b.wrong.Add("/uuid", "has a value of another kind")
 		delete(object, "uuid")
@@ -400,28 +459,22 @@ func (r *rowRun) creation(w wanted) (*plannedLine, error) {
 	consents, wrongConsents := r.reader.takeConsents(object)
 	asked, err := r.reader.shape.Create(r.session, object)
 	problems := r.reader.mistakesIn(w.fields, b.wrong, joinViolations(err, wrongConsents))
-	if len(problems) > 0 {
-		return nil, w.mistake(problems...)
+	if err := w.wrong(problems); err != nil {
+		return nil, err
 	}
 	after, err := consentChanges(asked.UUID, consents)
 	if err != nil {
 		return nil, w.mistake(bulk.Reasons(err))
 	}
 	asked.Generated = isStarted || !isGiven // A 409 may come from the run that was interrupted.
-	line := w.line(asked, asked.UUID)
+	line := w.line(asked)
 	line.After, line.left = after, left
-	isOther := w.earlier.Done && w.earlier.Sum != (bulk.Sum{}) && w.earlier.Sum != line.Sum
-	if isOther {
+	if w.isEdited && w.earlier.Done {
 		return nil, w.mistake(
 			"was created with other values than it has now; import what is new as another file, with another results file",
 		)
 	}
 	return line, nil
-}
-
-// otherFile returns the problem of a line whose results belong to another file.
-func otherFile(earlier bulk.Past) string {
-	return "the results file belongs to another file: its uuid for this line is " + earlier.UUID.String()
 }
 
 // rowQuestion counts the changes for the question before they are sent.
@@ -479,16 +532,30 @@ func (r *rowRun) send() error {
 	if err := r.ask(ctx, client); err != nil {
 		return err
 	}
-	out, err := bulk.OpenResults(r.results, r.known.Size)
+	out, err := bulk.OpenResults(r.kept, r.known.Size)
 	if err != nil {
 		return cli.RefusedInput(err)
 	}
 	lines := bulk.Each(r.lines.All(), func(line plannedLine) bulk.Line { return line.Line })
-	job := &bulk.Job{Concurrency: r.concurrency, Results: out, Client: client, Service: r.service, Lines: lines}
+	job := &bulk.Job{GoesOn: r.goesOn(), Concurrency: r.concurrency, Results: out, Client: client, Service: r.service, Lines: lines}
 	if err = errors.Join(job.Plan(), r.lines.Err()); err == nil {
 		err = r.watch(ctx, job)
 	}
 	return errors.Join(err, out.Close())
+}
+
+// goesOn returns the question after many equal refusals, or nil with --keep-going.
+func (r *rowRun) goesOn() func(ctx context.Context, n int, reason string) bool {
+	if r.keepGoing {
+		return nil
+	}
+	return func(ctx context.Context, n int, reason string) bool {
+		if !r.session.CanAsk() {
+			return false
+		}
+		question := fmt.Sprintf("the service refused %d lines alike (%s); go on", n, reason)
+		return r.session.Ask(ctx, false, question) == nil
+	}
 }
 
 func (r *rowRun) watch(ctx context.Context, job *bulk.Job) error {
@@ -521,7 +588,7 @@ func rowResults(s *cli.Session) (*change.Results, error) {
 // conclude reports the end of a run; why stopped it early.
 func (r *rowRun) conclude(why error, p *progress) error {
 	hint := "run it again with --results FILE to be able to go on"
-	if r.results != "" {
+	if r.kept != "" {
 		hint = "go on with the same command"
 	}
 	if err := r.cmd.Context().Err(); err != nil {
@@ -534,7 +601,7 @@ func (r *rowRun) conclude(why error, p *progress) error {
 			hint,
 		)
 	}
-	worked := p.done - r.failed()
+	worked := p.done - (r.failed() - r.skipped)
 	told := fmt.Sprintf("%d %s", worked, created)
 	switch {
 	case r.compares && r.created > 0:
@@ -543,7 +610,11 @@ func (r *rowRun) conclude(why error, p *progress) error {
 		told = fmt.Sprintf("%d %s", worked, changed)
 	}
 	if why != nil {
-		if worked == 0 { // Nothing was done: it is not a part that failed.
+		_, isAlike := errors.AsType[*bulk.AlikeError](why)
+		if isAlike {
+			hint = "--keep-going sends the rest all the same"
+		}
+		if worked == 0 && !isAlike { // Nothing was done: it is not a part that failed.
 			return cli.WithHint(why, hint)
 		}
 		message := fmt.Sprintf("stopped after %d of %d lines (%s): %s", p.done, p.total, told, why)
@@ -557,5 +628,5 @@ func (r *rowRun) conclude(why error, p *progress) error {
 		unchanged += fmt.Sprintf("%d left out, ", r.overtaken.Len)
 	}
 	r.session.Note("%s, %s%d failed", told, unchanged, r.failed())
-	return r.partial(p.total)
+	return r.partial(p.total + r.skipped)
 }

@@ -1,8 +1,10 @@
 package load
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -26,13 +28,17 @@ import (
 type column struct {
 	name    string
 	field   change.Field
-	creates bool // Creations have the field.
-	updates bool // Changes have the field.
-	isShown bool // Answers may have something there.
+	creates bool   // Creations have the field.
+	updates bool   // Changes have the field.
+	isShown bool   // Answers may have something there.
+	order   string // Of day, month and year in a column of dates. Empty if the file has none of its own.
 }
 
 // isName reports whether requests or answers have the column.
-func (c *column) isName() bool { return c.creates || c.updates || c.isShown }
+func (c *column) isName() bool { return c.creates || c.updates || c.isShown || c.isWholeAddress() }
+
+// isWholeAddress reports whether the cells of a column are split into the fields of an address.
+func (c *column) isWholeAddress() bool { return c.name == wholeAddress && !c.creates && !c.updates }
 
 // wantedField is one value of a row.
 type wantedField struct {
@@ -41,6 +47,10 @@ type wantedField struct {
 	isCell bool  // A text that stands for a value of any kind.
 	value  any   // As a request has it.
 	err    error // Why it is no value of the field.
+
+	at      int    // The number of its column in CSV, from 1. Zero elsewhere.
+	head    string // The name of that column.
+	country string // Of the row. Empty if it is not known.
 }
 
 // isEmpty reports whether the row has no value, or null.
@@ -49,11 +59,13 @@ func (f wantedField) isEmpty() bool { return f.given == nil || f.isCell && f.giv
 // wanted holds a row with its fields, and the record that they are for.
 type wanted struct {
 	bulk.Row
-	fields  []wantedField
-	id      apitype.UUID // Zero for a new record.
-	earlier bulk.Past
-	isDone  bool   // By an earlier run.
-	problem string // Why the row is wrong, whatever its record is.
+	fields   []wantedField
+	country  string       // Of the row's address. Empty if the row names none.
+	id       apitype.UUID // Zero for a new record.
+	earlier  bulk.Past
+	isDone   bool   // By an earlier run.
+	isEdited bool   // The earlier run had other values on this line.
+	problem  string // Why the row is wrong, whatever its record is.
 }
 
 // field returns a field that the row has a value for.
@@ -74,25 +86,30 @@ func (w wanted) mistake(reasons ...string) error {
 }
 
 // line returns a change of the record as a line that is ready to be sent.
-func (w wanted) line(asked apiclient.Change, id apitype.UUID) *plannedLine {
+func (w wanted) line(asked apiclient.Change) *plannedLine {
 	return &plannedLine{Line: bulk.Line{
 		Row:     w.Row,
-		Sum:     bulk.SumOf(id, w.SumText()),
-		Planned: w.earlier.Started(),
+		Planned: w.earlier.Started() && !w.isEdited,
 		Change:  asked,
 	}}
 }
 
 // rowReader reads the fields of rows.
 type rowReader struct {
-	session  *cli.Session
-	shape    Rows
-	country  string
-	isSeen   bool               // By a person at a terminal.
-	names    map[string]string  // Of columns, as fields.
-	columns  map[string]*column // By their name in the file, as they were read so far.
-	defaults []wantedField
-	meanings map[string]map[string]string // The meanings of texts, by field.
+	session     *cli.Session
+	shape       Rows
+	country     string // Of the file. Empty if it is not known.
+	decimal     string // The stated decimal sign. Empty if the country decides.
+	dates       string // The stated order of dates. Empty if the columns decide.
+	mapping     mapping
+	mappingPath string
+	evidence    map[string]*dateEvidence // By the name of a column in the file.
+	blanks      int                      // Cells that had blanks at their ends.
+	isSeen      bool                     // By a person at a terminal.
+	names       map[string]string        // Of columns, as fields.
+	columns     map[string]*column       // By their name in the file, as they were read so far.
+	defaults    []wantedField
+	meanings    map[string]map[string]string // The meanings of texts, by field.
 }
 
 // column returns the column of a name in the file.
@@ -100,11 +117,15 @@ func (r *rowReader) column(text string) *column {
 	if c, isKnown := r.columns[text]; isKnown {
 		return c
 	}
-	name := strings.TrimSpace(text)
+	name := trimmed(text)
 	field, isMapped := r.names[name]
 	switch {
 	case isMapped:
 		name = field
+	case r.names[others] == ignored && !bulk.IsOwnColumn(name):
+		name = ignored
+	case name == r.mapping.countryColumn && name != "" && !r.columnOf(name).isName():
+		name = ignored
 	case name == revisionColumn && r.shape.Shows(apitype.RevisionMember):
 		name = apitype.RevisionMember
 	}
@@ -141,9 +162,10 @@ func fieldNamed(fields []change.Field, name string) (change.Field, bool) {
 // want reads a row field by field.
 func (r *rowReader) want(header []string, row bulk.Row) wanted {
 	w := wanted{Row: row}
-	err := row.Wrong
+	var err error
 	switch {
-	case err != nil:
+	case row.Wrong != "":
+		err = errors.New(row.Wrong)
 	case row.Text != nil:
 		var object map[string]any
 		if object, err = change.DecodeObject(row.Text); err == nil {
@@ -155,19 +177,94 @@ func (r *rowReader) want(header []string, row bulk.Row) wanted {
 	if err != nil {
 		w.fields, w.problem = nil, bulk.Reasons(err)
 	}
-	for i := range w.fields {
-		f := &w.fields[i]
-		text, isText := f.given.(string)
-		if isText && f.creates {
-			if meaning, has := r.meanings[f.field.Path][text]; has {
-				f.given = meaning
-			}
-		}
-		if f.creates || f.updates {
-			f.value, f.err = r.resolve(f.field, f.given, f.isCell)
-		}
+	if w.problem == "" {
+		w.country, err = r.countryOfRow(header, w)
+	}
+	if err != nil {
+		w.problem = bulk.Reasons(err)
 	}
 	return w
+}
+
+// meaning returns the meaning of a text in a field. A text is found in any case.
+func (r *rowReader) meaning(path, text string) (string, bool) {
+	meanings := r.meanings[path]
+	if meanings == nil {
+		return "", false
+	}
+	if meaning, has := meanings[text]; has {
+		return meaning, true
+	}
+	for known, meaning := range meanings {
+		if strings.EqualFold(known, text) {
+			return meaning, true
+		}
+	}
+	return "", false
+}
+
+// countryOfRow returns the country of the address of a row, or else that of the column that names it. It is empty if the
+// row names none.
+func (r *rowReader) countryOfRow(header []string, w wanted) (string, error) {
+	if f, has := w.field("address.country"); has {
+		text, _ := f.given.(string)
+		return countryOf(text), nil // The field itself is refused.
+	}
+	if r.mapping.countryColumn == "" || w.Text != nil {
+		return "", nil
+	}
+	for i, head := range header {
+		if trimmed(head) != r.mapping.countryColumn || i >= len(w.Cells) || trimmed(w.Cells[i]) == "" {
+			continue
+		}
+		code := countryOf(w.Cells[i])
+		if code == "" {
+			return "", fmt.Errorf("%s: is not the code or name of a country: %s", columnLabel(i, head, trimmed(head)), r.quote(w.Cells[i]))
+		}
+		return code, nil
+	}
+	return "", nil
+}
+
+// settle reads the values of a row. fallback is the country of a row that names none.
+func (r *rowReader) settle(w *wanted, fallback string) {
+	country := cmp.Or(w.country, fallback)
+	fields := make([]wantedField, 0, len(w.fields)+2)
+	for _, f := range w.fields {
+		f.country = country
+		text, isText := f.given.(string)
+		switch {
+		case !f.isWholeAddress() || !f.isCell:
+			fields = append(fields, f)
+		case isText && text != "":
+			fields = append(fields, r.addressFields(f, text)...)
+		}
+	}
+	for i := range fields {
+		f := &fields[i]
+		if (f.creates || f.updates) && f.err == nil {
+			f.value, f.err = r.resolve(*f)
+		}
+	}
+	w.fields = fields
+}
+
+// addressFields returns the fields of an address in one cell.
+func (r *rowReader) addressFields(f wantedField, text string) []wantedField {
+	street, number, extension, err := splitAddress(text, f.country)
+	part := func(name, given string) wantedField {
+		p := f
+		p.column, p.given, p.err = r.columnOf(wholeAddress+"."+name), given, err
+		return p
+	}
+	if err != nil {
+		return []wantedField{part("street", text)}
+	}
+	fields := []wantedField{part("street", street), part("houseNumber", number)}
+	if extension != "" {
+		fields = append(fields, part("houseNumberExtension", extension))
+	}
+	return fields
 }
 
 // cells returns the fields of a row of CSV.
@@ -175,12 +272,21 @@ func (r *rowReader) cells(header, cells []string) ([]wantedField, error) {
 	fields := make([]wantedField, 0, len(cells))
 	for i, cell := range cells {
 		c := r.column(header[i])
+		text := trimmed(cell)
 		switch {
-		case c.name == "" && cell != "":
-			return nil, errors.New("a value stands in a column without a name; --map '=-' leaves the column out")
-		case c.name != "" && !isPassedOver(c.name):
-			fields = append(fields, wantedField{column: c, given: unguarded(cell), isCell: true})
+		case c.name == "" && text != "":
+			return nil, fmt.Errorf("a value stands in column %d, which has no name; --map '=-' leaves the column out", i+1)
+		case c.name == "" || isPassedOver(c.name):
+			continue
 		}
+		if len(text) < len(cell) {
+			r.blanks++
+		}
+		f := wantedField{column: c, given: unguarded(text), isCell: true, at: i + 1, head: trimmed(header[i])}
+		if meaning, has := r.meaning(c.field.Path, text); has && (c.creates || c.updates) {
+			f.given = meaning
+		}
+		fields = append(fields, f)
 	}
 	return fields, nil
 }
@@ -196,7 +302,12 @@ func (r *rowReader) flatten(prefix string, object map[string]any) ([]wantedField
 		raw, isRaw := object[name].(json.RawMessage)
 		isWhole := c.creates && c.field.Kind == apitype.ObjectField
 		if !isRaw || jsontext.Value(raw).Kind() != '{' || isWhole {
-			fields = append(fields, wantedField{column: c, given: object[name]})
+			f := wantedField{column: c, given: object[name]}
+			text, isText := f.given.(string)
+			if meaning, has := r.meaning(c.field.Path, text); has && isText && c.creates {
+				f.given = meaning
+			}
+			fields = append(fields, f)
 			continue
 		}
 		inner, err := change.DecodeObject(raw)
@@ -227,7 +338,7 @@ func (r *rowReader) body(fields []wantedField) *body {
 		given, _ := apiclient.Shown(b.object, f.field.Path)
 		isWrong := func(w apitype.Violation) bool { return w.Pointer == pointerOf(f.field.Path) }
 		if given == nil && !slices.ContainsFunc(b.wrong, isWrong) {
-			f.value, f.err = r.resolve(f.field, f.given, f.isCell)
+			f.value, f.err = r.resolve(f)
 			defaults = append(defaults, f)
 		}
 	}
@@ -264,54 +375,104 @@ func (b *body) takes(pointer string, f wantedField) bool {
 
 func pointerOf(path string) string { return "/" + strings.ReplaceAll(path, ".", "/") }
 
-// mistakesIn returns every mistake of a row with its value, each place once: an unreadable value is not missing, too.
-func (r *rowReader) mistakesIn(fields []wantedField, wrong apitype.Violations, err error) []string {
-	var all []string
+// reasons are the mistakes in a row: as a log may have them, and with every value.
+type reasons struct{ shown, plain []string }
+
+// add adds a mistake. end is its value as the end of the message.
+func (rs *reasons) add(text, end, plainEnd string) {
+	rs.shown = append(rs.shown, text+end)
+	rs.plain = append(rs.plain, text+plainEnd)
+}
+
+// wrong returns the error of a row with mistakes, nil without any.
+func (w wanted) wrong(rs reasons) error {
+	if len(rs.shown) == 0 {
+		return nil
+	}
+	return &bulk.Mistakes{Row: w.Row, What: rs.shown, Plain: rs.plain}
+}
+
+// mistakesIn returns every mistake of a row with its column and value, each place once: an unreadable value is not
+// missing, too.
+func (r *rowReader) mistakesIn(fields []wantedField, wrong apitype.Violations, err error) reasons {
+	var all reasons
 	places := map[string]bool{}
 	more, _ := errors.AsType[apitype.Violations](err)
 	for i, v := range slices.Concat(wrong, more) {
-		if place := v.Where(); i < len(wrong) || !places[place] {
-			places[place] = true
-			all = append(all, strings.TrimPrefix(place+": "+v.Message, ": ")+r.given(fields, place, v.Message))
+		place := v.Where()
+		if i >= len(wrong) && places[place] {
+			continue
 		}
+		places[place] = true
+		end, plain := r.given(fields, place, v.Message)
+		all.add(strings.TrimPrefix(place+inColumn(fields, place)+": "+v.Message, ": "), end, plain)
 	}
 	if len(more) == 0 && err != nil {
-		all = append(all, bulk.Reasons(err))
+		all.add(bulk.Reasons(err), "", "")
 	}
 	return all
 }
 
-// given returns the value that a row has at a place, as the end of a message.
+// inColumn returns the column of the value at a place, in brackets, or an empty text.
+func inColumn(fields []wantedField, place string) string {
+	i := slices.IndexFunc(fields, func(f wantedField) bool { return f.at > 0 && f.isAt(place) })
+	if i < 0 {
+		return ""
+	}
+	if f := fields[i]; f.head != place {
+		return fmt.Sprintf(" (column %d %s)", f.at, cli.Quote(f.head))
+	}
+	return fmt.Sprintf(" (column %d)", fields[i].at)
+}
+
+// isAt reports whether a field has a place in a request or in an answer.
+func (f wantedField) isAt(place string) bool {
+	return f.name == place || f.creates && f.field.Path == place
+}
+
+// given returns the value that a row has at a place, as the end of a message: as a log may have it, and whole.
 // Donors' data must not reach the log of a job: away from a terminal the value is shown by its form.
-func (r *rowReader) given(fields []wantedField, place, message string) string {
+func (r *rowReader) given(fields []wantedField, place, message string) (shown, plain string) {
 	join := ": "
 	if strings.HasPrefix(message, "must ") {
 		join = ", not "
 	}
 	for _, f := range fields {
 		text, isText := f.given.(string)
-		isThere := f.name == place || f.creates && f.field.Path == place
-		if isText && text != "" && isThere {
-			return join + r.quote(text)
+		if isText && text != "" && f.isAt(place) {
+			return join + r.quote(text), join + cli.Quote(text)
 		}
 	}
-	return ""
+	return "", ""
 }
 
 func (r *rowReader) quote(text string) string {
 	if _, err := apitype.ParseUUID(text); err != nil && !r.isSeen {
-		text = strings.Map(func(c rune) rune {
-			switch {
-			case unicode.IsDigit(c):
-				return '9'
-			case unicode.IsLetter(c):
-				return 'x'
-			default:
-				return c
-			}
-		}, text)
+		text = masked(text)
 	}
 	return cli.Quote(text)
+}
+
+// masked shows the form of a text alone.
+func masked(text string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case unicode.IsDigit(c):
+			return '9'
+		case unicode.IsLetter(c):
+			return 'x'
+		default:
+			return c
+		}
+	}, text)
+}
+
+// plainValue quotes the value of a field as it is.
+func plainValue(value any) string {
+	if value == nil {
+		return "none"
+	}
+	return cli.Quote(render.FieldText(value))
 }
 
 // quoteValue quotes the value of a field as a message shows it.

@@ -1,0 +1,70 @@
+package load
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// gendersOf lists the words of English, Dutch, German, French and Spanish for a gender, without accents and points.
+var gendersOf = map[string]string{
+	"female": "female woman mrs ms miss vrouw vrouwelijk mevrouw mevr mw mej mejuffrouw frau weiblich weibl femme feminin " +
+		"feminine madame mme mademoiselle mlle mujer femenino femenina senora sra senorita srta dona",
+	"male": "male man mr mister mannelijk heer dheer deheer dhr meneer herr hr mann mannlich maennlich homme masculin " +
+		"monsieur mons hombre masculino senor sr varon don",
+	"other":   "other anders divers autre otro",
+	"unknown": "unknown onbekend unbekannt inconnu desconocido",
+}
+
+// genderLetters are the letters for a gender in the languages of some countries.
+var genderLetters = []struct {
+	countries string
+	letters   map[string]string
+}{
+	{"ES", map[string]string{"h": "male", "v": "male", "f": "female"}}, // M is mujer and masculino.
+	{"", map[string]string{"m": "male", "v": "female", "w": "female", "f": "female"}},
+}
+
+var (
+	errGender = errors.New(
+		"must be a word; --country NL reads the letter, --value 'gender:V=female' says what it means",
+	)
+	errNoGender = errors.New(
+		"must be one of male, female, other, unknown; --value 'gender:V=female' says what a word means",
+	)
+)
+
+// genderWord returns the gender that a word or, with a country, a letter stands for.
+func genderWord(text, country string) (string, error) {
+	word := foldName(text)
+	if len(word) == 1 {
+		for _, row := range genderLetters {
+			if row.countries != "" && !slices.Contains(strings.Fields(row.countries), country) {
+				continue
+			}
+			gender, has := row.letters[word]
+			if country == "" && has || country == "ES" && word == "m" {
+				return "", errGender
+			}
+			if has {
+				return gender, nil
+			}
+			return "", errNoGender
+		}
+	}
+	for gender, words := range gendersOf {
+		if slices.Contains(strings.Fields(words), word) {
+			return gender, nil
+		}
+	}
+	return "", errNoGender
+}
+
+// isBlank reports whether a character shows nothing: spaces, and those without a width.
+func isBlank(r rune) bool {
+	return unicode.IsSpace(r) || r == '\u200b' || r == '\u200c' || r == '\u200d' || r == '\u2060' || r == '\ufeff'
+}
+
+// trimmed returns a text without the blanks at its ends.
+func trimmed(text string) string { return strings.TrimFunc(text, isBlank) }

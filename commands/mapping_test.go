@@ -1,0 +1,242 @@
+package commands
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"fundesk/service/servicetest"
+)
+
+// foreign reads files of other programs: flags may name mapping.toml, which holds the mapping.
+func foreign(t *testing.T, file, mapping, flags string) (out string, code int) {
+	t.Helper()
+	const owner = "3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11"
+	home := t.TempDir()
+	l := line{environment: map[string]string{"HOME": home}}
+	if mapping != "" {
+		path := filepath.Join(home, "mapping.toml")
+		servicetest.Check(t, os.WriteFile(path, []byte(mapping), 0o600))
+		flags += " --mapping " + path
+	}
+	if !strings.HasSuffix(file, ".csv") || strings.Contains(file, "\n") {
+		text := file
+		file = filepath.Join(home, "file.csv")
+		servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
+	} else {
+		file = filepath.Join("testdata", "foreign", file)
+	}
+	args := []string{
+		"person", "import", file, "--dry-run", "--default", "owningOrganizationUuid=" + owner,
+		"--default", "recruitingOrganizationUuid=" + owner,
+	}
+	printed, errs, code := l.run(t, append(args, strings.Fields(flags)...)...)
+	return printed + errs, code
+}
+
+// Files of other programs, and their siblings, give the right value or a refusal that names it.
+func TestFilesOfOtherPrograms(t *testing.T) {
+	t.Parallel()
+	civicrm := `country = "NL"
+[columns]
+"First Name" = "name.firstName"
+"Last Name" = "name.lastName"
+"Gender" = "gender"
+"Birth Date" = "dateOfBirth"
+"Do Not Phone" = "optIns.phone"
+"Preferred Language" = "language"
+"Street Address" = "address"
+"City" = "address.city"
+"Postal Code" = "address.zipCode"
+"Country" = "address.country"
+"Phone" = "phoneNumber"
+"Email" = "email"
+"*" = "ignore"
+[values]
+optIns.phone = { Yes = false, "" = true }
+`
+	last := "[columns]\n\"last\" = \"name.lastName\"\n"
+	for name, test := range map[string]struct {
+		file, mapping, flags string
+		code                 int
+		want                 []string
+	}{
+		"CiviCRM": {"civicrm.csv", civicrm, "", 0, []string{
+			`"firstName":"Zoë","lastName":"Brouwer"`, `"phoneNumber":"+31612345678"`, `"phoneNumber":"+492213212383"`,
+			`"phoneNumber":"+442079460000"`, `"street":"Kerkstraat","houseNumber":"12"`, `"houseNumber":"5","houseNumberExtension":"a"`,
+			`"street":"High St","houseNumber":"1"`, `"country":"GB"`, `"gender":"other"`, `"optIns":{"phone":false}`, `"optIns":{"phone":true}`,
+			`"language":"nl"`,
+		}},
+		"rows of four countries": {"row-country.csv", "", "--country NL", 0, []string{
+			`"+442079460000"`, `"+492213212383"`, `"+33142685300"`,
+		}},
+		"phones that are too short": {"phones-too-short.csv", "", "--country NL", 2, []string{
+			"line 2: phoneNumber (column 2): has 5 digits after the 0, and a number of NL has 9", "line 3: phoneNumber", "line 4: phoneNumber",
+		}},
+		"a country whose lengths are not known": {"phoneNumber\n21 123 4567\n", "", "--country PT", 2, []string{"must begin with + and the country's code"}},
+		"days of birth": {"dates-of-birth.csv", "", "", 2, []string{
+			"line 2: dateOfBirth (column 2): must be a whole day", "line 3:", "line 4:", "line 5: dateOfBirth (column 2): can be read as two days; --dates",
+			"line 6: dateOfBirth (column 2): has a year of two digits", "line 7: dateOfBirth (column 2): has a year of two digits", "line 9:", "line 11:", "line 12:",
+		}},
+		"words for a gender":      {"gender-words.csv", "", "", 0, []string{`"gender":"female"`}},
+		"words of five languages": {"gender\nMevrouw\nMw.\nFrau\nMme\nSeñora\nMrs.\n", "", "", 0, []string{`"gender":"female"`}},
+		"a word that is none":     {"gender\nThe Hon.\n", "", "", 2, []string{"gender (column 1): must be one of male, female"}},
+		"M in Spanish":            {"gender\nM\n", "", "--country ES", 2, []string{"gender (column 1): must be a word"}},
+		"heads with a comma and =": {"header-with-comma.csv", "[columns]\n\"Name, last\" = \"name.lastName\"\n\"Vor=name\" = \"name.firstName\"\n", "", 0,
+			[]string{`"firstName":"An","lastName":"Jansen"`}},
+		"one wrong row":         {"one-wrong-row.csv", "", "--country NL", 2, []string{`line 3: dateOfBirth (column 2)`, "--skip-wrong"}},
+		"UTF-16 without a mark": {"utf16-nobom.csv", "", "", 2, []string{"is UTF-16 without a mark", "--encoding utf-16"}},
+		"UTF-16 by name":        {"utf16-nobom.csv", `encoding = "utf-16"`, "", 0, []string{`"firstName":"Zoë","lastName":"Brouwer"`}},
+		"Raiser's Edge with a year": {"raisersedge.csv", "encoding = \"windows-1252\"\ncountry = \"NL\"\n[columns]\nCnBio_First_Name = \"name.firstName\"\n" +
+			"CnBio_Birth_date = \"dateOfBirth\"\nCnAdrPrf_ContryLongDscription = \"address.country\"\nCnPh_1_01_Phone_number = \"phoneNumber\"\n\"*\" = \"ignore\"\n", "", 2,
+			[]string{`line 3: dateOfBirth (column 6 "CnBio_Birth_date"): must be a whole day`}},
+		"US days beside Dutch phones": {"dateOfBirth,phoneNumber\n4/3/1961,0612345678\n12/31/1979,\n", "", "--country NL", 0, []string{
+			`"dateOfBirth":"1961-04-03"`, `"dateOfBirth":"1979-12-31"`, `"+31612345678"`, `column 1 "dateOfBirth" is read as mdy, not in the order of NL`,
+		}},
+		"a stated order that is contradicted": {"dateOfBirth\n4/3/1961\n12/31/1979\n", `dates = "dmy"`, "", 2, []string{
+			`column 1 "dateOfBirth" has days of another order than dmy: line 3`,
+		}},
+		"days of both orders":           {"dateOfBirth\n4/3/1961\n12/31/1979\n31/12/1979\n", "", "--country NL", 2, []string{"line 2: dateOfBirth (column 1): can be read as two days, and its column has both orders"}},
+		"a column that shows its order": {"dateOfBirth\n4-3-1961\n31-12-1979\n", "", "", 0, []string{`"1961-03-04"`}},
+		"the order by a flag":           {"dateOfBirth\n4/3/1961\n", `dates = "dmy"`, "--dates mdy", 0, []string{`"1961-04-03"`}},
+		"years first":                   {"dateOfBirth\n1961/04/03\n", "", "", 0, []string{`"1961-04-03"`}},
+		"a country by its column":       {"Land,phoneNumber\nDuitsland,0221 3212383\n,0612345678\n", "country = \"NL\"\ncountry_column = \"Land\"\n", "", 0, []string{`"+492213212383"`, `"+31612345678"`}},
+		"a country that is none":        {"Land,phoneNumber\nNarnia,0221 3212383\n", "country_column = \"Land\"\n", "", 2, []string{`line 2: column 1 "Land": is not the code or name of a country`}},
+		"an address without a form":     {"address,address.country\nPostbus,NL\n", "", "", 2, []string{`line 2: address.street (column 1 "address"): cannot be split`}},
+		"blanks":                        {"last\n\u00a0Jansen\u200b \n", last, "", 0, []string{`"lastName":"Jansen"`, "blanks at the ends of 1 cell were left out"}},
+		"heads that changed": {"First name,Nachname\na,b\n", "[columns]\n\"Voornaam\" = \"name.firstName\"\n\"Nachname\" = \"name.lastName\"\n", "", 2, []string{
+			`does not have: "Voornaam"; columns that the mapping does not name: column 1 "First name"`,
+		}},
+		"a wrong key":             {"a\n", `encodign = "utf-8"`, "", 2, []string{`there is no key "encodign"; did you mean encoding?`, "hint: fundesk person import FILE --guess"}},
+		"a wrong kind":            {"a\n", `country = 7`, "", 2, []string{"country = 7: must be a text in quotes"}},
+		"a wrong order":           {"a\n", `dates = "us"`, "", 2, []string{`dates = "us" is not one of dmy, mdy, ymd`}},
+		"a wrong sign":            {"a\n", `decimal = ";"`, "", 2, []string{`decimal = ";" is not "," or "."`}},
+		"a wrong country":         {"a\n", `country = "Narnia"`, "", 2, []string{`country = "Narnia" is not a country`}},
+		"a wrong field":           {"a\n", "[columns]\na = \"nonsense\"\n", "", 2, []string{`columns: "a": there is no field "nonsense"`}},
+		"a wrong default":         {"a\n", "[defaults]\nnonsense = 1\n", "", 2, []string{`defaults: there is no field "nonsense"`}},
+		"values without a field":  {"a\n", "[values]\nFrau = \"female\"\n", "", 2, []string{"stands in no table of a field"}},
+		"no TOML":                 {"a\n", "country = NL\n", "", 2, []string{"--mapping"}},
+		"a default and a flag":    {"last\nA\n", last + "[defaults]\nlanguage = \"de\"\noptIns.phone = true\n", "--default language=nl", 0, []string{`"language":"nl"`, `"phone":true`}},
+		"a value in another case": {"gender\nMEVR\n", "", "--value gender:Mevr=female", 0, []string{`"gender":"female"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, code := foreign(t, test.file, test.mapping, test.flags)
+			for _, want := range test.want {
+				if code != test.code || !strings.Contains(out, want) {
+					t.Errorf("got exit code %d and %s, want %d and %s", code, out, test.code, want)
+				}
+			}
+		})
+	}
+}
+
+// An amount that may be thousands or cents is refused until the mapping states the decimal sign.
+func TestAmountsOfAMapping(t *testing.T) {
+	t.Parallel()
+	const id = "3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11"
+	row := "personUuid;owningOrganizationUuid;recruitingOrganizationUuid;recruiterUserUuid;initialDonationInterval;startsAt;initialDonationAmount\n" +
+		id + ";" + id + ";" + id + ";" + id + ";monthly;2026-12-01;"
+	home := t.TempDir()
+	file, mapping := filepath.Join(home, "p.csv"), filepath.Join(home, "m.toml")
+	l := line{environment: map[string]string{"HOME": home}}
+	for _, test := range []struct{ amount, decimal, want string }{
+		{"1.250", ",", `"initialDonationAmount":1250,`}, {"1.250", ".", `"initialDonationAmount":1.25,`},
+		{"1,250", ".", `"initialDonationAmount":1250,`}, {"12,50", ",", `"initialDonationAmount":12.5,`}, {"1,250", "", "can be read as thousands and as cents"},
+	} {
+		servicetest.Check(t, os.WriteFile(file, []byte(row+test.amount+"\n"), 0o600))
+		text := "country = \"NL\"\n"
+		if test.decimal != "" {
+			text += "decimal = \"" + test.decimal + "\"\n"
+		}
+		servicetest.Check(t, os.WriteFile(mapping, []byte(text), 0o600))
+		out, errs, _ := l.run(t, "pledge", "import", file, "--dry-run", "--mapping", mapping)
+		if !strings.Contains(out+errs, test.want) {
+			t.Errorf("%s with %q: got %s%s, want %s", test.amount, test.decimal, out, errs, test.want)
+		}
+	}
+}
+
+// A guess is a mapping as it stands, with the program, and its doubts as comments.
+func TestGuesses(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"civicrm.csv":     "of CiviCRM",
+		"npsp.csv":        "of Salesforce NPSP",
+		"raisersedge.csv": "of Raiser's Edge. Look at each doubt.\n# doubt: encoding",
+		"Donorbox ID,Donor First Name,Donor Email\n1,An,a@example.org\n":          "of Donorbox",
+		"iRaiser ID,Civilité,Prénom,Nom,Code postal\n1,Mme,An,Dupont,75008\n":     "of iRaiser",
+		"Voornaam;Mobiel;Iets\nAn;0612345678;x\n":                                 "# doubt: country: phone numbers",
+		"last,dateOfBirth\nA,4/3/1961\n":                                          "# doubt: dates: the days of dateOfBirth fit dmy and mdy",
+		"name.lastName,\"a \"\"b\"\" = \\c\",email,E-mail\nA,B,a@example.org,c\n": "doubt: email is taken by email",
+	} {
+		guess, code := foreign(t, file, "", "--guess")
+		if code != 0 || !strings.Contains(guess, want) {
+			t.Errorf("got exit code %d and %s, want %s", code, guess, want)
+		}
+		if out, _ := foreign(t, file, guess, ""); strings.Contains(out, "--mapping") || strings.Contains(out, "line 1:") {
+			t.Errorf("got %s with the guess %s", out, guess)
+		}
+	}
+}
+
+// Good rows are sent, the others are named, kept with their values, and make the exit code 9. A file without errors
+// leaves none.
+func TestSkipWrong(t *testing.T) {
+	t.Parallel()
+	h := plain(t)
+	owner := h.Organization("AID").String()
+	home := t.TempDir()
+	l := line{environment: map[string]string{"HOME": home, "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": h.Token()}}
+	file, wrong := filepath.Join(home, "rows.csv"), filepath.Join(home, "wrong.csv")
+	args := []string{
+		"person", "import", file, "--yes", "--skip-wrong", "--errors", wrong, "--country", "NL",
+		"--default", "owningOrganizationUuid=" + owner, "--default", "recruitingOrganizationUuid=" + owner,
+	}
+	servicetest.Check(t, os.WriteFile(file, []byte("name.lastName;dateOfBirth\nGoodRow;1990-01-01\nBadRow;32-13-1990\n"), 0o600))
+	_, errs, code := l.run(t, args...)
+	if code != 9 || !strings.Contains(errs, "1 created, 1 failed") || !strings.Contains(errs, `line 3: dateOfBirth (column 2)`) || strings.Contains(errs, "1990") {
+		t.Errorf("got exit code %d and %s, want one created, and the other named without its value", code, errs)
+	}
+	kept, err := os.ReadFile(wrong)
+	if err != nil || !strings.Contains(string(kept), `32-13-1990""`) || !strings.Contains(string(kept), "BadRow") {
+		t.Errorf("got %s, %v, want the value", kept, err)
+	}
+	servicetest.Check(t, os.WriteFile(file, []byte("name.lastName;dateOfBirth\nGoodRow;1990-01-01\nBadRow;31-12-1990\n"), 0o600))
+	if _, errs, code := l.run(t, args...); code != 0 || !strings.Contains(errs, "1 created, 0 failed") {
+		t.Errorf("got exit code %d and %s, want the corrected row created alone", code, errs)
+	}
+	if _, err := os.Stat(wrong); !os.IsNotExist(err) {
+		t.Errorf("got %v, want no file of errors", err)
+	}
+}
+
+// 20 equal refusals end the run with 9, also with --yes; --keep-going sends the rest.
+func TestEqualRefusals(t *testing.T) {
+	t.Parallel()
+	i := newImporting(t, "ndjson", 60)
+	good := i.service.Handler
+	refused := 0
+	var mutex sync.Mutex
+	i.service.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			good.ServeHTTP(w, r)
+			return
+		}
+		mutex.Lock()
+		refused++
+		mutex.Unlock()
+		status(http.StatusUnprocessableEntity, "application/json", `{"detail":"no such gender"}`)(w, r)
+	})
+	_, errs, code := i.fundesk("person", "import", i.file, "--yes")
+	if code != 9 || refused < 20 || refused > 24 || !strings.Contains(errs, "refused 20 lines alike") || !strings.Contains(errs, "--keep-going") {
+		t.Errorf("got exit code %d, %d refusals and %s, want 9 after 20", code, refused, errs)
+	}
+	refused = 0
+	if _, errs, code := i.fundesk("person", "import", i.file, "--yes", "--keep-going"); code != 9 || refused != 60 {
+		t.Errorf("got exit code %d, %d refusals and %s, want 9 after 60", code, refused, errs)
+	}
+}
