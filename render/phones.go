@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // nationalLength is the number of digits of national numbers that begin with a prefix, without the trunk prefix.
@@ -14,23 +15,25 @@ type nationalLength struct {
 }
 
 // nationalLengths has the lengths of the countries whose numbers are read without a plus sign.
-var nationalLengths = map[string][]nationalLength{
-	"AT": {{"", 7, 13}},
-	"BE": {{"4", 8, 9}, {"", 8, 8}},
-	"CH": {{"", 9, 9}},
-	"DE": {{"15", 10, 11}, {"16", 10, 11}, {"17", 10, 11}, {"", 6, 11}},
-	"ES": {{"", 9, 9}},
-	"FR": {{"", 9, 9}},
-	"GB": {{"1", 9, 10}, {"8", 9, 10}, {"", 10, 10}},
-	"IT": {{"0", 6, 11}, {"3", 9, 10}, {"", 6, 11}},
-	"LU": {{"", 6, 9}},
-	"NL": {{"97", 9, 11}, {"", 9, 9}},
-}
+var nationalLengths = sync.OnceValue(func() map[string][]nationalLength {
+	return map[string][]nationalLength{
+		"AT": {{"", 7, 13}},
+		"BE": {{"4", 8, 9}, {"", 8, 8}},
+		"CH": {{"", 9, 9}},
+		"DE": {{"15", 10, 11}, {"16", 10, 11}, {"17", 10, 11}, {"", 6, 11}},
+		"ES": {{"", 9, 9}},
+		"FR": {{"", 9, 9}},
+		"GB": {{"1", 9, 10}, {"8", 9, 10}, {"", 10, 10}},
+		"IT": {{"0", 6, 11}, {"3", 9, 10}, {"", 6, 11}},
+		"LU": {{"", 6, 9}},
+		"NL": {{"97", 9, 11}, {"", 9, 9}},
+	}
+})
 
 // DialledCountries returns the countries whose numbers [Dialled] reads without a plus sign.
 func DialledCountries() []string {
-	all := make([]string, 0, len(nationalLengths))
-	for country := range nationalLengths {
+	all := make([]string, 0, len(nationalLengths()))
+	for country := range nationalLengths() {
 		all = append(all, country)
 	}
 	slices.Sort(all)
@@ -45,7 +48,7 @@ func Dialled(typed, country string) (string, error) {
 	if strings.HasPrefix(start, "+") || strings.HasPrefix(start, "00") {
 		return number, nil
 	}
-	lengths, isKnown := nationalLengths[country]
+	lengths, isKnown := nationalLengths()[country]
 	if !isKnown {
 		return "", fmt.Errorf(
 			"must begin with + and the country's code; without it, numbers of %s are read",

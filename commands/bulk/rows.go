@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -209,11 +210,13 @@ func (f *feedReader) Read(to []byte) (int, error) {
 }
 
 // separatorLine matches the first line by which Excel is told the delimiter.
-var separatorLine = regexp.MustCompile("^\"?sep=(.)\"?\r?\n")
+var separatorLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("^\"?sep=(.)\"?\r?\n")
+})
 
 func readCSV(in io.Reader, begin []byte, delimiter string) (Rows, error) {
 	lines := 0 // Before the header.
-	if m := separatorLine.FindSubmatch(begin); m != nil {
+	if m := separatorLine().FindSubmatch(begin); m != nil {
 		if _, err := io.CopyN(io.Discard, in, int64(len(m[0]))); err != nil {
 			return Rows{}, unreadable(err)
 		}

@@ -51,7 +51,9 @@ type refusals struct {
 	counts map[string]int
 }
 
-var identifiers = regexp.MustCompile(`[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
+var identifiers = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
+})
 
 // wait returns when no question is open.
 func (r *refusals) wait() {
@@ -68,7 +70,7 @@ func (r *refusals) note(ctx context.Context, err error, goesOn func(context.Cont
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	reason := identifiers.ReplaceAllString(Reasons(err), "UUID")
+	reason := identifiers().ReplaceAllString(Reasons(err), "UUID")
 	if r.counts == nil {
 		r.counts = map[string]int{}
 	}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // wholeAddress is the name of a column that has street, house number and its extension in one cell.
@@ -23,12 +24,16 @@ var (
 
 // A house number, with an extension that is joined to it, and an address that begins with one.
 var (
-	houseNumber      = regexp.MustCompile(`^(\d{1,5})[-/]?([A-Za-z]{0,4}|[\dIVX]{1,4})$`)
-	numberThenStreet = regexp.MustCompile(`(?i)^(\d{1,5})(?:\s*(bis|ter|quater|[a-z]|[-/]\s?\d{1,4}))?[\s,]+(\D.*)$`)
+	houseNumber = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(\d{1,5})[-/]?([A-Za-z]{0,4}|[\dIVX]{1,4})$`)
+	})
+	numberThenStreet = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(\d{1,5})(?:\s*(bis|ter|quater|[a-z]|[-/]\s?\d{1,4}))?[\s,]+(\D.*)$`)
+	})
 )
 
 // beforeExtension are the words after which a number is no house number.
-var beforeExtension = strings.Fields("bus box bte boite b app apt appt appartement top stiege tur piso pta esc int scala")
+const beforeExtension = "bus box bte boite b app apt appt appartement top stiege tur piso pta esc int scala"
 
 // splitAddress returns the parts of a line of an address by the form of its country.
 func splitAddress(text, country string) (street, number, extension string, err error) {
@@ -39,7 +44,7 @@ func splitAddress(text, country string) (street, number, extension string, err e
 	case country == "":
 		return "", "", "", errNoAddressCountry
 	case isFirst:
-		m := numberThenStreet.FindStringSubmatch(text)
+		m := numberThenStreet().FindStringSubmatch(text)
 		if m == nil || strings.ContainsAny(m[3], "0123456789") && strings.Contains(m[3], ",") {
 			return "", "", "", errAddress
 		}
@@ -55,12 +60,12 @@ func splitAddress(text, country string) (street, number, extension string, err e
 func splitAtNumber(words []string) (street, number, extension string, err error) {
 	for i := len(words) - 1; i > 0; i-- {
 		word := strings.Trim(words[i], ",")
-		m := houseNumber.FindStringSubmatch(word)
+		m := houseNumber().FindStringSubmatch(word)
 		before := strings.ToLower(strings.Trim(words[i-1], ",."))
 		switch {
-		case m == nil || slices.Contains(beforeExtension, before):
+		case m == nil || slices.Contains(strings.Fields(beforeExtension), before):
 			continue
-		case houseNumber.MatchString(before):
+		case houseNumber().MatchString(before):
 			return "", "", "", errAddress
 		}
 		rest := strings.Join(words[i+1:], " ")

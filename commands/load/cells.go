@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -60,7 +61,7 @@ func (r *rowReader) read(f wantedField, text string) (string, error) {
 	case "gender":
 		return genderWord(text, r.country)
 	case "language":
-		if localeName.MatchString(text) { // nl_NL, as programs keep it.
+		if localeName().MatchString(text) { // nl_NL, as programs keep it.
 			return strings.ToLower(text[:2]), nil
 		}
 	case "address.country":
@@ -69,7 +70,9 @@ func (r *rowReader) read(f wantedField, text string) (string, error) {
 	return text, nil
 }
 
-var localeName = regexp.MustCompile(`^[a-zA-Z]{2}[-_][a-zA-Z]{2}$`)
+var localeName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-zA-Z]{2}[-_][a-zA-Z]{2}$`)
+})
 
 // orderOf returns the order of day and month in a field: that of its column, or that of the file.
 func (r *rowReader) orderOf(f wantedField) string {

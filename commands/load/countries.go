@@ -13,12 +13,14 @@ import (
 )
 
 // otherCountryNames are names that people write and that no list of countries has.
-var otherCountryNames = map[string]string{
-	"uk": "GB", "greatbritain": "GB", "england": "GB", "scotland": "GB", "wales": "GB", "northernireland": "GB",
-	"grootbrittannie": "GB", "engeland": "GB", "grossbritannien": "GB", "grandebretagne": "GB", "angleterre": "GB",
-	"granbretana": "GB", "inglaterra": "GB", "holland": "NL", "hollande": "NL", "holanda": "NL", "usa": "US",
-	"unitedstatesofamerica": "US", "czechrepublic": "CZ", "bundesrepublikdeutschland": "DE", "turkey": "TR",
-}
+var otherCountryNames = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"uk": "GB", "greatbritain": "GB", "england": "GB", "scotland": "GB", "wales": "GB", "northernireland": "GB",
+		"grootbrittannie": "GB", "engeland": "GB", "grossbritannien": "GB", "grandebretagne": "GB", "angleterre": "GB",
+		"granbretana": "GB", "inglaterra": "GB", "holland": "NL", "hollande": "NL", "holanda": "NL", "usa": "US",
+		"unitedstatesofamerica": "US", "czechrepublic": "CZ", "bundesrepublikdeutschland": "DE", "turkey": "TR",
+	}
+})
 
 // countryNames returns the codes of countries by their folded names in English, Dutch, German, French and Spanish, and
 // by their codes of two and three letters.
@@ -42,7 +44,7 @@ var countryNames = sync.OnceValue(func() map[string]string {
 		names[strings.ToLower(region.ISO3())] = code
 		names[strings.ToLower(code)] = code
 	}
-	for name, code := range otherCountryNames {
+	for name, code := range otherCountryNames() {
 		names[name] = code
 	}
 	return names

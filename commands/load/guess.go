@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -27,48 +28,52 @@ type program struct {
 }
 
 // programs are the known programs. A head that a program does not have is looked up in commonHeads.
-var programs = []program{
-	{"CiviCRM", "contacttype individualprefix nobulkemailsuseroptout donotphone", map[string]string{
-		"individualprefix": "ignore", "phone": "phoneNumber", "streetaddress": "address", "preferredlanguage": "language",
-		"donotphone": "!optIns.phone", "donotemail": "!optIns.email", "donotmail": "!optIns.mail", "donotsms": "!optIns.sms",
-	}},
-	{"Salesforce NPSP", "mailingstreet mailingcity mailingzippostalcode emailoptout donotcall", map[string]string{
-		"salutation": "gender", "mobile": "mobilePhoneNumber", "homephone": "phoneNumber", "mailingstreet": "address",
-		"mailingcity": "address.city", "mailingzippostalcode": "address.zipCode", "mailingcountry": "address.country",
-		"emailoptout": "!optIns.email", "donotcall": "!optIns.phone",
-	}},
-	{"Raiser's Edge", "cnbioid cnbiofirstname cnbiolastname", map[string]string{
-		"cnbiofirstname": "name.firstName", "cnbiolastname": "name.lastName", "cnbiogender": "gender",
-		"cnbiobirthdate": "dateOfBirth", "cnadrprfaddrline1": "address", "cnadrprfcity": "address.city",
-		"cnadrprfzip": "address.zipCode", "cnadrprfcontrylongdscription": "address.country",
-		"cnadrprfcountrylongdescription": "address.country", "cnph101phonenumber": "phoneNumber", "cnbnk101iban": "iban",
-	}},
-	{"Donorbox", "donorboxid donatedat donoremail donorfirstname", map[string]string{
-		"donorfirstname": "name.firstName", "donorlastname": "name.lastName", "donoremail": "email",
-		"zipcode": "address.zipCode", "donatedat": "ignore",
-	}},
-	{"iRaiser", "iraiserid civilite codepostal optinemail", map[string]string{
-		"civilite": "gender", "prenom": "name.firstName", "nom": "name.lastName", "datedenaissance": "dateOfBirth",
-		"codepostal": "address.zipCode", "ville": "address.city", "pays": "address.country", "adresse": "address",
-		"adresse1": "address", "telephone": "phoneNumber", "portable": "mobilePhoneNumber", "optinemail": "optIns.email",
-	}},
-}
+var programs = sync.OnceValue(func() []program {
+	return []program{
+		{"CiviCRM", "contacttype individualprefix nobulkemailsuseroptout donotphone", map[string]string{
+			"individualprefix": "ignore", "phone": "phoneNumber", "streetaddress": "address", "preferredlanguage": "language",
+			"donotphone": "!optIns.phone", "donotemail": "!optIns.email", "donotmail": "!optIns.mail", "donotsms": "!optIns.sms",
+		}},
+		{"Salesforce NPSP", "mailingstreet mailingcity mailingzippostalcode emailoptout donotcall", map[string]string{
+			"salutation": "gender", "mobile": "mobilePhoneNumber", "homephone": "phoneNumber", "mailingstreet": "address",
+			"mailingcity": "address.city", "mailingzippostalcode": "address.zipCode", "mailingcountry": "address.country",
+			"emailoptout": "!optIns.email", "donotcall": "!optIns.phone",
+		}},
+		{"Raiser's Edge", "cnbioid cnbiofirstname cnbiolastname", map[string]string{
+			"cnbiofirstname": "name.firstName", "cnbiolastname": "name.lastName", "cnbiogender": "gender",
+			"cnbiobirthdate": "dateOfBirth", "cnadrprfaddrline1": "address", "cnadrprfcity": "address.city",
+			"cnadrprfzip": "address.zipCode", "cnadrprfcontrylongdscription": "address.country",
+			"cnadrprfcountrylongdescription": "address.country", "cnph101phonenumber": "phoneNumber", "cnbnk101iban": "iban",
+		}},
+		{"Donorbox", "donorboxid donatedat donoremail donorfirstname", map[string]string{
+			"donorfirstname": "name.firstName", "donorlastname": "name.lastName", "donoremail": "email",
+			"zipcode": "address.zipCode", "donatedat": "ignore",
+		}},
+		{"iRaiser", "iraiserid civilite codepostal optinemail", map[string]string{
+			"civilite": "gender", "prenom": "name.firstName", "nom": "name.lastName", "datedenaissance": "dateOfBirth",
+			"codepostal": "address.zipCode", "ville": "address.city", "pays": "address.country", "adresse": "address",
+			"adresse1": "address", "telephone": "phoneNumber", "portable": "mobilePhoneNumber", "optinemail": "optIns.email",
+		}},
+	}
+})
 
 // commonHeads are the fields of heads that many programs have.
-var commonHeads = map[string]string{
-	"firstname": "name.firstName", "lastname": "name.lastName", "gender": "gender", "sex": "gender",
-	"birthdate": "dateOfBirth", "dateofbirth": "dateOfBirth", "email": "email", "emailaddress": "email",
-	"phone": "phoneNumber", "mobile": "mobilePhoneNumber", "mobilephone": "mobilePhoneNumber", "iban": "iban",
-	"city": "address.city", "country": "address.country", "postalcode": "address.zipCode", "zip": "address.zipCode",
-	"address": "address", "street": "address.street", "language": "language", "initials": "name.initials",
-	"voornaam": "name.firstName", "achternaam": "name.lastName", "tussenvoegsel": "name.lastNamePrefix",
-	"geboortedatum": "dateOfBirth", "geslacht": "gender", "mobiel": "mobilePhoneNumber", "telefoon": "phoneNumber",
-	"postcode": "address.zipCode", "woonplaats": "address.city", "plaats": "address.city", "land": "address.country",
-	"adres": "address", "straat": "address.street", "huisnummer": "address.houseNumber",
-	"vorname": "name.firstName", "nachname": "name.lastName", "geburtsdatum": "dateOfBirth", "geschlecht": "gender",
-	"anrede": "gender", "telefon": "phoneNumber", "plz": "address.zipCode", "ort": "address.city",
-	"prenom": "name.firstName", "nom": "name.lastName", "nombre": "name.firstName", "apellidos": "name.lastName",
-}
+var commonHeads = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"firstname": "name.firstName", "lastname": "name.lastName", "gender": "gender", "sex": "gender",
+		"birthdate": "dateOfBirth", "dateofbirth": "dateOfBirth", "email": "email", "emailaddress": "email",
+		"phone": "phoneNumber", "mobile": "mobilePhoneNumber", "mobilephone": "mobilePhoneNumber", "iban": "iban",
+		"city": "address.city", "country": "address.country", "postalcode": "address.zipCode", "zip": "address.zipCode",
+		"address": "address", "street": "address.street", "language": "language", "initials": "name.initials",
+		"voornaam": "name.firstName", "achternaam": "name.lastName", "tussenvoegsel": "name.lastNamePrefix",
+		"geboortedatum": "dateOfBirth", "geslacht": "gender", "mobiel": "mobilePhoneNumber", "telefoon": "phoneNumber",
+		"postcode": "address.zipCode", "woonplaats": "address.city", "plaats": "address.city", "land": "address.country",
+		"adres": "address", "straat": "address.street", "huisnummer": "address.houseNumber",
+		"vorname": "name.firstName", "nachname": "name.lastName", "geburtsdatum": "dateOfBirth", "geschlecht": "gender",
+		"anrede": "gender", "telefon": "phoneNumber", "plz": "address.zipCode", "ort": "address.city",
+		"prenom": "name.firstName", "nom": "name.lastName", "nombre": "name.firstName", "apellidos": "name.lastName",
+	}
+})
 
 // foldHead returns the letters and digits of a head in lower case, without accents.
 func foldHead(head string) string {
@@ -86,15 +91,15 @@ func foldHead(head string) string {
 
 // programOf returns the program whose heads a file has, or nil.
 func programOf(header []string) *program {
-	for i := range programs {
+	for _, p := range programs() {
 		signs := 0
 		for _, head := range header {
-			if slices.Contains(strings.Fields(programs[i].signs), foldHead(head)) {
+			if slices.Contains(strings.Fields(p.signs), foldHead(head)) {
 				signs++
 			}
 		}
 		if signs >= 2 {
-			return &programs[i]
+			return &p
 		}
 	}
 	return nil
@@ -219,7 +224,7 @@ func (g *guesses) fieldOf(head string) (field string, isSure bool) {
 		field, isSure = g.program.heads[folded]
 	}
 	if field == "" {
-		field, isSure = commonHeads[folded], g.program != nil
+		field, isSure = commonHeads()[folded], g.program != nil
 	}
 	name := strings.TrimPrefix(field, "!")
 	if name != "ignore" && !g.isField(name) {

@@ -43,7 +43,7 @@ type mapping struct {
 }
 
 // mappingKeys are the keys of a mapping, in the order of an example.
-var mappingKeys = strings.Fields("encoding delimiter decimal dates country country_column columns values defaults")
+const mappingKeys = "encoding delimiter decimal dates country country_column columns values defaults"
 
 // readMapping reads a mapping file. An empty path gives an empty mapping.
 func readMapping(path string) (mapping, error) {
@@ -92,7 +92,7 @@ func (m *mapping) set(key string, value any) error {
 	}
 	to, isKnown := texts[key]
 	if !isKnown {
-		return fmt.Errorf("there is no key %s%s", cli.Quote(key), didYouMean(key, mappingKeys))
+		return fmt.Errorf("there is no key %s%s", cli.Quote(key), didYouMean(key, strings.Fields(mappingKeys)))
 	}
 	text, isText := value.(string)
 	if !isText {

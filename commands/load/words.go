@@ -4,26 +4,30 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
 // gendersOf lists the words of English, Dutch, German, French and Spanish for a gender, without accents and points.
-var gendersOf = map[string]string{
-	"female": "female woman mrs ms miss vrouw vrouwelijk mevrouw mevr mw mej mejuffrouw frau weiblich weibl femme feminin " +
-		"feminine madame mme mademoiselle mlle mujer femenino femenina senora sra senorita srta dona",
-	"male": "male man mr mister mannelijk heer dheer deheer dhr meneer herr hr mann mannlich maennlich homme masculin " +
-		"monsieur mons hombre masculino senor sr varon don",
-	"other":   "other anders divers autre otro",
-	"unknown": "unknown onbekend unbekannt inconnu desconocido",
-}
+var gendersOf = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"female": "female woman mrs ms miss vrouw vrouwelijk mevrouw mevr mw mej mejuffrouw frau weiblich weibl femme feminin " +
+			"feminine madame mme mademoiselle mlle mujer femenino femenina senora sra senorita srta dona",
+		"male": "male man mr mister mannelijk heer dheer deheer dhr meneer herr hr mann mannlich maennlich homme masculin " +
+			"monsieur mons hombre masculino senor sr varon don",
+		"other":   "other anders divers autre otro",
+		"unknown": "unknown onbekend unbekannt inconnu desconocido",
+	}
+})
 
-// genderLetters are the letters for a gender in the languages of some countries.
-var genderLetters = []struct {
-	countries string
-	letters   map[string]string
-}{
-	{"ES", map[string]string{"h": "male", "v": "male", "f": "female"}}, // M is mujer and masculino.
-	{"", map[string]string{"m": "male", "v": "female", "w": "female", "f": "female"}},
+// letterGender returns the gender of a letter in the language of a country, or an empty text.
+// Spanish has no letter M: it is mujer and masculino.
+func letterGender(letter, country string) string {
+	letters := map[string]string{"m": "male", "v": "female", "w": "female", "f": "female"}
+	if country == "ES" {
+		letters = map[string]string{"h": "male", "v": "male", "f": "female"}
+	}
+	return letters[letter]
 }
 
 var (
@@ -39,21 +43,16 @@ var (
 func genderWord(text, country string) (string, error) {
 	word := foldName(text)
 	if len(word) == 1 {
-		for _, row := range genderLetters {
-			if row.countries != "" && !slices.Contains(strings.Fields(row.countries), country) {
-				continue
-			}
-			gender, has := row.letters[word]
-			if country == "" && has || country == "ES" && word == "m" {
-				return "", errGender
-			}
-			if has {
-				return gender, nil
-			}
+		gender := letterGender(word, country)
+		switch {
+		case gender == "" && !strings.Contains("mhvwf", word):
 			return "", errNoGender
+		case gender == "" || country == "":
+			return "", errGender
 		}
+		return gender, nil
 	}
-	for gender, words := range gendersOf {
+	for gender, words := range gendersOf() {
 		if slices.Contains(strings.Fields(words), word) {
 			return gender, nil
 		}
