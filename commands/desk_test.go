@@ -425,7 +425,14 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 		t.Errorf("got %q, want no cancel", said)
 	}
 	has(desk("t", "3", "", "g", "t", "3", "", "q"), "what was checked", "3 e-mail: old@example.org, checked", "q to end: e-mail: old@example.org, checked")
-	has(desk("d", "q"), "no number is known")
+	has(desk("d", ".", "q"), "no number is known", "there is no script for this call")
+	script := filepath.Join(home, "scripts", "verification.md")
+	servicetest.Check(t, os.Mkdir(filepath.Dir(script), 0o700))
+	text := "Good evening.\n\n## letter\nDo you want a letter?\n- [ ] yes -> end\n- [ ] no\n\nGoodbye."
+	servicetest.Check(t, os.WriteFile(script, []byte(text), 0o600))
+	said = desk(".", ".", "2", "<", "q")
+	has(said, ": Good evening.\n", "Do you want a letter?\n1 yes\n2 no\n", ": Goodbye.\n", "< a step back", ": letter\n")
+	servicetest.Check(t, os.Remove(script))
 	has(desk("/nobodyatall", "q"), "no donor was found")
 	has(desk("/jansen", "1", "f", "3", "x", "3", "new@example.org", "", "c", "1", "8", "", "q"),
 		"e-mail must be", "3 e-mail: old@example.org, to be new@example.org", ", sent")

@@ -43,6 +43,10 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 	skipped.run = l.saying(func() []string {
 		return texts(d.PassedOver(), func(p desk.PassedOver) string { return p.Name + ": " + d.Say(p.Reason) })
 	})
+	script := l.action("script")
+	script.run = l.nextStep
+	back := l.action("script-back")
+	back.run = l.previousStep
 	skip := l.action("skip")
 	skip.text = "or empty to skip"
 	all := []lineAnswer{
@@ -58,7 +62,8 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 		{"v", "bank account", "reveal", notHere(has && l.bankAccount() != ""), l.saying(l.sayBankAccount)},
 		{"h", "earlier contacts", "", notHere(has && len(d.Card.Contacts()) > 1), l.saying(d.Card.Contacts)},
 		l.action("later"),
-		{".", "script", "", notHere(has && len(d.Card.Script) > 0), l.saying(func() []string { return d.Card.Script })},
+		script,
+		back,
 		copies,
 		accept,
 		l.action("undo"),
@@ -271,6 +276,45 @@ func (l *lineDesk) saying(lines func() []string) func(context.Context) error {
 		}
 		return nil
 	}
+}
+
+// nextStep ticks the present step of the script and says the next one. The first answer says the first step. A step with
+// answers asks at once.
+func (l *lineDesk) nextStep(ctx context.Context) error {
+	d := l.day
+	if d.Card.HasBegunScript() {
+		if err := l.follow(ctx, d.Ask.NextStep()); err != nil {
+			return err
+		}
+	}
+	d.BeginScript()
+	for {
+		at, steps := d.Card.StepAt(), d.Card.Steps()
+		if d.Call == nil || at >= len(steps) {
+			return nil
+		}
+		if len(steps[at].Answers) == 0 {
+			return l.sayStep(steps[at])
+		}
+		if err := l.follow(ctx, d.Ask.NextStep()); err != nil || d.Card.StepAt() == at {
+			return err
+		}
+	}
+}
+
+// previousStep says the step of the script before.
+func (l *lineDesk) previousStep(ctx context.Context) error {
+	if err := l.follow(ctx, l.day.Ask.PreviousStep()); err != nil {
+		return err
+	}
+	return l.sayStep(l.day.Card.Steps()[l.day.Card.StepAt()])
+}
+
+func (l *lineDesk) sayStep(step desk.Step) error {
+	for _, line := range step.Lines {
+		l.say("%s", onOneLine(strings.TrimLeft(line, "#> ")))
+	}
+	return nil
 }
 
 // texts returns a line for each of some values.

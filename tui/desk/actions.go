@@ -85,6 +85,16 @@ func Actions() []Action {
 			Help: "tick the fact that was checked, or take the tick back; a digit after it chooses the fact",
 			Run:  (*Questions).Ticks, why: whyNotFix,
 		},
+		{
+			ID: "script", Keys: ".", Word: "script",
+			Help: "tick the present step of the script, and go on; an answer goes into the notes",
+			Run:  (*Questions).NextStep, why: whyNoScript,
+		},
+		{
+			ID: "script-back", Keys: ",", Line: "<", Word: "a step back",
+			Help: "go back to the step of the script before",
+			Run:  (*Questions).PreviousStep, why: whyNoStepBack,
+		},
 		{ID: "skip", Keys: "s", Word: "skip", Help: "skip the call for now", Run: (*Questions).Skip, why: whyNoCall},
 		{
 			ID: "later", Keys: "b", Word: "later",

@@ -16,6 +16,7 @@ import (
 type Card struct {
 	*base
 	Script  []string // For the call.
+	steps   []Step   // Of the script.
 	scripts map[string][]string
 	// IsRevealed shows secret values without a mask.
 	IsRevealed bool

@@ -55,11 +55,11 @@ type changeGroup struct {
 
 // worked is a call as it was when the agent ended it, to give back.
 type worked struct {
-	call      apitype.Call
-	draft     outbox.Draft
-	disk      outbox.Draft // From which it came.
-	goes      bool         // The text goes with the change: its draft is erased.
-	dialledAt time.Time
+	call    apitype.Call
+	draft   outbox.Draft
+	disk    outbox.Draft // From which it came.
+	goes    bool         // The text goes with the change: its draft is erased.
+	dialled []dialling
 }
 
 // Held is a change that can still be taken back.
@@ -137,7 +137,7 @@ func (c *Changes) attemptAt(call apitype.UUID, at *apitype.Time, label string) C
 // attempt returns the attempt for the call on the Desk. Its time is the time of dialling.
 func (d *Day) attempt() Change {
 	label := d.Say("not reached") + ": " + d.Name()
-	if at := d.dialledAt; !at.IsZero() {
+	if at := d.Card.Dialled(); !at.IsZero() {
 		return d.Changes.attemptAt(d.Call.UUID, new(apitype.NewTime(at)), label)
 	}
 	return d.Changes.Attempt(d.Call.UUID, label)

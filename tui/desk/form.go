@@ -303,11 +303,11 @@ func (d *Day) finish(c Change, what string, textGoes bool) {
 	d.leases.protect(id)
 	c.asked = d.Guard.presses
 	c.from = &worked{
-		call:      *d.Call,
-		draft:     d.Form.Draft(),
-		disk:      d.Changes.Autosave.From(id),
-		goes:      textGoes,
-		dialledAt: d.dialledAt,
+		call:    *d.Call,
+		draft:   d.Form.Draft(),
+		disk:    d.Changes.Autosave.From(id),
+		goes:    textGoes,
+		dialled: d.dialled,
 	}
 	d.queue.pass(id, "")
 	if textGoes {
@@ -338,7 +338,7 @@ func (d *Day) restore(c Change) {
 	d.Gate.askedAt = d.Guard.presses
 	d.present(call)
 	d.Form.fill(draft)
-	d.dialledAt, d.undone = c.from.dialledAt, c.group
+	d.dialled, d.undone = c.from.dialled, c.group
 	d.Changes.Autosave.Loaded(outbox.Draft{Call: call.UUID})
 	d.Form.autosave()
 	d.leases.trimLeases()

@@ -427,8 +427,11 @@ func (q *Questions) Recent(text func(Recent) string, undo string) *Question {
 	return ask
 }
 
-// Dial dials the first number of the donor.
-func (q *Questions) Dial() Answer { return q.DialNumber(Numbers(q.day.Call.Person.Pointer())[0]) }
+// Dial dials the donor's first number. Once that was dialled, it dials the next one.
+func (q *Questions) Dial() Answer {
+	next, _ := q.day.Card.NextNumber()
+	return q.DialNumber(next)
+}
 
 // DialNumber dials a number, and keeps the lease.
 func (q *Questions) DialNumber(n Number) Answer {

@@ -29,22 +29,28 @@ func readScripts(configDir string) (map[string][]string, error) {
 	scripts := make(map[string][]string, len(texts))
 	for name, text := range texts {
 		scripts[name] = strings.Split(strings.TrimSpace(text), "\n")
-		for i, line := range scripts[name] {
-			if _, unknown := fillScript(line, scriptFacts{call: new(apitype.Call)}); unknown != "" {
-				errs = append(
-					errs,
-					fmt.Errorf(
-						"scripts/%s.md, line %d: there is no {{.%s}}; there are %s",
-						name,
-						i+1,
-						unknown,
-						scriptFieldNames(),
-					),
-				)
+		errs = append(errs, scriptProblems(name, scripts[name])...)
+	}
+	return scripts, errors.Join(errs...)
+}
+
+// scriptProblems returns what is wrong in a script: unknown fields, and answers that lead nowhere.
+func scriptProblems(name string, script []string) (errs []error) {
+	for i, line := range script {
+		if _, unknown := fillScript(line, scriptFacts{call: new(apitype.Call)}); unknown != "" {
+			const problem = "scripts/%s.md, line %d: there is no {{.%s}}; there are %s"
+			errs = append(errs, fmt.Errorf(problem, name, i+1, unknown, scriptFieldNames()))
+		}
+	}
+	steps := stepsOf(script)
+	for _, step := range steps {
+		for _, answer := range step.Answers {
+			if _, found := stepWith(steps, answer.leadsTo); !found && answer.leadsTo != "" {
+				errs = append(errs, fmt.Errorf("scripts/%s.md: there is no heading %q", name, answer.leadsTo))
 			}
 		}
 	}
-	return scripts, errors.Join(errs...)
+	return errs
 }
 
 func readScriptFiles(folder string, texts map[string]string) error {
@@ -87,49 +93,56 @@ func (k *Card) onScripts(scripts map[string][]string, err error) {
 	k.pickScript()
 }
 
-// pickScript chooses the script for the call, and fills in the donor's values.
+// pickScript chooses the script for the call.
 func (k *Card) pickScript() {
-	k.Script = nil
-	if k.day.Call == nil {
-		return
+	k.Script = k.scriptOfCall()
+	k.steps = stepsOf(k.Script)
+}
+
+// scriptOfCall returns the script for the call on the Desk with the donor's values, or nil.
+func (k *Card) scriptOfCall() []string {
+	call := k.day.Call
+	if call == nil || k.day.WaitsForSettings() { // A script of the floor may be meant.
+		return nil
 	}
-	language := strings.ToLower(Value(k.day.Call.Person.Value().Language))
-	if k.day.WaitsForSettings() {
-		return // A script of the floor may be meant.
-	}
-	ofFloor := k.floor.of(k.day.Call).Scripts
+	language := strings.ToLower(Value(call.Person.Value().Language))
+	ofFloor := k.floor.of(call).Scripts
 	for _, suffix := range []string{"." + language, ""} {
-		name := string(k.day.Call.Type) + suffix
+		name := string(call.Type) + suffix
 		script, found := k.scripts[name]
 		if text, set := ofFloor[name]; set && !found {
 			script, found = strings.Split(strings.TrimSpace(text), "\n"), true
 		}
 		if found {
-			if pledge := k.day.Call.PledgeCase.Pointer(); pledge != nil && hasEnded(pledge.Status) &&
-				k.day.Call.Type != apitype.CallWinback {
-				k.Script = append(
-					k.Script,
-					"> "+k.Say(
-						"The pledge is %s: nothing is collected, whatever the script says.",
-						k.Say(PledgeWords(pledge.Status)),
-					),
-					"",
-				)
-			}
-			facts := scriptFacts{call: k.day.Call, language: strings.TrimPrefix(suffix, "."), now: k.day.Guard.shownAt}
-			if facts.now.IsZero() {
-				facts.now = k.Now()
-			}
-			if k.Agent != nil {
-				facts.agent = k.AgentName(*k.Agent)
-			}
-			for _, line := range script {
-				filled, _ := fillScript(line, facts)
-				k.Script = append(k.Script, filled)
-			}
-			return
+			return k.filled(script, strings.TrimPrefix(suffix, "."))
 		}
 	}
+	return nil
+}
+
+// filled returns a script with the donor's values, below a warning if the pledge has ended.
+func (k *Card) filled(script []string, language string) (lines []string) {
+	call := k.day.Call
+	pledge := call.PledgeCase.Pointer()
+	if pledge != nil && hasEnded(pledge.Status) && call.Type != apitype.CallWinback {
+		warning := k.Say(
+			"The pledge is %s: nothing is collected, whatever the script says.",
+			k.Say(PledgeWords(pledge.Status)),
+		)
+		lines = append(lines, "> "+warning, "")
+	}
+	facts := scriptFacts{call: call, language: language, now: k.day.Guard.shownAt}
+	if facts.now.IsZero() {
+		facts.now = k.Now()
+	}
+	if k.Agent != nil {
+		facts.agent = k.AgentName(*k.Agent)
+	}
+	for _, line := range script {
+		text, _ := fillScript(line, facts)
+		lines = append(lines, text)
+	}
+	return lines
 }
 
 // scriptFacts are the values for a script.

@@ -1,10 +1,6 @@
 package desk
 
-import (
-	"time"
-
-	"fundesk/apiclient/apitype"
-)
+import "fundesk/apiclient/apitype"
 
 // visit is the work on one call, from the moment when the agent asks for it until it leaves the Desk. What a reading
 // brings belongs to the visit that asked, and is dropped if another one has begun. An empty visit waits for a call.
@@ -27,8 +23,9 @@ type visit struct {
 	isBlocked bool                 // A number of the donor is blocked.
 	isErased  bool                 // The donor was erased while the card was shown.
 
-	undone    *changeGroup // The undone change of the call. Nil without one.
-	dialledAt time.Time    // The time of dialling, which a new reading does not change. Zero before it.
+	undone  *changeGroup // The undone change of the call. Nil without one.
+	dialled []dialling   // In the order of time. A new reading does not change it.
+	walk    walk         // Through the script.
 
 	// What the settings of the floor say of the call. Both stay the same while the call is on the Desk.
 	results     []apitype.ResultChoice // Nil before they were asked for.

@@ -99,6 +99,8 @@ func screenActions() map[string]screenAction {
 		ActComplete:      {traits: NamedOnCard | EndsCall | NotAhead},
 		ActFix:           {run: (*Desk).Fix, traits: NamedOnCard | NotAhead},
 		ActTick:          {run: (*Desk).Tick, traits: NotAhead, noWord: true},
+		"script":         {run: (*Desk).NextStep, traits: NotAhead, noWord: true},
+		"script-back":    {traits: NotAhead, noWord: true},
 		"skip":           {traits: EndsCall | NotAhead},
 		"later":          {run: (*Desk).AskLater, traits: EndsCall | NotAhead},
 		ActNarrow:        {noWord: true},

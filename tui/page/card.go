@@ -254,12 +254,14 @@ func (d *Desk) nameLines(p *apitype.Person, width int) []string {
 	return append(lines, widget.FitRight(right, width))
 }
 
-// numberLines returns the numbers to dial as links of the terminal, on one line if they fit.
+// numberLines returns the numbers to dial as links of the terminal, on one line if they fit. The number that the key
+// dials next names the key.
 func (c *card) numberLines(p *apitype.Person) []string {
 	if p == nil {
 		return nil
 	}
 	is := c.Day.Form.CorrectedPerson()
+	next, _ := c.Day.Card.NextNumber()
 	var all []string
 	for _, n := range []struct {
 		kind    string
@@ -273,23 +275,22 @@ func (c *card) numberLines(p *apitype.Person) []string {
 		if was != is {
 			number = c.turned(was, is)
 		}
-		all = append(all, ansi.SetHyperlink(telLink(desk.Value(n.is)))+number+ansi.ResetHyperlink()+"  "+c.Say(n.kind))
+		number = ansi.SetHyperlink(telLink(desk.Value(n.is))) + number + ansi.ResetHyperlink() + "  " + c.Say(n.kind)
+		if at := c.Day.Card.Rang(n.kind); !at.IsZero() {
+			number += " " + c.Styles.Dim(c.Say("rang %s", at.Format("15:04")))
+		}
+		if n.kind == next.Kind {
+			number += "  " + c.Styles.Key(c.Host.KeyOf(ActDial)) + " " + c.Say("dials")
+		}
+		all = append(all, number)
 	}
 	if len(all) == 0 {
 		return []string{c.Say("no number is known")}
 	}
-	hint := "   " + c.Styles.Key(
-		c.Host.KeyOf(ActDial),
-	) + " " + c.Say(
-		"dials",
-	) + " · " + c.Styles.Key(
-		c.Host.KeyOf(ActCopy),
-	) + " " + c.Say(
-		"copies",
-	)
 	if line := strings.Join(all, "    "); len(all) > 1 && render.Width(line) <= c.width && c.height < 27 {
 		all = []string{line}
 	}
+	hint := " · " + c.Styles.Key(c.Host.KeyOf(ActCopy)) + " " + c.Say("copies")
 	if render.Width(all[0]+hint) <= c.width {
 		all[0] += hint
 	}

@@ -273,17 +273,17 @@ func (d *Desk) offered(c desk.Candidate) string {
 // sidePane returns the script, and the agent's last calls.
 func (d *Desk) sidePane(frame widget.Frame, height int) []string {
 	s, width := d.Styles, frame.Inner()
-	title, texts := d.Say("Contacts"), []string(nil)
+	title, aside, texts := d.Say("Contacts"), "", []string(nil)
 	switch {
 	case d.Day.Call == nil:
 		title, texts = d.Say("This session"), d.sessionLines()
 	case len(d.Day.Card.Script) > 0:
-		title = d.Say("Script") + " · " + Clean(d.Say(render.Words(string(d.Day.Call.Type))))
-		texts = markdown(s, d.Day.Card.Script, width)
+		title, aside = d.Say("Script"), d.scriptTitle()
+		texts = d.scriptLines(width, height*2/3-3)
 	default:
 		texts = d.historyLines(width, mostContacts)
 	}
-	lines := append([]string{frame.Top(s.bold(title), "")}, frame.Lines(texts...)...)
+	lines := append([]string{frame.Top(s.bold(title), aside)}, frame.Lines(texts...)...)
 	recent := frame.Lines(d.recentLines(width, max(height-len(lines)-2, height/3))...)
 	lines = widget.Block(lines, frame.Width, max(min(len(lines), height-len(recent)-2), 0))
 	for len(lines) < height/3 {

@@ -91,6 +91,7 @@ const (
 	ActAccept   = "accept"
 	ActDial     = "dial"
 	ActTick     = "tick"
+	ActScript   = "script"
 )
 
 // Step is a move over a page.

@@ -149,6 +149,7 @@ func (c *card) form(notes []string) []string {
 	rating, isRated := c.Dialog.(*askedRating)
 	lines := c.labelled(ActResult, "result", choosing, c.legend(c.width-formLabel))
 	lines = append(lines, c.labelled(ActRating, "rating", isRated, []string{c.ratingLine(rating)})...)
+	lines = append(lines, c.labelled(ActScript, "script", false, c.saying(c.width-formLabel))...)
 	lines = append(lines, c.labelled(ActNotes, "notes", c.writing, notes)...)
 	form := append([]string{c.frame.Rule(s.bold(c.Say("Result")), "")}, c.frame.Lines(lines...)...)
 	if !c.frame.Bare {
