@@ -53,6 +53,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	case isText:
 		return a.desk.Text(msg)
 	case act == nil:
+		a.askAboutCapsLock(name)
 		return nil
 	}
 	a.Messages.Heard()
@@ -65,6 +66,13 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	return act.Run(a.pages[a.current])
+}
+
+// askAboutCapsLock says that an upper-case letter has no meaning.
+func (a *app) askAboutCapsLock(name string) {
+	if r := []rune(name); len(r) == 1 && unicode.IsUpper(r[0]) {
+		a.Messages.Refuse(a.Say("%s does nothing: is Caps Lock on?", name))
+	}
 }
 
 // wake reads everything on the Desk again after the computer slept. isStale means that the key or click does nothing

@@ -34,7 +34,7 @@ func (c *Confirm) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 		return Closes, c.Yes()
 	}
 	for _, o := range c.options {
-		if o.Key == name {
+		if o.Key == digitOf(name) {
 			return Closes, o.Run()
 		}
 	}

@@ -59,6 +59,7 @@ func (f *fixing) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	case name == "esc" || name == "enter":
 		return Closes, nil
 	}
+	name = digitOf(name)
 	f.wrong = f.desk.Say("no detail has the key %s", f.desk.Styles.KeyNames(name))
 	for _, fix := range f.desk.Day.Form.Fixes() {
 		if fix.Press == name {

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -62,7 +63,7 @@ func (d *Desk) askResult() tea.Cmd {
 
 // Key implements Dialog.
 func (r *askedResult) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
-	switch name := msg.String(); name {
+	switch name := digitOf(msg.String()); name {
 	case "esc", "ctrl+c":
 		return Closes, nil
 	case "/":
@@ -71,9 +72,18 @@ func (r *askedResult) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 		if i := strings.Index(choiceKeys, name); i >= 0 && len(name) == 1 && i < len(r.question.Choices) {
 			return Closes, r.desk.Answer(r.question.Choices[i].Pick(), nil)
 		}
+		r.desk.Messages.Refuse(r.desk.Say("no result has the key %s", r.desk.Styles.KeyNames(name)))
 		return Stays, nil
 	}
 }
+
+// azerty has the digits of the keys of French and Belgian keyboards without shift. The key of 6 has another meaning.
+var azerty = map[string]string{
+	"&": "1", "é": "2", `"`: "3", "'": "4", "(": "5", "§": "6", "è": "7", "_": "8", "!": "8", "ç": "9", "à": "0",
+}
+
+// digitOf returns the digit of a key without shift, or the key itself.
+func digitOf(name string) string { return cmp.Or(azerty[name], name) }
 
 // Hints implements Dialog.
 func (r *askedResult) Hints() []Hint {
@@ -101,7 +111,7 @@ type askedRating struct {
 
 // Key implements Dialog.
 func (r *askedRating) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
-	name := msg.String()
+	name := digitOf(msg.String())
 	switch {
 	case r.one && name == "0":
 		r.set(new(10))
