@@ -118,6 +118,13 @@ func (t typedTime) readClock(tokens []string, then func(typedTime, int)) {
 		return
 	}
 	t.readSpoken(tokens, then)
+	isWord := words().hours[tokens[0]] > 0
+	if isWord && !asked && (len(tokens) == 1 || !words().clock[tokens[1]]) {
+		return
+	}
+	if isWord {
+		tokens = append([]string{strconv.Itoa(words().hours[tokens[0]])}, tokens[1:]...)
+	}
 	hours, minutes, hasMinutes := strings.Cut(strings.Replace(tokens[0], ".", ":", 1), ":")
 	hour, err := strconv.Atoi(hours)
 	if err != nil || len(hours) > 2 || hour > 23 || hasMinutes && len(minutes) != 2 ||
@@ -172,37 +179,53 @@ func (t typedTime) readSuffix(tokens []string, isNumber bool, then func(typedTim
 	return true
 }
 
-// readSpoken reads "half 3", which is half past 2 in Dutch and half past 3 in English.
+// readSpoken reads "quarter to 8", and "half 3", which is half past 2 in Dutch and half past 3 in English.
 func (t typedTime) readSpoken(tokens []string, then func(typedTime, int)) {
-	if len(tokens) < 2 {
+	w := words()
+	at := func(place int, minutes ...int) {
+		if len(tokens) > place {
+			t.readSpokenHour(tokens, place, minutes, then)
+		}
+	}
+	second := ""
+	if len(tokens) > 1 {
+		second = tokens[1]
+	}
+	switch first := tokens[0]; {
+	case w.quarter[first] && w.past[second]:
+		at(2, 15)
+	case w.quarter[first] && w.to[second]:
+		at(2, -15)
+	case first == "halb":
+		at(1, -30)
+	case first == "half" && second == "past":
+		at(2, 30)
+	case first == "half":
+		at(1, -30, 30)
+	}
+}
+
+// readSpokenHour reads the hour at a place of the tokens, and sets the minutes around it.
+func (t typedTime) readSpokenHour(tokens []string, place int, minutes []int, then func(typedTime, int)) {
+	w := words()
+	hour := w.hours[tokens[place]]
+	if hour == 0 {
+		hour, _ = strconv.Atoi(tokens[place])
+	}
+	if hour < 1 || hour > 12 {
 		return
 	}
-	w := words()
-	at := func(token string, minutes ...int) {
-		hour, err := strconv.Atoi(token)
-		if err != nil || hour < 1 || hour > 12 {
-			return
-		}
-		n := 1 + slices.Index(tokens, token)
-		if n < len(tokens) && w.clock[tokens[n]] {
-			n++
-		}
-		for _, m := range minutes {
-			of := (hour*60 + m + 12*60) % (12 * 60)
-			next := t
-			next.timed, next.hour, next.minute = true, of/60, of%60
-			if next.hour == 0 {
-				next.hour = 12
-			}
-			then(next, n)
-		}
+	n := place + 1
+	if n < len(tokens) && w.clock[tokens[n]] {
+		n++
 	}
-	switch {
-	case tokens[0] == "halb":
-		at(tokens[1], -30)
-	case tokens[0] == "half" && tokens[1] == "past" && len(tokens) > 2:
-		at(tokens[2], 30)
-	case tokens[0] == "half":
-		at(tokens[1], -30, 30)
+	for _, m := range minutes {
+		of := (hour*60 + m + 12*60) % (12 * 60)
+		next := t
+		next.timed, next.spoken, next.hour, next.minute = true, true, of/60, of%60
+		if next.hour == 0 {
+			next.hour = 12
+		}
+		then(next, n)
 	}
 }

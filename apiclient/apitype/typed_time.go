@@ -103,7 +103,12 @@ func isDay(text string, now time.Time) bool {
 // which is the donor's. The time must be in the future, at most by [MaxDeferral]. A text with several meanings is an
 // [AmbiguousTime].
 func ParseTimeAhead(text string, now time.Time, zone *time.Location) (time.Time, error) {
-	readings := readAhead(text, now.In(zone))
+	reading, err := oneAhead(text, readAhead(text, timePlace{now: now.In(zone), ahead: true}), now)
+	return reading.At, err
+}
+
+// oneAhead returns the only reading of a text that is ahead.
+func oneAhead(text string, readings []TimeReading, now time.Time) (TimeReading, error) {
 	var possible []TimeReading
 	for _, r := range readings {
 		if r.At.After(now) && r.At.Sub(now) <= MaxDeferral {
@@ -113,36 +118,34 @@ func ParseTimeAhead(text string, now time.Time, zone *time.Location) (time.Time,
 	const layout = "2 January 2006 15:04"
 	switch {
 	case len(readings) == 0:
-		return time.Time{}, fmt.Errorf(
-			"%q is no time: try 18:00, tomorrow 18:00, fri 10:30, 24-12 14:00, in 2 hours",
-			text,
-		)
+		const wrong = "%q is no time: try 18:00, tomorrow 18:00, fri 10:30, 24-12 14:00, in 2 hours"
+		return TimeReading{}, fmt.Errorf(wrong, text)
 	case len(possible) == 1:
-		return possible[0].At, nil
+		return possible[0], nil
 	case len(possible) > 1:
-		return time.Time{}, &AmbiguousTime{text, possible}
+		return TimeReading{}, &AmbiguousTime{text, possible}
 	case !readings[0].At.After(now):
-		return time.Time{}, fmt.Errorf("%s is past: name a time that is ahead", readings[0].At.In(zone).Format(layout))
+		return TimeReading{}, fmt.Errorf("%s is past: name a time that is ahead", readings[0].At.Format(layout))
 	default:
-		return time.Time{}, fmt.Errorf("%s is more than 400 days ahead", readings[0].At.In(zone).Format(layout))
+		return TimeReading{}, fmt.Errorf("%s is more than 400 days ahead", readings[0].At.Format(layout))
 	}
 }
 
-// readAhead reads a text where now is in the zone of the reader.
-func readAhead(text string, now time.Time) []TimeReading {
+// readAhead reads a text where now of the place is in the zone of the reader.
+func readAhead(text string, place timePlace) []TimeReading {
 	text = strings.TrimSpace(text)
 	day, clock, _ := strings.Cut(strings.Replace(strings.ToUpper(text), "T", " ", 1), " ")
 	date, err := parseISODate(day)
 	isWhole := err == nil && len(day) >= len("20060102")
 	if isWhole && clock != "" {
-		if t, err := parseISO(text, now.Location()); err == nil {
-			return []TimeReading{{At: t.Time}}
+		if t, err := parseISO(text, place.now.Location()); err == nil {
+			return []TimeReading{{At: t.In(place.now.Location())}}
 		}
 	}
 	if isWhole && clock == "" {
 		text = date.Format(time.DateOnly) // 20261224 is read as 2026-12-24 is.
 	}
-	return readWords(text, timePlace{now: now, ahead: true})
+	return readWords(text, place)
 }
 
 // AmbiguousTime is a text with more than one meaning.
@@ -153,8 +156,9 @@ type AmbiguousTime struct {
 
 // TimeReading is one meaning of a text.
 type TimeReading struct {
-	As string // "time" or "date" if that distinguishes it from the others, otherwise empty.
-	At time.Time
+	As      string // "time" or "date" if that distinguishes it from the others, otherwise empty.
+	At      time.Time
+	IsMoved bool // The time does not exist on its day, as the clocks go forward. At is after it.
 }
 
 // Error names each meaning.

@@ -282,6 +282,24 @@ um 9.10                      | 26 09:10
 om 9.10                      | 26 09:10
 at 9.10                      | 26 09:10
 14.30h                       | 26 14:30
+17u                          | 25 17:00
+om 17u                       | 25 17:00
+18u30                        | 25 18:30
+18h30                        | 25 18:30
+vrijdag 14u                  | 27 14:00
+after 18:00                  | 25 18:00
+na 18 uur                    | 25 18:00
+nach 18 Uhr                  | 25 18:00
+zwölf Uhr                    | 26 12:00
+acht uur                     | 26 08:00
+eleven o'clock               | 26 11:00
+quarter past 9               | 26 09:15
+kwart voor 12                | 26 11:45
+half past twelve             | 26 12:30
+acht                         |
+quarter                      |
+kwart voor                   |
+kwart voor 13                |
 9                            | 26 09:00
 05:00                        | 26 05:00
 8 o'clock                    | 26 08:00
@@ -289,8 +307,8 @@ on the 24th of december      | 12-24 10:00
 am Abend                     | 25 19:00
 halb 10                         | 26 09:30
 half past 9                  | 26 09:30
-kwart over 9                 |
-viertel vor 10               |
+kwart over 9                 | 26 09:15
+viertel vor 10               | 26 09:45
 half past 16                 |
 abends um 8                  | 25 20:00
 8 uur 's avonds              | 25 20:00
@@ -327,7 +345,7 @@ morgen 9 uur                 | 26 09:00
 morgen 9.10                  | 26 09:10
 morgen früh                  | 26 10:00
 morgen früh um 8             | 26 08:00
-morgenmiddag                 |
+morgenmiddag                 | 26 14:00
 morgen mittag                | 26 12:00
 morgen Nachmittag            | 26 14:00
 tomorrow noon                | 26 12:00
@@ -342,8 +360,13 @@ Fr. 10:30                    | 27 10:30
 10:30 friday                 | 27 10:30
 vrijdag om 10:30             | 27 10:30
 am Freitag um 10.30          | 27 10:30
-freitagabend                 |
-vrijdagmiddag 4 uur          |
+freitagabend                 | 27 19:00
+vrijdagmiddag 4 uur          | 27 16:00
+vrijdagochtend               | 27 10:00
+Freitagmorgen um 9           | 27 09:00
+morgenavond                  | 26 19:00
+morgenochtend 9 uur          | 26 09:00
+zaterdagmiddag               | 28 14:00
 Mittwoch                     | 12-02 10:00
 next wednesday               | 12-02 10:00
 kommenden Freitag            | 27 10:00
@@ -413,6 +436,11 @@ am 9.10                      | 10-09 10:00
 2:00             | 26 Nov 02:00, 26 Nov 14:00
 18h              | 25 Nov 18:00, 26 Nov 09:30
 half 3           | 26 Nov 02:30, 26 Nov 14:30, 26 Nov 03:30, 26 Nov 15:30
+kwart voor 8     | 25 Nov 19:45, 26 Nov 07:45
+viertel nach drei | 26 Nov 15:15, 26 Nov 03:15
+half past 7      | 25 Nov 19:30, 26 Nov 07:30
+half 7           | 25 Nov 18:30, 26 Nov 06:30, 25 Nov 19:30, 26 Nov 07:30
+um halb neun     | 25 Nov 20:30, 26 Nov 08:30
 half 11          | 26 Nov 10:30, 26 Nov 11:30
 halb 3           | 26 Nov 02:30, 26 Nov 14:30
 morgen half 3    | 26 Nov 14:30, 26 Nov 02:30, 26 Nov 15:30, 26 Nov 03:30

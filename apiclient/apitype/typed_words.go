@@ -1,6 +1,7 @@
 package apitype
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,8 +11,9 @@ import (
 
 // timePlace is the place of a typed time, which decides how it is read.
 type timePlace struct {
-	now   time.Time // In the zone of a time that names none.
-	ahead bool      // A length of time is ahead, otherwise ago.
+	now    time.Time            // In the zone of a time that names none.
+	ahead  bool                 // A length of time is ahead, otherwise ago.
+	within func(time.Time) bool // Reports whether a time is within calling hours. Nil if they are not known.
 }
 
 // The hours of a day that is named without a time, and of its parts.
@@ -19,6 +21,7 @@ const (
 	hourOfDay       = 10
 	hourOfAfternoon = 14
 	hourOfEvening   = 19
+	lastHour        = 21 // No call is meant later if the hour may be one of the morning.
 )
 
 // dayPart is a part of the day that a text names.
@@ -44,6 +47,8 @@ type timeWords struct {
 	at, on, noise, next, week map[string]bool
 	in, vor, ago              map[string]bool
 	clock                     map[string]bool // Behind an hour.
+	hours                     map[string]int  // Spelled hours.
+	quarter, past, to         map[string]bool // Of an hour.
 }
 
 var words = sync.OnceValue(func() *timeWords {
@@ -100,7 +105,7 @@ var words = sync.OnceValue(func() *timeWords {
 			3:   "three drie drei",
 		}),
 		at: wordSet(
-			"at um om gegen rond around tegen",
+			"at um om gegen rond around tegen after na nach",
 		),
 		on:    wordSet("on am op"),
 		noise: wordSet("den der the de this dieser diesen diese dit deze coming kommenden kommende komende 's s"),
@@ -109,7 +114,24 @@ var words = sync.OnceValue(func() *timeWords {
 		in:    wordSet("in over"),
 		vor:   wordSet("vor"),
 		ago:   wordSet("ago geleden"),
-		clock: wordSet("uhr uur h o'clock"),
+		clock: wordSet("uhr uur u h o'clock"),
+		hours: byName(map[int]string{
+			1:  "one een één eins",
+			2:  "two twee zwei",
+			3:  "three drie drei",
+			4:  "four vier",
+			5:  "five vijf fünf",
+			6:  "six zes sechs",
+			7:  "seven zeven sieben",
+			8:  "eight acht",
+			9:  "nine negen neun",
+			10: "ten tien zehn",
+			11: "eleven elf",
+			12: "twelve twaalf zwölf",
+		}),
+		quarter: wordSet("quarter kwart viertel"),
+		past:    wordSet("past over nach"),
+		to:      wordSet("to voor vor"),
 	}
 })
 
@@ -139,6 +161,7 @@ type typedTime struct {
 	timed        bool
 	hour, minute int
 	exact        bool // The hour is one of 24.
+	spoken       bool // It is one of 12, such as half past 7.
 	wantsTime    bool // A time must follow.
 	wantsDay     bool // A day must.
 }
@@ -165,7 +188,15 @@ func readWords(text string, place timePlace) []TimeReading {
 			distinct = append(distinct, r)
 		}
 	}
-	slices.SortStableFunc(distinct, func(a, b TimeReading) int { return strings.Compare(b.As, a.As) }) // A time first.
+	outside := func(r TimeReading) int {
+		if place.within == nil || place.within(r.At) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(distinct, func(a, b TimeReading) int { // A time first.
+		return cmp.Or(strings.Compare(b.As, a.As), cmp.Compare(outside(a), outside(b)))
+	})
 	if len(distinct) == 1 {
 		distinct[0].As = ""
 	}
@@ -189,6 +220,8 @@ func tokensOf(text string) []string {
 			b.WriteByte(' ')
 		case before && (r >= 'a' && r <= 'z' || r > 127):
 			b.WriteString(" " + string(r))
+		case isDigit(r) && i > 1 && strings.ContainsRune("uh", runes[i-1]) && isDigit(runes[i-2]): // 18u30
+			b.WriteString(" " + string(r))
 		default:
 			b.WriteRune(r)
 		}
@@ -201,9 +234,29 @@ func tokensOf(text string) []string {
 		if token == "of" && len(tokens) > 0 && isOrdinal(tokens[len(tokens)-1]) { // 24th of December
 			continue
 		}
-		tokens = append(tokens, token)
+		tokens = append(tokens, partsOf(token)...)
 	}
 	return tokens
+}
+
+// partsOf splits a day and a part of the day in one word, such as vrijdagochtend.
+func partsOf(token string) []string {
+	w := words()
+	if w.parts[token] != anyPart {
+		return []string{token}
+	}
+	for part := range w.parts {
+		day, found := strings.CutSuffix(token, part)
+		if !found {
+			day, found = strings.CutSuffix(token, strings.TrimSuffix(part, "s"))
+		}
+		_, isWeekday := w.weekdays[day]
+		_, isDay := w.days[day]
+		if found && len(day) > len("mon") && (isWeekday || isDay) {
+			return []string{day, part}
+		}
+	}
+	return []string{token}
 }
 
 // readLength reads "in 2 hours", "90m" or "2 days ago". It returns nothing if the tokens are no duration.
@@ -358,7 +411,8 @@ func (t typedTime) readings() (all []TimeReading) {
 	for _, hour := range t.hours() {
 		for _, day := range t.daysAt(hour) {
 			at := time.Date(day.Year(), day.Month(), day.Day(), hour, t.minute, 0, 0, day.Location())
-			all = append(all, TimeReading{As: t.as, At: at})
+			isSkipped := at.Hour() != hour || at.Minute() != t.minute
+			all = append(all, TimeReading{As: t.as, At: at, IsMoved: isSkipped})
 		}
 	}
 	return all
@@ -399,7 +453,8 @@ func (t typedTime) hours() []int {
 	case evening:
 		return within(17, 23)
 	}
-	if t.hour >= 1 && t.hour <= 6 && !t.exact {
+	mayBeLater := t.hour <= 6 || t.spoken && t.hour < lastHour-12
+	if t.hour >= 1 && mayBeLater && !t.exact {
 		return []int{t.hour + 12, t.hour}
 	}
 	return []int{t.hour}
@@ -439,11 +494,28 @@ func (t typedTime) daysAt(hour int) []time.Time {
 		return nil
 	case !t.timed && t.part != noon:
 		return []time.Time{in(0)}
-	case t.place.ahead && !isAhead:
-		return []time.Time{in(1)}
+	case t.place.ahead && (t.place.within != nil || !isAhead):
+		return []time.Time{t.nextDay(hour, isAhead)}
 	case !t.place.ahead && isAhead:
 		return []time.Time{in(-1)}
 	default:
 		return []time.Time{in(0)}
 	}
+}
+
+// nextDay returns the first day with a time of day ahead, within calling hours if any day of the next two weeks is.
+func (t typedTime) nextDay(hour int, isAhead bool) time.Time {
+	first := 0
+	if !isAhead {
+		first = 1
+	}
+	today := midnight(t.place.now)
+	const fortnight = 14
+	for days := first; t.place.within != nil && days < fortnight; days++ {
+		day := today.AddDate(0, 0, days)
+		if t.place.within(time.Date(day.Year(), day.Month(), day.Day(), hour, t.minute, 0, 0, day.Location())) {
+			return day
+		}
+	}
+	return today.AddDate(0, 0, first)
 }
