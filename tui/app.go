@@ -117,6 +117,9 @@ func (a *app) Perform(events []desk.Event) tea.Cmd {
 			commands = append(commands, a.Job(e))
 		case desk.Notice:
 			a.notice(e)
+			if e.Rings {
+				commands = append(commands, tea.Raw("\a"))
+			}
 		}
 	}
 	a.desk.Follow(a.current == page.DeskPage)

@@ -44,7 +44,7 @@ func TestAgentsPageTypesWhatItSays(t *testing.T) {
 			continue
 		}
 		d.typing(example[1])
-		echo := d.app.Day.Card.BothTimes(at)
+		echo := d.app.Day.Card.BothTimes(at.At)
 		if text := d.text(); !strings.Contains(text, echo) {
 			t.Errorf("%s: got:\n%s\nwant %q", example[1], text, echo)
 		}

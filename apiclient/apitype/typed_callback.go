@@ -16,9 +16,8 @@ type CallbackPlace struct {
 
 // Callback is a typed callback: a time, and the reason behind it.
 type Callback struct {
-	At      time.Time
-	Reason  string // Empty without one.
-	IsMoved bool   // The time does not exist on its day, as the clocks go forward. At is after it.
+	TimeReading
+	Reason string // Empty without one.
 }
 
 // AmbiguousCallback is a typed callback with more than one meaning.
@@ -31,61 +30,54 @@ type AmbiguousCallback struct {
 func (a *AmbiguousCallback) Error() string {
 	readings := make([]TimeReading, len(a.Callbacks))
 	for i, c := range a.Callbacks {
-		readings[i] = TimeReading{At: c.At}
+		readings[i] = c.TimeReading
 	}
 	return (&AmbiguousTime{a.Text, readings}).Error()
 }
 
 // ParseCallback reads a time as [ParseTimeAhead] does. The time ends at the first word that belongs to none, and the
-// rest is the reason, also beside an [AmbiguousTime]. A bare hour is the next one within calling hours. If the rest may belong to another time, the
-// text is an [AmbiguousCallback] or an error.
+// rest is the reason. A bare hour is the next one within calling hours. A text with several meanings is an
+// [AmbiguousCallback], also if the rest may belong to another time.
 func ParseCallback(text string, place CallbackPlace) (Callback, error) {
 	words := strings.Fields(text)
 	for n := len(words); n > 0; n-- {
 		typed := strings.TrimRight(strings.Join(words[:n], " "), ",;:-–")
-		reading, err := place.read(typed)
-		_, isAmbiguous := errors.AsType[*AmbiguousTime](err)
-		switch {
-		case n == len(words) && (isAmbiguous || err == nil):
-			return Callback{At: reading.At, IsMoved: reading.IsMoved}, err
-		case err != nil && !isAmbiguous && !isPast(typed, place):
-			continue
+		if len(place.readings(typed)) > 0 {
+			return place.read(words, n, typed)
 		}
-		return place.withReason(words, n, reading, err)
 	}
-	_, err := place.read(text)
+	_, err := oneAhead(text, nil, place.Now)
 	return Callback{}, err
 }
 
-func (p CallbackPlace) read(text string) (TimeReading, error) {
-	place := timePlace{now: p.Now.In(p.Zone), ahead: true, within: p.Within}
-	return oneAhead(text, readAhead(text, place), p.Now)
+func (p CallbackPlace) readings(text string) []TimeReading {
+	return readAhead(text, timePlace{now: p.Now.In(p.Zone), ahead: true, within: p.Within})
 }
 
-// isPast reports whether a text is a time that cannot be taken.
-func isPast(text string, p CallbackPlace) bool {
-	return len(readAhead(text, timePlace{now: p.Now.In(p.Zone), ahead: true})) > 0
-}
-
-// withReason returns a time of the first n words, and the rest as its reason.
-func (p CallbackPlace) withReason(words []string, n int, reading TimeReading, err error) (Callback, error) {
-	reason := reasonOf(words[n:])
-	if err != nil {
-		return Callback{Reason: reason}, err
+// read reads the time in the first n words, and the reason in the others.
+func (p CallbackPlace) read(words []string, n int, typed string) (Callback, error) {
+	all, reason := strings.Join(words, " "), reasonOf(words[n:])
+	reading, err := oneAhead(typed, p.readings(typed), p.Now)
+	if ambiguous, is := errors.AsType[*AmbiguousTime](err); is {
+		asked := &AmbiguousCallback{Text: all}
+		for _, r := range ambiguous.Readings {
+			asked.Callbacks = append(asked.Callbacks, Callback{r, reason})
+		}
+		return Callback{}, asked
 	}
-	is := Callback{At: reading.At, Reason: reason, IsMoved: reading.IsMoved}
+	is := Callback{reading, reason}
+	if err != nil || n == len(words) {
+		return is, err
+	}
 	switch other, isTime := p.shorter(words, n); { // "18:00 so …" is no Sunday.
 	case isTime && other.At.Equal(is.At):
 		return other, nil
 	case isTime:
-		return Callback{}, &AmbiguousCallback{strings.Join(words, " "), []Callback{other, is}}
+		return Callback{}, &AmbiguousCallback{all, []Callback{other, is}}
 	}
 	for from := n; from < len(words); from++ {
-		if other, isTime := p.timeAt(words, from); isTime && !other.Equal(is.At) {
-			return Callback{}, &AmbiguousCallback{
-				strings.Join(words, " "),
-				[]Callback{is, {At: other, Reason: reason}},
-			}
+		if other, isTime := p.timeAt(words, from); isTime && !other.At.Equal(is.At) {
+			return Callback{}, &AmbiguousCallback{all, []Callback{is, {other, reason}}}
 		}
 	}
 	return is, nil
@@ -93,29 +85,37 @@ func (p CallbackPlace) withReason(words []string, n int, reading TimeReading, er
 
 func reasonOf(words []string) string { return strings.TrimLeft(strings.Join(words, " "), ",;:-– ") }
 
-// shorter returns the callback without the last word of its time, if that word may also begin the reason.
-func (p CallbackPlace) shorter(words []string, n int) (Callback, bool) {
-	const shortDay = 2
-	if n < 2 || len([]rune(words[n-1])) > shortDay || strings.ContainsFunc(words[n-1], unicode.IsDigit) {
-		return Callback{}, false
-	}
-	reading, err := p.read(strings.Join(words[:n-1], " "))
-	return Callback{At: reading.At, Reason: reasonOf(words[n-1:])}, err == nil
+// shortDay is the length of words such as so, do and di, which are days and other words.
+const shortDay = 2
+
+// mayBeTime reports whether a word within a reason may begin a time.
+func mayBeTime(word string) bool {
+	return len([]rune(word)) > shortDay || strings.ContainsFunc(word, unicode.IsDigit)
 }
 
-// timeAt returns a time within a reason: one with a digit, or a word of more than two letters.
-func (p CallbackPlace) timeAt(words []string, from int) (time.Time, bool) {
-	const shortDay = 2
-	first := strings.Trim(words[from], ",;:.-–")
-	if len([]rune(first)) <= shortDay && !strings.ContainsFunc(first, unicode.IsDigit) {
-		return time.Time{}, false
+// shorter returns the callback without the last word of its time, if that word may also begin the reason.
+func (p CallbackPlace) shorter(words []string, n int) (Callback, bool) {
+	if n < 2 || mayBeTime(words[n-1]) {
+		return Callback{}, false
 	}
-	for to := min(len(words), from+4); to > from; to-- {
-		text := strings.Trim(strings.Join(words[from:to], " "), ",;:.-–")
-		readings := readAhead(text, timePlace{now: p.Now.In(p.Zone), ahead: true, within: p.Within})
-		if len(readings) > 0 {
-			return readings[0].At, true
+	typed := strings.Join(words[:n-1], " ")
+	reading, err := oneAhead(typed, p.readings(typed), p.Now)
+	return Callback{reading, reasonOf(words[n-1:])}, err == nil
+}
+
+// longestTime is the highest number of words in which another time is looked for.
+const longestTime = 4
+
+// timeAt returns a time that begins at a word of the reason.
+func (p CallbackPlace) timeAt(words []string, from int) (TimeReading, bool) {
+	const marks = ",;:.-–"
+	if !mayBeTime(strings.Trim(words[from], marks)) {
+		return TimeReading{}, false
+	}
+	for to := min(len(words), from+longestTime); to > from; to-- {
+		if readings := p.readings(strings.Trim(strings.Join(words[from:to], " "), marks)); len(readings) > 0 {
+			return readings[0], true
 		}
 	}
-	return time.Time{}, false
+	return TimeReading{}, false
 }

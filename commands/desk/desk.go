@@ -270,6 +270,9 @@ func (l *lineDesk) tell(n desk.Notice) {
 	if l.asking {
 		l.say("") // The question is still on the line.
 	}
+	if n.Rings && cli.IsTerminal(l.session.App.Err) {
+		fmt.Fprint(l.session.App.Err, "\a")
+	}
 	l.say("%s", n.Text)
 }
 

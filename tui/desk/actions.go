@@ -103,6 +103,11 @@ func Actions() []Action {
 			why:  func(d *Day) string { return cmp.Or(d.WhyNotLater(), whyNoCall(d)) },
 		},
 		{
+			ID: "callbacks", Keys: "C", Word: "my callbacks",
+			Help: "your callbacks with their reasons, to open one…",
+			Run:  (*Questions).AskCallbacks, why: whyNoCallbacks,
+		},
+		{
 			ID: "narrow", Keys: "F", Word: "types and languages",
 			Help: "choose the types and languages of the calls that you take…",
 			Run:  func(q *Questions) Answer { return q.Narrow().again() },

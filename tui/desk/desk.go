@@ -89,6 +89,7 @@ type Day struct {
 	openedAt    int          // After how many keys it was asked for.
 	screens     screens
 	today       today
+	callbacks   callbacks
 	settings    settingsReading
 	guessedTold bool
 	awake       time.Time // When the desk was last seen to run, by the wall clock.

@@ -37,6 +37,7 @@ type Notice struct {
 	See   See
 	Does  string // What accepting an offer does.
 	Owner string // The subject of the notice, which ends it. Empty without one.
+	Rings bool   // The bell of the terminal sounds.
 }
 
 // See is the page with more about a notice.

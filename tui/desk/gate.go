@@ -158,6 +158,7 @@ func (d *Day) mayServe() bool {
 func (d *Day) present(call apitype.Call) {
 	d.Call, d.Checked, d.Taking = &call, false, false
 	d.Wanted, d.NoneLeft = false, false
+	d.callbackReason = d.reasonOf(call.UUID)
 	d.Guard.Show(d.Now())
 	d.Form.openForm(call.UUID, d.Changes.draftOf(call.UUID))
 	delete(d.queue.prefetched, call.UUID)

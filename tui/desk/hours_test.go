@@ -79,7 +79,7 @@ func TestTimesOfCallbacksKnowCallingHours(t *testing.T) {
 	}
 	var offers []string
 	for _, o := range d.Card.LaterOffers() {
-		offers = append(offers, o.Label+": "+d.Card.LaterEcho(o.At, len(offers) == 0))
+		offers = append(offers, o.Label+": "+d.Card.LaterEcho(At(o.At), len(offers) == 0))
 	}
 	if want := []string{
 		"in 2 hours: Sun 22 Nov 19:57 there (18:57 here), for you", "tomorrow at this time: Mon 23 Nov 17:57 there (16:57 here), for anybody",

@@ -199,18 +199,18 @@ func TestNightInWhichTheClocksChange(t *testing.T) {
 				t.Fatalf("got %+v (%q), want the call", first.Call, first.told)
 			}
 			at, err := first.Card.ReadLater("tomorrow 10:30")
-			if err != nil || !at.Equal(sunday.Time) || first.Card.BothTimes(at) != test.said {
-				t.Fatalf("got %v, %q, %v, want %v, %q", at, first.Card.BothTimes(at), err, sunday, test.said)
+			if err != nil || !at.At.Equal(sunday.Time) || first.Card.BothTimes(at.At) != test.said {
+				t.Fatalf("got %v, %q, %v, want %v, %q", at, first.Card.BothTimes(at.At), err, sunday, test.said)
 			}
 			first.perform(first.Later(at, false))
 			first.sendHeld()
 
-			f.Clock.Set(at.Add(-time.Minute))
+			f.Clock.Set(at.At.Add(-time.Minute))
 			early := f.agent(t.TempDir())
 			if early.perform(early.Next()); early.Call != nil {
 				t.Errorf("a minute too soon: got %+v, want no call", early.Call)
 			}
-			f.Clock.Set(at)
+			f.Clock.Set(at.At)
 			second := f.agent(t.TempDir())
 			if second.perform(second.Next()); !second.IsOn(call) {
 				t.Fatalf("got %+v (%q), want the call", second.Call, second.told)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -49,18 +50,51 @@ func (k *Card) isWorkingDay(at time.Time) bool {
 	return plan == nil || !plan.DayOf(hours.CountryOf(k.day.Call.Person.Value()), at).IsHoliday
 }
 
-// ReadLater reads when the call on the desk is due again, as it is typed, in the donor's time.
-func (k *Card) ReadLater(text string) (time.Time, error) {
-	return apitype.ParseTimeAhead(text, k.Now(), k.DonorZone())
+// ReadLater reads when and why the call on the desk is due again, as it is typed, in the donor's time.
+func (k *Card) ReadLater(text string) (apitype.Callback, error) {
+	within := func(at time.Time) bool { return k.againstHours(k.day.Call, at) == "" }
+	place := apitype.CallbackPlace{Now: k.Now(), Zone: k.DonorZone(), Within: within}
+	return apitype.ParseCallback(text, place)
 }
 
-// LaterEcho returns how a time was read, in the donor's time and in ours, and the user of the callback.
-func (k *Card) LaterEcho(at time.Time, forMe bool) string {
-	who := k.Say("for anybody")
-	if forMe {
-		who = k.Say("for you")
+// LaterEcho returns how a callback was read, in the donor's time and in ours, with its user and its reason.
+func (k *Card) LaterEcho(c apitype.Callback, forMe bool) string {
+	echo := k.BothTimes(c.At)
+	if c.IsMoved {
+		echo += " (" + k.Say("the clocks go forward") + ")"
 	}
-	return k.BothTimes(at) + ", " + who
+	echo += ", " + k.whose(forMe)
+	if c.Reason != "" {
+		echo += " · " + c.Reason
+	}
+	return echo
+}
+
+// whose returns the user of a callback.
+func (k *Card) whose(forMe bool) string {
+	if forMe {
+		return k.Say("for you")
+	}
+	return k.Say("for anybody")
+}
+
+// WrongReason returns why a reason cannot be kept, or an empty text.
+func (k *Card) WrongReason(reason string) string {
+	switch {
+	case reason == "":
+		return ""
+	case !k.Client.Announces(apitype.ExtensionAttempts):
+		return "this service keeps no reason: type the time alone, and the rest into the notes"
+	case utf8.RuneCountInString(reason) > apitype.MaxDeferralReason:
+		return "the reason has more than 200 characters: shorten it"
+	default:
+		return ""
+	}
+}
+
+// At returns a callback without a reason.
+func At(at time.Time) apitype.Callback {
+	return apitype.Callback{TimeReading: apitype.TimeReading{At: at}}
 }
 
 // OutsideHours returns why no call should be made at a time, or an empty text.
@@ -74,7 +108,7 @@ func (k *Card) OutsideHours(at time.Time) string {
 
 // ReadingKeys returns the key of each meaning of a typed time: t for the time, d for the date, and
 // otherwise its number.
-func ReadingKeys(readings []apitype.TimeReading) []string {
+func ReadingKeys(readings []apitype.Callback) []string {
 	keys, times := make([]string, len(readings)), 0
 	for _, r := range readings {
 		if r.As == "time" {
@@ -94,12 +128,16 @@ func ReadingKeys(readings []apitype.TimeReading) []string {
 	return keys
 }
 
-// ReadingText returns a meaning of a typed time as a person reads it.
-func (k *Card) ReadingText(r apitype.TimeReading) string {
-	if r.As != "" {
-		return k.Say("the "+r.As) + ", " + k.BothTimes(r.At)
+// ReadingText returns a meaning of a typed callback as a person reads it.
+func (k *Card) ReadingText(c apitype.Callback) string {
+	text := k.BothTimes(c.At)
+	if c.As != "" {
+		text = k.Say("the "+c.As) + ", " + text
 	}
-	return k.BothTimes(r.At)
+	if c.Reason != "" {
+		text += " · " + c.Reason
+	}
+	return text
 }
 
 // WhyNotLater returns why the call on the Desk cannot be deferred.
@@ -116,21 +154,24 @@ func (d *Day) WhyNotLater() string {
 
 // Later puts the call on the desk off, for the agent alone or for anybody, and takes the next
 // one. It is held like every change; what was typed stays a draft.
-func (d *Day) Later(at time.Time, forMe bool) []Event {
-	call, name := d.Call.UUID, d.Name()
-	request, whose := apitype.DeferRequest{NotBefore: new(apitype.NewTime(at))}, d.Say("for anybody")
+func (d *Day) Later(c apitype.Callback, forMe bool) []Event {
+	call, name, whose := d.Call.UUID, d.Name(), d.Card.whose(forMe)
+	request := apitype.DeferRequest{NotBefore: new(apitype.NewTime(c.At))}
 	if forMe {
-		request.UserUUID, whose = new(d.leases.agent()), d.Say("for you")
+		request.UserUUID = new(d.leases.agent())
+	}
+	if c.Reason != "" {
+		request.Reason = &c.Reason
 	}
 	if l := d.leases.leaseOf(call); l != nil {
 		request.LeaseUUID = &l.LeaseUUID
 	}
 	change, err := apiclient.DeferCallChange(call, request)
-	what := d.Say("later") + ": " + SayDate(d.Say, at.In(d.Now().Location()).Format("Mon 2 Jan 15:04")) + ", " + whose
+	what := d.Say("later") + ": " + SayDate(d.Say, c.At.In(d.Now().Location()).Format("Mon 2 Jan 15:04")) + ", " + whose
 	d.finish(
 		Change{
 			Change: change,
-			Label:  d.Say("later") + ": " + name + ", " + d.Card.BothTimes(at) + ", " + whose,
+			Label:  d.Say("later") + ": " + name + ", " + d.Card.BothTimes(c.At) + ", " + whose,
 			err:    err,
 		},
 		what,
@@ -156,15 +197,15 @@ func (q *Questions) AskLater() Answer { return q.OnceEnding(q.askLater) }
 
 func (q *Questions) askLater() Answer {
 	card := q.day.Card
-	whose := func(at time.Time) Answer {
-		return Answer{Next: &Question{Title: card.BothTimes(at), IsKeyed: true, Choices: []Choice{
-			{Key: "m", Label: q.Say("for you"), Pick: q.onCall(func() Answer { return q.Later(at, true) })},
-			{Key: "a", Label: q.Say("for anybody"), Pick: q.onCall(func() Answer { return q.Later(at, false) })},
+	whose := func(c apitype.Callback) Answer {
+		return Answer{Next: &Question{Title: card.ReadingText(c), IsKeyed: true, Choices: []Choice{
+			{Key: "m", Label: q.Say("for you"), Pick: q.onCall(func() Answer { return q.Later(c, true) })},
+			{Key: "a", Label: q.Say("for anybody"), Pick: q.onCall(func() Answer { return q.Later(c, false) })},
 		}}}
 	}
 	ask := &Question{Title: "when, in the donor's time: 18:00, tomorrow 18:00, fri 10:30, in 2 hours"}
 	for i, o := range card.LaterOffers() {
-		pick := q.onCall(func() Answer { return whose(o.At) })
+		pick := q.onCall(func() Answer { return whose(At(o.At)) })
 		ask.Choices = append(
 			ask.Choices,
 			Choice{Key: []string{"x", "y", "z"}[i], Label: o.Label + ": " + card.BothTimes(o.At), Pick: pick},
@@ -175,12 +216,18 @@ func (q *Questions) askLater() Answer {
 }
 
 // ReadLater reads the typed time of a callback, asks about an ambiguous one, and uses it.
-func (q *Questions) ReadLater(text string, then func(time.Time) Answer) Answer {
-	at, err := q.day.Card.ReadLater(text)
-	ambiguous, isAmbiguous := errors.AsType[*apitype.AmbiguousTime](err)
+func (q *Questions) ReadLater(text string, then func(apitype.Callback) Answer) Answer {
+	read, err := q.day.Card.ReadLater(text)
+	ambiguous, isAmbiguous := errors.AsType[*apitype.AmbiguousCallback](err)
+	if isAmbiguous {
+		read.Reason = ambiguous.Callbacks[0].Reason
+	}
+	wrong := q.day.Card.WrongReason(read.Reason)
 	switch {
+	case (err == nil || isAmbiguous) && wrong != "":
+		return Answer{Wrong: q.Say(wrong)}
 	case err == nil:
-		return then(at)
+		return then(read)
 	case !isAmbiguous:
 		return Answer{Wrong: q.Say(err.Error())}
 	}
@@ -189,22 +236,26 @@ func (q *Questions) ReadLater(text string, then func(time.Time) Answer) Answer {
 		Lines:   []string{q.Say("%q has more than one meaning.", render.Clean(text))},
 		IsKeyed: true,
 	}
-	for i, key := range ReadingKeys(ambiguous.Readings) {
-		r := ambiguous.Readings[i]
-		ask.Choices = append(
-			ask.Choices,
-			Choice{Key: key, Label: q.day.Card.ReadingText(r), Pick: q.onCall(func() Answer { return then(r.At) })},
-		)
+	for i, key := range ReadingKeys(ambiguous.Callbacks) {
+		c := ambiguous.Callbacks[i]
+		pick := q.onCall(func() Answer { return then(c) })
+		ask.Choices = append(ask.Choices, Choice{Key: key, Label: q.day.Card.ReadingText(c), Pick: pick})
 	}
 	return Answer{Next: ask}
 }
 
-// Later puts the call off. Outside calling hours it asks once.
-func (q *Questions) Later(at time.Time, forMe bool) Answer {
-	save := q.onCall(func() Answer { return Answer{Events: q.day.Later(at, forMe)} })
-	why := q.day.Card.OutsideHours(at)
+// Later puts the call off. It asks once about a time outside calling hours, or far ahead.
+func (q *Questions) Later(c apitype.Callback, forMe bool) Answer {
+	save := q.onCall(func() Answer { return Answer{Events: q.day.Later(c, forMe)} })
+	title, why := q.Say("Outside calling hours"), q.day.Card.OutsideHours(c.At)
+	if days := int(c.At.Sub(q.Now()).Hours() / 24); days > farAhead {
+		title, why = q.Say("Far ahead"), q.Say("%s is %d days ahead", q.day.Card.BothTimes(c.At), days)
+	}
 	if why == "" {
 		return save()
 	}
-	return Answer{Next: q.confirm(q.Say("Outside calling hours"), save, why+". "+q.Say("Save it all the same?"))}
+	return Answer{Next: q.confirm(title, save, why+". "+q.Say("Save it all the same?"))}
 }
+
+// farAhead is the highest number of days until a callback that is saved without a question.
+const farAhead = 60

@@ -128,6 +128,7 @@ func (d *Day) onDiscovered(found discovered, err error) {
 	if found.has {
 		d.leases.readQueue()
 		d.readCodes()
+		d.readCallbacks()
 	} else {
 		d.queue.walk()
 	}

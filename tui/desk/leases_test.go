@@ -302,7 +302,7 @@ func TestLaterPutsACallOff(t *testing.T) {
 	a := f.agent(t.TempDir())
 	a.perform(a.Next())
 	put := a.Call.UUID
-	a.perform(a.Later(f.Clock.Now().Add(2*time.Hour), true))
+	a.perform(a.Later(desk.At(f.Clock.Now().Add(2*time.Hour)), true))
 	if a.Call == nil || a.Call.UUID == put {
 		t.Fatalf("got %+v (%q), want the next call", a.Call, a.told)
 	}

@@ -148,7 +148,7 @@ func (s *scattered) act(mayTake, mayUndo bool) {
 	case 6:
 		s.note(s.Skip())
 	case 7:
-		s.note(s.Later(s.f.Clock.Now().Add(time.Hour), s.random.IntN(2) == 0))
+		s.note(s.Later(desk.At(s.f.Clock.Now().Add(time.Hour)), s.random.IntN(2) == 0))
 	case 8:
 		if mayUndo && s.Changes.CanUndo() {
 			s.note(s.Undo())

@@ -168,7 +168,7 @@ var endings = map[string]func(a *agent){
 		a.speak("well")
 		a.perform(a.CompleteCall())
 	},
-	"b": func(a *agent) { a.perform(a.Later(a.f.Clock.Now().Add(26*time.Hour), false)) },
+	"b": func(a *agent) { a.perform(a.Later(desk.At(a.f.Clock.Now().Add(26*time.Hour)), false)) },
 	"X": func(a *agent) { a.perform(a.CancelCall()) },
 	"e": func(a *agent) { a.perform(a.ExpireCall()) },
 }

@@ -377,6 +377,8 @@ func (d *Day) Poll() []Event {
 		d.leases.check()
 	}
 	switch turn := d.polls / 2 % 4; {
+	case d.leases.usable && turn == 3 && d.areCallbacksOld():
+		d.readCallbacks()
 	case d.leases.usable && (d.Call != nil && d.today.asked.IsZero() || turn == 3 && d.Now().Sub(d.today.asked) >= todayEvery):
 		d.readToday()
 	case d.leases.usable && turn == 1:
@@ -492,6 +494,7 @@ func (d *Day) onOutcome(e outbox.Event) {
 		}
 		if d.Accepted[e.Entry.Op]++; e.Entry.Op == apiclient.OpDeferCall {
 			d.leases.onDeferred(e.Entry)
+			d.readCallbacks()
 		}
 	}
 	switch {

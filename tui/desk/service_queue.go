@@ -170,6 +170,7 @@ func (d *Day) Tick() []Event {
 	d.Changes.Release()
 	d.Gate.admitWaiting()
 	d.Gate.sendAlone()
+	d.ring()
 	if d.settings.retry > 0 {
 		d.tendSettings()
 	}

@@ -26,6 +26,8 @@ type visit struct {
 	undone  *changeGroup // The undone change of the call. Nil without one.
 	dialled []dialling   // In the order of time. A new reading does not change it.
 	walk    walk         // Through the script.
+	// callbackReason is why the donor wanted to be called back. Empty without a callback of this agent.
+	callbackReason string
 
 	// What the settings of the floor say of the call. Both stay the same while the call is on the Desk.
 	results     []apitype.ResultChoice // Nil before they were asked for.

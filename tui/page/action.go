@@ -103,6 +103,7 @@ func screenActions() map[string]screenAction {
 		"script-back":    {traits: NotAhead, noWord: true},
 		"skip":           {traits: EndsCall | NotAhead},
 		"later":          {run: (*Desk).AskLater, traits: EndsCall | NotAhead},
+		ActCallbacks:     {noWord: true},
 		ActNarrow:        {noWord: true},
 		"cancel":         {traits: IsRare | EndsCall | NotAhead},
 		"expire":         {traits: IsRare | EndsCall | NotAhead},

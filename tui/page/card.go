@@ -150,9 +150,10 @@ func (c *card) sections(tight bool) [][]string {
 	result := &fields{Env: c.Env}
 	result.result(call)
 	note := field{label: c.Say("note"), text: c.Day.Form.NextNotes()} // Another agent left it for this call.
+	callback := field{label: c.Say("callback"), text: c.Day.Card.CallbackReason()}
 	last = append(last, field{label: c.Say("asked"), text: desk.Value(call.Notes)})
 	column := factLabel
-	for _, f := range slices.Concat(last, result.all, []field{note}) {
+	for _, f := range slices.Concat(last, result.all, []field{note, callback}) {
 		if f.text != "" {
 			column = max(column, render.Width(c.Say(f.label))+1)
 		}
@@ -169,7 +170,7 @@ func (c *card) sections(tight bool) [][]string {
 	if tight && len(gives) > 1 {
 		gives, told = gives[:1], append(gives[1:], told...)
 	}
-	gives = append(drawn(note), gives...)
+	gives = append(drawn(callback, note), gives...)
 	c.rule = checkRuleOf(c)
 	check := append([]string{c.rule}, c.checkLines(tight)...)
 	if c.fixing() != nil {

@@ -214,7 +214,13 @@ func (d *Desk) queuePane(frame widget.Frame, height int) []string {
 	if closed := d.Day.ClosedText(); closed != "" && n == 0 {
 		waits = closed
 	}
-	lines := []string{frame.Top(d.Styles.bold(d.Say("Next"))+d.Styles.Dim(" · ")+waits, aside)}
+	title := d.Styles.bold(d.Say("Next")) + d.Styles.Dim(" · ") + waits
+	lines := d.callbackLines(frame, height)
+	if len(lines) > 0 {
+		lines = append(lines, frame.Rule(title, aside))
+	} else {
+		lines = []string{frame.Top(title, aside)}
+	}
 	if to := d.Day.NarrowedTo(); to != "" {
 		lines = append(lines, frame.Line(d.Styles.Key(d.Host.KeyOf(ActNarrow))+" "+d.Say("only %s", to)))
 	}
@@ -226,6 +232,30 @@ func (d *Desk) queuePane(frame widget.Frame, height int) []string {
 		lines = append(lines, frame.Line(line))
 	}
 	return frame.Close(lines, height)
+}
+
+// mostCallbacks is the highest number of callbacks above the queue.
+const mostCallbacks = 5
+
+// callbackLines draws the agent's next callbacks with their times and reasons, or nothing without any.
+func (d *Desk) callbackLines(frame widget.Frame, height int) []string {
+	all := d.Day.Callbacks()
+	if len(all) == 0 {
+		return nil
+	}
+	title := d.Styles.bold(d.Say("My callbacks")) + d.Styles.Dim(" · ") + fmt.Sprint(len(all))
+	lines := []string{frame.Top(title, d.Styles.Key(d.Host.KeyOf(ActCallbacks)))}
+	for _, c := range all[:min(len(all), mostCallbacks, max(height/4, 1))] {
+		text := widget.Fit(Clean(d.Day.CallbackText(c)), frame.Inner())
+		switch {
+		case d.Day.IsOn(c.CallUUID):
+			text = d.Styles.chosen(text)
+		case !c.NotBefore.After(d.Day.Now()):
+			text = d.Styles.Held(text)
+		}
+		lines = append(lines, frame.Line(text))
+	}
+	return lines
 }
 
 // queueRow draws a call of the queue: the donor, a dot for each attempt, the type, and the age if there is room.

@@ -3,7 +3,6 @@ package page
 import (
 	"errors"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -63,10 +62,10 @@ func (l *askedLater) Paste(text string) tea.Cmd {
 
 // accept saves the time, or asks which one is meant; outside calling hours it asks once.
 func (l *askedLater) accept() (Fate, tea.Cmd) {
-	put := func(at time.Time) desk.Answer { return l.desk.Day.Ask.Later(at, !l.anybody) }
+	put := func(c apitype.Callback) desk.Answer { return l.desk.Day.Ask.Later(c, !l.anybody) }
 	var a desk.Answer
 	if l.isOffering() {
-		a = put(l.offers[l.cursor].At)
+		a = put(desk.At(l.offers[l.cursor].At))
 	} else if a = l.desk.Day.Ask.ReadLater(l.text(), put); a.Wrong != "" {
 		l.wrong = a.Wrong
 		return Stays, nil
@@ -112,25 +111,28 @@ func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
 			}
 			lines = append(lines, line)
 		}
-		tell(s.Dim, l.desk.Say("or type 18:00, tomorrow 18:00, fri 10:30, 24-12 14:00, in 2 hours"))
-		tell(s.plain, l.forWhom(l.desk.Day.Card.LaterEcho(l.offers[l.cursor].At, !l.anybody)))
+		tell(s.Dim, l.desk.Say("or type 18:00, tomorrow 18:00 after dinner, fri 10:30, 24-12 14:00, in 2 hours"))
+		tell(s.plain, l.forWhom(l.desk.Day.Card.LaterEcho(desk.At(l.offers[l.cursor].At), !l.anybody)))
 		return title, lines
 	}
-	at, err := l.desk.Day.Card.ReadLater(l.text())
-	ambiguous, isAmbiguous := errors.AsType[*apitype.AmbiguousTime](err)
+	read, err := l.desk.Day.Card.ReadLater(l.text())
+	ambiguous, isAmbiguous := errors.AsType[*apitype.AmbiguousCallback](err)
 	switch {
 	case l.wrong != "":
 		tell(s.Bad, l.wrong)
 	case isAmbiguous:
-		for _, r := range ambiguous.Readings {
-			tell(s.Warn, l.desk.Day.Card.ReadingText(r)+"?")
+		for _, c := range ambiguous.Callbacks {
+			tell(s.Warn, Clean(l.desk.Day.Card.ReadingText(c))+"?")
 		}
 		tell(s.Dim, l.desk.Say("Enter asks which one is meant"))
 	case err != nil:
 		tell(s.Dim, l.desk.Say(err.Error()))
 	default:
-		tell(s.plain, l.forWhom(l.desk.Day.Card.LaterEcho(at, !l.anybody)))
-		if l.desk.Day.Card.OutsideHours(at) != "" {
+		tell(s.plain, l.forWhom(Clean(l.desk.Day.Card.LaterEcho(read, !l.anybody))))
+		if wrong := l.desk.Day.Card.WrongReason(read.Reason); wrong != "" {
+			tell(s.Bad, l.desk.Say(wrong))
+		}
+		if l.desk.Day.Card.OutsideHours(read.At) != "" {
 			tell(s.Warn, s.WarnSign+" "+l.desk.Say("outside calling hours: Enter asks"))
 		}
 	}

@@ -92,6 +92,8 @@ const (
 	ActDial     = "dial"
 	ActTick     = "tick"
 	ActScript   = "script"
+
+	ActCallbacks = "callbacks"
 )
 
 // Step is a move over a page.

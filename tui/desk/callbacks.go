@@ -1,0 +1,115 @@
+package desk
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+)
+
+const (
+	callbacksEvery = 2 * time.Minute // How long the list of the service is used.
+	callbacksRead  = 100             // The highest number that is listed.
+	ringBefore     = 2 * time.Minute // How long before its time a callback rings.
+)
+
+// callbacks are the agent's own callbacks, as the service listed them last.
+type callbacks struct {
+	all   []apitype.Deferral // The earliest first.
+	asked time.Time
+	rung  map[apitype.UUID]time.Time // The time of those that have rung.
+}
+
+// Callbacks returns the agent's own callbacks, the earliest first.
+func (d *Day) Callbacks() []apitype.Deferral { return d.callbacks.all }
+
+// CallbackText returns the time, the donor and the reason of a callback.
+func (d *Day) CallbackText(c apitype.Deferral) string {
+	at, layout := c.NotBefore.In(d.Now().Location()), "15:04"
+	if !isSameDay(at, d.Now()) {
+		layout = "Mon 2 Jan 15:04"
+	}
+	name := Value(c.PersonName)
+	if name == "" {
+		name = d.Say("call %s", ShortID(c.CallUUID))
+	}
+	text := SayDate(d.Say, at.Format(layout)) + " " + name
+	if reason := Value(c.Reason); reason != "" {
+		text += " · " + reason
+	}
+	return text
+}
+
+func isSameDay(a, b time.Time) bool {
+	year, month, day := a.Date()
+	y, m, d := b.Date()
+	return year == y && month == m && day == d
+}
+
+// readCallbacks asks for the agent's own callbacks. An account that may not know shows none.
+func (d *Day) readCallbacks() {
+	d.callbacks.asked = d.Now()
+	options := apitype.QueueDeferralListOptions{UserUUID: new(d.leases.agent()), First: new(callbacksRead)}
+	do(&d.events, "callbacks read", func(ctx context.Context) ([]apitype.Deferral, error) {
+		page, err := d.Client.Queue.Deferrals.List(ctx, options)
+		return apiclient.Rows(page, func(c apitype.Deferral) apitype.Deferral { return c }), err
+	}, func(all []apitype.Deferral, err error) {
+		if err == nil {
+			d.callbacks.all = all
+			d.ring()
+		}
+	})
+}
+
+// areCallbacksOld reports whether the list is to be read again.
+func (d *Day) areCallbacksOld() bool { return d.Now().Sub(d.callbacks.asked) >= callbacksEvery }
+
+// ring announces each callback once, shortly before its time.
+func (d *Day) ring() {
+	now := d.Now()
+	for _, c := range d.callbacks.all {
+		at := c.NotBefore.Time
+		if at.Sub(now) > ringBefore {
+			break
+		}
+		if d.callbacks.rung[c.CallUUID].Equal(at) || d.IsOn(c.CallUUID) || d.Changes.isPending(c.CallUUID) {
+			continue
+		}
+		if d.callbacks.rung == nil {
+			d.callbacks.rung = map[apitype.UUID]time.Time{}
+		}
+		d.callbacks.rung[c.CallUUID] = at
+		d.notify(Notice{Text: d.Say("callback: %s", render.Clean(d.CallbackText(c))), Rings: true})
+	}
+}
+
+// reasonOf returns the reason of the agent's callback of a call, or an empty text.
+func (d *Day) reasonOf(call apitype.UUID) string {
+	i := slices.IndexFunc(d.callbacks.all, func(c apitype.Deferral) bool { return c.CallUUID == call })
+	if i < 0 {
+		return ""
+	}
+	return Value(d.callbacks.all[i].Reason)
+}
+
+// CallbackReason returns why the donor on the Desk wanted to be called back, or an empty text.
+func (k *Card) CallbackReason() string { return k.day.callbackReason }
+
+// AskCallbacks lists the agent's callbacks, to open one.
+func (q *Questions) AskCallbacks() Answer {
+	ask := &Question{Title: q.Say("My callbacks"), Hint: q.Say("Enter opens one")}
+	for _, c := range q.day.callbacks.all {
+		ask.Choices = append(ask.Choices, Choice{
+			Label: q.day.CallbackText(c),
+			Pick:  func() Answer { return Answer{Events: q.day.Take(c.CallUUID)} },
+		})
+	}
+	return ask.again()
+}
+
+func whyNoCallbacks(d *Day) string {
+	return When(len(d.callbacks.all) == 0, "you have no callbacks")
+}
