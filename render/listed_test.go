@@ -41,6 +41,15 @@ func told[T any](listed []Column[T], records ...T) string {
 }
 
 // What a person is not known to have has an empty cell.
+// agentCells are cells whose text says which they are.
+var agentCells = AgentCells{
+	Name:     func(apitype.QueueAgent) string { return "you" },
+	Now:      func(apitype.QueueAgent) string { return "now" },
+	Bar:      func(apitype.QueueAgent) string { return "bar" },
+	Since:    func(apitype.QueueAgent) string { return "since" },
+	LastHour: func(apitype.QueueAgent) int { return 4 },
+}
+
 func TestCellsOfAPerson(t *testing.T) {
 	t.Parallel()
 	born, err := apitype.ParseDate("1980-02-03")
@@ -106,13 +115,16 @@ Made 4 time [24h ago] []
 Tries 5 right [0] []
 Last answer 10 grows [e] []
 `},
-		{told(QueueAgentList(func(apitype.QueueAgent) string { return "you" }), busy, apitype.QueueAgent{}), `Agent 22 [you] [you]
-Now 12 [happy call] [idle]
-Since 8 [1440 min ▲] []
+		{told(QueueAgentList(agentCells), busy, apitype.QueueAgent{}), `Agent 22 [you] [you]
+Now 12 [now] [now]
+Since 8 [since] [since]
 Today 5 right number [5] [0]
 Reached 7 right number [3] [0]
+% 4 right [60] []
 Attempts 8 right number [2] [0]
+1 h 4 right [4] [4]
 Later 5 right number [0] [0]
+Call 9 [bar] [bar]
 Results 12 grows [a b 2] []
 `},
 	} {

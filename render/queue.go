@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"fundesk/apiclient/apitype"
 )
@@ -179,38 +178,43 @@ func numberColumn[T any](name string, value func(T) int) Column[T] {
 	}
 }
 
-// longOnCall is the duration of a call from which the Floor marks it.
-const longOnCall = 10 * time.Minute
+// AgentCells are the cells of agents in a list on the screen that depend on the Desk.
+type AgentCells struct {
+	Name     func(apitype.QueueAgent) string // From the profile or the service.
+	Now      func(apitype.QueueAgent) string // The type of the present call, or the reason of a pause.
+	Bar      func(apitype.QueueAgent) string // Of the present call.
+	Since    func(apitype.QueueAgent) string // How long the call or the pause lasts.
+	LastHour func(apitype.QueueAgent) int    // The calls of the last hour.
+}
 
-// QueueAgentList returns the columns of agents in a list on the screen, in their order. The profile or the service has
-// their names.
-func QueueAgentList(name func(apitype.QueueAgent) string) []Column[apitype.QueueAgent] {
+// QueueAgentList returns the columns of agents in a list on the screen, in their order.
+func QueueAgentList(cells AgentCells) []Column[apitype.QueueAgent] {
 	type agent = apitype.QueueAgent
+	says := func(text func(agent) string) func(agent, View) Text {
+		return func(a agent, _ View) Text { return Text{Text: text(a)} }
+	}
 	return onScreen(QueueAgentColumns(), []Column[agent]{
-		{Name: "name", Width: 22, Cell: func(a agent, _ View) Text { return Text{Text: name(a)} }},
-		{Name: "type", Width: 12},
-		{
-			Name:  "takenAt",
-			Width: 8,
-			Cell:  func(a agent, v View) Text { return Text{Text: sinceText(a.TakenAt, v.Now)} },
-		},
+		{Name: "name", Width: 22, Cell: says(cells.Name)},
+		{Name: "type", Width: 12, Cell: says(cells.Now)},
+		{Name: "takenAt", Width: 8, Cell: says(cells.Since)},
 		{Name: "taken", Title: "Today", Width: 5},
 		{Name: "completed", Width: 7},
+		{Name: "share", Title: "%", Width: 4, Right: true, Cell: says(reachedShare)},
 		{Name: "attempts", Width: 8},
+		{Name: "lastHour", Title: "1 h", Width: 4, Right: true, Cell: says(func(a agent) string {
+			return strconv.Itoa(cells.LastHour(a))
+		})},
 		{Name: "deferred", Title: "Later", Width: 5},
+		{Name: "bar", Title: "Call", Width: 9, Cell: says(cells.Bar)},
 		{Name: "byResult", Width: 12, Grow: true},
 	})
 }
 
-// sinceText returns the duration of an agent's call, marked if it is long, or an empty text without a call.
-func sinceText(at *apitype.Time, now time.Time) string {
-	if at == nil {
+// reachedShare returns how many of an agent's calls reached the donor, in percent, or an empty text without a call.
+func reachedShare(a apitype.QueueAgent) string {
+	calls := a.Attempts + a.Completed
+	if calls == 0 {
 		return ""
 	}
-	d := now.Sub(at.Time)
-	text := strconv.Itoa(int(max(d, 0)/time.Minute)) + " min"
-	if d >= longOnCall {
-		text += " ▲"
-	}
-	return text
+	return strconv.Itoa(a.Completed * 100 / calls)
 }

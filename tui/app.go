@@ -53,6 +53,9 @@ type app struct {
 	frame   string    // The latest.
 	log     io.Writer // Gets the names of messages. Nil gets none.
 	login   string    // How the agent gets another token. Empty if there is no way.
+	// asksGround is set as long as the terminal may say whether its ground is light.
+	asksGround  bool
+	groundAsked time.Time
 	// suspended is set while ctrl+z has stopped the program.
 	suspended bool
 }
@@ -77,6 +80,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	}
 	a.Env = page.NewEnv(ctx, a, desk.New(o.Options), page.NewStyles(o.Theme, o.NoColor, o.ASCII))
 	a.Styles.Remote = o.Remote
+	a.asksGround = !o.NoColor && (o.Theme == "" || o.Theme == page.Themes[0])
 	a.mouse.on, a.login = o.Mouse, o.Login
 	a.ASCII = o.ASCII
 	a.Spinner = widget.NewSpinner(o.ASCII)
@@ -192,7 +196,27 @@ func (a *app) ShowList(index int, filter string) tea.Cmd {
 // Init reads the outbox and opens the first page.
 func (a *app) Init() tea.Cmd {
 	a.Loads++
-	return tea.Batch(a.Perform(a.Day.Begin()), a.pages[a.current].Open(), a.tick())
+	begins := []tea.Cmd{a.Perform(a.Day.Begin()), a.pages[a.current].Open(), a.tick()}
+	if a.asksGround {
+		a.groundAsked = time.Now()
+		begins = append(begins, tea.RequestBackgroundColor)
+	}
+	return tea.Batch(begins...)
+}
+
+// groundAnswers is how long the terminal may take to name its ground. A later answer would change the colours under the
+// agent's eyes.
+const groundAnswers = 100 * time.Millisecond
+
+// onGround takes the colours for light or dark grounds, as the terminal has it.
+func (a *app) onGround(msg tea.BackgroundColorMsg) {
+	if !a.asksGround || time.Since(a.groundAsked) > groundAnswers {
+		return
+	}
+	a.asksGround = false
+	if !msg.IsDark() {
+		a.UseTheme("light")
+	}
 }
 
 // Update routes a message to its page, turns the spinner, and draws the next frame. Drawing decides how far lists and
@@ -282,6 +306,9 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, tea.Batch(cmd, a.catchUp())
 	case finished:
 		return a, tea.Quit
+	case tea.BackgroundColorMsg:
+		a.onGround(msg)
+		return a, nil
 	case page.Copied:
 		a.Messages.Say(a.Say("%s copied", msg.What))
 		return a, tea.SetClipboard(msg.Text)

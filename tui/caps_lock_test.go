@@ -6,8 +6,8 @@ import "testing"
 func TestCapsLockIsNamed(t *testing.T) {
 	t.Parallel()
 	_, d := opened(t)
-	d.enter("n", "C")
-	d.sees("C does nothing: is Caps Lock on?")
+	d.enter("n", "Z")
+	d.sees("Z does nothing: is Caps Lock on?")
 	d.press("W")
 	d.lacks("Caps Lock")
 }

@@ -41,6 +41,10 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		return cmd
 	}
 	current := a.pages[a.current]
+	if a.Day.IsPaused() && !a.looksOnly(name) {
+		a.Day.Guard.Touch(a.Day.Now())
+		return a.Perform(a.Day.EndPause())
+	}
 	if page.TickInstead(a.desk, name) {
 		a.Day.Guard.Press(name, msg.IsRepeat, false, a.Day.Now())
 		return nil
@@ -66,6 +70,16 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	return act.Run(a.pages[a.current])
+}
+
+// looksOnly reports whether a key only looks around, or quits. Such a key does not end a pause.
+func (a *app) looksOnly(name string) bool {
+	act := a.keys.find(name, []page.Scope{page.ScopeEverywhere})
+	if act == nil {
+		return false
+	}
+	isLook := slices.Contains([]string{page.ActHelp, "palette", "messages", "quit"}, act.ID)
+	return isLook || strings.HasPrefix(act.ID, "page-")
 }
 
 // askAboutCapsLock says that an upper-case letter has no meaning.

@@ -120,12 +120,26 @@ func (a *app) news(width int) string {
 	return line + a.Styles.Dim(suffix)
 }
 
-// banner returns the lines above the page while the service cannot be reached, or the login has ended: the service, the
-// reason, and the next steps.
-func (a *app) banner() []string {
-	if a.Day.Offline == "" {
-		return nil
+// banner returns the lines above the page: a pause, and while the service cannot be reached, or the login has ended, the
+// service, the reason and the next steps.
+func (a *app) banner() (lines []string) {
+	if paused := a.Day.PauseText(); paused != "" {
+		lines = append(lines, a.Styles.Held(a.centred(paused)))
 	}
+	if a.Day.Offline != "" {
+		lines = append(lines, a.offlineLines()...)
+	}
+	return lines
+}
+
+// centred puts a text in the middle of a line.
+func (a *app) centred(text string) string {
+	margin := max(a.layout.Width-render.Width(text), 0) / 2
+	return widget.Fit(strings.Repeat(" ", margin)+text, a.layout.Width)
+}
+
+// offlineLines returns why nothing is read or sent, and the next steps.
+func (a *app) offlineLines() []string {
 	text := a.Say("No connection to %s: %s.", a.Day.Client.BaseURL(), a.Say(cmp.Or(a.Day.Reason, a.Day.Offline)))
 	if a.Day.LoggedOut {
 		text = a.Say(
@@ -157,8 +171,7 @@ func (a *app) banner() []string {
 	}
 	lines := widget.Wrap(page.Clean(text), min(a.layout.Width-4, 100))
 	for i, line := range lines {
-		margin := max(a.layout.Width-render.Width(line), 0) / 2
-		lines[i] = a.Styles.Bad(widget.Fit(strings.Repeat(" ", margin)+line, a.layout.Width))
+		lines[i] = a.Styles.Bad(a.centred(line))
 	}
 	return lines
 }

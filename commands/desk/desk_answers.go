@@ -52,6 +52,7 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 	all := []lineAnswer{
 		again,
 		l.action("not-reached"),
+		l.action("not-reached-why"),
 		l.action("result"),
 		l.action("cancel"),
 		l.action("expire"),
@@ -71,7 +72,9 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 		skipped,
 		l.action("last-calls"),
 		find,
+		l.action("callbacks"),
 		l.action("narrow"),
+		l.action("pause"),
 		{"?", "help", "", "", l.saying(func() []string { return l.offered(true) })},
 		skip,
 		{
@@ -130,6 +133,10 @@ func (l *lineDesk) offered(all bool) (lines []string) {
 
 // answerTo does what an answer asks for.
 func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
+	if l.day.IsPaused() && answer != "?" && answer != "help" {
+		l.perform(ctx, l.day.EndPause())
+		return nil
+	}
 	key := answer
 	switch {
 	case answer == "undo":

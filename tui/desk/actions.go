@@ -61,6 +61,11 @@ func Actions() []Action {
 			Run:  (*Questions).NotReached, why: whyNotEnd,
 		},
 		{
+			ID: "not-reached-why", Keys: "A", Word: "not reached…",
+			Help: "not reached, with the reason: no answer, busy, voicemail, no such number…",
+			Run:  (*Questions).NotReachedWhy, why: whyNoReasons,
+		},
+		{
 			ID: "result", Keys: "c", Word: "result",
 			Help: "choose the result code, then the rating",
 			Run: func(q *Questions) Answer {
@@ -132,6 +137,11 @@ func Actions() []Action {
 			Help: "your last calls, to open one again…",
 			Run:  (*Questions).AskRecent,
 			why:  func(d *Day) string { return When(len(d.Recent) == 0, "you have worked on no call yet") },
+		},
+		{
+			ID: "pause", Keys: "P", Word: "pause",
+			Help: "pause: break, lunch, coaching or technical; your calls are given back…",
+			Run:  (*Questions).AskPause, why: whyNotPause,
 		},
 		{ID: "person", Keys: "o", Word: "person", Help: "open the person", why: whyNoCall},
 		{ID: "pledge", Keys: "p", Word: "pledge", Help: "open the pledge", why: whyNoPledge},

@@ -60,6 +60,7 @@ type worked struct {
 	disk    outbox.Draft // From which it came.
 	goes    bool         // The text goes with the change: its draft is erased.
 	dialled []dialling
+	struck  []struckNumber
 }
 
 // Held is a change that can still be taken back.
@@ -132,15 +133,6 @@ func (c *Changes) Attempt(call apitype.UUID, label string) Change {
 func (c *Changes) attemptAt(call apitype.UUID, at *apitype.Time, label string) Change {
 	change, err := apiclient.AddAttemptChange(call, apitype.AddAttemptRequest{UserUUID: c.Agent, AttemptAt: at})
 	return Change{Change: change, Label: label, err: err}
-}
-
-// attempt returns the attempt for the call on the Desk. Its time is the time of dialling.
-func (d *Day) attempt() Change {
-	label := d.Say("not reached") + ": " + d.Name()
-	if at := d.Card.Dialled(); !at.IsZero() {
-		return d.Changes.attemptAt(d.Call.UUID, new(apitype.NewTime(at)), label)
-	}
-	return d.Changes.Attempt(d.Call.UUID, label)
 }
 
 // Cancel ends a call without a result.
@@ -414,7 +406,7 @@ func (c *Changes) onSender(e outbox.Event) {
 	switch e.Outcome {
 	case outbox.OutcomeAccepted:
 		c.NoteConnection(nil)
-		if e.Entry.Op == apiclient.OpPutChecks { // The message about the result is out.
+		if e.Entry.Op == apiclient.OpPutChecks || e.Entry.Op == apiclient.OpDescribeAttempt { // The main message is out.
 			break
 		}
 		done := Notice{Level: Done, Text: c.Say("%s, sent", what)}

@@ -83,17 +83,20 @@ type Day struct {
 	Recent   RecentCalls
 	Caller   *Caller // A caller without an open call, for a question. Nil without one.
 
-	queue       *queue
-	leases      leases
-	opening     apitype.UUID // The call that was requested for the Desk. Zero without one.
-	openedAt    int          // After how many keys it was asked for.
-	screens     screens
-	today       today
-	callbacks   callbacks
-	settings    settingsReading
-	guessedTold bool
-	awake       time.Time // When the desk was last seen to run, by the wall clock.
-	polls       int       // One request each time, in turn for the card, what has changed, the calls and the counts.
+	queue     *queue
+	leases    leases
+	opening   apitype.UUID // The call that was requested for the Desk. Zero without one.
+	openedAt  int          // After how many keys it was asked for.
+	screens   screens
+	today     today
+	callbacks callbacks
+	pause     pause
+	// shownMessages has the times of the lines of supervisors that were shown, by organization.
+	shownMessages map[apitype.UUID]apitype.Time
+	settings      settingsReading
+	guessedTold   bool
+	awake         time.Time // When the desk was last seen to run, by the wall clock.
+	polls         int       // One request each time, in turn for the card, what has changed, the calls and the counts.
 }
 
 // callRead is a reading of the call on the desk, or for it.

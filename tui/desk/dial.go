@@ -63,12 +63,15 @@ func (k *Card) rangText(than Number) string {
 	return ""
 }
 
-// NextNumber returns the number that the next key dials: the one that was dialled the fewest times. It returns false if
-// the donor has none.
+// NextNumber returns the number that the next key dials: the one that was dialled the fewest times, without those that
+// do not exist. It returns false if the donor has none.
 func (k *Card) NextNumber() (next Number, found bool) {
 	least := 0
 	for _, n := range Numbers(k.day.Call.Person.Pointer()) {
 		times := 0
+		if k.IsStruck(n.Kind) {
+			times = len(k.day.dialled) + 1
+		}
 		for _, earlier := range k.day.dialled {
 			if earlier.kind == n.Kind {
 				times++

@@ -253,7 +253,7 @@ func (m *floorModel) notReached(n int) {
 		return
 	}
 	h.Form.SetNotes("ask for " + h.Call.UUID.String())
-	m.start(h, h.NotReachedWithNote())
+	m.start(h, h.NotReachedWithNote(""))
 }
 
 func (m *floorModel) complete(n int) {

@@ -197,30 +197,6 @@ func (e *Form) Ended() string {
 	)
 }
 
-// NotReached records an attempt and takes the next call. What was typed stays a draft.
-func (d *Day) NotReached() []Event {
-	d.finish(d.attempt(), d.Say("not reached"), false)
-	return d.drain()
-}
-
-// NotReachedWithNote is NotReached that also leaves the notes for the next agent.
-func (d *Day) NotReachedWithNote() []Event {
-	change, err := apiclient.LeaveNoteChange(d.Call.UUID, apitype.NoteRequest{Text: d.Form.Notes})
-	note := Change{
-		Change: change,
-		Label:  d.Say("not reached, your notes for the next agent") + ": " + d.Name(),
-		err:    err,
-		group:  new(changeGroup),
-	}
-	attempt := d.attempt()
-	attempt.group = note.group
-	d.Changes.submit(attempt)
-	besides := d.Form.Draft()
-	besides.Notes = ""
-	d.finish(note, d.Say("not reached"), besides.IsEmpty()) // A result or a correction stays a draft, with the notes.
-	return d.drain()
-}
-
 // NextNotes returns the notes of other agents for the call on the Desk, or an empty text.
 func (e *Form) NextNotes() string {
 	if l := e.day.leases.leaseOf(e.day.Call.UUID); l != nil {
@@ -308,6 +284,7 @@ func (d *Day) finish(c Change, what string, textGoes bool) {
 		disk:    d.Changes.Autosave.From(id),
 		goes:    textGoes,
 		dialled: d.dialled,
+		struck:  d.struck,
 	}
 	d.queue.pass(id, "")
 	if textGoes {
@@ -338,7 +315,7 @@ func (d *Day) restore(c Change) {
 	d.Gate.askedAt = d.Guard.presses
 	d.present(call)
 	d.Form.fill(draft)
-	d.dialled, d.undone = c.from.dialled, c.group
+	d.dialled, d.struck, d.undone = c.from.dialled, c.from.struck, c.group
 	d.Changes.Autosave.Loaded(outbox.Draft{Call: call.UUID})
 	d.Form.autosave()
 	d.leases.trimLeases()

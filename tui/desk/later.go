@@ -83,7 +83,7 @@ func (k *Card) WrongReason(reason string) string {
 	switch {
 	case reason == "":
 		return ""
-	case !k.Client.Announces(apitype.ExtensionAttempts):
+	case !k.has(apitype.ExtensionAttempts):
 		return "this service keeps no reason: type the time alone, and the rest into the notes"
 	case utf8.RuneCountInString(reason) > apitype.MaxDeferralReason:
 		return "the reason has more than 200 characters: shorten it"

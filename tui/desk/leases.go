@@ -129,6 +129,9 @@ func (d *Day) onDiscovered(found discovered, err error) {
 		d.leases.readQueue()
 		d.readCodes()
 		d.readCallbacks()
+		if d.has(apitype.ExtensionUserState) { // Another Desk may have paused.
+			d.readToday()
+		}
 	} else {
 		d.queue.walk()
 	}
@@ -228,6 +231,12 @@ func (s *leases) agent() apitype.UUID {
 
 func (s *leases) onTaken(t taken, err error) {
 	s.taking = false
+	if isPaused := apiclient.KindOf(err) == apiclient.KindConflict; isPaused && !s.day.IsPaused() {
+		s.day.readToday() // Another Desk has paused.
+	}
+	if s.day.IsPaused() && err != nil {
+		return
+	}
 	if !s.day.isRead("cannot take the next call", err) {
 		return
 	}
@@ -248,6 +257,11 @@ func (s *leases) onTaken(t taken, err error) {
 		s.day.Codes.See(l.call.Type, Value(l.call.Result.Value().ResultCode))
 		if l.CallUUID == s.unreturned {
 			s.unreturned = apitype.UUID{}
+			s.releaseLease(l.CallUUID)
+		}
+	}
+	if s.day.IsPaused() { // The take was under way.
+		for _, l := range t.leases {
 			s.releaseLease(l.CallUUID)
 		}
 	}

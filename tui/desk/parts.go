@@ -49,6 +49,8 @@ func partText(b *base, c Change) string {
 		return b.Say("the note")
 	case apiclient.OpPutChecks:
 		return b.Say("what was checked")
+	case apiclient.OpDescribeAttempt:
+		return b.Say("the reason of the attempt")
 	}
 	return b.Say(c.Label)
 }

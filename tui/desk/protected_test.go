@@ -157,7 +157,7 @@ var endings = map[string]func(a *agent){
 	"a": func(a *agent) { a.perform(a.NotReached()) },
 	"a with a note": func(a *agent) {
 		a.Form.SetNotes("rings after six")
-		a.perform(a.NotReachedWithNote())
+		a.perform(a.NotReachedWithNote(""))
 	},
 	"ctrl+s": func(a *agent) {
 		a.speak("well")

@@ -196,33 +196,6 @@ func (q *Questions) end(title, means string, end func() []Event) Answer {
 	return q.OnceEnding(func() Answer { return Answer{Next: q.confirm(q.Say(title+" the call"), does(end), lines...)} })
 }
 
-// NotReached records an attempt. It asks about typed notes.
-func (q *Questions) NotReached() Answer { return q.OnceEnding(q.notReached) }
-
-func (q *Questions) notReached() Answer {
-	undone := q.day.undone
-	if !undone.hasAttempt() {
-		return q.recordAttempt()
-	}
-	again := q.Say("Another key records another attempt. Record it all the same?")
-	return Answer{Next: q.confirm(q.Say("An attempt was recorded"), q.recordAttempt, undone.remains(q.base)+". "+again)}
-}
-
-func (q *Questions) recordAttempt() Answer {
-	d := q.day
-	if !d.leases.notes || strings.TrimSpace(d.Form.Notes) == "" {
-		return Answer{Events: d.NotReached()}
-	}
-	return Answer{Next: &Question{Title: q.Say("Not reached: where do your notes go?"), Choices: []Choice{
-		{
-			Key:   "n",
-			Label: q.Say("with the attempt: the next agent reads them"),
-			Pick:  q.onCall(does(d.NotReachedWithNote)),
-		},
-		{Key: "d", Label: q.Say("into a draft: only you see them"), Pick: q.onCall(does(d.NotReached))},
-	}}}
-}
-
 // Overtaken asks which value of each overtaken detail stays, and does something once all are answered.
 func (q *Questions) Overtaken(then func() Answer) Answer {
 	form := q.day.Form

@@ -37,6 +37,9 @@ func (d *Day) readCodes() {
 // HasQueue reports whether the calls come from a queue of the service.
 func (d *Day) HasQueue() bool { return d.leases.usable }
 
+// has reports whether the service has announced an extension.
+func (b *base) has(extension string) bool { return b.Client != nil && b.Client.Announces(extension) }
+
 // QueueState returns the service's counts, or nil without any.
 func (d *Day) QueueState() *apitype.QueueState { return d.leases.state }
 
@@ -151,6 +154,7 @@ func (d *Day) readToday() {
 		); i >= 0 {
 			is = answer.Agents[i]
 		}
+		d.onOwnState(is)
 		d.today.missed = max(is.Attempts-d.Accepted[apiclient.OpAddAttempt], 0)
 		d.today.reached = max(is.Completed-d.Accepted[apiclient.OpCompleteCall], 0)
 	})
@@ -198,6 +202,7 @@ func (s *leases) onState(state apitype.QueueState, err error) {
 	}
 	before := s.state
 	s.state = &state
+	s.day.tellMessages(state.Messages)
 	if state.Due > 0 && (before == nil || state.Due > before.Due) {
 		s.callbackDue()
 	}

@@ -25,7 +25,8 @@ type visit struct {
 
 	undone  *changeGroup // The undone change of the call. Nil without one.
 	dialled []dialling   // In the order of time. A new reading does not change it.
-	walk    walk         // Through the script.
+	struck  []struckNumber
+	walk    walk // Through the script.
 	// callbackReason is why the donor wanted to be called back. Empty without a callback of this agent.
 	callbackReason string
 

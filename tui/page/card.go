@@ -47,7 +47,7 @@ func (d *Desk) callPane(frame widget.Frame, height int) []string {
 		return frame.Close(
 			append(
 				[]string{frame.Top(d.Styles.bold("fundesk"), "")},
-				frame.Lines(d.startLines(frame.Inner(), height-2)...)...),
+				frame.Lines(d.startLines(frame.Inner())...)...),
 			height,
 		)
 	}
@@ -123,15 +123,27 @@ func apart(frame widget.Frame, sections [][]string, room int) []string {
 func (c *card) head() [][]string {
 	person := c.Day.Call.Person.Pointer()
 	wrap := func(text string) []string { return widget.Wrap(text, c.width) }
-	return [][]string{
-		{c.headLine()},
-		c.frame.Lines(c.nameLines(person, c.width)...),
-		c.frame.Lines(
-			append(
-				c.numberLines(person),
-				c.warningLines(*c.Day.Call, min(max(c.height/8, 1), mostWarnings), wrap)...)...),
-	}
+	warnings := c.warningLines(*c.Day.Call, min(max(c.height/8, 1), mostWarnings), wrap)
+	return [][]string{append([]string{c.headLine()}, c.band(person)...), c.frame.Lines(warnings...)}
 }
+
+// band draws the donor on a ground of its own: the name, the numbers, and what the donor gives.
+func (c *card) band(person *apitype.Person) []string {
+	lines := append(c.nameLines(person, c.width), c.numberLines(person)...)
+	if gives := givesOf(c.Env, c.Day.Call.PledgeCase.Pointer(), c.width); len(gives) > 0 {
+		lines = append(lines, c.Say(gives[0].label)+" "+gives[0].text)
+	}
+	if c.height >= tallCard {
+		lines = append(append([]string{""}, lines...), "")
+	}
+	for i, line := range lines {
+		lines[i] = c.Styles.onBand(line, c.width)
+	}
+	return c.frame.Lines(lines...)
+}
+
+// tallCard is the height from which the band has air.
+const tallCard = 27
 
 // sections returns the body. A tight one begins with the facts, two on a line if they fit.
 func (c *card) sections(tight bool) [][]string {
@@ -166,9 +178,13 @@ func (c *card) sections(tight bool) [][]string {
 		}
 		return lines
 	}
-	gives, told := drawn(givesOf(c.Env, c.Day.Call.PledgeCase.Pointer(), c.width-column)...), drawn(last...)
-	if tight && len(gives) > 1 {
-		gives, told = gives[:1], append(gives[1:], told...)
+	var gives []string
+	if of := givesOf(c.Env, call.PledgeCase.Pointer(), c.width); len(of) > 0 { // The first one is on the band.
+		gives = drawn(of[1:]...)
+	}
+	told := drawn(last...)
+	if tight {
+		gives, told = nil, append(gives, told...)
 	}
 	gives = append(drawn(callback, note), gives...)
 	c.rule = checkRuleOf(c)
@@ -273,8 +289,11 @@ func (c *card) numberLines(p *apitype.Person) []string {
 			continue
 		}
 		number := c.Styles.bold(was)
-		if was != is {
+		switch {
+		case was != is:
 			number = c.turned(was, is)
+		case c.Day.Card.IsStruck(n.kind):
+			number = c.Styles.Dim(was) + " " + c.Styles.Warn(c.Say("no such number"))
 		}
 		number = ansi.SetHyperlink(telLink(desk.Value(n.is))) + number + ansi.ResetHyperlink() + "  " + c.Say(n.kind)
 		if at := c.Day.Card.Rang(n.kind); !at.IsZero() {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
@@ -30,8 +31,8 @@ func (d *Desk) Lines(l Layout) []string {
 	return d.Styles.panes(l, panes...)
 }
 
-// startLines draws the Desk without a call: the next steps, the day so far, and the keys of a call.
-func (d *Desk) startLines(width, height int) []string {
+// startLines draws the Desk without a call: the donor who comes next, the next steps, and what waits.
+func (d *Desk) startLines(width int) []string {
 	s := d.Styles
 	lines := []string{""}
 	can := func(action, text string) { lines = append(lines, s.Key(d.Host.KeyOf(action))+"  "+text) }
@@ -51,6 +52,7 @@ func (d *Desk) startLines(width, height int) []string {
 	case d.Day.Taking && d.Day.Offline == "":
 		lines = append(lines, d.Say("reading")+d.Spinner.Sign()+d.aheadText())
 	default:
+		lines = append(lines, d.nextDonor(width)...)
 		can(ActNext, s.bold(d.Say("take the next call")))
 	}
 	if n := len(d.Day.Changes.Drafts); n > 0 {
@@ -89,15 +91,21 @@ func (d *Desk) startLines(width, height int) []string {
 		lines = append(lines, s.Dim(d.Day.Count(n, "requested call", "requested calls")+more))
 	}
 	lines = append(lines, d.waitingLines()...)
-	if room := height - len(lines) - 2; room >= 4 {
-		lines = append(lines, "", s.bold(d.Say("With a call on the desk")))
-		for _, a := range desk.Actions()[1:] { // The first takes the call.
-			if key := d.Host.KeyOf(a.ID); key != a.ID && room > 1 {
-				lines, room = append(lines, s.Key(widget.Fit(key, 6))+" "+d.Say(a.Help)), room-1
-			}
-		}
-	}
 	return lines
+}
+
+// nextDonor draws the donor who comes next on a band, or nothing before one is known.
+func (d *Desk) nextDonor(width int) (lines []string) {
+	offers := d.Day.Offers(1)
+	if len(offers) == 0 {
+		return nil
+	}
+	next := offers[0]
+	about := d.Say(render.Words(string(next.Type))) + " · " + d.Say("asked") + " " + d.Day.Ago(next.RequestedAt)
+	for _, line := range []string{"", d.offered(next), about, ""} {
+		lines = append(lines, d.Styles.onBand(" "+line, width))
+	}
+	return append(lines, "")
 }
 
 // noneText returns the reason why there is no call now.
@@ -171,7 +179,13 @@ func (d *Desk) willSend(width int) string {
 			),
 		)
 	}
-	return d.Styles.Good(d.sendText())
+	return d.sendText()
+}
+
+// isSending reports whether ctrl+s would send the entries.
+func (d *Desk) isSending() bool {
+	return d.Day.Form.ResultCode != "" && d.Day.Form.Ended() == "" && d.WhyNot(ActComplete) == "" &&
+		len(d.Day.Form.RefusedCorrections()) == 0
 }
 
 // sendText names the values that ctrl+s would send.
@@ -194,9 +208,9 @@ func (d *Desk) sendText() string {
 
 // The columns of the queue, in cells.
 const (
-	queueWide   = 48 // The least for the whole word of a type, and the age.
+	queueWide   = 40 // The least for the age.
 	queueType   = 12
-	queueShort  = 8
+	queueTries  = 3
 	queueNumber = 5
 )
 
@@ -258,23 +272,21 @@ func (d *Desk) callbackLines(frame widget.Frame, height int) []string {
 	return lines
 }
 
-// queueRow draws a call of the queue: the donor, a dot for each attempt, the type, and the age if there is room.
+// queueRow draws a call of the queue: a bar of its type, the donor, and how many attempts there were.
 func (d *Desk) queueRow(c desk.Candidate, width int) string {
-	s, sign, tries := d.Styles, "  ", strings.Repeat("·", min(c.Attempts, mostDots))
-	kind := widget.Fit(d.Say(shortTypes[c.Type]), queueShort)
-	if shortTypes[c.Type] == "" {
-		kind = widget.Fit(Clean(render.Words(string(c.Type))), queueShort)
+	s, tries, after := d.Styles, "", ""
+	if c.Attempts > 0 {
+		tries = fmt.Sprint(c.Attempts)
 	}
 	age := d.Day.Now().Sub(c.RequestedAt)
-	after := ""
 	if width >= queueWide {
-		kind = widget.Fit(d.Say(Clean(render.Words(string(c.Type)))), queueType)
 		after = widget.FitRight(string(render.AppendAge(nil, max(age, 0))), queueNumber)
 	}
+	sign := s.kind(c.Type)(s.kindSign)
 	if c.Due {
-		sign = s.Held(s.DueSign) + " "
+		sign = s.Held(s.DueSign)
 	}
-	name := widget.Fit(d.offered(c), max(width-2-mostDots-1-render.Width(kind+after), 4))
+	name := widget.Fit(d.offered(c), max(width-2-queueTries-render.Width(after), 4))
 	if c.Due {
 		name = s.bold(name)
 	}
@@ -282,17 +294,7 @@ func (d *Desk) queueRow(c desk.Candidate, width int) string {
 	if age > overdue {
 		ages = s.bold
 	}
-	return sign + name + s.Dim(widget.FitRight(tries, mostDots)) + " " + s.kind(c.Type)(kind) + ages(after)
-}
-
-// mostDots is the highest number of attempts that the queue shows as dots.
-const mostDots = 3
-
-// shortTypes are the types of calls in a narrow column.
-var shortTypes = map[apitype.CallType]string{
-	apitype.CallVerification: "verify",
-	apitype.CallHappy:        "happy",
-	apitype.CallWinback:      "win-back",
+	return sign + " " + name + s.Dim(widget.FitRight(tries, queueTries)) + ages(after)
 }
 
 // offered returns the donor of a call of the queue.
@@ -319,8 +321,25 @@ func (d *Desk) sidePane(frame widget.Frame, height int) []string {
 	for len(lines) < height/3 {
 		lines = append(lines, frame.Line(""))
 	}
-	lines = append(lines, frame.Rule(s.bold(d.Say("My last calls")), ""))
+	lines = append(lines, frame.Rule(s.bold(d.Say("My last calls")), d.hourLine()))
 	return frame.Close(append(lines, recent...), height)
+}
+
+// The line of the agent's last hour, in steps of five minutes.
+const (
+	hourStep  = 5 * time.Minute
+	hourSteps = 12
+)
+
+// hourLine draws the agent's calls of the last hour, or nothing without any.
+func (d *Desk) hourLine() string {
+	counts, now := make([]int, hourSteps), d.Day.Now()
+	for _, r := range d.Day.Recent {
+		if step := int(now.Sub(r.At) / hourStep); step >= 0 && step < hourSteps {
+			counts[hourSteps-1-step]++
+		}
+	}
+	return d.Styles.sparkline(counts)
 }
 
 // sessionLines returns what the service has accepted since the desk was opened.
@@ -348,7 +367,10 @@ func (d *Desk) warningLines(call apitype.Call, most int, wrap func(string) []str
 		parts := wrap(d.Styles.WarnSign + " " + Clean(warning))
 		paint := d.Styles.Warn
 		isForbidden := d.Day.IsOn(call.UUID) && warning == d.Day.Card.ForbidsText()
-		if isForbidden || warning == d.Day.Card.LeaseText() {
+		switch {
+		case warning == d.Day.Card.LeaseText():
+			paint = d.Styles.alarm
+		case isForbidden:
 			paint = d.Styles.Bad
 		}
 		last := i == len(all)-1
@@ -392,7 +414,7 @@ func markdown(s Styles, lines []string, width int) []string {
 		case strings.HasPrefix(text, "#"):
 			text, role = strings.TrimSpace(strings.TrimLeft(text, "#")), s.bold
 		case strings.HasPrefix(text, ">"):
-			text, role = strings.TrimSpace(text[1:]), s.accent
+			text, role = strings.TrimSpace(text[1:]), s.Warn
 		case strings.HasPrefix(text, "* "), strings.HasPrefix(text, "- "):
 			text = "- " + strings.TrimSpace(text[2:])
 		}

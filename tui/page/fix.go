@@ -251,7 +251,7 @@ func (f *fixing) lines(s Styles, width int) (lines []string, focus int) {
 	for i, fix := range fixes {
 		text := f.desk.fixText(fix)
 		if fix.IsChanged() && render.Width(text) > each-labelWidth-3 { // The card shows what was, too.
-			text = s.accent("→ " + cmp.Or(f.desk.fixValue(fix, fix.Is, false), f.desk.Say("none")) + " " + s.fixSign)
+			text = s.bold("→ " + cmp.Or(f.desk.fixValue(fix, fix.Is, false), f.desk.Say("none")) + " " + s.fixSign)
 		}
 		label := widget.Fit(f.desk.Say(fix.Label), labelWidth)
 		cell := widget.Fit(s.Key(fix.Press)+" "+label+" "+text, each)
@@ -333,7 +333,7 @@ func (d *Desk) turned(was, is string) string {
 		is = d.Say("none")
 	}
 	if was == "" {
-		return d.Styles.accent("→ " + is + " " + d.Styles.fixSign)
+		return d.Styles.bold("→ " + is + " " + d.Styles.fixSign)
 	}
-	return was + d.Styles.accent(" → "+is+" "+d.Styles.fixSign)
+	return was + d.Styles.bold(" → "+is+" "+d.Styles.fixSign)
 }

@@ -3,12 +3,11 @@ package page
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -27,6 +26,13 @@ type Floor struct {
 	floorRead
 	read    bool // Once at least.
 	reading bool
+	pace    []paceSample // Since the page was opened, the oldest first.
+}
+
+// paceSample is how many calls all agents had made today at a time.
+type paceSample struct {
+	at    time.Time
+	calls int
 }
 
 // waitingType is the number of waiting calls of one type.
@@ -37,14 +43,18 @@ type waitingType struct {
 
 // floorRead is a reading of the floor.
 type floorRead struct {
-	noQueue bool
-	agents  []apitype.QueueAgent
-	waiting []waitingType
+	noQueue  bool
+	agents   []apitype.QueueAgent
+	lastHour map[apitype.UUID]int // The calls of each agent.
+	waiting  []waitingType
+	messages []apitype.QueueMessage
 }
 
 // NewFloor returns the page of the floor.
 func NewFloor(s *Env) *Floor {
-	return &Floor{Env: s, table: wholeTable(s, render.QueueAgentList(s.queueAgent), itself[apitype.QueueAgent])}
+	v := &Floor{Env: s}
+	v.table = wholeTable(s, render.QueueAgentList(v.agentCells()), itself[apitype.QueueAgent])
+	return v
 }
 
 // knownAgent returns the name of an agent, or "".
@@ -112,6 +122,9 @@ func readFloor(ctx context.Context, client *apiclient.Client, now time.Time) (fl
 		client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: new(apitype.NewTime(period(1).since(now)))}),
 	)
 	read.agents = answer.Agents
+	if err == nil {
+		read.lastHour, err = readLastHour(ctx, client, now)
+	}
 	for _, kind := range apitype.CallTypes {
 		if err != nil {
 			break
@@ -119,9 +132,21 @@ func readFloor(ctx context.Context, client *apiclient.Client, now time.Time) (fl
 		options := apitype.QueueOptions{QueueFilter: apitype.QueueFilter{Types: []apitype.CallType{kind}}}
 		waiting := waitingType{kind: kind}
 		waiting.state, err = apiclient.Decoded(client.Queue.State(ctx, options))
+		read.messages = waiting.state.Messages
 		read.waiting = append(read.waiting, waiting)
 	}
 	return read, err
+}
+
+// readLastHour reads how many calls each agent made in the last hour.
+func readLastHour(ctx context.Context, client *apiclient.Client, now time.Time) (map[apitype.UUID]int, error) {
+	since := apitype.NewTime(now.Add(-time.Hour))
+	answer, err := apiclient.Decoded(client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: &since}))
+	calls := map[apitype.UUID]int{}
+	for _, a := range answer.Agents {
+		calls[a.UserUUID] = a.Attempts + a.Completed
+	}
+	return calls, err
 }
 
 func (v *Floor) takeIn(read floorRead, err error) tea.Cmd {
@@ -136,6 +161,7 @@ func (v *Floor) takeIn(read floorRead, err error) tea.Cmd {
 		chosen = v.agents[i].UserUUID
 	}
 	v.read, v.floorRead = true, read
+	v.notePace()
 	// Agents on a call come first. The order among them does not change with the time.
 	order := func(a apitype.QueueAgent) string { return strconv.FormatBool(a.CallUUID == nil) + v.queueAgent(a) }
 	slices.SortStableFunc(v.agents, func(a, b apitype.QueueAgent) int { return strings.Compare(order(a), order(b)) })
@@ -147,92 +173,6 @@ func (v *Floor) takeIn(read floorRead, err error) tea.Cmd {
 
 // Waits implements Waiter.
 func (v *Floor) Waits() bool { return v.reading && !v.read }
-
-// Lines implements Page.
-func (v *Floor) Lines(l Layout) []string {
-	s := v.Styles
-	switch {
-	case !v.read:
-		return []string{"", s.Dim(" " + v.Say("reading") + v.Spinner.Sign())}
-	case v.noQueue:
-		return append(
-			[]string{""},
-			widget.Wrap(
-				" "+v.Say(
-					"The service has no queue, so it cannot show agents and waiting calls. %s counts what was done.",
-					v.Host.KeyOf("page-stats"),
-				),
-				l.Width,
-			)...)
-	}
-	frame := s.frame(l, l.Width)
-	waiting := v.waitingLines(frame.Inner())
-	rows := l.Rows() - len(waiting) - 2
-	v.table.SetHeight(max(rows, 1))
-	lines := v.table.Lines(
-		v.agents,
-		frame.Inner(),
-		s.head,
-		func(_ apitype.QueueAgent, chosen bool, line string) string {
-			if chosen {
-				return s.chosen(line)
-			}
-			return line
-		},
-	)
-	if len(v.agents) == 0 {
-		lines = append(lines, s.Dim(" "+v.Say("no agent has taken a call today")))
-	}
-	lines = append(widget.Block(lines, frame.Inner(), rows+1), v.chosenLine(frame.Inner()))
-	lines = append([]string{frame.Top(v.summary())}, frame.Lines(lines...)...)
-	lines = append(append(lines, frame.Rule(s.bold(v.Say("Waiting")), "")), frame.Lines(waiting...)...)
-	return frame.Close(lines, l.Body)
-}
-
-// summary returns the counts of agents and of waiting calls.
-func (v *Floor) summary() (agents, waiting string) {
-	onCall := 0
-	for _, a := range v.agents {
-		if a.CallUUID != nil {
-			onCall++
-		}
-	}
-	var all apitype.QueueState
-	for _, w := range v.waiting {
-		all.Waiting, all.Due, all.Deferred = all.Waiting+w.state.Waiting, all.Due+w.state.Due, all.Deferred+w.state.Deferred
-		all.Closed += w.state.Closed
-	}
-	agents = v.Say(
-		"%s · %s, %d on a call",
-		v.Day.Now().Format("15:04"),
-		v.Day.Count(len(v.agents), "agent", "agents"),
-		onCall,
-	)
-	waiting = v.Say("waiting %d · due %d · later %d", all.Waiting, all.Due, all.Deferred)
-	if all.Closed > 0 {
-		waiting += " · " + v.Say("outside hours %d", all.Closed)
-	}
-	return v.Styles.bold(agents), waiting
-}
-
-// chosenLine returns all that came of the calls of the agent under the cursor.
-func (v *Floor) chosenLine(width int) string {
-	if v.table.Cursor() >= len(v.agents) {
-		return ""
-	}
-	a := v.agents[v.table.Cursor()]
-	parts := []string{v.queueAgent(a), v.Say("seen %s", v.ago(a.LastSeenAt.Time))}
-	if a.Cancelled+a.Expired > 0 {
-		parts = append(parts, v.Say("cancelled %d, expired %d", a.Cancelled, a.Expired))
-	}
-	if a.Deferred > 0 { // Narrow terminals have no room for the column.
-		parts = append(parts, v.Say("later")+" "+strconv.Itoa(a.Deferred))
-	}
-	if len(a.ByResult) > 0 {
-		parts = append(parts, Clean(render.Results(a.ByResult)))
-	}
-	return " " + widget.Fit(strings.Join(parts, " · "), width-1)
-}
 
 // WhyNotOpen implements Opener.
 func (v *Floor) WhyNotOpen() string {
@@ -247,38 +187,143 @@ func floorActions() []Action {
 			Help: "free what the agent holds…", Word: "free",
 			Run: on((*Floor).AskFree), Why: onWhy((*Floor).WhyNotOpen),
 		},
+		{
+			ID: "message", Scope: ScopeFloor, Keys: "t",
+			Help: "send one line to all desks…", Word: "tell all",
+			Run: on((*Floor).AskMessage), Why: onWhy((*Floor).WhyNoMessage),
+		},
 	}
 }
 
-// OpenRecord shows what the agent under the cursor holds. It names no donor.
+// agentToday is what an agent holds, and did today.
+type agentToday struct {
+	leases []apitype.Lease
+	work   []apitype.AgentWorkItem
+	isKept bool // The service keeps what agents did.
+}
+
+// OpenRecord shows what the agent under the cursor holds, and did today. It names no donor.
 func (v *Floor) OpenRecord() tea.Cmd {
-	a := v.agents[v.table.Cursor()]
-	read := func(ctx context.Context) (apitype.Leases, error) {
-		return apiclient.Decoded(v.Day.Client.Queue.Leases(ctx, apitype.QueueLeaseListOptions{}))
-	}
-	return Load(v.Env, "leases of an agent read", read, func(held apitype.Leases, err error) tea.Cmd {
+	a, now := v.agents[v.table.Cursor()], v.Day.Now()
+	read := func(ctx context.Context) (agentToday, error) { return readAgent(ctx, v.Day.Client, a.UserUUID, now) }
+	return Load(v.Env, "day of an agent read", read, func(is agentToday, err error) tea.Cmd {
 		if err != nil {
-			v.FailRead("cannot read what agents hold", err)
+			v.FailRead("cannot read what the agent did", err)
 			return nil
 		}
-		var lines []string
-		for _, l := range held.Leases {
-			if l.UserUUID != a.UserUUID {
-				continue
-			}
-			what := "on the screen"
-			if l.Ahead {
-				what = "read ahead"
-			}
-			lines = append(lines, v.Say("call %s · %s · taken %s, until %s", desk.ShortID(l.CallUUID), v.Say(what),
-				v.ago(l.TakenAt.Time), l.ExpiresAt.In(v.Day.Now().Location()).Format("15:04")))
+		lines := v.heldLines(is.leases)
+		if is.isKept {
+			lines = append(append(lines, "", v.Styles.bold(v.Say("Today"))), v.workLines(is.work)...)
 		}
-		if len(lines) == 0 {
-			lines = []string{"No call."}
-		}
-		v.Dialog = &Text{Title: v.Say("Held by %s", v.queueAgent(a)), Lines: lines}
+		v.Dialog = &Text{Title: v.queueAgent(a), Lines: lines}
 		return nil
 	})
+}
+
+func readAgent(
+	ctx context.Context,
+	client *apiclient.Client,
+	user apitype.UUID,
+	now time.Time,
+) (is agentToday, err error) {
+	held, err := apiclient.Decoded(client.Queue.Leases(ctx, apitype.QueueLeaseListOptions{UserUUID: &user}))
+	for _, l := range held.Leases {
+		if l.UserUUID == user {
+			is.leases = append(is.leases, l)
+		}
+	}
+	if is.isKept = client.Announces(apitype.ExtensionAttempts); err != nil || !is.isKept {
+		return is, err
+	}
+	options := apitype.AgentWorkOptions{Since: new(apitype.NewTime(period(1).since(now)))}
+	done, err := apiclient.Decoded(client.Queue.Work(ctx, user, options))
+	is.work = done.Work
+	return is, err
+}
+
+// heldLines returns what an agent holds.
+func (v *Floor) heldLines(leases []apitype.Lease) []string {
+	lines := []string{v.Styles.bold(v.Say("Now"))}
+	for _, l := range leases {
+		what := "on the screen"
+		switch {
+		case l.Pending:
+			what = "not sent yet"
+		case l.Ahead:
+			what = "read ahead"
+		}
+		until := l.ExpiresAt.In(v.Day.Now().Location()).Format("15:04")
+		lines = append(lines, v.Say("call %s · %s · taken %s, until %s",
+			desk.ShortID(l.CallUUID), v.Say(what), v.ago(l.TakenAt.Time), until))
+	}
+	if len(leases) == 0 {
+		lines = append(lines, v.Say("no call"))
+	}
+	return lines
+}
+
+// workWords has the operations of an agent in words.
+var workWords = map[string]string{
+	apitype.WorkAttempt:  "not reached",
+	apitype.WorkComplete: "completed",
+	apitype.WorkCancel:   "cancelled",
+	apitype.WorkExpire:   "expired",
+	apitype.WorkDefer:    "later",
+	apitype.WorkRelease:  "given back",
+}
+
+// workLines returns what an agent did, the newest first.
+func (v *Floor) workLines(work []apitype.AgentWorkItem) []string {
+	var lines []string
+	for _, w := range work {
+		at := w.Time.In(v.Day.Now().Location()).Format("15:04")
+		text := at + "  " + widget.Fit(v.Say(render.Words(string(w.Type))), queueType+2) + v.Say(workWords[w.Operation])
+		switch {
+		case w.Reason != nil:
+			text += ", " + v.Say(desk.ReasonWords(*w.Reason))
+		case w.ResultCode != nil:
+			text += ", " + Clean(v.Say(v.Day.Codes.Words(w.Type, *w.ResultCode)))
+		}
+		lines = append(lines, text)
+	}
+	if len(lines) == 0 {
+		lines = []string{v.Say("nothing yet")}
+	}
+	return lines
+}
+
+// WhyNoMessage returns why no line can be sent to all desks.
+func (v *Floor) WhyNoMessage() string {
+	return desk.When(
+		v.Day.Client == nil || !v.Day.Client.Announces(apitype.ExtensionMessage),
+		"this service has no line to all desks",
+	)
+}
+
+// AskMessage asks for the line to all desks. An empty one ends it.
+func (v *Floor) AskMessage() tea.Cmd {
+	p := &Prompt{Title: v.Say("A line to all desks, empty to end it"), done: func(text string) (string, tea.Cmd) {
+		text = strings.TrimSpace(text)
+		if n := utf8.RuneCountInString(text); n > apitype.MaxMessage {
+			return v.Say("it has %d characters, 200 at most", n), nil
+		}
+		return "", Load(v.Env, "line to all desks sent", v.Day.SetMessage(text), func(_ int, err error) tea.Cmd {
+			switch {
+			case err != nil:
+				v.FailRead("the line was not sent to all desks", err)
+			case text == "":
+				v.Messages.Say(v.Say("the line to all desks has ended"))
+			default:
+				v.Messages.Say(v.Say("sent to all desks"))
+			}
+			return v.Refresh()
+		})
+	}}
+	for _, m := range v.messages {
+		p.Editor.SetValue(m.Text)
+	}
+	v.Dialog = p
+	return nil
 }
 
 // AskFree asks before what the agent under the cursor holds goes back to the queue.
@@ -305,75 +350,4 @@ func (v *Floor) AskFree() tea.Cmd {
 		},
 	}
 	return nil
-}
-
-// The columns of what waits, in cells.
-const (
-	waitingName   = 14
-	waitingNumber = 10
-	mostLanguages = 4
-)
-
-// waitingLines returns what waits by type and language, with its age and the callbacks that
-// are due: as many languages as there is room for, and the others together.
-func (v *Floor) waitingLines(width int) []string {
-	languages, number := v.languages(), waitingNumber
-	for _, language := range languages {
-		number = max(number, render.Width(v.Say(Clean(render.Language(language))))+1)
-	}
-	room := min((width-waitingName)/number-3, mostLanguages) // Three columns follow them.
-	hasOthers := len(languages) > room
-	if hasOthers {
-		languages = languages[:max(room-1, 0)]
-	}
-	line := func(name string, cells ...string) string {
-		for i, cell := range cells {
-			cells[i] = widget.FitRight(cell, number)
-		}
-		return widget.Fit(widget.Fit(" "+name, waitingName)+strings.Join(cells, ""), width)
-	}
-	var titles []string
-	for _, language := range languages {
-		titles = append(titles, v.Say(cmp.Or(Clean(render.Language(language)), "not known")))
-	}
-	if hasOthers {
-		titles = append(titles, v.Say("others"))
-	}
-	lines := []string{
-		v.Styles.head(line(v.Say("Type"), append(titles, v.Say("oldest"), v.Say("due"), v.Say("next hour"))...)),
-	}
-	for _, w := range v.waiting {
-		left, oldest := w.state.Waiting, ""
-		var numbers []string
-		for _, language := range languages {
-			numbers = append(numbers, fmt.Sprint(w.state.ByLanguage[language]))
-			left -= w.state.ByLanguage[language]
-		}
-		if hasOthers {
-			numbers = append(numbers, fmt.Sprint(left))
-		}
-		if w.state.OldestRequestedAt != nil {
-			oldest = v.Day.Count(int(v.Day.Now().Sub(w.state.OldestRequestedAt.Time).Hours()/24), "day", "days")
-		}
-		lines = append(
-			lines,
-			line(
-				v.Say(render.Words(string(w.kind))),
-				append(numbers, oldest, fmt.Sprint(w.state.Due), fmt.Sprint(w.state.DueNextHour))...),
-		)
-	}
-	return lines
-}
-
-// languages returns the languages of the calls that wait, the most frequent first.
-func (v *Floor) languages() []string {
-	counts := map[string]int{}
-	for _, w := range v.waiting {
-		for language, n := range w.state.ByLanguage {
-			counts[language] += n
-		}
-	}
-	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
-	})
 }

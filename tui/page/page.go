@@ -183,6 +183,13 @@ func NewEnv(ctx context.Context, host Host, day *desk.Day, s Styles) *Env {
 	}
 }
 
+// UseTheme draws with the colours of another theme from now on.
+func (e *Env) UseTheme(theme string) {
+	remote := e.Styles.Remote
+	e.Styles = NewStyles(theme, false, e.ASCII)
+	e.Styles.Remote, e.Styles.say = remote, e.Day.Say
+}
+
 // Job returns work of the day as a command.
 func (e *Env) Job(job desk.Job) tea.Cmd { return func() tea.Msg { return job(e.Ctx) } }
 

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
@@ -175,11 +176,15 @@ const mostSending = 4
 func (d *Desk) willSendLines(width int) []string {
 	text := d.willSend(width)
 	if render.Width(text) <= width {
-		return []string{widget.Fit(text, width)}
+		line := widget.Fit(text, width)
+		if d.isSending() {
+			line = d.Styles.sending(ansi.Strip(line))
+		}
+		return []string{line}
 	}
 	var lines []string
 	for _, line := range widget.Wrap(ansi.Strip(text), width) {
-		lines = append(lines, d.Styles.Good(widget.Fit(line, width)))
+		lines = append(lines, d.Styles.sending(widget.Fit(line, width)))
 	}
 	return lines[:min(len(lines), mostSending)]
 }
@@ -211,14 +216,16 @@ func (d *Desk) legend(width int) []string {
 	var items []string
 	known := false
 	for i, row := range rows[:min(len(rows), len(choiceKeys))] {
-		text := choiceKeys[i:i+1] + " " + Clean(d.Say(desk.ResultWords(row)))
-		if known = known || row.Code == d.Day.Form.ResultCode; row.Code == d.Day.Form.ResultCode {
-			text = s.accent("[" + text + "]")
+		key, text := choiceKeys[i:i+1], Clean(d.Say(desk.ResultWords(row)))
+		isChosen := row.Code == d.Day.Form.ResultCode
+		if known = known || isChosen; isChosen {
+			items = append(items, s.band("["+key+" "+text+"]")+d.effectText(row))
+			continue
 		}
-		items = append(items, text)
+		items = append(items, s.Key(key)+" "+text)
 	}
 	if !known && d.Day.Form.ResultCode != "" {
-		items = append([]string{s.accent("[" + Clean(d.Day.Form.ResultWords()) + "]")}, items...)
+		items = append([]string{s.band("[" + Clean(d.Day.Form.ResultWords()) + "]")}, items...)
 	}
 	if len(items) == 0 && d.Day.WaitsForSettings() {
 		items = append(items, s.Dim(d.Say("the results are being read")))
@@ -241,6 +248,18 @@ func (d *Desk) legend(width int) []string {
 	return lines
 }
 
+// effectText returns what a result does to the donor, or an empty text.
+func (d *Desk) effectText(row apitype.ResultChoice) string {
+	switch {
+	case row.Has(apitype.EffectOptOut):
+		return " → " + d.Say("no more calls")
+	case row.Has(apitype.EffectNoContact):
+		return " → " + d.Say("no more contact")
+	default:
+		return ""
+	}
+}
+
 func (d *Desk) ratingLine(asked *askedRating) string {
 	s := d.Styles
 	if d.Day.Form.Rating == nil && asked == nil {
@@ -249,7 +268,7 @@ func (d *Desk) ratingLine(asked *askedRating) string {
 	var b strings.Builder
 	for n := range 11 {
 		if d.Day.Form.Rating != nil && *d.Day.Form.Rating == n {
-			fmt.Fprint(&b, s.accent("["+strconv.Itoa(n)+"]")+" ")
+			fmt.Fprint(&b, s.band("["+strconv.Itoa(n)+"]")+" ")
 		} else {
 			fmt.Fprintf(&b, "%d ", n)
 		}

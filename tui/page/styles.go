@@ -1,6 +1,8 @@
 package page
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -14,18 +16,20 @@ import (
 // paint draws text in a role.
 type paint func(string) string
 
-// Styles are the roles in which text is drawn. They use the terminal's sixteen colours, and each role also has a word,
-// a sign or a weight.
+// Styles are the roles in which text is drawn. Each role has a word, a sign or a weight besides its colour.
 type Styles struct {
 	Dim, Good, Held, Warn, Bad, Tab, Key              paint
 	plain, bold, accent, chosen, marked, head, cursor paint
 	focus                                             paint // The border of the pane with the focus.
+	band                                              paint // The donor, and what is chosen: "here".
+	sending                                           paint // What the next key sends.
+	alarm                                             paint // The holder of a donor.
 	kinds                                             map[apitype.CallType]paint
 	border                                            lipgloss.Border
 	rule                                              string // Between panes.
 	line                                              string // One character of a horizontal rule.
 	WarnSign, OKSign, DueSign, fixSign                string
-	mark, badSign, pointer, changed                   string
+	mark, badSign, pointer, changed, kindSign         string
 	// A segment of the hold that is left, and one that has passed.
 	bar [2]string
 	// What bars are made of, by type of call.
@@ -37,69 +41,94 @@ type Styles struct {
 	say    func(text string, args ...any) string // In the agent's language.
 }
 
-// Themes are the sets of colours; the first is the default: the terminal's own colours, the same without faint or dark
-// ones, and few colours. All keep to the sixteen colours of the terminal, so that they follow light and dark terminals.
-var Themes = []string{"default", "high-contrast", "calm"}
+// Themes are the sets of colours: for dark grounds, for light ones, without faint or dark colours, and with few. The
+// first is the default.
+var Themes = []string{"default", "light", "high-contrast", "calm"}
 
-// NewStyles makes the roles in a theme. Without colour only weight, reverse and underline
-// remain; with ascii the signs are letters.
+// palette has the colours of the roles, in numbers of the terminal's 256. Those are the same in every terminal, and
+// have a contrast of at least 4.5 on the ground that they are for.
+type palette struct {
+	accent, good, held, warn, bad, marked string // Text.
+	verification, happy, winback          string // Of the types of calls.
+	here, send                            string // Grounds of white text.
+}
+
+var (
+	onDark = palette{
+		accent: "75", good: "78", held: "75", warn: "221", bad: "203", marked: "176",
+		verification: "80", happy: "75", winback: "176",
+		here: "25", send: "22",
+	}
+	onLight = palette{
+		accent: "25", good: "22", held: "25", warn: "94", bad: "124", marked: "90",
+		verification: "23", happy: "25", winback: "90",
+		here: "25", send: "22",
+	}
+)
+
+// NewStyles makes the roles in a theme. Without colour only weight, reverse and underline remain. With ascii the signs
+// are letters.
 func NewStyles(theme string, noColor, ascii bool) Styles {
-	s := baseStyles(noColor, ascii)
+	colours := onDark
+	if theme == "light" {
+		colours = onLight
+	}
+	s := signsOf(ascii)
+	s.setWeights()
 	if noColor {
 		return s
 	}
 	base := lipgloss.NewStyle()
-	switch theme {
-	case "high-contrast":
-		bold := base.Bold(true)
-		s.Dim, s.Good, s.Held, s.Warn = s.plain, s.bold, s.bold, painter(bold.Reverse(true))
-		s.Bad, s.accent, s.Key, s.marked = painter(
-			bold.Reverse(true),
-		), painter(
-			bold.Underline(true),
-		), painter(
-			bold.Underline(true),
-		), painter(
-			bold,
-		)
-		s.kinds, s.focus = nil, s.bold
-	case "calm":
+	bold := base.Bold(true)
+	if theme == "high-contrast" {
+		s.Dim, s.Held, s.Warn, s.Bad = s.plain, s.bold, painter(bold.Reverse(true)), painter(bold.Reverse(true))
+		s.accent, s.Key = painter(bold.Underline(true)), painter(bold.Underline(true))
+		s.Good = s.bold
+		return s
+	}
+	s.setColours(colours)
+	if theme == "calm" {
 		s.Good, s.Held, s.accent, s.Key, s.marked = s.plain, s.plain, s.bold, s.bold, s.bold
-		s.Warn, s.Bad = painter(base.Foreground(lipgloss.Yellow)), painter(base.Foreground(lipgloss.Red))
 		s.kinds, s.focus = nil, s.plain
 	}
 	return s
 }
 
-func baseStyles(noColor, ascii bool) Styles {
+// setWeights sets the roles without colours.
+func (s *Styles) setWeights() {
 	base := lipgloss.NewStyle()
-	color := func(s lipgloss.Style, c lipgloss.Style) paint {
-		if noColor {
-			return painter(s)
-		}
-		return painter(c)
+	s.plain = func(text string) string { return text }
+	s.bold, s.Dim = painter(base.Bold(true)), s.plain
+	s.Good, s.Held, s.focus = s.plain, s.plain, s.plain
+	s.accent, s.Warn, s.Bad, s.Key, s.marked = s.bold, s.bold, s.bold, s.bold, s.bold
+	s.chosen, s.cursor = painter(base.Reverse(true)), painter(base.Reverse(true))
+	s.head, s.Tab = painter(base.Underline(true)), painter(base.Reverse(true).Bold(true))
+	s.band, s.sending, s.alarm = s.bold, s.plain, painter(base.Reverse(true).Bold(true))
+}
+
+// setColours sets the roles that have colours.
+func (s *Styles) setColours(p palette) {
+	base := lipgloss.NewStyle()
+	ink := func(colour string) paint { return painter(base.Foreground(lipgloss.Color(colour))) }
+	bold := func(colour string) paint { return painter(base.Foreground(lipgloss.Color(colour)).Bold(true)) }
+	ground := func(colour string) paint {
+		return painter(base.Foreground(lipgloss.Color("231")).Background(lipgloss.Color(colour)).Bold(true))
 	}
+	s.Dim = painter(base.Faint(true))
+	s.accent, s.Key, s.focus = bold(p.accent), bold(p.accent), ink(p.accent)
+	s.Good, s.Held, s.Warn, s.Bad = ink(p.good), ink(p.held), bold(p.warn), bold(p.bad)
+	s.marked = bold(p.marked)
+	s.band, s.Tab, s.sending, s.alarm = ground(p.here), ground(p.here), ground(p.send), ground("124")
+	s.kinds = map[apitype.CallType]paint{
+		apitype.CallVerification: ink(p.verification),
+		apitype.CallHappy:        ink(p.happy),
+		apitype.CallWinback:      ink(p.winback),
+	}
+}
+
+// signsOf returns styles that have signs and borders alone.
+func signsOf(ascii bool) Styles {
 	s := Styles{
-		plain:  func(text string) string { return text },
-		bold:   painter(base.Bold(true)),
-		Dim:    color(base, base.Faint(true)),
-		accent: color(base.Bold(true), base.Foreground(lipgloss.Cyan).Bold(true)),
-		Good:   color(base, base.Foreground(lipgloss.Green)),
-		Held:   color(base, base.Foreground(lipgloss.Blue)),
-		Warn:   color(base.Bold(true), base.Foreground(lipgloss.Yellow).Bold(true)),
-		Bad:    color(base.Bold(true), base.Foreground(lipgloss.Red).Bold(true)),
-		focus:  color(base, base.Foreground(lipgloss.Cyan)),
-		chosen: painter(base.Reverse(true)),
-		marked: color(base.Bold(true), base.Foreground(lipgloss.Magenta).Bold(true)),
-		head:   painter(base.Underline(true)),
-		Tab:    painter(base.Reverse(true).Bold(true)),
-		Key:    color(base.Bold(true), base.Foreground(lipgloss.Blue).Bold(true)),
-		cursor: painter(base.Reverse(true)),
-		kinds: map[apitype.CallType]paint{
-			apitype.CallVerification: color(base.Bold(true), base.Foreground(lipgloss.Cyan).Bold(true)),
-			apitype.CallHappy:        color(base.Bold(true), base.Foreground(lipgloss.Blue).Bold(true)),
-			apitype.CallWinback:      color(base.Bold(true), base.Foreground(lipgloss.Magenta).Bold(true)),
-		},
 		border:   widget.LineBorder,
 		rule:     " │ ",
 		line:     "─",
@@ -111,6 +140,7 @@ func baseStyles(noColor, ascii bool) Styles {
 		badSign:  "✗",
 		pointer:  "▸",
 		changed:  desk.FixSign,
+		kindSign: "▎",
 		bar:      [2]string{"▰", "▱"},
 		bars:     []string{"█", "▓", "░", "▒"},
 		steps:    strings.Split("▁▂▃▄▅▆▇█", ""),
@@ -119,11 +149,32 @@ func baseStyles(noColor, ascii bool) Styles {
 	if ascii {
 		s.border, s.rule, s.line = widget.ASCIIBorder, " | ", "-"
 		s.mark, s.WarnSign, s.OKSign, s.DueSign, s.badSign, s.fixSign = "*", "!", "ok", "@", "x", "(corrected)"
-		s.pointer, s.changed, s.bar = ">", "*", [2]string{"#", "-"}
+		s.pointer, s.changed, s.kindSign, s.bar = ">", "*", "|", [2]string{"#", "-"}
 		s.bars = []string{"#", "=", "-", "+"}
 		s.steps = strings.Split("_.,-~=+#", "")
 	}
 	return s
+}
+
+// colourCodes are the codes of colours and weights, without links.
+var colourCodes = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// sparkline draws counts as heights, the first at the left, or nothing if all are zero.
+func (s Styles) sparkline(counts []int) string {
+	highest := slices.Max(counts)
+	if highest == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for _, n := range counts {
+		b.WriteString(s.steps[n*(len(s.steps)-1)/highest])
+	}
+	return b.String()
+}
+
+// onBand draws a line of a width on the ground of the band. What is in it has no other colours.
+func (s Styles) onBand(line string, width int) string {
+	return s.band(colourCodes.ReplaceAllString(widget.Fit(line, width), ""))
 }
 
 // status returns the sign and the role of the state of a call or a pledge.

@@ -1,0 +1,356 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+	"fundesk/tui/widget"
+)
+
+const (
+	longCall     = 10 * time.Minute // A call that needs a look.
+	callBar      = 8                // Of the present call, in cells.
+	paceStep     = 5 * time.Minute  // Of the line of calls.
+	paceSteps    = 12
+	leastForView = 14 // Rows of the page below which the table has them all.
+)
+
+// agentCells returns the cells of an agent that depend on the Desk.
+func (v *Floor) agentCells() render.AgentCells {
+	return render.AgentCells{
+		Name: v.queueAgent,
+		Now: func(a apitype.QueueAgent) string {
+			switch {
+			case a.State == apitype.UserPaused && a.Reason != nil:
+				return v.Say(string(*a.Reason))
+			case a.CallUUID == nil:
+				return v.Say("idle")
+			default:
+				return v.Say(render.Words(string(*a.Type)))
+			}
+		},
+		Bar: func(a apitype.QueueAgent) string {
+			if a.TakenAt == nil {
+				return ""
+			}
+			return widget.Bar(int(v.since(a)), int(longCall), callBar, v.ASCII)
+		},
+		Since: func(a apitype.QueueAgent) string {
+			if a.TakenAt == nil && a.State != apitype.UserPaused {
+				return ""
+			}
+			text := strconv.Itoa(int(v.since(a)/time.Minute)) + " min"
+			if a.TakenAt != nil && v.since(a) >= longCall {
+				text += " " + v.Styles.WarnSign
+			}
+			return text
+		},
+		LastHour: func(a apitype.QueueAgent) int { return v.lastHour[a.UserUUID] },
+	}
+}
+
+// since returns how long the present call of an agent lasts, or the pause.
+func (v *Floor) since(a apitype.QueueAgent) time.Duration {
+	at := a.TakenAt
+	if at == nil {
+		at = a.Since
+	}
+	if at == nil {
+		return 0
+	}
+	return max(v.Day.Now().Sub(at.Time), 0)
+}
+
+// notePace notes how many calls there were by now.
+func (v *Floor) notePace() {
+	total, now := 0, v.Day.Now()
+	for _, a := range v.agents {
+		total += a.Attempts + a.Completed
+	}
+	v.pace = append(v.pace, paceSample{now, total})
+	v.pace = slices.DeleteFunc(v.pace, func(s paceSample) bool { return now.Sub(s.at) > (paceSteps+1)*paceStep })
+}
+
+// Lines implements Page.
+func (v *Floor) Lines(l Layout) []string {
+	s := v.Styles
+	switch {
+	case !v.read:
+		return []string{"", s.Dim(" " + v.Say("reading") + v.Spinner.Sign())}
+	case v.noQueue:
+		none := v.Say(
+			"The service has no queue, so it cannot show agents and waiting calls. %s counts what was done.",
+			v.Host.KeyOf("page-stats"),
+		)
+		return append([]string{""}, widget.Wrap(" "+none, l.Width)...)
+	}
+	frame := s.frame(l, l.Width)
+	look := v.lookLines(frame.Inner())
+	waiting, today := v.waitingLines(frame.Inner()), v.todayLines(frame.Inner())
+	if l.Body < leastForView+len(look)+len(waiting)+len(today) {
+		today = nil
+	}
+	fixed := len(look) + len(waiting) + 3 // The edges, and the rule above what waits.
+	if len(today) > 0 {
+		fixed += len(today) + 1
+	}
+	lines := append([]string{frame.Top(v.summary())}, frame.Lines(look...)...)
+	lines = append(lines, frame.Lines(v.tableLines(frame.Inner(), l.Body-fixed)...)...)
+	lines = append(append(lines, frame.Rule(s.bold(v.Say("Waiting")), "")), frame.Lines(waiting...)...)
+	if len(today) > 0 {
+		lines = append(append(lines, frame.Rule(s.bold(v.Say("Today")), "")), frame.Lines(today...)...)
+	}
+	return frame.Close(lines, l.Body)
+}
+
+// tableLines draws the agents, and all about the chosen one.
+func (v *Floor) tableLines(width, height int) []string {
+	v.table.SetHeight(max(height-2, 1))
+	lines := v.table.Lines(v.agents, width, v.Styles.head, func(_ apitype.QueueAgent, chosen bool, line string) string {
+		if chosen {
+			return v.Styles.chosen(line)
+		}
+		return line
+	})
+	if len(v.agents) == 0 {
+		lines = append(lines, v.Styles.Dim(" "+v.Say("no agent has taken a call today")))
+	}
+	return append(widget.Block(lines, width, max(height-1, 1)), v.chosenLine(width))
+}
+
+// lookLines returns what needs a look: long calls, due callbacks, the oldest call, and the line to all desks.
+func (v *Floor) lookLines(width int) []string {
+	var parts []string
+	for _, a := range v.agents {
+		if a.TakenAt != nil && v.since(a) >= longCall {
+			minutes := int(v.since(a) / time.Minute)
+			parts = append(parts, v.Say("%s on one call for %d min", v.queueAgent(a), minutes))
+		}
+	}
+	due, oldest := 0, (*apitype.Time)(nil)
+	for _, w := range v.waiting {
+		due += w.state.Due
+		if at := w.state.OldestRequestedAt; at != nil && (oldest == nil || at.Before(oldest.Time)) {
+			oldest = at
+		}
+	}
+	if due > 0 {
+		parts = append(parts, v.Day.Count(due, "callback is overdue", "callbacks are overdue"))
+	}
+	if oldest != nil && v.Day.Now().Sub(oldest.Time) > overdue {
+		parts = append(parts, v.Say("the oldest call was asked for %s", v.ago(oldest.Time)))
+	}
+	var lines []string
+	if len(parts) > 0 {
+		for _, line := range widget.Wrap(v.Styles.WarnSign+" "+strings.Join(parts, " · "), width) {
+			lines = append(lines, v.Styles.Warn(line))
+		}
+	}
+	for _, m := range v.messages {
+		lines = append(lines, widget.Fit(v.Say("to all desks")+": "+Clean(m.Text), width))
+	}
+	return lines
+}
+
+// summary returns the counts of agents and of waiting calls.
+func (v *Floor) summary() (agents, waiting string) {
+	onCall, paused := 0, 0
+	for _, a := range v.agents {
+		switch {
+		case a.CallUUID != nil:
+			onCall++
+		case a.State == apitype.UserPaused:
+			paused++
+		}
+	}
+	var all apitype.QueueState
+	for _, w := range v.waiting {
+		all.Waiting, all.Due, all.Deferred = all.Waiting+w.state.Waiting, all.Due+w.state.Due, all.Deferred+w.state.Deferred
+		all.Closed += w.state.Closed
+	}
+	agents = v.Say(
+		"%s · %s, %d on a call",
+		v.Day.Now().Format("15:04"),
+		v.Day.Count(len(v.agents), "agent", "agents"),
+		onCall,
+	)
+	if paused > 0 {
+		agents += ", " + v.Say("%d paused", paused)
+	}
+	waiting = v.Say("waiting %d · due %d · later %d", all.Waiting, all.Due, all.Deferred)
+	if all.Closed > 0 {
+		waiting += " · " + v.Say("outside hours %d", all.Closed)
+	}
+	return v.Styles.bold(agents), waiting
+}
+
+// chosenLine returns all that came of the calls of the agent under the cursor.
+func (v *Floor) chosenLine(width int) string {
+	if v.table.Cursor() >= len(v.agents) {
+		return ""
+	}
+	a := v.agents[v.table.Cursor()]
+	parts := []string{v.queueAgent(a), v.Say("seen %s", v.ago(a.LastSeenAt.Time))}
+	if a.Cancelled+a.Expired > 0 {
+		parts = append(parts, v.Say("cancelled %d, expired %d", a.Cancelled, a.Expired))
+	}
+	if a.Deferred > 0 { // Narrow terminals have no room for the column.
+		parts = append(parts, v.Say("later")+" "+strconv.Itoa(a.Deferred))
+	}
+	if len(a.ByResult) > 0 {
+		parts = append(parts, Clean(render.Results(a.ByResult)))
+	}
+	return " " + widget.Fit(strings.Join(parts, " · "), width-1)
+}
+
+// todayLines returns the day of all agents in words, its pace, and the most frequent results as bars.
+func (v *Floor) todayLines(width int) []string {
+	var attempts, completed, later, hour int
+	results := map[string]int{}
+	for _, a := range v.agents {
+		attempts, completed, later = attempts+a.Attempts, completed+a.Completed, later+a.Deferred
+		hour += v.lastHour[a.UserUUID]
+		for code, n := range a.ByResult {
+			results[code] += n
+		}
+	}
+	calls := attempts + completed
+	if calls == 0 {
+		return nil
+	}
+	share := completed * 100 / calls
+	text := " " + v.Say("%d called · %d reached (%d %%) · %d an hour · %d callbacks", calls, completed, share, hour, later)
+	if line := v.paceLine(); line != "" {
+		text += "  " + line
+	}
+	return append([]string{widget.Fit(text, width)}, v.resultBars(results, width)...)
+}
+
+// paceLine draws the calls of each few minutes since the page was opened, or nothing before there are two.
+func (v *Floor) paceLine() string {
+	if len(v.pace) == 0 {
+		return ""
+	}
+	now := v.pace[len(v.pace)-1].at
+	var counts []int
+	for _, s := range v.pace {
+		step := int(now.Sub(s.at) / paceStep)
+		for len(counts) <= step {
+			counts = append(counts, 0)
+		}
+	}
+	for i := 1; i < len(v.pace); i++ {
+		counts[int(now.Sub(v.pace[i].at)/paceStep)] += max(v.pace[i].calls-v.pace[i-1].calls, 0)
+	}
+	if len(counts) < 2 {
+		return ""
+	}
+	slices.Reverse(counts)
+	return v.Styles.sparkline(counts)
+}
+
+// The bars of results, in cells.
+const (
+	resultLabel = 24
+	resultBar   = 24
+	mostResults = 5
+)
+
+// resultBars draws the most frequent results, two beside each other if there is room.
+func (v *Floor) resultBars(results map[string]int, width int) (lines []string) {
+	codes := slices.SortedFunc(maps.Keys(results), func(a, b string) int {
+		return cmp.Or(cmp.Compare(results[b], results[a]), strings.Compare(a, b))
+	})
+	if len(codes) == 0 {
+		return nil
+	}
+	highest, columns := results[codes[0]], max(width/(resultLabel+resultBar+6), 1)
+	for i, code := range codes[:min(len(codes), mostResults*columns)] {
+		label := widget.Fit(" "+Clean(v.Say(render.Words(code))), resultLabel)
+		bar := strings.Repeat(v.Styles.bars[0], max(results[code]*resultBar/highest, 1))
+		cell := widget.Fit(label+widget.FitRight(fmt.Sprint(results[code]), 4)+" "+v.Styles.accent(bar), width/columns)
+		if i%columns == 0 {
+			lines = append(lines, "")
+		}
+		lines[len(lines)-1] += cell
+	}
+	return lines
+}
+
+// The columns of what waits, in cells.
+const (
+	waitingName   = 14
+	waitingNumber = 10
+	mostLanguages = 4
+)
+
+// waitingLines returns what waits by type and language, with its age and the callbacks that
+// are due: as many languages as there is room for, and the others together.
+func (v *Floor) waitingLines(width int) []string {
+	languages, number := v.languages(), waitingNumber
+	for _, language := range languages {
+		number = max(number, render.Width(v.Say(Clean(render.Language(language))))+1)
+	}
+	room := min((width-waitingName)/number-3, mostLanguages) // Three columns follow them.
+	hasOthers := len(languages) > room
+	if hasOthers {
+		languages = languages[:max(room-1, 0)]
+	}
+	line := func(name string, cells ...string) string {
+		for i, cell := range cells {
+			cells[i] = widget.FitRight(cell, number)
+		}
+		return widget.Fit(widget.Fit(" "+name, waitingName)+strings.Join(cells, ""), width)
+	}
+	var titles []string
+	for _, language := range languages {
+		titles = append(titles, v.Say(cmp.Or(Clean(render.Language(language)), "not known")))
+	}
+	if hasOthers {
+		titles = append(titles, v.Say("others"))
+	}
+	lines := []string{
+		v.Styles.head(line(v.Say("Type"), append(titles, v.Say("oldest"), v.Say("due"), v.Say("next hour"))...)),
+	}
+	for _, w := range v.waiting {
+		left, oldest := w.state.Waiting, ""
+		var numbers []string
+		for _, language := range languages {
+			numbers = append(numbers, fmt.Sprint(w.state.ByLanguage[language]))
+			left -= w.state.ByLanguage[language]
+		}
+		if hasOthers {
+			numbers = append(numbers, fmt.Sprint(left))
+		}
+		if w.state.OldestRequestedAt != nil {
+			oldest = v.Day.Count(int(v.Day.Now().Sub(w.state.OldestRequestedAt.Time).Hours()/24), "day", "days")
+		}
+		lines = append(
+			lines,
+			line(
+				v.Say(render.Words(string(w.kind))),
+				append(numbers, oldest, fmt.Sprint(w.state.Due), fmt.Sprint(w.state.DueNextHour))...),
+		)
+	}
+	return lines
+}
+
+// languages returns the languages of the calls that wait, the most frequent first.
+func (v *Floor) languages() []string {
+	counts := map[string]int{}
+	for _, w := range v.waiting {
+		for language, n := range w.state.ByLanguage {
+			counts[language] += n
+		}
+	}
+	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+	})
+}
