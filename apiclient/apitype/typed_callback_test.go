@@ -67,7 +67,7 @@ func TestParseCallbackWithinHours(t *testing.T) {
 	}
 	place := CallbackPlace{Now: time.Date(2026, 11, 27, 15, 30, 0, 0, zone), Zone: zone, Within: within} // Friday.
 	for text, want := range map[string]string{
-		"9": "30 09:00", "17": "27 17:00", "11 uur": "30 11:00", "saturday 9": "28 09:00", "22": "27 22:00",
+		"9": "30 09:00", "9:15": "28 09:15", "17": "27 17:00", "11 uur": "30 11:00", "saturday 9": "28 09:00", "22": "27 22:00",
 	} {
 		if got, err := ParseCallback(text, place); err != nil || got.At.In(zone).Format("02 15:04") != want {
 			t.Errorf("%q: got %v, %v, want %s", text, got.At, err, want)

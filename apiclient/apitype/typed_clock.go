@@ -141,7 +141,7 @@ func (t typedTime) readClock(tokens []string, then func(typedTime, int)) {
 	if strings.Contains(tokens[0], ".") {
 		t.as = "time"
 	}
-	t.timed, t.hour, t.exact = true, hour, len(hours) == 2 || hour == 0
+	t.timed, t.hour, t.exact, t.bare = true, hour, len(hours) == 2 || hour == 0, !hasMinutes
 	if len(tokens) == 1 || !t.readSuffix(tokens, isNumber, then) {
 		if isNumber && !t.place.ahead { // A number alone is no time of the past.
 			return

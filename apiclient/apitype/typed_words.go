@@ -162,6 +162,7 @@ type typedTime struct {
 	hour, minute int
 	exact        bool // The hour is one of 24.
 	spoken       bool // It is one of 12, such as half past 7.
+	bare         bool // It has no minutes.
 	wantsTime    bool // A time must follow.
 	wantsDay     bool // A day must.
 }
@@ -494,7 +495,7 @@ func (t typedTime) daysAt(hour int) []time.Time {
 		return nil
 	case !t.timed && t.part != noon:
 		return []time.Time{in(0)}
-	case t.place.ahead && (t.place.within != nil || !isAhead):
+	case t.place.ahead && (t.bare || !isAhead):
 		return []time.Time{t.nextDay(hour, isAhead)}
 	case !t.place.ahead && isAhead:
 		return []time.Time{in(-1)}
@@ -511,7 +512,7 @@ func (t typedTime) nextDay(hour int, isAhead bool) time.Time {
 	}
 	today := midnight(t.place.now)
 	const fortnight = 14
-	for days := first; t.place.within != nil && days < fortnight; days++ {
+	for days := first; t.bare && t.place.within != nil && days < fortnight; days++ {
 		day := today.AddDate(0, 0, days)
 		if t.place.within(time.Date(day.Year(), day.Month(), day.Day(), hour, t.minute, 0, 0, day.Location())) {
 			return day

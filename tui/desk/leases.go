@@ -128,10 +128,6 @@ func (d *Day) onDiscovered(found discovered, err error) {
 	if found.has {
 		d.leases.readQueue()
 		d.readCodes()
-		d.readCallbacks()
-		if d.has(apitype.ExtensionUserState) { // Another Desk may have paused.
-			d.readToday()
-		}
 	} else {
 		d.queue.walk()
 	}

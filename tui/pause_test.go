@@ -1,0 +1,121 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/servicetest"
+)
+
+// heldBy returns how many leases an agent has.
+func (w *world) heldBy(t *testing.T, user apitype.UUID) int {
+	t.Helper()
+	options := apitype.QueueLeaseListOptions{UserUUID: &user}
+	all, err := apiclient.Decoded(w.client.Queue.Leases(t.Context(), options))
+	servicetest.Check(t, err)
+	return len(all.Leases)
+}
+
+// P gives the calls back in the same request and keeps what was typed. The head says the reason and the time. Keys that
+// only look do not resume, and any other key does nothing else.
+func TestPause(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	d := newDriver(t, w.options)
+	d.enter("n", "i", "h", "i", "esc")
+	agent := *w.options.Agent
+	if w.heldBy(t, agent) == 0 {
+		t.Fatal("the agent holds nothing")
+	}
+	d.enter("P", "2")
+	d.sees("paused · lunch 0:00 · any key resumes")
+	if n := w.heldBy(t, agent); n != 0 || d.app.Day.Call != nil {
+		t.Errorf("got %d leases and the call %v, want all given back", n, d.app.Day.Call)
+	}
+	w.Clock.Advance(4*time.Minute + 10*time.Second)
+	d.send(ticked{})
+	d.sees("paused · lunch 4:10")
+	for _, key := range []string{"?", "esc", "2", "1", "!"} {
+		if d.press(key); !d.app.Day.IsPaused() {
+			t.Fatalf("%s ended the pause", key)
+		}
+	}
+	d.press("n")
+	d.sees("the pause of 4:10 is over")
+	if d.app.Day.IsPaused() || d.app.Day.Call != nil {
+		t.Errorf("got the call %v, want the key to resume and no more", d.app.Day.Call)
+	}
+	d.press("D")
+	if d.app.Day.Call == nil || d.app.Day.Form.Notes != "hi" {
+		t.Errorf("got the notes %q, want the draft", d.app.Day.Form.Notes)
+	}
+}
+
+// A pause that the service does not take is no pause, and says so.
+func TestPauseIsRefused(t *testing.T) {
+	t.Parallel()
+	w, now := newQueueWorld(t), fault(nil)
+	w.faulty(t, &now)
+	d := newDriver(t, w.options)
+	d.press("n")
+	now = ofPath("/state", withStatus(403))
+	d.enter("P", "1")
+	if d.app.Day.IsPaused() || d.app.Day.Call == nil {
+		t.Error("the Desk pauses although the service refused")
+	}
+	d.sees("not paused")
+}
+
+// An agent who has paused in another terminal gets no call here, and sees why.
+func TestPausedElsewhere(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	reason := apitype.PauseCoaching
+	request := apitype.UserStateRequest{State: apitype.UserPaused, Reason: &reason}
+	_, err := w.client.Queue.SetState(t.Context(), *w.options.Agent, request)
+	servicetest.Check(t, err)
+	d := newDriver(t, w.options)
+	d.press("n")
+	d.sees("paused · coaching")
+	d.enter("n", "n")
+	if d.app.Day.Call == nil {
+		t.Error("no call came after the pause")
+	}
+}
+
+// A line from the supervisor stands on the message line of each desk, once, and among the messages.
+func TestLineToAllDesks(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	d := newDriver(t, w.options)
+	d.press("n")
+	all := append(slices.Clone(service.Permissions), service.SettingsWrite)
+	w.connect(t, t.TempDir(), servicetest.May(all...))
+	w.options.Page = "floor"
+	supervisor := newDriver(t, w.options)
+	supervisor.press("t")
+	supervisor.typing("from 16:00 win-back only")
+	supervisor.press("enter")
+	supervisor.sees("sent to all desks", "to all desks: from 16:00 win-back only")
+	for range 3 * 60 {
+		w.Clock.Advance(time.Second)
+		d.send(ticked{})
+	}
+	d.press("!")
+	if n := strings.Count(d.text(), "from 16:00 win-back only"); n != 1 {
+		t.Errorf("got the line %d times among the messages, want once:\n%s", n, d.text())
+	}
+	d.press("esc")
+	supervisor.press("t")
+	for range len("from 16:00 win-back only") {
+		supervisor.press("backspace")
+	}
+	supervisor.press("enter")
+	supervisor.sees("the line to all desks has ended")
+	supervisor.lacks("to all desks: from")
+}
