@@ -50,9 +50,10 @@ type app struct {
 	ahead   []tea.Msg      // Pressed while the call was being read; see holdAhead.
 	tick    func() tea.Cmd // The next second.
 	mouse   mouse
-	frame   string    // The latest.
-	log     io.Writer // Gets the names of messages. Nil gets none.
-	login   string    // How the agent gets another token. Empty if there is no way.
+	frame   string      // The latest.
+	cursor  *tea.Cursor // Where text is typed. Nil if none is.
+	log     io.Writer   // Gets the names of messages. Nil gets none.
+	login   string      // How the agent gets another token. Empty if there is no way.
 	// asksGround is set as long as the terminal may say whether its ground is light.
 	asksGround  bool
 	groundAsked time.Time
@@ -108,7 +109,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	if a.keys, err = loadKeymap(registry(a), o.ConfigDir, o.Hidden); err != nil {
 		return nil, err
 	}
-	a.frame = strings.Join(a.screen(), "\n")
+	a.draw()
 	return a, nil
 }
 
@@ -225,7 +226,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	a.logName(msg)
 	model, cmd := a.route(msg)
 	turns := a.Spinner.Follow(msg, a.waits())
-	a.frame = strings.Join(a.screen(), "\n")
+	a.draw()
 	return model, tea.Batch(cmd, turns)
 }
 
@@ -353,10 +354,20 @@ func (a *app) finish() tea.Cmd {
 // finished ends the program.
 type finished struct{}
 
+// draw draws the frame, and notes where the cursor of the terminal belongs.
+func (a *app) draw() {
+	lines := a.screen()
+	x, y, isTyped := page.TakeCursor(lines)
+	if a.cursor = nil; isTyped {
+		a.cursor = tea.NewCursor(x, y)
+	}
+	a.frame = strings.Join(lines, "\n")
+}
+
 // View shows the frame that Update has drawn.
 func (a *app) View() tea.View {
 	view := tea.NewView(a.frame)
-	view.AltScreen = true
+	view.AltScreen, view.Cursor = true, a.cursor
 	if a.mouse.on {
 		view.MouseMode = tea.MouseModeCellMotion
 	}

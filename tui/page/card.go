@@ -27,6 +27,9 @@ const twoColumns = 90
 // leastDetails is the least number of lines for the details.
 const leastDetails = 12
 
+// leastAir is the least number of spare lines for the air around the donor.
+const leastAir = 4
+
 // overdue is the age from which a call has waited too long.
 const overdue = 14 * 24 * time.Hour
 
@@ -47,7 +50,7 @@ func (d *Desk) callPane(frame widget.Frame, height int) []string {
 		return frame.Close(
 			append(
 				[]string{frame.Top(d.Styles.bold("fundesk"), "")},
-				frame.Lines(d.startLines(frame.Inner())...)...),
+				frame.Lines(d.startLines(frame.Inner(), height-2)...)...),
 			height,
 		)
 	}
@@ -74,6 +77,10 @@ func (d *Desk) callPane(frame widget.Frame, height int) []string {
 	}
 	if spare < 0 {
 		sections = c.sections(true)
+	}
+	if spare >= leastAir {
+		c.withAir(head)
+		spare -= 2
 	}
 	if spare > 2 {
 		notes = max(notes, min(notes+spare-2, height/4))
@@ -130,11 +137,9 @@ func (c *card) head() [][]string {
 // band draws the donor on a ground of its own: the name, the numbers, and what the donor gives.
 func (c *card) band(person *apitype.Person) []string {
 	lines := append(c.nameLines(person, c.width), c.numberLines(person)...)
-	if gives := givesOf(c.Env, c.Day.Call.PledgeCase.Pointer(), c.width); len(gives) > 0 {
-		lines = append(lines, c.Say(gives[0].label)+" "+gives[0].text)
-	}
-	if c.height >= tallCard {
-		lines = append(append([]string{""}, lines...), "")
+	if pledge := c.Day.Call.PledgeCase.Pointer(); pledge != nil {
+		word := c.Say(desk.GivesWord(pledge.Status)) + " "
+		lines = append(lines, word+givesOf(c.Env, pledge, c.width-render.Width(word))[0].text)
 	}
 	for i, line := range lines {
 		lines[i] = c.Styles.onBand(line, c.width)
@@ -142,8 +147,11 @@ func (c *card) band(person *apitype.Person) []string {
 	return c.frame.Lines(lines...)
 }
 
-// tallCard is the height from which the band has air.
-const tallCard = 27
+// withAir adds an empty line of the band above and below the donor, which follow the first line of the head.
+func (c *card) withAir(head [][]string) {
+	air := c.frame.Line(c.Styles.onBand("", c.width))
+	head[0] = append(slices.Insert(head[0], 1, air), air)
+}
 
 // sections returns the body. A tight one begins with the facts, two on a line if they fit.
 func (c *card) sections(tight bool) [][]string {
@@ -179,8 +187,9 @@ func (c *card) sections(tight bool) [][]string {
 		return lines
 	}
 	var gives []string
-	if of := givesOf(c.Env, call.PledgeCase.Pointer(), c.width); len(of) > 0 { // The first one is on the band.
-		gives = drawn(of[1:]...)
+	if pledge := call.PledgeCase.Pointer(); pledge != nil { // The first one is on the band.
+		room := c.width - render.Width(c.Say(desk.GivesWord(pledge.Status))) - 1
+		gives = drawn(givesOf(c.Env, pledge, room)[1:]...)
 	}
 	told := drawn(last...)
 	if tight {

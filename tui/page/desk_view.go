@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -32,7 +33,7 @@ func (d *Desk) Lines(l Layout) []string {
 }
 
 // startLines draws the Desk without a call: the donor who comes next, the next steps, and what waits.
-func (d *Desk) startLines(width int) []string {
+func (d *Desk) startLines(width, height int) []string {
 	s := d.Styles
 	lines := []string{""}
 	can := func(action, text string) { lines = append(lines, s.Key(d.Host.KeyOf(action))+"  "+text) }
@@ -91,6 +92,45 @@ func (d *Desk) startLines(width int) []string {
 		lines = append(lines, s.Dim(d.Day.Count(n, "requested call", "requested calls")+more))
 	}
 	lines = append(lines, d.waitingLines()...)
+	for _, section := range [][]string{d.firstKeys(), d.waitingLanguages()} {
+		if len(lines)+len(section) < height {
+			lines = append(lines, section...)
+		}
+	}
+	return lines
+}
+
+// firstKeys names the five keys of a call.
+func (d *Desk) firstKeys() []string {
+	lines := []string{"", d.Styles.bold(d.Say("With a call on the desk"))}
+	for _, id := range []string{ActDial, "not-reached", ActResult, ActComplete, ActUndo} {
+		if key := d.Host.KeyOf(id); key != id {
+			action, _ := desk.ActionOf(id)
+			lines = append(lines, d.Styles.Key(widget.Fit(key, 3))+" "+d.Say(action.Help))
+		}
+	}
+	return lines
+}
+
+// mostLanguagesWaiting is the highest number of languages on the first screen.
+const mostLanguagesWaiting = 8
+
+// waitingLanguages returns how many calls wait in each language, the most frequent first.
+func (d *Desk) waitingLanguages() []string {
+	state := d.Day.QueueState()
+	if state == nil || len(state.ByLanguage) == 0 {
+		return nil
+	}
+	languages := slices.SortedFunc(maps.Keys(state.ByLanguage), func(a, b string) int {
+		return cmp.Or(cmp.Compare(state.ByLanguage[b], state.ByLanguage[a]), strings.Compare(a, b))
+	})
+	lines, most := []string{""}, max(state.ByLanguage[languages[0]], 1)
+	for _, language := range languages[:min(len(languages), mostLanguagesWaiting)] {
+		n := state.ByLanguage[language]
+		name := d.Say(cmp.Or(Clean(render.Language(language)), "not known"))
+		bar := strings.Repeat(d.Styles.bars[0], n*waitingBar/most)
+		lines = append(lines, widget.Fit(name, queueType+2)+widget.FitRight(fmt.Sprint(n), 4)+"  "+d.Styles.Dim(bar))
+	}
 	return lines
 }
 
@@ -321,7 +361,7 @@ func (d *Desk) sidePane(frame widget.Frame, height int) []string {
 	for len(lines) < height/3 {
 		lines = append(lines, frame.Line(""))
 	}
-	lines = append(lines, frame.Rule(s.bold(d.Say("My last calls")), d.hourLine()))
+	lines = append(lines, frame.Rule(s.bold(d.Say("My hour")), d.hourLine()))
 	return frame.Close(append(lines, recent...), height)
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
@@ -94,6 +95,25 @@ func NewStyles(theme string, noColor, ascii bool) Styles {
 	return s
 }
 
+// cursorMark stands before the cell where text is typed. The terminal never gets it.
+const cursorMark = "\x1b]777;cursor\a"
+
+// TakeCursor takes the mark of the cursor out of the lines of the screen, and returns its place. It returns false if no
+// text is typed.
+func TakeCursor(lines []string) (x, y int, found bool) {
+	for i, line := range lines {
+		before, after, marked := strings.Cut(line, cursorMark)
+		if !marked {
+			continue
+		}
+		if !found {
+			x, y, found = render.Width(ansi.Strip(before)), i, true
+		}
+		lines[i] = before + strings.ReplaceAll(after, cursorMark, "")
+	}
+	return x, y, found
+}
+
 // setWeights sets the roles without colours.
 func (s *Styles) setWeights() {
 	base := lipgloss.NewStyle()
@@ -101,7 +121,8 @@ func (s *Styles) setWeights() {
 	s.bold, s.Dim = painter(base.Bold(true)), s.plain
 	s.Good, s.Held, s.focus = s.plain, s.plain, s.plain
 	s.accent, s.Warn, s.Bad, s.Key, s.marked = s.bold, s.bold, s.bold, s.bold, s.bold
-	s.chosen, s.cursor = painter(base.Reverse(true)), painter(base.Reverse(true))
+	s.chosen = painter(base.Reverse(true))
+	s.cursor = func(text string) string { return cursorMark + s.chosen(text) }
 	s.head, s.Tab = painter(base.Underline(true)), painter(base.Reverse(true).Bold(true))
 	s.band, s.sending, s.alarm = s.bold, s.plain, painter(base.Reverse(true).Bold(true))
 }
