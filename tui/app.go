@@ -356,12 +356,18 @@ type finished struct{}
 
 // draw draws the frame, and notes where the cursor of the terminal belongs.
 func (a *app) draw() {
-	lines := a.screen()
+	lines, cursor := a.drawn()
+	a.frame, a.cursor = strings.Join(lines, "\n"), cursor
+}
+
+// drawn returns exactly the lines of the terminal, and where its cursor belongs, or nil if no text is typed.
+func (a *app) drawn() ([]string, *tea.Cursor) {
+	lines := a.marked()
 	x, y, isTyped := page.TakeCursor(lines)
-	if a.cursor = nil; isTyped {
-		a.cursor = tea.NewCursor(x, y)
+	if !isTyped {
+		return lines, nil
 	}
-	a.frame = strings.Join(lines, "\n")
+	return lines, tea.NewCursor(x, y)
 }
 
 // View shows the frame that Update has drawn.
@@ -376,8 +382,8 @@ func (a *app) View() tea.View {
 	return view
 }
 
-// screen returns exactly the lines of the terminal.
-func (a *app) screen() []string {
+// marked returns the lines of the terminal with the mark of its cursor.
+func (a *app) marked() []string {
 	l := a.layout
 	if l.TooSmall {
 		sentence := a.Say(

@@ -6,6 +6,12 @@ import (
 	"strings"
 )
 
+// screen returns exactly the lines of the terminal.
+func (a *app) screen() []string {
+	lines, _ := a.drawn()
+	return lines
+}
+
 // state returns everything that the interface holds, a line each: its path and its value. What other packages of Go
 // hold, such as the client's connections, is left out.
 func state(a *app) []string {

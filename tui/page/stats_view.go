@@ -122,19 +122,27 @@ type bar struct {
 	list  listing                  // What Enter opens.
 }
 
-func (v *Stats) drawBar(b bar, length int) string {
+// drawBar draws a bar of a length in eighths of a cell.
+func (v *Stats) drawBar(b bar, eighths int) string {
+	length, rest := eighths/8, v.Styles.eighth(eighths%8)
+	if length == 0 && rest == "" && b.n > 0 {
+		rest = v.Styles.eighth(1)
+	}
 	if b.kinds == nil {
-		return v.Styles.accent(strings.Repeat(v.fill(0), length))
+		return v.Styles.accent(strings.Repeat(v.fill(0), length) + rest)
 	}
 	var line strings.Builder
 	counted, drawn := 0, 0
+	if length == 0 {
+		return v.Styles.Dim(rest)
+	}
 	for i, kind := range typesOf(b.kinds) {
 		counted += b.kinds[kind]
 		end := counted * length / max(b.n, 1)
 		line.WriteString(v.Styles.kind(kind)(strings.Repeat(v.fill(i), end-drawn)))
 		drawn = end
 	}
-	return line.String()
+	return line.String() + v.Styles.Dim(rest)
 }
 
 // chart returns bars below a title, the longest as long as there is room. The chosen one is marked.
@@ -156,7 +164,7 @@ func (v *Stats) chart(title string, bars []bar, width int) []string {
 		}
 		v.bars = append(v.bars, b.list)
 		room := max(width-label-barNumber-1-widest-2, 0)
-		length := (b.n*room + most - 1) / most
+		eighths := b.n * room * 8 / most
 		line := widget.Fit(
 			sign+" "+Clean(b.label),
 			label,
@@ -165,7 +173,7 @@ func (v *Stats) chart(title string, bars []bar, width int) []string {
 			barNumber,
 		) + " " + v.drawBar(
 			b,
-			length,
+			eighths,
 		)
 		if widest > 0 {
 			line = widget.Fit(line, width-widest-1) + " " + v.Styles.Dim(widget.Fit(b.more, widest))

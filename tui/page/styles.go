@@ -180,6 +180,14 @@ func signsOf(ascii bool) Styles {
 // colourCodes are the codes of colours and weights, without links.
 var colourCodes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
+// eighth draws some eighths of a cell, for the end of a bar. It draws nothing where there are no such characters.
+func (s Styles) eighth(n int) string {
+	if n == 0 || s.bars[0] != "█" {
+		return ""
+	}
+	return string([]rune("▏▎▍▌▋▊▉")[n-1])
+}
+
 // sparkline draws counts as heights, the first at the left, or nothing if all are zero.
 func (s Styles) sparkline(counts []int) string {
 	highest := slices.Max(counts)
