@@ -255,6 +255,12 @@ func (r *pageReader[T]) readElement() (Record[T], error) {
 			if user, err := apitype.ParseUUID(token.String()); err == nil {
 				edge.CompletedBy = &user
 			}
+		case name == "attemptReasons" && r.dec.PeekKind() == '[':
+			value, err := r.value()
+			if err != nil {
+				return edge, err
+			}
+			_ = json.Unmarshal(value, &edge.Reasons) // Other values are no reasons.
 		default:
 			if err := r.skip(nil); err != nil {
 				return edge, err
@@ -265,7 +271,7 @@ func (r *pageReader[T]) readElement() (Record[T], error) {
 		return edge, errNotWhole
 	}
 	if !isEdge {
-		edge.ETag, edge.CompletedBy = "", nil // Members of the record.
+		edge.ETag, edge.CompletedBy, edge.Reasons = "", nil, nil // Members of the record.
 		edge.Raw = r.data[start:r.dec.InputOffset()]
 	}
 	return edge, nil

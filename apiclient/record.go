@@ -19,7 +19,9 @@ type Record[T any] struct {
 	Cursor string          // Its place in the list; list nodes only.
 	// CompletedBy is the user of a call's completion; list nodes have it only if it was asked for. Nil if it has none.
 	CompletedBy *apitype.UUID
-	ETag        string // Its revision; list nodes have it only if it was asked for.
+	// Reasons are the reasons of a call's attempts; list nodes have them only if they were asked for.
+	Reasons []apitype.NotReached
+	ETag    string // Its revision; list nodes have it only if it was asked for.
 
 	omitted func(record, place string) // Called for parts that it was decoded without. May be nil.
 }

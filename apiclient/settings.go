@@ -46,6 +46,11 @@ func (c *Client) SetSettings(ctx context.Context, s apitype.OrganizationSettings
 			return err
 		}
 	}
+	if len(s.NotReached) > 0 {
+		if err := c.required(ctx, apitype.ExtensionAttempts, "reasons of attempts, which not_reached needs"); err != nil {
+			return err
+		}
+	}
 	ch, err := newChange(OpSetSettings, s.UUID, s)
 	if err != nil {
 		return err

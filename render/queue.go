@@ -100,6 +100,7 @@ func DeferralColumns() []Column[apitype.Deferral] {
 		shown(userColumn(func(d deferral) (*string, *apitype.UUID) { return d.Name, d.UserUUID }), "user"),
 		column("userUuid", func(d deferral) string { return text(d.UserUUID) }),
 		column("personUuid", func(d deferral) string { return uuidText(d.PersonUUID) }),
+		column("reason", func(d deferral) string { return text(d.Reason) }),
 	}
 }
 

@@ -51,6 +51,7 @@ const (
 	AuditCallLater       AuditOperation = "call.later"
 	AuditCallNote        AuditOperation = "call.note"
 	AuditCallChecks      AuditOperation = "call.checks"
+	AuditCallReason      AuditOperation = "call.attempts"
 	AuditPledgeCreate    AuditOperation = "pledge.create"
 	AuditPledgeUpdate    AuditOperation = "pledge.update"
 	AuditPersonExport    AuditOperation = "person.export"

@@ -39,6 +39,9 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 	if o.Completers {
 		l.node = withCompleter(l.node)
 	}
+	if o.AttemptReasons {
+		l.node = withReasons(l.node)
+	}
 	if parts.transactions {
 		l.more = func(r Reader, rows []CallRow) (err error) {
 			transactions, err = transactionsOf(
@@ -90,6 +93,7 @@ func callFilter(c Caller, o apitype.CallListOptions, parts includes) (f CallFilt
 		WithPledgeNumber: parts.transactions,
 		WithRev:          o.Revisions,
 		WithCompletedBy:  o.Completers,
+		WithPrivate:      o.AttemptReasons,
 	}
 	if o.ExternalReferenceID == apitype.NoExternalReference {
 		f.NoExternalReference = true
@@ -265,6 +269,7 @@ type callPrivate struct {
 	CompletedBy    *apitype.UUID           `json:"completedByUserUuid,omitzero"`
 	Effect         apitype.ResultEffect    `json:"effect,omitzero"` // That the completion had on the person.
 	Checks         *apitype.CallChecks     `json:"checks,omitzero"`
+	Attempts       []attemptReason         `json:"attempts,omitzero"`
 	RequiredChecks []string                `json:"requiredChecks,omitzero"` // Of the organization, at the completion.
 	ExternalSource *apitype.ExternalSource `json:"externalSource,omitzero"`
 	ErasedAt       *apitype.Time           `json:"erasedAt,omitzero"` // The person was.

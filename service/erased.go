@@ -25,6 +25,7 @@ func (c *CallRow) Erase(now apitype.Time) (changed bool, err error) {
 	return true, revise("call", &c.Private, func(private *callPrivate) {
 		private.ErasedAt = &now
 		private.Checks = nil
+		private.Attempts = nil
 		private.RequiredChecks = nil
 	})
 }

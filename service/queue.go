@@ -38,11 +38,13 @@ type QueueRow struct {
 	BlockedBy   *apitype.UUID // The digest of a number of the person that is blocked. Nil if none is.
 	DueAt       *apitype.Time // Deferred until then.
 	KeptFor     *apitype.UUID // For this user alone.
+	DueReason   *string       // What the callback is about.
 	EligibleAt  *apitype.Time // The last result of eligibleAt.
 	Ready       bool          // Whether that time was seen to have come.
 	Note        *string       // What agents left for the next one.
 
-	ContactedAt *apitype.Time // Read along: when the person was last contacted, on any call.
+	ContactedAt *apitype.Time // Read along: the person's last contact on any call, without a rest of its own.
+	RestedUntil *apitype.Time // The same: the end of the rests of attempts, by their reasons.
 	MaxAttempts *int          // The same of the organization.
 	LeasedUntil *apitype.Time // The end of the person's lease.
 	PersonDoc   []byte        // The same of a call that is about to be offered.
@@ -62,6 +64,7 @@ func (q QueueRow) eligibleAt() *apitype.Time {
 		}
 	}
 	later(q.ContactedAt, restAfterContact)
+	later(q.RestedUntil, 0)
 	later(q.DueAt, 0)
 	later(q.LeasedUntil, 0)
 	return &at
@@ -308,7 +311,7 @@ func (s *Service) onAttempt(tx Tx, row *CallRow, call apitype.Call, user *apityp
 		if q.Call != call.UUID {
 			return false
 		}
-		q.Attempts, q.DueAt, q.KeptFor = call.AttemptsCount, nil, nil
+		q.Attempts, q.DueAt, q.KeptFor, q.DueReason = call.AttemptsCount, nil, nil, nil
 		return true
 	})
 	if err != nil {
@@ -528,6 +531,13 @@ func (s UserStateRow) IsVisible(c Caller) bool {
 type MessageRow struct {
 	apitype.QueueMessage
 	EndsAt apitype.Time
+}
+
+// WorkRow is an operation of a user.
+type WorkRow struct {
+	At        apitype.Time
+	Operation string // One of apitype.WorkOperations.
+	Call      apitype.UUID
 }
 
 // QueueQuery chooses calls that wait.

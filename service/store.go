@@ -272,6 +272,10 @@ type QueueReader interface {
 	UserStates(user *apitype.UUID, since apitype.Time) ([]UserStateRow, error)
 	// QueueMessages returns the lines to all desks that have not ended, by organization.
 	QueueMessages(scope Scope, now apitype.Time) ([]MessageRow, error)
+	// ContactedAt returns the last contact of a person, or nil.
+	ContactedAt(person apitype.UUID) (*apitype.Time, error)
+	// WorkOf returns operations of a user since a time, the newest first.
+	WorkOf(user apitype.UUID, since apitype.Time) ([]WorkRow, error)
 	// WorkDone sums up the work of users, or of one of them, by user and code since the hour of a time.
 	WorkDone(scope Scope, user *apitype.UUID, since apitype.Time) ([]Work, error)
 }
@@ -325,6 +329,8 @@ type QueueWriter interface {
 	// LogExpired moves claims that have expired to the leases that have ended, and returns how many.
 	LogExpired(now apitype.Time, limit int) (int, error)
 	CountWork(work []Work) error
+	// RestDonor gives a contact of a person a rest until a time in the place of the usual one. Nil ends it.
+	RestDonor(person apitype.UUID, contact apitype.Time, until *apitype.Time) error
 	SetUserState(s UserStateRow) error
 	// EndPause makes a user ready who pauses.
 	EndPause(user apitype.UUID, now apitype.Time) error

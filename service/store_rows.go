@@ -206,6 +206,7 @@ type CallFilter struct {
 	WithPledgeNumber    bool  // Read its Number at least.
 	WithRev             bool  // Read Rev.
 	WithCompletedBy     bool  // Read CompletedBy.
+	WithPrivate         bool  // Read Private.
 	Viewer              Scope // Pledges of other organizations are not read. Spec gap: A3.
 }
 

@@ -330,6 +330,7 @@ type CallListOptions struct {
 	// CompletedByUserUUID chooses the calls that a user completed, where ExtensionCompletedBy is announced.
 	CompletedByUserUUID *UUID
 	Revisions           bool // Edges carry them, where ExtensionRevisions is announced.
+	AttemptReasons      bool // Edges carry the reasons of attempts, where ExtensionAttempts is announced.
 	Completers          bool // Edges carry the users of completions, where ExtensionCompleters is announced.
 }
 
@@ -523,6 +524,7 @@ func callParameters() []Filter[CallListOptions] {
 		}},
 		revisionsFilter(func(o *CallListOptions) *bool { return &o.Revisions }),
 		switchFilter("completers", func(o *CallListOptions) *bool { return &o.Completers }),
+		switchFilter("attemptReasons", func(o *CallListOptions) *bool { return &o.AttemptReasons }),
 	}, within(func(o *CallListOptions) *Paging { return &o.Paging }, pageFilters()))
 }
 

@@ -33,6 +33,8 @@ func ParametersOf(options any) []Parameter {
 		return parametersOf(leaseParameters())
 	case QueueAgentsOptions:
 		return parametersOf(agentsParameters())
+	case AgentWorkOptions:
+		return parametersOf(agentWorkParameters())
 	default:
 		panic(fmt.Sprintf("%T are not the options of a list", options))
 	}

@@ -48,6 +48,10 @@ type OrganizationSettings struct {
 	// RequiredChecks are by type of call. A call that is completed without them is marked, and never refused.
 	RequiredChecks map[CallType][]string `json:"requiredChecks,omitzero" toml:"required_checks,omitempty"`
 
+	// NotReached are the rests of a donor after an attempt, by its reason: a text such as "30m" or "48h". Without one the
+	// donor rests 4 hours. Only services that announce ExtensionAttempts read it.
+	NotReached map[NotReached]string `json:"notReached,omitempty" toml:"not_reached,omitempty"`
+
 	// The rest is left out if it is empty, because only services that announce ExtensionRules read it.
 
 	// RequireOptIn has the types of calls that need an opt-in for phone.
@@ -177,6 +181,9 @@ func (s OrganizationSettings) Changed(o OrganizationSettings) (names []string) {
 	if !maps.EqualFunc(s.RequiredChecks, o.RequiredChecks, slices.Equal[[]string]) {
 		names = append(names, "requiredChecks")
 	}
+	if !maps.Equal(s.NotReached, o.NotReached) {
+		names = append(names, "notReached")
+	}
 	return names
 }
 
@@ -235,6 +242,7 @@ func (s *OrganizationSettings) Validate() Violations {
 		}
 	}
 	validateRequiredChecks(&v, s.RequiredChecks)
+	validateNotReached(&v, s.NotReached)
 	if n := s.MaxCallAttempts; n != nil && (*n < 0 || *n > maxAttempts) {
 		v.Add("/maxCallAttempts", "must be a whole number from 0 to %d", maxAttempts)
 	}
@@ -268,6 +276,19 @@ func (s *OrganizationSettings) validateRules(v *Violations) {
 	for i, line := range s.Holidays {
 		if !isHolidayChange(line) {
 			v.Add("/holidays/"+strconv.Itoa(i), "%s", changes)
+		}
+	}
+}
+
+func validateNotReached(v *Violations, rests map[NotReached]string) {
+	for _, reason := range slices.Sorted(maps.Keys(rests)) {
+		at := "/notReached/" + string(reason)
+		if !slices.Contains(NotReachedReasons, reason) {
+			v.Add(at, "is no reason: %s are", strings.Join(Texts(NotReachedReasons), ", "))
+			continue
+		}
+		if _, err := ParseRest(rests[reason]); err != nil {
+			v.Add(at, "%s", err)
 		}
 	}
 }

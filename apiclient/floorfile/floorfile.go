@@ -35,6 +35,7 @@ var keys = map[string]string{
 	"requireOptIn":    "require_opt_in",
 	"yearsAfterEnd":   "years_after_end",
 	"requiredChecks":  "required_checks",
+	"notReached":      "not_reached",
 }
 
 // Read reads a file whole. Its error is [Problems].
@@ -110,7 +111,7 @@ func readTOML(text []byte, s *apitype.OrganizationSettings) error {
 		}
 	}
 	var problems Problems
-	for _, key := range []string{"results", "scripts", "calling_hours", "required_checks"} { // The library takes a map from anything.
+	for _, key := range []string{"results", "scripts", "calling_hours", "required_checks", "not_reached"} { // The library takes a map from anything.
 		if kind := meta.Type(key); kind != "" && kind != "Hash" {
 			problems = append(
 				problems,

@@ -23,6 +23,7 @@ type putOff struct {
 	at                      string
 	user                    *apitype.UUID
 	anyone                  bool
+	reason                  string
 	yes, dryRun, allowEmpty bool
 	method, path            string // Of the request; %s is the call or the lease.
 	send                    func(*apiclient.QueueService, context.Context, apitype.UUID, apitype.DeferRequest) error
@@ -34,6 +35,7 @@ func (d *putOff) register(cmd *cobra.Command) {
 	f.StringVar(&d.at, "at", "", "when it is due: RFC 3339, 2026-11-24 14:00, tomorrow 18:00, fri 10:30, in 2 hours")
 	f.Var(cli.UUIDValue(&d.user), "user", "reserve it for this user (default: the profile's agent)")
 	f.BoolVar(&d.anyone, "anyone", false, "let any agent get it")
+	f.StringVar(&d.reason, "reason", "", "what the callback is about, 200 characters at most")
 	f.BoolVar(&d.yes, "yes", false, "do not ask")
 	f.BoolVar(&d.dryRun, "dry-run", false, "print the request and send nothing")
 	cli.OnPage(cmd, "changes", "yes", "dry-run")
@@ -47,6 +49,9 @@ func (d *putOff) request(s *cli.Session) (r apitype.DeferRequest, err error) {
 		if d.anyone || d.user != nil {
 			return r, cli.UsageError("--user and --anyone go with --at")
 		}
+		if d.reason != "" {
+			return r, cli.UsageError("--reason goes with --at")
+		}
 		return r, nil
 	}
 	at, err := apitype.ParseTimeAhead(d.at, s.App.Now(), time.Local)
@@ -54,6 +59,12 @@ func (d *putOff) request(s *cli.Session) (r apitype.DeferRequest, err error) {
 		return r, cli.UsageError("--at " + err.Error())
 	}
 	r.NotBefore, r.UserUUID = new(apitype.NewTime(at)), d.user
+	if d.reason != "" {
+		r.Reason = &d.reason
+		if err := change.Refuse(r.Validate(s.App.Now())); err != nil {
+			return r, err
+		}
+	}
 	if !d.anyone {
 		err = s.Agent(&r.UserUUID)
 	}
@@ -85,6 +96,15 @@ func (d *putOff) run(s *cli.Session, cmd *cobra.Command, args []string) error {
 	client, err := s.Connect(cmd.Context())
 	if err != nil {
 		return err
+	}
+	if r.Reason != nil {
+		has, err := client.Has(cmd.Context(), apitype.ExtensionAttempts)
+		if err != nil {
+			return err
+		}
+		if !has {
+			return cli.Failure(apiclient.KindRejected, "the service keeps no reason of a callback")
+		}
 	}
 	now, err := d.readCallbacks(cmd.Context(), client, r, ids)
 	if err != nil {

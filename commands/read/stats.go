@@ -52,18 +52,23 @@ type statsNoun[T any, O apiclient.ListOptions] struct {
 // CallStats returns the verb stats of calls.
 func CallStats(s *cli.Session) *cobra.Command {
 	filters := &CallFilters{}
-	missing, done := missingChecks{}, &completions{now: s.App.Now}
+	missing, reasons, done := missingChecks{}, attemptReasons{}, &completions{now: s.App.Now}
 	cmd := statsCommand(s, statsNoun[apitype.Call, apitype.CallListOptions]{
 		noun:   "call",
 		counts: desk.CountCalls,
 		of:     Calls,
 		states: apitype.Texts(apitype.CallStatuses),
 		groups: func(now time.Time, in *time.Location) []desk.Group[apitype.Call] {
-			return append(done.groups(desk.CallGroups(now, in)), missing.group())
+			return append(done.groups(desk.CallGroups(now, in)), missing.group(), reasons.group())
 		},
 		learn: func(ctx context.Context, client *apiclient.Client, by []string, o apitype.CallListOptions) error {
 			if slices.Contains(by, byAgent) {
 				if err := done.read(ctx, client, slices.Collect(maps.Keys(s.Defaults().Agents)), o); err != nil {
+					return err
+				}
+			}
+			if slices.Contains(by, byReason) {
+				if err := reasons.read(ctx, client, o); err != nil {
 					return err
 				}
 			}
@@ -299,6 +304,44 @@ func (m missingChecks) read(ctx context.Context, client *apiclient.Client) error
 // group counts calls by what they lack.
 func (m missingChecks) group() desk.Group[apitype.Call] {
 	return desk.Group[apitype.Call]{Name: byCheck, Each: func(c apitype.Call) []string { return m[c.UUID] }}
+}
+
+// byReason is the group whose values are the reasons of attempts.
+const byReason = "reason"
+
+// attemptReasons are the reasons of the attempts of calls. A call counts once for each of its attempts.
+type attemptReasons map[apitype.UUID][]string
+
+// read reads them from a service that keeps reasons.
+func (a attemptReasons) read(ctx context.Context, client *apiclient.Client, o apitype.CallListOptions) error {
+	has, err := client.Has(ctx, apitype.ExtensionAttempts)
+	if err != nil {
+		return err
+	}
+	if !has {
+		return cli.Failure(apiclient.KindRejected, "the service keeps no reasons of attempts")
+	}
+	o.Include, o.AttemptReasons = nil, true
+	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize}
+	for record, err := range client.Calls.All(ctx, o, walk) {
+		if err != nil {
+			return err
+		}
+		if len(record.Reasons) == 0 {
+			continue
+		}
+		id, err := apitype.RecordUUID(record.Raw)
+		if err != nil {
+			return err
+		}
+		a[id] = apitype.Texts(record.Reasons)
+	}
+	return nil
+}
+
+// group counts attempts by their reason.
+func (a attemptReasons) group() desk.Group[apitype.Call] {
+	return desk.Group[apitype.Call]{Name: byReason, Each: func(c apitype.Call) []string { return a[c.UUID] }}
 }
 
 // byAgent is the group whose values are users.

@@ -174,3 +174,55 @@ func change[T any](
 	}
 	return handler{serve: serve, status: http.StatusOK, body: *new(T), readsIfMatch: true}
 }
+
+// listOf answers with a list that belongs to the record of the path.
+func listOf[O any](
+	parse func(url.Values) (O, apitype.Violations),
+	one func(context.Context, service.Caller, apitype.UUID, O) (service.Answer, error),
+) handler {
+	serve := func(w *recorder, r *http.Request, c service.Caller) error {
+		values, err := query(r)
+		if err != nil {
+			return err
+		}
+		options, violations := parse(values)
+		id, err := apitype.ParseUUID(r.PathValue("uuid"))
+		if err != nil {
+			violations = append(violations, apitype.Violation{Parameter: "uuid", Message: err.Error()})
+		}
+		if err := service.NotValid(violations); err != nil {
+			return err
+		}
+		answer, err := one(r.Context(), c, id, options)
+		return respond(w, http.StatusOK, answer, err)
+	}
+	return handler{serve: serve, status: http.StatusOK, options: *new(O)}
+}
+
+// describeAttempt changes the attempt of a time of the call of the path.
+func describeAttempt(
+	save func(
+		context.Context,
+		service.Caller,
+		apitype.UUID,
+		apitype.Time,
+		apitype.AttemptReasonRequest,
+	) (service.Answer, error),
+) handler {
+	act := actOn[apitype.AttemptReasonRequest](nil)
+	act.serve = func(w *recorder, r *http.Request, c service.Caller) error {
+		at, err := apitype.ParseTime(r.PathValue("attemptAt"))
+		if err != nil {
+			return service.NotValid(apitype.Violations{{Parameter: "attemptAt", Message: err.Error()}})
+		}
+		return actOn(func(
+			ctx context.Context,
+			c service.Caller,
+			id apitype.UUID,
+			request apitype.AttemptReasonRequest,
+		) (service.Answer, error) {
+			return save(ctx, c, id, at, request)
+		}).serve(w, r, c)
+	}
+	return act
+}

@@ -149,6 +149,9 @@ var answers = []any{
 	apitype.ReleasedUser{},
 	apitype.UserState{},
 	apitype.QueueMessages{},
+	apitype.DescribedAttempt{},
+	apitype.DescribedAttempts{},
+	apitype.AgentWork{},
 	apitype.CallChecks{},
 	apitype.Consent{},
 	apitype.Consents{},
@@ -187,7 +190,8 @@ type CallPage struct {
 type CallEdge struct {
 	edge[apitype.Call]
 
-	CompletedBy *apitype.UUID `json:"completedByUserUuid,omitzero"`
+	CompletedBy *apitype.UUID        `json:"completedByUserUuid,omitzero"`
+	Reasons     []apitype.NotReached `json:"attemptReasons,omitzero"`
 }
 
 // PersonExport has the members of an export, which is written as it is read.
@@ -404,12 +408,16 @@ func (g *generator) parameters(r route, key string, notes operationNotes, etag b
 			all = append(all, ref("parameters", "uuid"))
 			continue
 		}
+		var schema any = ref("schemas", g.wordSchema(reflect.TypeFor[apitype.PledgeAction]()))
+		if name == "attemptAt" {
+			schema = g.schema(reflect.TypeFor[apitype.Time](), sent)
+		}
 		all = append(all, object{
 			{"name", name},
 			{"in", "path"},
 			{"required", true},
 			{"description", g.parameterNotes(key, name, notes).Description},
-			{"schema", ref("schemas", g.wordSchema(reflect.TypeFor[apitype.PledgeAction]()))},
+			{"schema", schema},
 		})
 	}
 	if r.handler.readsIfMatch {

@@ -95,6 +95,14 @@ func (a *api) operations() []route {
 		},
 		{http.MethodGet, "/fundesk/v1/calls/{uuid}/checks", service.CallsRead, get(s.Checks)},
 		{http.MethodPut, "/fundesk/v1/calls/{uuid}/checks", "", allowed(service.MayCheck, actOn(s.PutChecks))},
+		{http.MethodGet, "/fundesk/v1/calls/{uuid}/attempts", service.CallsRead, get(s.Attempts)},
+		{
+			http.MethodPut,
+			"/fundesk/v1/calls/{uuid}/attempts/{attemptAt}",
+			service.CallsAttempt,
+			describeAttempt(s.DescribeAttempt),
+		},
+		{http.MethodGet, "/fundesk/v1/queue/agents/{uuid}/work", service.CallsRead, listOf(apitype.ParseAgentWorkOptions, s.Work)},
 		{http.MethodGet, "/fundesk/v1/persons/{uuid}/consents", service.PersonsRead, get(s.Consents)},
 		{http.MethodPost, "/fundesk/v1/persons/{uuid}/consents", service.PersonsUpdate, createFor(s.AddConsent)},
 		{http.MethodPost, "/fundesk/v1/do-not-call/check", service.CallsRead, act(http.StatusOK, s.CheckNumber)},
@@ -176,6 +184,7 @@ var extensionNames = []string{
 	apitype.ExtensionCompleters,
 	apitype.ExtensionUserState,
 	apitype.ExtensionMessage,
+	apitype.ExtensionAttempts,
 }
 
 var extensionHeader = []string{strings.Join(extensionNames, ", ")}

@@ -28,6 +28,11 @@ type shownWorld struct {
 	person, call, pledge, lease apitype.UUID
 }
 
+// attemptAt is the time of an attempt of the call, so long ago that the donor does not rest.
+func (w *shownWorld) attemptAt() apitype.Time {
+	return apitype.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+}
+
 func newShownWorld(t *testing.T) *shownWorld {
 	t.Helper()
 	w := &shownWorld{world: newWorld(t), person: apitype.NewUUID(), call: apitype.NewUUID(), pledge: apitype.NewUUID()}
@@ -50,7 +55,8 @@ func newShownWorld(t *testing.T) *shownWorld {
 		UUID: apitype.NewUUID(), PersonUUID: &w.person, Amount: apitype.Cents(100), Name: canary, IBAN: canary, Description: canary, Method: new("m"), CreatedAt: at, UpdatedAt: at,
 	}}
 	call := service.LoadedCall{Call: apitype.Call{
-		UUID: w.call, Status: apitype.CallRequested, Type: apitype.CallHappy, RequestedAt: at, LastUpdatedAt: at, PersonUUID: w.person, RelatedCaseUUID: &w.pledge, Notes: new(ofCall),
+		UUID: w.call, Attempts: apitype.Embed([]apitype.CallAttempt{{AttemptAt: w.attemptAt(), CreatedAt: w.attemptAt()}}),
+		Status: apitype.CallRequested, Type: apitype.CallHappy, RequestedAt: at, LastUpdatedAt: at, PersonUUID: w.person, RelatedCaseUUID: &w.pledge, Notes: new(ofCall),
 	}}
 	w.Load(service.LoadRecord{Kind: service.LoadPerson, Data: person}, service.LoadRecord{Kind: service.LoadPledge, Data: pledge},
 		service.LoadRecord{Kind: service.LoadCall, Data: call}, service.LoadRecord{Kind: service.LoadTransaction, Data: transaction})
@@ -89,6 +95,9 @@ func (w *shownWorld) requests() map[string][2]string {
 		"GET /fundesk/v1/queue/leases":                            {"/fundesk/v1/queue/leases", ""},
 		"GET /fundesk/v1/queue/deferrals":                         {"/fundesk/v1/queue/deferrals", ""},
 		"GET /fundesk/v1/queue/agents":                            {"/fundesk/v1/queue/agents", ""},
+		"GET /fundesk/v1/calls/{uuid}/attempts":                   {"/fundesk/v1" + strings.TrimPrefix(call, "/api/v1") + "/attempts", ""},
+		"PUT /fundesk/v1/calls/{uuid}/attempts/{attemptAt}":       {"/fundesk/v1" + strings.TrimPrefix(call, "/api/v1") + "/attempts/" + w.attemptAt().String(), `{}`},
+		"GET /fundesk/v1/queue/agents/{uuid}/work":                {"/fundesk/v1/queue/agents/" + user.String() + "/work", ""},
 		"PUT /fundesk/v1/queue/users/{uuid}/state":                {"/fundesk/v1/queue/users/" + user.String() + "/state", `{"state":"ready"}`},
 		"GET /fundesk/v1/queue/message":                           {"/fundesk/v1/queue/message", ""},
 		"PUT /fundesk/v1/queue/message":                           {"/fundesk/v1/queue/message", fmt.Sprintf(`{"organizationUuid":%q,"text":"x"}`, w.a.organization)},
@@ -139,6 +148,9 @@ var needed = map[string]string{
 	"GET /fundesk/v1/queue/leases":                            "calls:read",
 	"GET /fundesk/v1/queue/deferrals":                         "calls:read",
 	"GET /fundesk/v1/queue/agents":                            "calls:read",
+	"GET /fundesk/v1/calls/{uuid}/attempts":                   "calls:read",
+	"PUT /fundesk/v1/calls/{uuid}/attempts/{attemptAt}":       "calls:attempt",
+	"GET /fundesk/v1/queue/agents/{uuid}/work":                "calls:read",
 	"PUT /fundesk/v1/queue/users/{uuid}/state":                "calls:attempt",
 	"GET /fundesk/v1/queue/message":                           "calls:read",
 	"PUT /fundesk/v1/queue/message":                           "settings:write",

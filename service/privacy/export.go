@@ -169,7 +169,7 @@ func (e *Export) queue(ctx context.Context, out *exportWriter) {
 	out.one("lastContactAt", e.kept.ContactedAt)
 	out.list("deferrals", "deferral", waiting(func(row service.QueueRow) {
 		if row.DueAt != nil {
-			out.item(exportDeferral{row.Call, *row.DueAt, row.KeptFor})
+			out.item(exportDeferral{row.Call, *row.DueAt, row.KeptFor, row.DueReason})
 		}
 	}))
 	out.list("notes", "note", waiting(func(row service.QueueRow) {
@@ -300,6 +300,7 @@ type exportDeferral struct {
 	CallUUID  apitype.UUID  `json:"callUuid"`
 	NotBefore apitype.Time  `json:"notBefore"`
 	UserUUID  *apitype.UUID `json:"userUuid"`
+	Reason    *string       `json:"reason"`
 }
 
 // exportNote is a note for the next agent.

@@ -288,9 +288,9 @@ func deferral(call apitype.UUID, request apitype.DeferRequest) func(*service.Que
 		if row.Call != call {
 			return false
 		}
-		row.DueAt, row.KeptFor = request.NotBefore, nil
+		row.DueAt, row.KeptFor, row.DueReason = request.NotBefore, nil, nil
 		if row.DueAt != nil {
-			row.KeptFor = request.UserUUID
+			row.KeptFor, row.DueReason = request.UserUUID, request.Reason
 		}
 		return true
 	}
@@ -365,7 +365,8 @@ func (d deferring) check(tx service.Tx, person apitype.UUID) (isDone bool, err e
 		return false, service.ErrAgain // The lease ended in between.
 	}
 	row, shown := rows[i], d.request.Replaces.NotBefore
-	isFor := row.DueAt == nil || same(row.KeptFor, d.request.UserUUID, apitype.UUID.Compare)
+	isFor := row.DueAt == nil || same(row.KeptFor, d.request.UserUUID, apitype.UUID.Compare) &&
+		same(row.DueReason, d.request.Reason, strings.Compare)
 	if isFor && same(row.DueAt, d.request.NotBefore, compareTimes) {
 		return true, nil
 	}
@@ -529,6 +530,8 @@ func callbackNode(d service.DeferralRow, c service.Caller, names map[apitype.UUI
 			return nil, fmt.Errorf("decode the stored person: %w", err)
 		}
 		d.PersonName = new(fullName(person))
+	} else {
+		d.Reason = nil
 	}
 	return json.Marshal(d.Deferral)
 }

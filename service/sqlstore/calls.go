@@ -184,6 +184,9 @@ func (q *listQuery) included(f service.CallFilter) (columns, joins string) {
 	if f.WithCompletedBy {
 		columns += `, t.completed_by`
 	}
+	if f.WithPrivate {
+		columns += `, t.private`
+	}
 	if f.WithPerson {
 		columns += `, p.doc`
 		joins += ` LEFT JOIN persons p ON p.number = t.person_number`
@@ -225,6 +228,9 @@ func newCallNode(f service.CallFilter) *callNode {
 	}
 	if f.WithCompletedBy {
 		n.dest = append(n.dest, nullUUIDDest{&n.call.CompletedBy})
+	}
+	if f.WithPrivate {
+		n.dest = append(n.dest, docDest{&n.call.Private})
 	}
 	if f.WithPerson {
 		n.dest = append(n.dest, docDest{&n.person.Doc})

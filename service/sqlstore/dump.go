@@ -210,6 +210,12 @@ var errUnfinishedErasure = &service.Error{
 	Detail: "the dump holds an erasure that was not finished; run fundeskd clean of the program that wrote it, and dump again",
 }
 
+// addedColumns are the columns that dumps from before the first release do not have.
+var addedColumns = map[string][]string{
+	"queue_calls": {"blocked_by", "due_reason"},
+	"donors":      {"contacted_before", "rested_at", "rested_until"},
+}
+
 // insertUnreleased reads what dumps from before the first release have in other tables and columns: contacts are kept,
 // and leases and counts of work are left out. isKnown is false for a table of today.
 func (t *tx) insertUnreleased(table string, rows []map[string]json.RawMessage) (saved int, isKnown bool, err error) {
@@ -228,8 +234,10 @@ func (t *tx) insertUnreleased(table string, rows []map[string]json.RawMessage) (
 		if table == "tokens" {
 			delete(row, "used_on")
 		}
-		if _, isThere := row["blocked_by"]; table == "queue_calls" && !isThere {
-			row["blocked_by"] = json.RawMessage("null")
+		for _, column := range addedColumns[table] {
+			if _, isThere := row[column]; !isThere {
+				row[column] = json.RawMessage("null")
+			}
 		}
 	}
 	if table != "queue_rings" {

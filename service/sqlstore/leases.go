@@ -21,7 +21,7 @@ const (
 		`shown_at, pending, account_uuid, request_uuid`
 	claimFields = leaseFields + `, language`
 	endedFields = leaseFields + `, ended_at, ended_by`
-	donorFields = claimFields + `, contacted_at`
+	donorFields = claimFields + `, contacted_at, contacted_before, rested_at, rested_until`
 )
 
 // columnsOf returns the names in a list of columns.
@@ -57,6 +57,7 @@ func leaseValues(l service.LeaseRow) []any { return append(leaseDest(&l), l.Lang
 const ineligibleUntil = `UPDATE queue_calls AS c SET
 		due_at = CASE WHEN c.call_uuid = %[1]s THEN NULL ELSE due_at END,
 		kept_for = CASE WHEN c.call_uuid = %[1]s THEN NULL ELSE kept_for END,
+		due_reason = CASE WHEN c.call_uuid = %[1]s THEN NULL ELSE due_reason END,
 		eligible_at = CASE WHEN eligible_at < %[2]s THEN %[2]s ELSE eligible_at END,
 		ready = 0`
 
@@ -401,7 +402,7 @@ func (t *tx) ForgetQueue(before service.QueueForgets, limit int) (most int, err 
 }
 
 // deferralFields are the columns of a callback, in the order of deferralDest.
-const deferralFields = `call_uuid, person_uuid, type, due_at, kept_for`
+const deferralFields = `call_uuid, person_uuid, type, due_at, kept_for, due_reason`
 
 func deferralDest(d *service.DeferralRow) []any {
 	return []any{
@@ -410,6 +411,7 @@ func deferralDest(d *service.DeferralRow) []any {
 		&d.Type,
 		timeDest{&d.NotBefore},
 		nullUUIDDest{&d.UserUUID},
+		&d.Reason,
 	}
 }
 

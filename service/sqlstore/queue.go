@@ -31,6 +31,7 @@ var (
 		"country",
 		"ended_at",
 		"blocked_by",
+		"due_reason",
 	}
 	newQueueColumns = append(slices.Clip(queueColumns), "kind", "call_number")
 )
@@ -61,6 +62,7 @@ func queueDest(q *service.QueueRow) []any {
 		&q.Country,
 		nullTimeDest{&q.EndedAt},
 		nullUUIDDest{&q.BlockedBy},
+		&q.DueReason,
 	}
 }
 
@@ -95,7 +97,8 @@ func (t *tx) UpdateQueueRow(q service.QueueRow) error {
 			opted_in = $11,
 			country = $12,
 			ended_at = $13,
-			blocked_by = $14
+			blocked_by = $14,
+			due_reason = $15
 		WHERE `+ofCall,
 		identifier(q.Call),
 		q.Language,
@@ -111,6 +114,7 @@ func (t *tx) UpdateQueueRow(q service.QueueRow) error {
 		q.Country,
 		nullTime(q.EndedAt),
 		nullUUID(q.BlockedBy),
+		q.DueReason,
 	)
 }
 
@@ -120,7 +124,9 @@ var queueFacts = `SELECT c.` + strings.Join(queueColumns, `, c.`) + `,` + otherF
 
 // otherFacts are the columns of other tables that decide whether a call may be given.
 const otherFacts = `
-		(SELECT d.contacted_at FROM donors d WHERE d.person_uuid = c.person_uuid),
+		(SELECT CASE WHEN d.contacted_at = d.rested_at THEN d.contacted_before ELSE d.contacted_at END
+			FROM donors d WHERE d.person_uuid = c.person_uuid),
+		(SELECT d.rested_until FROM donors d WHERE d.person_uuid = c.person_uuid),
 		(SELECT o.max_call_attempts FROM organizations o WHERE o.uuid = c.owner),
 		(SELECT d.expires_at FROM donors d WHERE d.person_uuid = c.person_uuid AND d.lease_uuid IS NOT NULL)`
 
@@ -147,11 +153,21 @@ var factsOfNew = sync.OnceValue(func() string {
 
 func (r *reader) QueueFacts(q *service.QueueRow) error {
 	return r.row(factsOfNew(), identifier(q.Person), identifier(q.Owner)).
-		scan(nullTimeDest{&q.ContactedAt}, &q.MaxAttempts, nullTimeDest{&q.LeasedUntil}, nullTimeDest{&q.EndedAt})
+		scan(append(otherDest(q), nullTimeDest{&q.EndedAt})...)
 }
 
 func factsDest(q *service.QueueRow) []any {
-	return append(queueDest(q), nullTimeDest{&q.ContactedAt}, &q.MaxAttempts, nullTimeDest{&q.LeasedUntil})
+	return append(queueDest(q), otherDest(q)...)
+}
+
+// otherDest are the destinations of otherFacts.
+func otherDest(q *service.QueueRow) []any {
+	return []any{
+		nullTimeDest{&q.ContactedAt},
+		nullTimeDest{&q.RestedUntil},
+		&q.MaxAttempts,
+		nullTimeDest{&q.LeasedUntil},
+	}
 }
 
 // QueueOfPerson returns and locks the waiting calls of a person: without the lock, two changes of a call at one time
@@ -219,7 +235,11 @@ const (
 		DO UPDATE SET person_uuid = excluded.person_uuid, contacted_at = excluded.contacted_at
 		WHERE queue_numbers.contacted_at < excluded.contacted_at`
 	contactPerson = `INSERT INTO donors (person_uuid, contacted_at) VALUES ($1, $2)
-		ON CONFLICT (person_uuid) DO UPDATE SET contacted_at = excluded.contacted_at
+		ON CONFLICT (person_uuid) DO UPDATE SET
+			contacted_at = excluded.contacted_at,
+			contacted_before = CASE
+				WHEN donors.contacted_at = donors.rested_at THEN donors.contacted_before
+				ELSE donors.contacted_at END
 		WHERE donors.contacted_at IS NULL OR donors.contacted_at < excluded.contacted_at`
 	// contactNumbers saves a contact with one statement, where each costs a round trip.
 	contactNumbers = `WITH numbers AS (` + contactNumber +
@@ -241,6 +261,31 @@ func (t *tx) RecordContact(person apitype.UUID, at apitype.Time, numbers []apity
 	}
 	_, err := t.exec(contactPerson, identifier(person), at.UnixMilli())
 	return err
+}
+
+// restDonor gives the contact $2 of the person $1 a rest until $3. The longest rest counts.
+const restDonor = `INSERT INTO donors (person_uuid, contacted_at, rested_at, rested_until) VALUES ($1, $2, $2, $3)
+	ON CONFLICT (person_uuid) DO UPDATE SET
+		contacted_before = CASE WHEN donors.contacted_before = $2 THEN NULL ELSE donors.contacted_before END,
+		rested_at = CASE WHEN donors.rested_at > $2 THEN donors.rested_at ELSE $2 END,
+		rested_until = CASE
+			WHEN donors.rested_at <> $2 AND donors.rested_until > $3 THEN donors.rested_until
+			ELSE $3 END`
+
+func (t *tx) RestDonor(person apitype.UUID, contact apitype.Time, until *apitype.Time) (err error) {
+	if until == nil {
+		_, err = t.exec(`UPDATE donors SET rested_at = NULL, rested_until = NULL WHERE person_uuid = $1 AND rested_at = $2`,
+			identifier(person), contact.UnixMilli())
+		return err
+	}
+	_, err = t.exec(restDonor, identifier(person), contact.UnixMilli(), until.UnixMilli())
+	return err
+}
+
+func (r *reader) ContactedAt(person apitype.UUID) (at *apitype.Time, err error) {
+	err = r.row(`SELECT MAX(contacted_at) FROM donors WHERE person_uuid = $1`, identifier(person)).
+		scan(nullTimeDest{&at})
+	return at, err
 }
 
 func (r *reader) NumbersContacted(numbers []apitype.UUID, since apitype.Time) (at *apitype.Time, err error) {

@@ -64,3 +64,28 @@ func (r *reader) WorkDone(scope service.Scope, user *apitype.UUID, since apitype
 		return append([]any{uuidDest{&w.User}, &w.Code}, workDest(w)...)
 	})
 }
+
+// mostWork bounds the operations that are read of each source.
+const mostWork = 1000
+
+// WorkOf reads the operations with a user from the audit, and those that ended the user's lease from the leases.
+func (r *reader) WorkOf(user apitype.UUID, since apitype.Time) ([]service.WorkRow, error) {
+	const text = `SELECT * FROM (
+			SELECT done_at, CASE operation
+					WHEN 'call.add-attempt' THEN 'attempt'
+					WHEN 'call.complete' THEN 'complete'
+					ELSE 'later' END, record_uuid
+			FROM audit
+			WHERE done_at >= $2 AND user_uuid = $1 AND operation IN ('call.add-attempt', 'call.complete', 'call.later')
+			ORDER BY done_at DESC LIMIT $3
+		) AS audited UNION ALL SELECT * FROM (
+			SELECT ended_at, CASE ended_by WHEN 'returned' THEN 'release' ELSE ended_by END, call_uuid
+			FROM ended_leases
+			WHERE user_uuid = $1 AND ended_at >= $2
+				AND (ended_by IN ('cancel', 'expire') OR ended_by = 'returned' AND shown_at IS NOT NULL)
+			ORDER BY ended_at DESC LIMIT $3
+		) AS ended`
+	return all(r.conn, text, []any{identifier(user), since.UnixMilli(), mostWork}, func(w *service.WorkRow) []any {
+		return []any{timeDest{&w.At}, &w.Operation, uuidDest{&w.Call}}
+	})
+}

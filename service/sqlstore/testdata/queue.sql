@@ -1,29 +1,37 @@
-SELECT c.call_uuid, c.person_uuid, c.owner, c.type, c.language, c.requested_at, c.attempts, c.external, c.opted_out, c.due_at, c.kept_for, c.eligible_at, c.ready, c.note, c.opted_in, c.country, c.ended_at, c.blocked_by,
-		(SELECT d.contacted_at FROM donors d WHERE d.person_uuid = c.person_uuid),
+SELECT c.call_uuid, c.person_uuid, c.owner, c.type, c.language, c.requested_at, c.attempts, c.external, c.opted_out, c.due_at, c.kept_for, c.eligible_at, c.ready, c.note, c.opted_in, c.country, c.ended_at, c.blocked_by, c.due_reason,
+		(SELECT CASE WHEN d.contacted_at = d.rested_at THEN d.contacted_before ELSE d.contacted_at END
+			FROM donors d WHERE d.person_uuid = c.person_uuid),
+		(SELECT d.rested_until FROM donors d WHERE d.person_uuid = c.person_uuid),
 		(SELECT o.max_call_attempts FROM organizations o WHERE o.uuid = c.owner),
 		(SELECT d.expires_at FROM donors d WHERE d.person_uuid = c.person_uuid AND d.lease_uuid IS NOT NULL)
 	, (SELECT p.doc FROM persons p WHERE p.uuid = c.person_uuid) FROM (SELECT * FROM queue_calls WHERE (kept_for IS NULL OR kept_for = $1 OR due_at <= $2) AND call_number IN (SELECT k.number FROM ended_leases r JOIN calls k ON k.uuid = r.call_uuid
 		WHERE r.user_uuid = $3
 		AND r.ended_at > $4 AND r.ended_by = 'returned') AND eligible_at <= $5 ORDER BY requested_at, call_uuid LIMIT 3) AS c ORDER BY requested_at, call_uuid
 
-SELECT c.call_uuid, c.person_uuid, c.owner, c.type, c.language, c.requested_at, c.attempts, c.external, c.opted_out, c.due_at, c.kept_for, c.eligible_at, c.ready, c.note, c.opted_in, c.country, c.ended_at, c.blocked_by,
-		(SELECT d.contacted_at FROM donors d WHERE d.person_uuid = c.person_uuid),
+SELECT c.call_uuid, c.person_uuid, c.owner, c.type, c.language, c.requested_at, c.attempts, c.external, c.opted_out, c.due_at, c.kept_for, c.eligible_at, c.ready, c.note, c.opted_in, c.country, c.ended_at, c.blocked_by, c.due_reason,
+		(SELECT CASE WHEN d.contacted_at = d.rested_at THEN d.contacted_before ELSE d.contacted_at END
+			FROM donors d WHERE d.person_uuid = c.person_uuid),
+		(SELECT d.rested_until FROM donors d WHERE d.person_uuid = c.person_uuid),
 		(SELECT o.max_call_attempts FROM organizations o WHERE o.uuid = c.owner),
 		(SELECT d.expires_at FROM donors d WHERE d.person_uuid = c.person_uuid AND d.lease_uuid IS NOT NULL)
 	, (SELECT p.doc FROM persons p WHERE p.uuid = c.person_uuid) FROM (SELECT * FROM queue_calls WHERE ready = 1 AND due_at IS NOT NULL AND (kept_for IS NULL OR (kept_for <> $2 AND due_at <= $1)) AND NOT call_number IN (SELECT k.number FROM ended_leases r JOIN calls k ON k.uuid = r.call_uuid
 		WHERE r.user_uuid = $3
 		AND r.ended_at > $4 AND r.ended_by = 'returned') AND eligible_at <= $5 ORDER BY due_at, call_uuid LIMIT 3) AS c ORDER BY due_at, call_uuid
 
-SELECT c.call_uuid, c.person_uuid, c.owner, c.type, c.language, c.requested_at, c.attempts, c.external, c.opted_out, c.due_at, c.kept_for, c.eligible_at, c.ready, c.note, c.opted_in, c.country, c.ended_at, c.blocked_by,
-		(SELECT d.contacted_at FROM donors d WHERE d.person_uuid = c.person_uuid),
+SELECT c.call_uuid, c.person_uuid, c.owner, c.type, c.language, c.requested_at, c.attempts, c.external, c.opted_out, c.due_at, c.kept_for, c.eligible_at, c.ready, c.note, c.opted_in, c.country, c.ended_at, c.blocked_by, c.due_reason,
+		(SELECT CASE WHEN d.contacted_at = d.rested_at THEN d.contacted_before ELSE d.contacted_at END
+			FROM donors d WHERE d.person_uuid = c.person_uuid),
+		(SELECT d.rested_until FROM donors d WHERE d.person_uuid = c.person_uuid),
 		(SELECT o.max_call_attempts FROM organizations o WHERE o.uuid = c.owner),
 		(SELECT d.expires_at FROM donors d WHERE d.person_uuid = c.person_uuid AND d.lease_uuid IS NOT NULL)
 	, (SELECT p.doc FROM persons p WHERE p.uuid = c.person_uuid) FROM (SELECT * FROM queue_calls WHERE ready = 1 AND due_at IS NOT NULL AND kept_for = $1 AND NOT call_number IN (SELECT k.number FROM ended_leases r JOIN calls k ON k.uuid = r.call_uuid
 		WHERE r.user_uuid = $2
 		AND r.ended_at > $3 AND r.ended_by = 'returned') AND eligible_at <= $4 ORDER BY due_at, call_uuid LIMIT 3) AS c ORDER BY due_at, call_uuid
 
-SELECT c.call_uuid, c.person_uuid, c.owner, c.type, c.language, c.requested_at, c.attempts, c.external, c.opted_out, c.due_at, c.kept_for, c.eligible_at, c.ready, c.note, c.opted_in, c.country, c.ended_at, c.blocked_by,
-		(SELECT d.contacted_at FROM donors d WHERE d.person_uuid = c.person_uuid),
+SELECT c.call_uuid, c.person_uuid, c.owner, c.type, c.language, c.requested_at, c.attempts, c.external, c.opted_out, c.due_at, c.kept_for, c.eligible_at, c.ready, c.note, c.opted_in, c.country, c.ended_at, c.blocked_by, c.due_reason,
+		(SELECT CASE WHEN d.contacted_at = d.rested_at THEN d.contacted_before ELSE d.contacted_at END
+			FROM donors d WHERE d.person_uuid = c.person_uuid),
+		(SELECT d.rested_until FROM donors d WHERE d.person_uuid = c.person_uuid),
 		(SELECT o.max_call_attempts FROM organizations o WHERE o.uuid = c.owner),
 		(SELECT d.expires_at FROM donors d WHERE d.person_uuid = c.person_uuid AND d.lease_uuid IS NOT NULL)
 	, (SELECT p.doc FROM persons p WHERE p.uuid = c.person_uuid) FROM (SELECT * FROM queue_calls WHERE ready = 1 AND due_at IS NULL AND NOT call_number IN (SELECT k.number FROM ended_leases r JOIN calls k ON k.uuid = r.call_uuid

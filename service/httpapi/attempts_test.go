@@ -1,0 +1,252 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/servicetest"
+)
+
+// attempt adds an attempt of a user to a call, now.
+func (f *floor) attempt(call, user apitype.UUID) apitype.Time {
+	f.t.Helper()
+	at := apitype.NewTime(f.Clock.Now())
+	f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/add-attempt",
+		fmt.Sprintf(`{"userUuid":%q,"attemptAt":%q}`, user, at))
+	return at
+}
+
+// describe sends the reason of an attempt.
+func (f *floor) describe(call apitype.UUID, at apitype.Time, body string) servicetest.Answer {
+	f.t.Helper()
+	return f.Do(f.token, http.MethodPut, "/fundesk/v1/calls/"+call.String()+"/attempts/"+at.String(), body)
+}
+
+// rests sets the rests of reasons.
+func (f *floor) rests(rests map[apitype.NotReached]string) {
+	f.t.Helper()
+	set := func(o *service.Organization) { o.Settings.NotReached = rests }
+	if _, err := f.Service.SetOrganization(f.t.Context(), f.organization, set); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// TestReasonsOfAttempts keeps the reason and the number of each attempt, and replaces them.
+func TestReasonsOfAttempts(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		me := f.users[0]
+		call := f.waitingCalls(1)[0]
+		first := f.attempt(call, me)
+		f.Clock.Advance(time.Minute)
+		second := f.attempt(call, me)
+		read := func() (all apitype.DescribedAttempts) {
+			f.Do(f.token, http.MethodGet, "/fundesk/v1/calls/"+call.String()+"/attempts", "").Decode(&all)
+			return all
+		}
+		for range 2 { // A repeat changes nothing.
+			if answer := f.describe(call, first, `{"reason":"busy","number":"mobile"}`); answer.Status != 200 {
+				t.Fatalf("got %d %s", answer.Status, answer.Body)
+			}
+		}
+		want := apitype.DescribedAttempts{Attempts: []apitype.DescribedAttempt{
+			{
+				AttemptAt: first,
+				UserUUID:  &me,
+				Reason:    new(apitype.NotReachedBusy),
+				Number:    new(apitype.PhoneMobile),
+			},
+			{AttemptAt: second, UserUUID: &me},
+		}}
+		if diff := gocmp.Diff(want, read()); diff != "" {
+			t.Error(diff)
+		}
+		listed := f.Do(f.token, http.MethodGet, "/api/v1/calls?attemptReasons=true", "")
+		if !strings.Contains(string(listed.Body), `"attemptReasons":["busy"]`) {
+			t.Errorf("got %s, want the reason on the edge", listed.Body)
+		}
+		f.describe(call, first, `{"reason":"voicemail"}`)
+		want.Attempts[0].Reason, want.Attempts[0].Number = new(apitype.NotReachedVoicemail), nil
+		if diff := gocmp.Diff(want, read()); diff != "" {
+			t.Error(diff)
+		}
+		var lines int
+		for _, line := range auditOf(t, f.Harness) {
+			if line.Operation == service.AuditCallReason && *line.Record == call {
+				lines++
+			}
+		}
+		if lines != 2 {
+			t.Errorf("got %d lines of the audit, want one for each change", lines)
+		}
+		if answer := f.describe(call, apitype.NewTime(f.Clock.Now().Add(time.Hour)), `{}`); answer.Status != 404 {
+			t.Errorf("got %d %s, want an unknown attempt not found", answer.Status, answer.Body)
+		}
+		for body, pointer := range map[string]string{`{"reason":"asleep"}`: "/reason", `{"number":"work"}`: "/number"} {
+			answer := f.describe(call, first, body)
+			if answer.Status != 400 || !strings.Contains(string(answer.Body), `"pointer":"`+pointer+`"`) {
+				t.Errorf("%s: got %d %s, want 400 at %s", body, answer.Status, answer.Body, pointer)
+			}
+		}
+		elsewhere := f.Token(servicetest.For(f.Organization("B")))
+		path := "/fundesk/v1/calls/" + call.String() + "/attempts"
+		if answer := f.Do(elsewhere, http.MethodGet, path, ""); answer.Status != 404 {
+			t.Errorf("got %d, want the call hidden from another organization", answer.Status)
+		}
+		export := f.Do(f.Token(servicetest.May(service.PersonsErase, service.PersonsRead)), http.MethodGet,
+			"/fundesk/v1/persons/"+f.Do(f.token, "GET", "/api/v1/calls/"+call.String(), "").Object()["personUuid"].(string)+"/export", "")
+		if !strings.Contains(string(export.Body), `"reason":"voicemail"`) {
+			t.Errorf("got %s, want the reason in the export", export.Body)
+		}
+	})
+}
+
+// TestRestOfAReason offers a donor again when the rest of the reason is over, be it shorter or longer than 4 hours.
+func TestRestOfAReason(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		me, other := f.users[0], f.users[1]
+		f.rests(map[apitype.NotReached]string{apitype.NotReachedBusy: "30m", apitype.NotReachedVoicemail: "26h"})
+		call := f.waitingCalls(1)[0]
+		offered := func(want bool, after time.Duration, when string) {
+			t.Helper()
+			f.Clock.Advance(after)
+			if got := f.state("").Waiting == 1; got != want {
+				t.Errorf("%s: got waiting %t, want %t", when, got, want)
+			}
+			if got := len(f.order("&userUuid=" + other.String())); (got == 1) != want {
+				t.Errorf("%s: got %d in the order, want %t", when, got, want)
+			}
+		}
+		f.take(me, "")
+		at := f.attempt(call, me)
+		offered(false, time.Minute, "attempt without a reason")
+		f.describe(call, at, `{"reason":"busy"}`)
+		offered(false, 28*time.Minute, "within the rest")
+		offered(true, time.Minute, "after the rest")
+		if got := f.take(other, ""); len(got.Leases) != 1 {
+			t.Errorf("got %+v, want the donor", got.Leases)
+		}
+
+		at = f.attempt(call, other)
+		f.describe(call, at, `{"reason":"voicemail"}`)
+		offered(false, 25*time.Hour, "within a long rest")
+		f.describe(call, at, `{"reason":"no-answer"}`) // It has no rest of its own: 4 hours are over.
+		offered(true, 0, "the reason was corrected")
+		f.describe(call, at, `{"reason":"voicemail"}`)
+		offered(true, time.Hour, "after a long rest")
+	})
+}
+
+// TestRestLeavesOtherContacts keeps the 4 hours of a contact without a reason beside a shorter rest.
+func TestRestLeavesOtherContacts(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		f.rests(map[apitype.NotReached]string{apitype.NotReachedBusy: "30m"})
+		call := f.waitingCalls(1)[0]
+		f.attempt(call, f.users[0])
+		f.Clock.Advance(time.Hour)
+		f.describe(call, f.attempt(call, f.users[0]), `{"reason":"busy"}`)
+		f.Clock.Advance(2*time.Hour + 59*time.Minute)
+		if got := f.state("").Waiting; got != 0 {
+			t.Error("got the donor within 4 hours of the first contact")
+		}
+		f.Clock.Advance(time.Minute)
+		if got := f.state("").Waiting; got != 1 {
+			t.Error("got no donor 4 hours after the first contact")
+		}
+	})
+}
+
+// TestReasonOfACallback keeps what a callback is about until it is taken.
+func TestReasonOfACallback(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		me := f.users[0]
+		call := f.waitingCalls(1)[0]
+		later := func(body string) string {
+			return fmt.Sprintf(`{"notBefore":%q,"userUuid":%q%s}`, apitype.NewTime(f.Clock.Now().Add(time.Hour)), me, body)
+		}
+		reason := func(token string) *string {
+			t.Helper()
+			var page struct {
+				Edges []struct{ Node apitype.Deferral }
+			}
+			f.Do(token, http.MethodGet, "/fundesk/v1/queue/deferrals", "").Decode(&page)
+			if len(page.Edges) != 1 {
+				t.Fatalf("got %d callbacks, want 1", len(page.Edges))
+			}
+			return page.Edges[0].Node.Reason
+		}
+		path := "/fundesk/v1/queue/calls/" + call.String() + "/later"
+		f.want(204, "PUT", path, later(`,"reason":"after work"`))
+		if got := reason(f.token); got == nil || *got != "after work" {
+			t.Errorf("got %v, want the reason", got)
+		}
+		if got := reason(f.Token(servicetest.May(service.CallsRead))); got != nil {
+			t.Errorf("got %q without persons:read, want none", *got)
+		}
+		f.want(400, "PUT", path, later(fmt.Sprintf(`,"reason":%q`, strings.Repeat("a", 201))))
+		f.want(400, "PUT", path, later(`,"reason":"a\nb"`))
+		f.want(204, "PUT", path, later(""))
+		if got := reason(f.token); got != nil {
+			t.Errorf("got %q, want none", *got)
+		}
+		_, lease, _ := f.choose(me, call)
+		f.want(204, "POST", "/fundesk/v1/queue/leases/"+lease.LeaseUUID.String()+"/release", later(`,"reason":"dinner"`))
+		if got := reason(f.token); got == nil || *got != "dinner" {
+			t.Errorf("got %v, want the reason of the release", got)
+		}
+	})
+}
+
+// TestWorkOfAnAgent lists what a user did, with the reasons and results, and nothing of another organization.
+func TestWorkOfAnAgent(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		me := f.users[0]
+		calls := f.waitingCalls(4)
+		taken := f.take(me, `,"count":4`).Leases
+		var want []apitype.AgentWorkItem
+		done := func(item apitype.AgentWorkItem) {
+			item.Time, item.Type = apitype.NewTime(f.Clock.Now()), "happy_call"
+			want = append([]apitype.AgentWorkItem{item}, want...)
+			f.Clock.Advance(time.Minute)
+		}
+		f.describe(calls[0], f.attempt(calls[0], me), `{"reason":"busy"}`)
+		done(apitype.AgentWorkItem{
+			Operation: apitype.WorkAttempt,
+			CallUUID:  calls[0],
+			Reason:    new(apitype.NotReachedBusy),
+		})
+		f.want(200, "PUT", "/api/v1/calls/"+calls[1].String()+"/actions/complete",
+			fmt.Sprintf(`{"userUuid":%q,"result":{"resultCode":"A1"}}`, me))
+		done(apitype.AgentWorkItem{Operation: apitype.WorkComplete, CallUUID: calls[1], ResultCode: new("A1")})
+		f.want(200, "PUT", "/api/v1/calls/"+calls[2].String()+"/actions/cancel", `{}`)
+		done(apitype.AgentWorkItem{Operation: apitype.WorkCancel, CallUUID: calls[2]})
+		for _, lease := range taken {
+			if lease.CallUUID == calls[3] {
+				f.want(204, "POST", "/fundesk/v1/queue/leases/"+lease.LeaseUUID.String()+"/release", `{}`)
+			}
+		}
+		done(apitype.AgentWorkItem{Operation: apitype.WorkRelease, CallUUID: calls[3]})
+		work := func(token, query string) []apitype.AgentWorkItem {
+			t.Helper()
+			var got apitype.AgentWork
+			f.Do(token, http.MethodGet, "/fundesk/v1/queue/agents/"+me.String()+"/work"+query, "").Decode(&got)
+			return got.Work
+		}
+		if diff := gocmp.Diff(want, work(f.token, "")); diff != "" {
+			t.Error(diff)
+		}
+		if diff := gocmp.Diff(want[:2], work(f.token, "?since="+want[1].Time.String())); diff != "" {
+			t.Errorf("since: %s", diff)
+		}
+		if got := work(f.Token(servicetest.For(f.Organization("B"))), ""); len(got) != 0 {
+			t.Errorf("got %+v, want nothing of another organization", got)
+		}
+		f.want(400, "GET", "/fundesk/v1/queue/agents/"+me.String()+"/work?since=2026-01-01", "")
+	})
+}
