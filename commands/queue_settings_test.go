@@ -120,6 +120,9 @@ func TestQueueSettingsOfWhoMayBeCalled(t *testing.T) {
 		{"hours alone", "settings", hours, 0, "calling_hours.NL", `"callingHours":{"NL":{"weekday":"00:00-24:00","saturday":"-"}}}`},
 		{"an unknown country", "settings, rules", "country = \"NLD\"\n", 2, "country is no country", ""},
 		{"hours of no day", "settings, rules", rules + "[calling_hours.NL]\nsunday = \"24:00-00:00\"\n", 2, "calling_hours.NL.sunday", ""},
+		{"rests", "settings, attempts", "[not_reached]\nbusy = \"30m\"\n", 0, "not_reached.busy (new)", `"notReached":{"busy":"30m"}`},
+		{"a service without rests", "settings", "[not_reached]\nbusy = \"30m\"\n", 7, "the service has no reasons of attempts", ""},
+		{"a rest that is none", "settings, attempts", "[not_reached]\nbusy = \"soon\"\n", 2, "not_reached.busy must be a time", ""},
 		{"a day that is none", "settings, rules", "holidays = [\"NL:2027-02-29\"]\n", 2, "holidays.0 is no change of holidays", ""},
 	} {
 		f := newSettingsService(t)

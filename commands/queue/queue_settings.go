@@ -245,7 +245,8 @@ func differences(was, is apitype.OrganizationSettings) []string {
 	all := slices.Concat(
 		differing("results.", was.Results, is.Results), differing("scripts.", was.Scripts, is.Scripts),
 		differing("calling_hours.", was.CallingHours, is.CallingHours),
-		differing("required_checks.", was.RequiredChecks, is.RequiredChecks))
+		differing("required_checks.", was.RequiredChecks, is.RequiredChecks),
+		differing("not_reached.", was.NotReached, is.NotReached))
 	for _, one := range []struct {
 		name    string
 		was, is any
