@@ -93,9 +93,19 @@ func (h *heavyPerson) asks() map[string]func(n int) ask {
 		"PUT /fundesk/v1/queue/calls/{uuid}/lease": func(n int) ask {
 			return ask{"/fundesk/v1/queue/calls/" + h.waiting[1] + "/lease", fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"leaseSeconds":30}`, apitype.NewUUID(), user)}
 		},
-		"GET /fundesk/v1/calls/missing-checks":    at("/fundesk/v1/calls/missing-checks?first=500", ""),
-		"GET /fundesk/v1/calls/{uuid}/checks":     at("/fundesk/v1/calls/"+h.call+"/checks", ""),
-		"PUT /fundesk/v1/calls/{uuid}/checks":     at("/fundesk/v1/calls/"+h.call+"/checks", `{"items":[{"name":"mobile","at":"2026-01-01"}]}`),
+		"GET /fundesk/v1/calls/missing-checks":  at("/fundesk/v1/calls/missing-checks?first=500", ""),
+		"GET /fundesk/v1/calls/{uuid}/checks":   at("/fundesk/v1/calls/"+h.call+"/checks", ""),
+		"PUT /fundesk/v1/calls/{uuid}/checks":   at("/fundesk/v1/calls/"+h.call+"/checks", `{"items":[{"name":"mobile","at":"2026-01-01"}]}`),
+		"GET /fundesk/v1/calls/{uuid}/attempts": at("/fundesk/v1/calls/"+h.call+"/attempts", ""),
+		"PUT /fundesk/v1/calls/{uuid}/attempts/{attemptAt}": body(
+			"/fundesk/v1/calls/"+h.call+"/attempts/2026-01-01T00:00:00Z",
+			func(n int) string { return fmt.Sprintf(`{"reason":%q}`, apitype.NotReachedReasons[n%4]) }),
+		"GET /fundesk/v1/queue/agents/{uuid}/work": at("/fundesk/v1/queue/agents/"+user+"/work", ""),
+		"PUT /fundesk/v1/queue/users/{uuid}/state": at("/fundesk/v1/queue/users/"+apitype.NewUUID().String()+"/state",
+			`{"state":"paused","reason":"lunch"}`),
+		"GET /fundesk/v1/queue/message": at("/fundesk/v1/queue/message", ""),
+		"PUT /fundesk/v1/queue/message": at("/fundesk/v1/queue/message",
+			fmt.Sprintf(`{"organizationUuid":%q,"text":%q}`, h.organization, strings.Repeat("x", 200))),
 		"GET /fundesk/v1/persons/{uuid}/consents": at("/fundesk/v1/persons/"+h.person+"/consents", ""),
 		"POST /fundesk/v1/persons/{uuid}/consents": at("/fundesk/v1/persons/"+h.person+"/consents",
 			fmt.Sprintf(`{"channel":"mail","basis":"customer","wording":%q,"at":"2026-01-01"}`, strings.Repeat("x", 2000))),

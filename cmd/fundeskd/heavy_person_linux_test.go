@@ -31,8 +31,8 @@ const (
 // have in memory, and 135 MB what there is.
 func heavyCalls() int { return inShort(130, 601) }
 
-// heavyPerson is a service with one person who has many calls, each as large as one may be without
-// attempts: about 225 kB.
+// heavyPerson is a service with one person who has many calls, each as large as one may be with one
+// attempt: about 225 kB.
 type heavyPerson struct {
 	environment
 	person, call  string // Of the calls, one.
@@ -74,7 +74,7 @@ func newHeavyPerson(t *testing.T) *heavyPerson {
 	}
 	for i := range heavyCalls() {
 		h.call = apitype.NewUUID().String()
-		fmt.Fprintf(&lines, `{"kind":"call","data":{"uuid":%q,"personUuid":%q,"relatedCaseUuid":%q,"status":"completed","type":"verification","requestedAt":%q,"completedAt":"2026-02-01","notes":%q,"result":{"resultCode":"reached","completedAt":"2026-02-01","notes":%q},"externalMetadata":%s}}`+"\n",
+		fmt.Fprintf(&lines, `{"kind":"call","data":{"uuid":%q,"personUuid":%q,"relatedCaseUuid":%q,"status":"completed","type":"verification","requestedAt":%q,"completedAt":"2026-02-01","attempts":[{"userUuid":null,"attemptAt":"2026-01-01","createdAt":"2026-01-01"}],"notes":%q,"result":{"resultCode":"reached","completedAt":"2026-02-01","notes":%q},"externalMetadata":%s}}`+"\n",
 			h.call, h.person, h.pledge, apitype.NewTime(time.Now().Add(-time.Duration(i)*time.Minute)), h.note, h.note, metadata)
 	}
 	h.done(lines.String(), "load", "-")
