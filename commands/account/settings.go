@@ -119,7 +119,7 @@ func settings() []setting {
 		},
 		{
 			"theme",
-			"colours of the terminal interface: default, high-contrast or calm",
+			"colours of the terminal interface: default, light, high-contrast or calm",
 			func(p *profile.Profile) any { return &p.Theme },
 		},
 		{

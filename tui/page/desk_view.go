@@ -454,7 +454,7 @@ func markdown(s Styles, lines []string, width int) []string {
 		case strings.HasPrefix(text, "#"):
 			text, role = strings.TrimSpace(strings.TrimLeft(text, "#")), s.bold
 		case strings.HasPrefix(text, ">"):
-			text, role = strings.TrimSpace(text[1:]), s.Warn
+			text, role = strings.TrimSpace(text[1:]), s.bold
 		case strings.HasPrefix(text, "* "), strings.HasPrefix(text, "- "):
 			text = "- " + strings.TrimSpace(text[2:])
 		}

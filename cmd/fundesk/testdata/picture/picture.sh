@@ -23,7 +23,8 @@ begin() {
   tmux -S "$socket" kill-server 2>/dev/null || true
   until rm -rf "$work/home" 2>/dev/null; do sleep 0.2; done # The program saves what it has, and ends.
   mkdir -p "$work/home/.config/fundesk"
-  cat > "$work/home/.config/fundesk/config.toml" <<'TOML'
+  printf '[profiles.demo]\ntheme = "%s"\n' "${1:-default}" > "$work/home/.config/fundesk/config.toml"
+  cat >> "$work/home/.config/fundesk/config.toml" <<'TOML'
 [profiles.demo.agents]
 a0000000-0000-4000-8000-000000000001 = "Anneke"
 a0000000-0000-4000-8000-000000000002 = "Joost"
@@ -96,22 +97,25 @@ capture desk
 draw desk "$work/desk.txt"
 
 # The other pages, on a dark and on a light terminal.
-begin
-keys 2
-wait_for 'gives  '
-capture calls
-keys 6
-wait_for 'R counts anew'
-capture stats
-floor
-keys 7
-wait_for 'Priya .*idle'
-wait_for 'Joost .*min'
-capture floor
-for page in calls stats floor; do
-  draw "$page-dark" "$work/$page.txt"
-  draw "$page-light" -light "$work/$page.txt"
-done
+pages() {
+  begin "$1"
+  keys 2
+  wait_for 'gives  '
+  capture calls
+  keys 6
+  wait_for 'R counts anew'
+  capture stats
+  floor
+  keys 7
+  wait_for 'Priya .*idle'
+  wait_for 'Joost .*min'
+  capture floor
+  for page in calls stats floor; do
+    draw "$page-$2" "${@:3}" "$work/$page.txt"
+  done
+}
+pages default dark
+pages light light -light
 
 # A minute of an agent: not reached; reached, with notes; taken back, and sent again.
 begin
