@@ -14,6 +14,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/postal"
 	"fundesk/commands/bulk"
 	"fundesk/commands/change"
 	"fundesk/commands/cli"
@@ -481,4 +482,19 @@ func (r *rowReader) quoteValue(value any) string {
 		return "none"
 	}
 	return r.quote(render.FieldText(value))
+}
+
+// wholeAddress is the name of a column that has street, house number and its extension in one cell.
+const wholeAddress = "address"
+
+// splitAddress splits a cell, or says what helps.
+func splitAddress(text, country string) (street, number, extension string, err error) {
+	street, number, extension, err = postal.Split(text, country)
+	switch {
+	case errors.Is(err, postal.ErrNoCountry):
+		err = fmt.Errorf("%w; --country or country_column names it", err)
+	case err != nil:
+		err = fmt.Errorf("%w; use columns of their own", err)
+	}
+	return street, number, extension, err
 }

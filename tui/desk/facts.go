@@ -134,6 +134,9 @@ func (e *Form) Facts(sign func(said string) string) []Fact {
 			}
 			fact.Parts = append(fact.Parts, Part{" · " + e.Say("social security number") + " ", masked, masked})
 		}
+		if first.Key == streetKey {
+			fact.Parts = movedAddress(fact.Parts)
+		}
 		facts[i] = fact
 	}
 	return append(facts, e.requiredFacts()...)

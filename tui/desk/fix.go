@@ -142,6 +142,9 @@ func (e *Form) Correct(f Fix, is string) (wrong string) {
 	if f.Why != "" {
 		return e.Say("cannot be corrected: %s", f.Why)
 	}
+	if whole, isWhole := e.wholeAddress(f, is); isWhole {
+		return e.move(whole)
+	}
 	is, wrong = e.checkFix(f, is)
 	if wrong != "" {
 		return wrong
@@ -173,6 +176,12 @@ func (e *Form) WrongFix(f Fix, typed string) string {
 
 // checkFix returns a typed value in its form on the wire, or its problem together with all other corrections.
 func (e *Form) checkFix(f Fix, typed string) (is, wrong string) {
+	if _, isWhole := e.wholeAddress(f, typed); isWhole {
+		return typed, ""
+	}
+	if wrong := e.wrongStreet(f, typed); wrong != "" {
+		return "", wrong
+	}
 	is, wrong = e.readFix(f, strings.TrimSpace(typed))
 	if wrong != "" {
 		return "", wrong
@@ -379,7 +388,12 @@ func (q *Questions) Fixes() Answer {
 
 // fix asks for the right value of a detail.
 func (q *Questions) fix(f Fix) *Question {
-	ask := &Question{Title: q.Say(f.Label), Empty: q.Fixes}
+	ask := &Question{Title: q.Say(f.Label), Empty: func() Answer {
+		if next, found := q.day.Form.AfterStreet(f, ""); found {
+			return q.fix(next).again()
+		}
+		return q.Fixes()
+	}}
 	if f.IsInterval() {
 		for _, interval := range apitype.DonationIntervals {
 			pick := func() Answer { return q.correct(f, string(interval)) }
@@ -407,6 +421,9 @@ func (q *Questions) correct(f Fix, value string) Answer {
 		ask := q.fix(missing)
 		ask.Lines = []string{why}
 		return ask.again()
+	}
+	if next, found := q.day.Form.AfterStreet(f, value); found {
+		return q.fix(next).again()
 	}
 	return q.Fixes()
 }

@@ -25,6 +25,7 @@ type fixing struct {
 	was    string // What was recorded of it when it was chosen.
 	editor widget.TextField
 	wrong  string // What is wrong with the value, or why a detail cannot be corrected.
+	moving bool   // A new street was typed: the other parts of the address follow.
 }
 
 // Fix opens the details for correction.
@@ -73,6 +74,7 @@ func (f *fixing) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 func (f *fixing) choose(fix desk.Fix) {
 	f.wrong = ""
 	f.key, f.was, f.editor = fix.Key, fix.Was, widget.TextField{}
+	f.moving = f.moving && strings.HasPrefix(fix.Key, "address/") || fix.Key == "address/street"
 	if fix.Why != "" {
 		f.wrong = f.desk.Say(fix.Label) + ": " + f.desk.Say(fix.Why)
 		return
@@ -134,7 +136,7 @@ func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 	}
 	switch name := msg.String(); {
 	case !found || name == "esc":
-		f.key, f.wrong = "", ""
+		f.key, f.wrong, f.moving = "", "", false
 	case name == "enter" || name == "ctrl+s":
 		return f.accept(fix, f.editor.Value(), name == "ctrl+s")
 	case name == "ctrl+x":
@@ -182,6 +184,9 @@ func (f *fixing) accept(fix desk.Fix, typed string, sends bool) Fate {
 		}
 		if sends {
 			return Passes
+		}
+		if next, found := f.desk.Day.Form.AfterStreet(fix, value); found && f.moving {
+			f.choose(next)
 		}
 		return Stays
 	}

@@ -1,0 +1,126 @@
+// Package postal splits addresses that are written on one line, by the form of their country.
+package postal
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// The countries whose addresses are split, by the place of the number.
+const (
+	numberLast  = "NL BE DE AT CH ES IT DK SE NO FI PL CZ PT"
+	numberFirst = "GB IE FR LU US CA AU NZ"
+)
+
+// Why a line is not split.
+var (
+	ErrNoCountry = errors.New("cannot be split without a country")
+	ErrForm      = errors.New("cannot be split into street and house number")
+)
+
+// A house number, with an extension that is joined to it, and an address that begins with one.
+var (
+	houseNumber = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(\d{1,5})[-/]?([A-Za-z]{0,4}|[\dIVX]{1,4})$`)
+	})
+	numberThenStreet = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(\d{1,5})(?:\s*(bis|ter|quater|[a-z]|[-/]\s?\d{1,4}))?[\s,]+(\D.*)$`)
+	})
+)
+
+// beforeExtension are the words after which a number is no house number.
+const beforeExtension = "bus box bte boite b app apt appt appartement top stiege tur piso pta esc int scala"
+
+// Split returns the parts of a line with a street and a house number by the form of its country.
+func Split(text, country string) (street, number, extension string, err error) {
+	text = strings.Join(strings.Fields(text), " ")
+	isLast := slices.Contains(strings.Fields(numberLast), country)
+	isFirst := slices.Contains(strings.Fields(numberFirst), country)
+	switch {
+	case country == "":
+		return "", "", "", ErrNoCountry
+	case isFirst:
+		m := numberThenStreet().FindStringSubmatch(text)
+		if m == nil || strings.ContainsAny(m[3], "0123456789") && strings.Contains(m[3], ",") {
+			return "", "", "", ErrForm
+		}
+		return m[3], m[1], trimExtension(m[2]), nil
+	case isLast:
+		return splitAtNumber(strings.Fields(text))
+	default:
+		return "", "", "", ErrForm
+	}
+}
+
+// splitAtNumber splits at the last word that is a house number. Two numbers side by side are refused.
+func splitAtNumber(words []string) (street, number, extension string, err error) {
+	for i := len(words) - 1; i > 0; i-- {
+		word := strings.Trim(words[i], ",")
+		m := houseNumber().FindStringSubmatch(word)
+		before := strings.ToLower(strings.Trim(words[i-1], ",."))
+		switch {
+		case m == nil || slices.Contains(strings.Fields(beforeExtension), before):
+			continue
+		case houseNumber().MatchString(before):
+			return "", "", "", ErrForm
+		}
+		rest := strings.Join(words[i+1:], " ")
+		isStreet := len(rest) > 12 && len(strings.Fields(rest)) < 2
+		if m[2] != "" && rest != "" || isStreet {
+			return "", "", "", ErrForm
+		}
+		return strings.TrimRight(strings.Join(words[:i], " "), " ,"), m[1], trimExtension(m[2] + rest), nil
+	}
+	return "", "", "", ErrForm
+}
+
+// trimExtension returns an extension without what joins it to its number.
+func trimExtension(text string) string { return strings.Trim(text, " -/,") }
+
+// Address is an address in its parts.
+type Address struct{ Street, Number, Extension, Code, City string }
+
+// codes are the forms of postcodes by country, within a line.
+var codes = sync.OnceValue(func() map[string]*regexp.Regexp {
+	const four, five = `(?:[A-Z]{1,2}-)?(\d{4})`, `(?:[A-Z]{1,2}-)?(\d{5})`
+	forms := map[string]string{
+		"NL": `(\d{4} ?[A-Za-z]{2})`,
+		"BE": four, "AT": four, "CH": four, "LU": four,
+		"DE": five, "FR": five, "ES": five, "IT": five,
+	}
+	all := map[string]*regexp.Regexp{
+		"GB": regexp.MustCompile(`^(.+?),\s*([^,\d]+?),?\s+([A-Za-z]{1,2}\d[A-Za-z\d]?\s*\d[A-Za-z]{2})$`),
+	}
+	for country, form := range forms {
+		all[country] = regexp.MustCompile(`^(.+?)[,;\s]\s*` + form + `[,\s]+(\D+)$`)
+	}
+	return all
+})
+
+// SplitWhole returns the parts of a line with street, number, postcode and town by the form of its country. It returns
+// false for any other line.
+func SplitWhole(text, country string) (a Address, found bool) {
+	form := codes()[country]
+	if form == nil {
+		return a, false
+	}
+	m := form.FindStringSubmatch(strings.Join(strings.Fields(text), " "))
+	if m == nil {
+		return a, false
+	}
+	first, code, city := m[1], m[2], m[3]
+	if country == "GB" { // The town comes before the postcode.
+		code, city = city, code
+	}
+	street, number, extension, err := Split(strings.Trim(first, " ,"), country)
+	a = Address{street, number, extension, strings.ToUpper(code), strings.Trim(city, " ,")}
+	return a, err == nil
+}
+
+// LooksWhole reports whether a line is more than a street: it has a comma, or a line break, and a digit.
+func LooksWhole(text string) bool {
+	return strings.ContainsAny(text, ",;\n") && strings.ContainsAny(text, "0123456789")
+}

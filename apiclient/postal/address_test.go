@@ -1,0 +1,74 @@
+package postal
+
+import (
+	"strings"
+	"testing"
+)
+
+// A line of an address is split by the form of its country, or refused.
+func TestAddressesAreSplit(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ text, country, want string }{
+		{"Kerkstraat 12", "NL", "Kerkstraat|12|"},
+		{"Kerkstraat 12a", "NL", "Kerkstraat|12|a"},
+		{"Kerkstraat 12-II", "NL", "Kerkstraat|12|II"},
+		{"Kerkstraat 12 hs", "NL", "Kerkstraat|12|hs"},
+		{"Plein 1944 7", "NL", ""},
+		{"2e Jan Steenstraat 14", "NL", "2e Jan Steenstraat|14|"},
+		{"Meir 100 bus 3", "BE", "Meir|100|bus 3"},
+		{"Hauptstr. 5a", "DE", "Hauptstr.|5|a"},
+		{"Straße des 17. Juni 135", "DE", "Straße des 17. Juni|135|"},
+		{"Via Roma, 12", "IT", "Via Roma|12|"},
+		{"1 High St", "GB", "High St|1|"},
+		{"12 bis, rue de la Paix", "FR", "rue de la Paix|12|bis"},
+		{"12B High Street", "GB", "High Street|12|B"},
+		{"Flat 2, 12 High St", "GB", ""},
+		{"Postbus", "NL", ""},
+		{"Kerkstraat", "NL", ""},
+		{"Kerkstraat 12 3", "NL", ""},
+		{"Calle Mayor, 12, 3º B", "ES", "Calle Mayor|12|3º B"},
+		{"12 Kerkstraat", "NL", ""},
+		{"Kerkstraat 12", "", ""},
+		{"Kerkstraat 12", "JP", ""},
+		{"", "NL", ""},
+	} {
+		street, number, extension, err := Split(test.text, test.country)
+		got := street + "|" + number + "|" + extension
+		if err != nil {
+			got = ""
+		}
+		if got != test.want {
+			t.Errorf("%q in %q: got %q, %v, want %q", test.text, test.country, got, err, test.want)
+		}
+	}
+}
+
+// A pasted address is split into all its parts by the form of its country, or not at all.
+func TestWholeAddressesAreSplit(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ text, country, want string }{
+		{"Kerkstraat 61a, 8094 RA Zwolle", "NL", "Kerkstraat|61|a|8094 RA|Zwolle"},
+		{"Kerkstraat 61 a\n8094ra  Zwolle", "NL", "Kerkstraat|61|a|8094RA|Zwolle"},
+		{"Plein 12 1234 AB Den Haag", "NL", "Plein|12||1234 AB|Den Haag"},
+		{"Meir 100 bus 3, 2000 Antwerpen", "BE", "Meir|100|bus 3|2000|Antwerpen"},
+		{"Domstraße 12 b, 50667 Köln", "DE", "Domstraße|12|b|50667|Köln"},
+		{"Hauptstr. 12, D-50667 Köln", "DE", "Hauptstr.|12||50667|Köln"},
+		{"Mariahilfer Straße 5, 1060 Wien", "AT", "Mariahilfer Straße|5||1060|Wien"},
+		{"12 bis, rue de la Paix, 75002 Paris", "FR", "rue de la Paix|12|bis|75002|Paris"},
+		{"12B High Street, London SW1A 1AA", "GB", "High Street|12|B|SW1A 1AA|London"},
+		{"Hauptstr. 12, 50667 Köln", "NL", ""},
+		{"Kerkstraat 61a, Zwolle", "NL", ""},
+		{"Kerkstraat", "NL", ""},
+		{"Kerkstraat 12, 8094 RA Zwolle", "JP", ""},
+		{"", "NL", ""},
+	} {
+		a, found := SplitWhole(test.text, test.country)
+		got := strings.Join([]string{a.Street, a.Number, a.Extension, a.Code, a.City}, "|")
+		if !found {
+			got = ""
+		}
+		if got != test.want {
+			t.Errorf("%q in %q: got %q, want %q", test.text, test.country, got, test.want)
+		}
+	}
+}

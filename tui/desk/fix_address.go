@@ -1,0 +1,110 @@
+package desk
+
+import (
+	"slices"
+	"strings"
+
+	"fundesk/apiclient/postal"
+)
+
+// The parts of an address, in the order in which they are typed after a new street.
+const streetKey = "address/street"
+
+var addressKeys = []string{
+	streetKey, "address/houseNumber", "address/houseNumberExtension", "address/zipCode", "address/city",
+}
+
+// country returns the country of the donor's address, as it is to be.
+func (e *Form) country() string {
+	i := slices.IndexFunc(e.Fixes(), func(f Fix) bool { return f.Key == "address/country" })
+	if i < 0 {
+		return ""
+	}
+	return strings.ToUpper(e.Fixes()[i].Is)
+}
+
+// wholeAddress returns the parts of an address that was typed as a street.
+func (e *Form) wholeAddress(f Fix, typed string) (a postal.Address, isWhole bool) {
+	if f.Key != streetKey {
+		return a, false
+	}
+	return postal.SplitWhole(typed, e.country())
+}
+
+// wrongStreet returns why a text is neither a street nor an address, or an empty text.
+func (e *Form) wrongStreet(f Fix, typed string) string {
+	_, isWhole := e.wholeAddress(f, typed)
+	if f.Key != streetKey || isWhole || !postal.LooksWhole(typed) {
+		return ""
+	}
+	return e.Say("is more than a street, and no address in %s: type the street alone", e.country())
+}
+
+// move corrects all parts of an address. Nothing of the old one stays.
+func (e *Form) move(a postal.Address) (wrong string) {
+	is := map[string]string{
+		streetKey: a.Street, "address/houseNumber": a.Number, "address/houseNumberExtension": a.Extension,
+		"address/zipCode": a.Code, "address/city": a.City,
+	}
+	before := e.Entered
+	for _, f := range e.Fixes() {
+		if value, isPart := is[f.Key]; isPart {
+			e.correct(f.Key, value, f.Was)
+		}
+	}
+	if _, _, problems := e.corrections(); len(problems) > 0 {
+		e.Entered = before
+		return e.Say(problems[0].Message)
+	}
+	e.propose()
+	e.autosave()
+	return ""
+}
+
+// AfterStreet returns the part of an address that comes after another one, when the agent has typed a new street. It
+// returns false after the last one, and after a whole address. A new house number drops the old extension.
+func (e *Form) AfterStreet(f Fix, typed string) (next Fix, found bool) {
+	_, isWhole := e.wholeAddress(f, typed)
+	at := slices.Index(addressKeys, f.Key)
+	if isWhole || at < 0 || at == len(addressKeys)-1 || !e.hasNewStreet() {
+		return Fix{}, false
+	}
+	if f.Key == "address/houseNumber" && typed != "" && typed != f.Was {
+		e.dropExtension()
+	}
+	for _, fix := range e.Fixes() {
+		if fix.Key == addressKeys[at+1] {
+			return fix, true
+		}
+	}
+	return Fix{}, false
+}
+
+func (e *Form) dropExtension() {
+	for _, f := range e.Fixes() {
+		if f.Key == "address/houseNumberExtension" && !f.IsChanged() {
+			e.Correct(f, "")
+		}
+	}
+}
+
+func (e *Form) hasNewStreet() bool {
+	return slices.ContainsFunc(e.Fixes(), func(f Fix) bool { return f.Key == streetKey && f.IsChanged() })
+}
+
+// movedAddress returns an address that has another street, in one part, so that it reads as one.
+func movedAddress(parts []Part) []Part {
+	if len(parts) == 0 || parts[0].Was == parts[0].Is {
+		return parts
+	}
+	line := func(of func(Part) string) string {
+		var b strings.Builder
+		for _, p := range parts {
+			if value := of(p); value != "" {
+				b.WriteString(p.Before + value)
+			}
+		}
+		return strings.TrimLeft(b.String(), " ,")
+	}
+	return []Part{{"", line(func(p Part) string { return p.Was }), line(func(p Part) string { return p.Is })}}
+}
