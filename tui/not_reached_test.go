@@ -1,0 +1,123 @@
+package tui
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
+)
+
+// attempts returns the attempts of a call with their reasons, as the service has them.
+func (w *world) attempts(t *testing.T, call apitype.UUID) string {
+	t.Helper()
+	all, err := apiclient.Decoded(w.client.Attempts(t.Context(), call))
+	servicetest.Check(t, err)
+	var texts []string
+	for _, a := range all.Attempts {
+		text := "none"
+		if a.Reason != nil {
+			text = string(*a.Reason)
+		}
+		if a.Number != nil {
+			text += " " + string(*a.Number)
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// A records why the donor was not reached, as one group that one key takes back.
+func TestNotReachedWithReason(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	d := newDriver(t, w.options)
+	d.enter("n", "d")
+	call := d.app.Day.Call.UUID
+	w.Clock.Advance(time.Second)
+	d.enter("A", "2")
+	d.sees("not reached, busy: Anna Jansen")
+	if len(w.entries(t)) != 2 {
+		t.Errorf("got %q, want the attempt and its reason", w.entries(t))
+	}
+	d.press("u")
+	if len(w.entries(t)) != 0 || !d.app.Day.IsOn(call) {
+		t.Errorf("got %q, want both taken back", w.entries(t))
+	}
+	w.Clock.Advance(time.Second)
+	d.enter("A", "3")
+	w.Clock.Advance(6 * time.Second)
+	d.deliverOutbox(w)
+	if got := w.attempts(t, call); got != "voicemail mobile" {
+		t.Errorf("got %q, want voicemail at the mobile number", got)
+	}
+}
+
+// A number that does not exist is struck out, and the card stays as long as another one was not tried. The record is not
+// changed, and taking the attempt back gives the number back.
+func TestNoSuchNumber(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	path := "/api/v1/persons/" + personID(1).String() + "/actions/update"
+	if got := w.Do(w.token, http.MethodPut, path, `{"phoneNumber":"+31201234567"}`); got.Status != http.StatusOK {
+		t.Fatalf("got %d %s", got.Status, got.Body)
+	}
+	d := newDriver(t, w.options)
+	d.enter("n", "d")
+	call := d.app.Day.Call.UUID
+	w.Clock.Advance(time.Second)
+	d.enter("A", "4")
+	if !d.app.Day.IsOn(call) || !d.app.Day.Card.IsStruck("mobile") {
+		t.Fatalf("got:\n%s\nwant the card with the mobile number struck out", d.text())
+	}
+	d.sees("no such number  mobile rang", "home  d dials")
+	d.press("u")
+	if d.app.Day.Card.IsStruck("mobile") {
+		t.Error("taken back: the number is still struck out")
+	}
+	w.Clock.Advance(2 * time.Second)
+	d.enter("A", "4")
+	w.Clock.Advance(6 * time.Second)
+	d.deliverOutbox(w)
+	d.press("d")
+	w.Clock.Advance(2 * time.Second)
+	d.enter("A", "1")
+	if d.app.Day.IsOn(call) {
+		t.Error("the card stays after the last number")
+	}
+	w.Clock.Advance(6 * time.Second)
+	d.deliverOutbox(w)
+	if got, want := w.attempts(t, call), "no-such-number mobile, no-answer home"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// The reason of a callback stands in the agent's list and on the card, and a bell announces it once.
+func TestCallbackWithReason(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	d := newDriver(t, w.options)
+	d.send(keyPress("n"))
+	w.seen()
+	d.press("b")
+	d.typing("in 2 hours after dinner")
+	d.sees("after dinner")
+	d.press("enter")
+	w.Clock.Advance(6 * time.Second)
+	d.deliverOutbox(w)
+	d.press("C")
+	d.sees("Anna Jansen · after dinner")
+	d.press("esc")
+	w.Clock.Advance(2*time.Hour - 2*time.Minute)
+	for range 3 {
+		d.send(ticked{})
+		w.Clock.Advance(time.Second)
+	}
+	d.press("!")
+	if n := strings.Count(d.text(), "07  callback: 11:15 Anna"); n != 1 {
+		t.Errorf("got %d announcements, want one:\n%s", n, d.text())
+	}
+}
