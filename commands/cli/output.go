@@ -240,6 +240,12 @@ func Print[T any](s *Session, identifier string, columns []render.Column[T]) (p 
 	return p, err
 }
 
+// To returns the printer for another output, which is no terminal.
+func (p Printer[T]) To(out io.Writer) Printer[T] {
+	p.out, p.Terminal, p.Color = out, false, false
+	return p
+}
+
 // With returns the printer with a column more, unless it has one of that name.
 func (p Printer[T]) With(column render.Column[T]) Printer[T] {
 	if slices.ContainsFunc(p.columns, func(c render.Column[T]) bool { return c.Name == column.Name }) {

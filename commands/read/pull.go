@@ -57,11 +57,14 @@ type puller[T any] struct {
 	mark     bool
 	follow   bool
 	interval time.Duration
+	exec     string // The command line of a program that takes the pages. Empty prints them.
 
 	session *cli.Session
 	client  *apiclient.Client
 	printer cli.Printer[T]
-	list    *render.List[T] // Of the round.
+	list    *render.List[T] // Of the round, or of the page for a program.
+	program *pageProgram    // Nil prints the records.
+	handed  int             // Records of the round that the program took.
 	page    []apitype.UUID  // Written, and still to be marked.
 }
 
@@ -77,10 +80,12 @@ func (p *puller[T]) command(s *cli.Session) *cobra.Command {
 			"was written. Each profile remembers its position. --since does not move it, unless --state names a file.\n" +
 			"Every pull reaches back two minutes and drops repeats. If the service was restored, or the account may see\n" +
 			"other records now, pull ends with exit code 8: begin again with --reset.\n" +
-			"--jq 'select(…)' filters the output. --follow pulls again and again, until it is interrupted.",
+			"--jq 'select(…)' filters the output. --follow pulls again and again, until it is interrupted.\n" +
+			"--exec runs no shell, and nothing if nothing is new; its program's failure is exit code 1.",
 		Example: "  fundesk pull " + entity + " >> " + entity + "s.ndjson\n" +
 			"  fundesk pull " + entity + " --since 7d --state my.state\n" +
-			"  fundesk pull " + entity + " --reset > all.ndjson",
+			"  fundesk pull " + entity + " --reset > all.ndjson\n" +
+			"  fundesk pull " + entity + " --exec 'python3 load.py --table " + entity + "s'",
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(cmd) },
 	}
 	f := cmd.Flags()
@@ -92,6 +97,12 @@ func (p *puller[T]) command(s *cli.Session) *cobra.Command {
 	f.Var(cli.KeptFile(&p.state), "state", "file that keeps the position (default: in the state folder)")
 	f.BoolVar(&p.reset, "reset", false, "begin again from the start, or at --since, and move the position there")
 	f.BoolVar(&p.follow, "follow", false, "pull again and again")
+	f.StringVar(
+		&p.exec,
+		"exec",
+		"",
+		"program with arguments that gets each page on stdin. The position moves after it ended with 0",
+	)
 	f.DurationVar(&p.interval, "interval", defaultInterval, "time between two pulls of --follow, at least 1s")
 	s.UnpagedFlag(cmd)
 	if p.entity != entityErased {
@@ -182,11 +193,19 @@ func (p *puller[T]) run(cmd *cobra.Command) (err error) {
 	if len(s.Flags.Columns) > 0 && (s.Flags.Output == "" || s.Flags.Output == string(render.NDJSON)) {
 		return cli.UsageError("--columns goes with -o csv and tsv")
 	}
+	if cmd.Flags().Changed("exec") {
+		if p.program, err = newPageProgram(s, p.exec); err != nil {
+			return err
+		}
+	}
 	if p.client, p.printer, err = cli.Open(cmd.Context(), s, "", p.columns()); err != nil {
 		return err
 	}
 	if p.printer.Endless = true; s.Flags.Output == "" {
 		p.printer.Format = render.NDJSON
+	}
+	if p.program != nil {
+		p.printer = p.printer.To(&p.program.page)
 	}
 	if p.entity == entityErased || p.entity == apitype.EntityPerson && p.updated {
 		if has, err := p.client.Has(cmd.Context(), apitype.ExtensionFilters); err != nil || !has {
@@ -265,7 +284,7 @@ func (p *puller[T]) begin(ctx context.Context, feed apiclient.Feed) (position, s
 
 // keep stores the position after everything was written, and announces where the next pull begins.
 func (p *puller[T]) keep(path string, next position) error {
-	s, printed := p.session, p.list.Count()
+	s, printed := p.session, p.handed+p.list.Count()
 	if path == "" {
 		s.Note(
 			"%s; --since moves no position: the next pull begins where the last one without it ended",
@@ -323,7 +342,10 @@ func (p *puller[T]) pull(
 	if p.list, err = p.printer.List(); err != nil {
 		return next, err
 	}
-	p.printer.NoHeader = true // Of the rounds that follow.
+	if p.program == nil {
+		p.printer.NoHeader = true // Of the rounds that follow.
+	}
+	p.handed = 0
 	out := &printing[T]{list: p.list}
 	if p.mark {
 		out.printed = func(record apiclient.Record[T]) {
@@ -333,7 +355,10 @@ func (p *puller[T]) pull(
 		}
 	}
 	options := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Reuse: true}
-	options.Yielded = func() { out.flushed = p.endPage(ctx) } // Not when the next page answers: that may take long.
+	options.Yielded = func() { // Not when the next page answers: that may take long.
+		out.flushed = p.endPage(ctx)
+		out.list = p.list
+	}
 	err = out.walk(onFirst(apiclient.Changes[T](ctx, p.client, round, options), begun))
 	switch {
 	case out.flushed != nil:
@@ -347,9 +372,30 @@ func (p *puller[T]) pull(
 	return round.Next(), p.list.Close()
 }
 
+// handOver gives a whole page to the program, and begins the next one.
+func (p *puller[T]) handOver(ctx context.Context) error {
+	if p.list.Count() == 0 {
+		return nil
+	}
+	if err := p.list.Close(); err != nil {
+		return err
+	}
+	if err := p.program.run(ctx); err != nil {
+		return err
+	}
+	p.handed += p.list.Count()
+	list, err := p.printer.List()
+	p.list = list
+	return err
+}
+
 // endPage flushes and marks a page.
 func (p *puller[T]) endPage(ctx context.Context) error {
-	if err := p.list.Flush(); err != nil {
+	write := p.list.Flush
+	if p.program != nil {
+		write = func() error { return p.handOver(ctx) }
+	}
+	if err := write(); err != nil {
 		return err
 	}
 	if len(p.page) == 0 {
