@@ -65,7 +65,7 @@ func (c *Confirm) View(s Styles, width, _ int) (string, []string) {
 	for _, o := range c.options {
 		lines = append(lines, widget.Fit(s.Key(o.Key)+" "+s.say(o.Label), width))
 	}
-	return c.Title, append(lines, s.Dim(s.say("esc goes back to what you typed")))
+	return c.Title, append(lines, s.Dim(s.say("esc goes back")))
 }
 
 // unseen is the time during which a dialog that opened by itself accepts no answer.
