@@ -247,3 +247,23 @@ func TestLaterAsksAtATerminal(t *testing.T) {
 		}
 	}
 }
+
+// A callback more than 60 days ahead is saved only after a question.
+func TestLaterAsksAboutATimeFarAhead(t *testing.T) {
+	t.Parallel()
+	c := newCallbacks(t)
+	me := apitype.NewUUID().String()
+	later := func(at string, more ...string) (string, int) {
+		_, errs, code := c.run(t, append([]string{"queue", "later", c.calls[0], "--at", at, "--user", me}, more...)...)
+		return errs, code
+	}
+	if errs, code := later("in 61 days"); code != 2 || !strings.Contains(errs, "more than 60 days ahead") || c.due(c.calls[0]) != "" {
+		t.Errorf("got exit code %d and %s, want a question and nothing saved", code, errs)
+	}
+	if errs, code := later("in 61 days", "--yes"); code != 0 || c.due(c.calls[0]) == "" {
+		t.Errorf("--yes: got exit code %d and %s", code, errs)
+	}
+	if errs, code := later("in 59 days"); code != 0 {
+		t.Errorf("59 days: got exit code %d and %s", code, errs)
+	}
+}

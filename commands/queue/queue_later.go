@@ -111,11 +111,11 @@ func (d *putOff) run(s *cli.Session, cmd *cobra.Command, args []string) error {
 		return err
 	}
 	noteUntil(s, r)
-	question, isOthers, err := d.question(s, cmd.Name(), r, len(ids), now)
+	question, asks, err := d.question(s, cmd.Name(), r, len(ids), now)
 	if err != nil {
 		return err
 	}
-	if len(ids) > 0 && (many || isOthers) {
+	if len(ids) > 0 && (many || asks) {
 		if err := s.AskChange(cmd.Context(), d.yes, question, nil, len(ids)); err != nil {
 			return err
 		}
@@ -201,14 +201,15 @@ func (c callbacks) ofOthers(users ...*apitype.UUID) (others []apitype.Deferral) 
 	return others
 }
 
-// question returns the question before the deferrals, and reports whether they replace callbacks of other users.
+// question returns the question before the deferrals. It reports whether to ask it of one call, too: the deferral replaces
+// a callback of another user, or is far ahead.
 func (d *putOff) question(
 	s *cli.Session,
 	verb string,
 	r apitype.DeferRequest,
 	calls int,
 	now callbacks,
-) (text string, isOthers bool, err error) {
+) (text string, asks bool, err error) {
 	var agent *apitype.UUID
 	if err := s.Agent(&agent); err != nil {
 		return "", false, err
@@ -222,8 +223,15 @@ func (d *putOff) question(
 	default:
 		text += ", replacing " + cli.Count(len(others), "callback") + " of other users"
 	}
-	return text, len(others) > 0, nil
+	isFar := r.NotBefore != nil && r.NotBefore.Sub(s.App.Now()) > farAhead
+	if isFar {
+		text += ", more than 60 days ahead (" + spoken(*r.NotBefore) + ")"
+	}
+	return text, len(others) > 0 || isFar, nil
 }
+
+// farAhead is how far ahead a callback is saved without a question.
+const farAhead = 60 * 24 * time.Hour
 
 // keeper names the user that a callback is kept for, off a terminal by the identifier alone.
 func keeper(s *cli.Session, deferral apitype.Deferral) string {
