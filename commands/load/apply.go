@@ -32,7 +32,12 @@ const (
 // Apply returns the verb apply of a noun.
 func Apply(s *cli.Session, shape Rows) *cobra.Command {
 	f := &rowFlags{}
-	noun := shape.Record
+	noun, aboutMatch := shape.Record, ""
+	if noun == "person" {
+		aboutMatch = "--match finds the records of rows without a uuid by other fields, in their order: a later field settles what\n" +
+			"an earlier one leaves open. The plan is printed first: what is new, changed, the same and ambiguous. Rows that are\n" +
+			"new (without --create), ambiguous, or for the record of another row are left out and named, and the exit code is 9.\n\n"
+	}
 	cmd := &cobra.Command{
 		Use:   "apply FILE | -",
 		Short: "Update " + noun + "s from a file",
@@ -43,7 +48,7 @@ func Apply(s *cli.Session, shape Rows) *cobra.Command {
 			"changed since it was read is refused. A row of list --for-edit carries the revision of its record: if that has\n" +
 			"changed, the row is left out and named, unless --force is given. --create creates rows whose uuid is missing or\n" +
 			"unknown, also those that another service has exported: --value 'owningOrganizationUuid:ITS=OURS' names their\n" +
-			"organization here.\n\n" + aboutRows,
+			"organization here.\n\n" + aboutMatch + aboutRows,
 		Example: "  fundesk " + noun + " list --all --for-edit -o csv > " + noun + "s.csv &&\n" +
 			"    fundesk " + noun + " apply " + noun + "s.csv --dry-run\n" +
 			"  fundesk " + noun + " apply " + noun + "s.csv --results " + noun + "s.results --errors wrong.csv --yes\n" +
@@ -58,6 +63,11 @@ func Apply(s *cli.Session, shape Rows) *cobra.Command {
 	f.register(cmd, shape.Creates)
 	cmd.Flags().BoolVar(&f.force, "force", false, "also send rows whose record changed after the export")
 	cmd.Flags().BoolVar(&f.create, "create", false, "create rows whose uuid is missing or unknown")
+	if noun == "person" {
+		cmd.Flags().StringSliceVar(&f.match, "match", nil, "find records by email, iban, phone or name+born (repeatable)")
+		cmd.Flags().BoolVar(&f.planOnly, "plan-only", false, "with --match: show what would be new and changed, and end")
+		cli.RegisterFlag(cmd, "match", cli.Values(matchFields))
+	}
 	cmd.Flags().
 		StringVar(&f.empty, "empty", "", "what an empty CSV cell does to a value: clear or keep (default: refused)")
 	return cmd
@@ -84,6 +94,10 @@ func (r *rowRun) identify(w *wanted, earlier bulk.Past) {
 			return
 		}
 		text = id
+	}
+	if text == "" && r.matcher != nil {
+		w.leftOut = r.matched(w)
+		return
 	}
 	if text == "" {
 		if !r.create {

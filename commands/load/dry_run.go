@@ -87,6 +87,18 @@ func (r *rowRun) show() error {
 	return nil
 }
 
+// showPlan prints the plan of --match: each change on stdout, unless results are printed there, and the counts.
+func (r *rowRun) showPlan() error {
+	hasResults := r.session.Flags.Output != "" || r.session.Flags.JQ != ""
+	if r.planOnly || !hasResults && !r.dryRun {
+		if err := r.show(); err != nil {
+			return err
+		}
+	}
+	r.session.Note("plan: %s", r.planText())
+	return r.lines.Err()
+}
+
 // changesOf returns the changes of lines, in their order.
 func changesOf(lines iter.Seq[plannedLine]) iter.Seq[apiclient.Change] {
 	return func(yield func(apiclient.Change) bool) {

@@ -53,9 +53,12 @@ type rowFlags struct {
 	template                bool
 
 	// Of apply alone.
-	create bool   // Also create rows whose uuid is missing or unknown.
-	force  bool   // Also replace what was changed after the export.
-	empty  string // The meaning of an empty cell.
+	create bool     // Also create rows whose uuid is missing or unknown.
+	force  bool     // Also replace what was changed after the export.
+	empty  string   // The meaning of an empty cell.
+	match  []string // By which fields records are found. Nil finds them by uuid alone.
+	// planOnly prints the plan of --match, and ends.
+	planOnly bool
 }
 
 func (f *rowFlags) register(cmd *cobra.Command, fields []change.Field) {

@@ -65,6 +65,8 @@ type rowRun struct {
 	created   int                        // Records that were created.
 	left      []string                   // Fields of exported records that are left out.
 	consents  bool                       // Some lines have consents.
+	matcher   *matcher                   // Nil without --match.
+	leftOut   map[error]int              // Lines by why --match leaves them out.
 }
 
 // run reads the file, has its lines made into changes, and sends them.
@@ -72,7 +74,7 @@ func (f *rowFlags) run(s *cli.Session, cmd *cobra.Command, shape Rows, args []st
 	if f.template {
 		return printTemplate(s, shape, !compares)
 	}
-	if err := f.check(cmd, args[0]); err != nil {
+	if err := errors.Join(f.check(cmd, args[0]), f.checkMatch(shape.Record)); err != nil {
 		return err
 	}
 	if f.guesses {
@@ -89,6 +91,7 @@ func (f *rowFlags) run(s *cli.Session, cmd *cobra.Command, shape Rows, args []st
 		cmd:      cmd,
 		printed:  printed,
 		seen:     map[apitype.UUID]int32{},
+		leftOut:  map[error]int{},
 		asked:    rowQuestion{fields: map[string]int{}},
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(collectRowsAt))
@@ -144,6 +147,11 @@ func (r *rowRun) carryOut(name string) error {
 		return err
 	}
 	r.skipped = r.failed()
+	if r.matcher != nil {
+		if err := r.showPlan(); err != nil || r.planOnly {
+			return errors.Join(err, r.partial(r.lines.Len+r.skipped))
+		}
+	}
 	if len(r.left) > 0 {
 		r.session.Note("%s", change.LeftOut(r.left))
 	}
@@ -182,7 +190,10 @@ func (r *rowRun) partial(tried int) error {
 	if r.wrong.count == 0 {
 		return nil
 	}
-	leftOut := cli.Count(r.overtaken.Len, "line") + " left out, because the records changed after the export"
+	leftOut := cli.Count(r.overtaken.Len, "line") + " left out"
+	if r.matcher == nil {
+		leftOut += ", because the records changed after the export"
+	}
 	message := fmt.Sprintf("%d of %d failed", r.failed(), tried)
 	if r.failed() == 0 {
 		message = leftOut
@@ -256,6 +267,10 @@ func (r *rowRun) refuse() error {
 
 func (r *rowRun) hint(text string) string {
 	switch {
+	case strings.Contains(text, errNotThere.Error()):
+		return "--create creates what is not there"
+	case strings.Contains(text, errAmbiguous.Error()):
+		return "another field in --match may settle it"
 	case r.overtaken.Len > 0 && r.failed() == 0:
 		return "export again and edit that, or add --force to replace what was changed"
 	case strings.Contains(text, emptyCell):
@@ -299,6 +314,9 @@ func (r *rowRun) prepare(ctx context.Context) error {
 	if err := r.survey(); err != nil {
 		return err
 	}
+	if err := r.findMatches(ctx); err != nil {
+		return err
+	}
 	progress := newProgress(r.session, r.all.Len, nil)
 	defer progress.end()
 	for outcome := range bulk.InOrder(ctx, concurrency, r.rows, r.planRow) {
@@ -312,7 +330,8 @@ func (r *rowRun) prepare(ctx context.Context) error {
 		switch {
 		case isWrong:
 			r.wrong.add(*wrong)
-			if errors.Is(wrong.Cause, errOvertaken) {
+			if isLeftOut(wrong.Cause) {
+				r.leftOut[wrong.Cause]++
 				r.overtaken.Add(change.Result{UUID: w.id.String(), Error: new(strings.Join(wrong.What, "; "))})
 			}
 		case err != nil:
@@ -390,6 +409,9 @@ func (r *rowRun) rows(yield func(wanted) bool) {
 
 // planRow returns the changes that a row needs, or nil. The error of a wrong row is a *bulk.Mistakes.
 func (r *rowRun) planRow(ctx context.Context, w wanted) (*plannedLine, error) {
+	if w.leftOut != nil {
+		return nil, r.withoutRecord(w, w.leftOut.Error(), w.leftOut)
+	}
 	if w.problem != "" {
 		return nil, r.withoutRecord(w, w.problem, nil)
 	}
@@ -432,7 +454,7 @@ func (r *rowRun) plan(line plannedLine) {
 	}
 	r.asked.add(line)
 	r.consents = r.consents || len(line.After) > 0 || line.Change.Op == apiclient.OpAddConsent
-	if !r.dryRun {
+	if !r.dryRun && r.matcher == nil {
 		line.Changes = nil
 	}
 	r.lines.Add(line)

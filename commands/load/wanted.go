@@ -67,6 +67,7 @@ type wanted struct {
 	isDone   bool   // By an earlier run.
 	isEdited bool   // The earlier run had other values on this line.
 	problem  string // Why the row is wrong, whatever its record is.
+	leftOut  error  // Why the row is left out alone. Nil if it is not.
 }
 
 // field returns a field that the row has a value for.

@@ -1,0 +1,123 @@
+package commands
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fundesk/service/servicetest"
+)
+
+// matchFloor is a service with donors, and a folder for files about them.
+type matchFloor struct {
+	*servicetest.Harness
+	line
+	t      *testing.T
+	token  string
+	owner  string
+	folder string
+}
+
+func newMatchFloor(t *testing.T) *matchFloor {
+	t.Helper()
+	h := servicetest.New(t)
+	f := &matchFloor{Harness: h, t: t, token: h.Token(), owner: h.Organization("AID").String(), folder: t.TempDir()}
+	f.line = line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": f.token}}
+	return f
+}
+
+// donor creates a person with some members of JSON, and returns its uuid.
+func (f *matchFloor) donor(members string) string {
+	f.t.Helper()
+	body := fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,%s}`, f.owner, f.owner, members)
+	answer := f.Do(f.token, http.MethodPost, "/api/v1/persons", body)
+	if answer.Status != http.StatusCreated {
+		f.t.Fatalf("got %d %s", answer.Status, answer.Body)
+	}
+	return answer.Object()["uuid"].(string)
+}
+
+func (f *matchFloor) apply(csv string, more ...string) (out, errs string, code int) {
+	f.t.Helper()
+	path := filepath.Join(f.folder, "donors.csv")
+	servicetest.Check(f.t, os.WriteFile(path, []byte(csv), 0o600))
+	return f.run(f.t, append([]string{"person", "apply", path, "--country", "NL"}, more...)...)
+}
+
+func (f *matchFloor) member(id, name string) any {
+	f.t.Helper()
+	return f.Do(f.token, http.MethodGet, "/api/v1/persons/"+id, "").Object()[name]
+}
+
+// Rows without a uuid find their records by the fields of --match, in their order: a later field settles what an earlier
+// one leaves open. New, ambiguous and second rows are left out and named.
+func TestApplyMatch(t *testing.T) {
+	t.Parallel()
+	f := newMatchFloor(t)
+	anna := f.donor(`"email":"anna@example.org","mobilePhoneNumber":"+31611111111","language":"nl"`)
+	bert := f.donor(`"email":"family@example.org","mobilePhoneNumber":"+31622222222","language":"nl"`)
+	carl := f.donor(`"email":"family@example.org","mobilePhoneNumber":"+31633333333","language":"nl"`)
+	file := "email,mobilePhoneNumber,language\n" +
+		"ANNA@example.org,,de\n" + // Found by the address, in any case.
+		"family@example.org,06 33333333,de\n" + // The number settles it.
+		"family@example.org,,de\n" + // Ambiguous.
+		"anna@example.org,,fr\n" + // A second row for one record.
+		"new@example.org,,de\n"
+	out, errs, code := f.apply(file, "--match", "email,phone", "--plan-only", "--empty", "keep")
+	for _, want := range []string{"plan: 1 new, 2 changed, 0 same, 1 ambiguous, 1 for a record of another row", "line 4: the row fits several records"} {
+		if code != 9 || !strings.Contains(errs, want) {
+			t.Errorf("plan: got exit code %d and %s, want %q", code, errs, want)
+		}
+	}
+	if !strings.Contains(out, anna) || !strings.Contains(out, carl) || strings.Contains(out, bert) || f.member(anna, "language") != "nl" {
+		t.Errorf("plan: got %s, want the changes of two records, and nothing sent", out)
+	}
+	if _, errs, code := f.apply(file, "--match", "email,phone", "--empty", "keep", "--yes"); code != 9 {
+		t.Errorf("got exit code %d and %s, want 9 for the rows that are left out", code, errs)
+	}
+	for id, want := range map[string]string{anna: "de", bert: "nl", carl: "de"} {
+		if got := f.member(id, "language"); got != want {
+			t.Errorf("%s: got %v, want %s", id, got, want)
+		}
+	}
+	if _, errs, code := f.apply(file, "--match", "email,phone", "--empty", "keep", "--plan-only"); code != 9 || !strings.Contains(errs, "1 new, 0 changed, 2 same") {
+		t.Errorf("again: got exit code %d and %s, want two the same", code, errs)
+	}
+}
+
+// With --create rows without a record are created, and the same file changes nothing the second time.
+func TestApplyMatchCreates(t *testing.T) {
+	t.Parallel()
+	f := newMatchFloor(t)
+	jan := f.donor(`"name":{"firstName":"Jan","lastName":"Smit"},"dateOfBirth":"1967-12-02","iban":"NL91ABNA0417164300"`)
+	file := "name.firstName,name.lastName,dateOfBirth,iban,language,email\n" +
+		"jan,smit,2-12-1967,,de,jan@example.org\n" +
+		"Piet,Bakker,3-1-1970,NL20INGB0001234567,nl,piet@example.org\n"
+	args := []string{"--match", "iban,name+born", "--create", "--empty", "keep", "--yes", "--default", "owningOrganizationUuid=" + f.owner, "--default", "recruitingOrganizationUuid=" + f.owner}
+	if _, errs, code := f.apply(file, args...); code != 0 || !strings.Contains(errs, "plan: 1 new, 1 changed, 0 same, 0 ambiguous") {
+		t.Errorf("got exit code %d and %s", code, errs)
+	}
+	if got := f.member(jan, "language"); got != "de" {
+		t.Errorf("got %v, want de", got)
+	}
+	if _, errs, code := f.apply(file, args...); code != 0 || strings.Contains(errs, "1 new") {
+		t.Errorf("again: got exit code %d and %s, want nothing new", code, errs)
+	}
+}
+
+// Another field, another noun, and --plan-only alone are refused with the way out.
+func TestApplyMatchIsRefused(t *testing.T) {
+	t.Parallel()
+	f := newMatchFloor(t)
+	for want, args := range map[string][]string{
+		`--match "shoe" is not one of email, iban, phone, name+born`: {"--match", "shoe"},
+		"--plan-only goes with --match":                              {"--plan-only"},
+	} {
+		if _, errs, code := f.apply("uuid,language\n", args...); code != 2 || !strings.Contains(errs, want) {
+			t.Errorf("%v: got exit code %d and %s, want %q", args, code, errs, want)
+		}
+	}
+}
