@@ -85,14 +85,18 @@ optIns.phone = { Yes = false, "" = true }
 		"words of five languages": {"gender\nMevrouw\nMw.\nFrau\nMme\nSeñora\nMrs.\n", "", "", 0, []string{`"gender":"female"`}},
 		"a word that is none":     {"gender\nThe Hon.\n", "", "", 2, []string{"gender (column 1): must be one of male, female"}},
 		"M in Spanish":            {"gender\nM\n", "", "--country ES", 2, []string{"gender (column 1): must be a word"}},
-		"heads with a comma and =": {"header-with-comma.csv", "[columns]\n\"Name, last\" = \"name.lastName\"\n\"Vor=name\" = \"name.firstName\"\n", "", 0,
-			[]string{`"firstName":"An","lastName":"Jansen"`}},
+		"heads with a comma and =": {
+			"header-with-comma.csv", "[columns]\n\"Name, last\" = \"name.lastName\"\n\"Vor=name\" = \"name.firstName\"\n", "", 0,
+			[]string{`"firstName":"An","lastName":"Jansen"`},
+		},
 		"one wrong row":         {"one-wrong-row.csv", "", "--country NL", 2, []string{`line 3: dateOfBirth (column 2)`, "--skip-wrong"}},
 		"UTF-16 without a mark": {"utf16-nobom.csv", "", "", 2, []string{"is UTF-16 without a mark", "--encoding utf-16"}},
 		"UTF-16 by name":        {"utf16-nobom.csv", `encoding = "utf-16"`, "", 0, []string{`"firstName":"Zoë","lastName":"Brouwer"`}},
-		"Raiser's Edge with a year": {"raisersedge.csv", "encoding = \"windows-1252\"\ncountry = \"NL\"\n[columns]\nCnBio_First_Name = \"name.firstName\"\n" +
-			"CnBio_Birth_date = \"dateOfBirth\"\nCnAdrPrf_ContryLongDscription = \"address.country\"\nCnPh_1_01_Phone_number = \"phoneNumber\"\n\"*\" = \"ignore\"\n", "", 2,
-			[]string{`line 3: dateOfBirth (column 6 "CnBio_Birth_date"): must be a whole day`}},
+		"Raiser's Edge with a year": {
+			"raisersedge.csv", "encoding = \"windows-1252\"\ncountry = \"NL\"\n[columns]\nCnBio_First_Name = \"name.firstName\"\n" +
+				"CnBio_Birth_date = \"dateOfBirth\"\nCnAdrPrf_ContryLongDscription = \"address.country\"\nCnPh_1_01_Phone_number = \"phoneNumber\"\n\"*\" = \"ignore\"\n", "", 2,
+			[]string{`line 3: dateOfBirth (column 6 "CnBio_Birth_date"): must be a whole day`},
+		},
 		"US days beside Dutch phones": {"dateOfBirth,phoneNumber\n4/3/1961,0612345678\n12/31/1979,\n", "", "--country NL", 0, []string{
 			`"dateOfBirth":"1961-04-03"`, `"dateOfBirth":"1979-12-31"`, `"+31612345678"`, `column 1 "dateOfBirth" is read as mdy, not in the order of NL`,
 		}},
@@ -144,8 +148,11 @@ func TestAmountsOfAMapping(t *testing.T) {
 	file, mapping := filepath.Join(home, "p.csv"), filepath.Join(home, "m.toml")
 	l := line{environment: map[string]string{"HOME": home}}
 	for _, test := range []struct{ amount, decimal, want string }{
-		{"1.250", ",", `"initialDonationAmount":1250,`}, {"1.250", ".", `"initialDonationAmount":1.25,`},
-		{"1,250", ".", `"initialDonationAmount":1250,`}, {"12,50", ",", `"initialDonationAmount":12.5,`}, {"1,250", "", "can be read as thousands and as cents"},
+		{"1.250", ",", `"initialDonationAmount":1250,`},
+		{"1.250", ".", `"initialDonationAmount":1.25,`},
+		{"1,250", ".", `"initialDonationAmount":1250,`},
+		{"12,50", ",", `"initialDonationAmount":12.5,`},
+		{"1,250", "", "can be read as thousands and as cents"},
 	} {
 		servicetest.Check(t, os.WriteFile(file, []byte(row+test.amount+"\n"), 0o600))
 		text := "country = \"NL\"\n"

@@ -107,7 +107,7 @@ func TestReasonsOfAttempts(t *testing.T) {
 	})
 }
 
-// TestRestOfAReason offers a donor again when the rest of the reason is over, be it shorter or longer than 4 hours.
+// Promise S92: TestRestOfAReason offers a donor again when the rest of the reason is over, be it shorter or longer than 4 hours.
 func TestRestOfAReason(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		me, other := f.users[0], f.users[1]

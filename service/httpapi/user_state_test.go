@@ -47,7 +47,8 @@ func (f *floor) takeStatus(user apitype.UUID) (status int, answer servicetest.An
 	return answer.Status, answer
 }
 
-// TestPauseGivesLeasesBack frees the donors of a user who pauses for colleagues, except those whose change waits.
+// Promise S90: TestPauseGivesLeasesBack frees the donors of a user who pauses for colleagues, except those whose change
+// waits.
 func TestPauseGivesLeasesBack(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		me, other := f.users[0], f.users[1]
@@ -170,7 +171,7 @@ func TestStateRefusals(t *testing.T) {
 	})
 }
 
-// TestMessageToAllDesks shows the line of a supervisor to the accounts of its organization until midnight there.
+// Promise S91: TestMessageToAllDesks shows the line of a supervisor to the accounts of its organization until midnight there.
 func TestMessageToAllDesks(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		elsewhere := f.Organization("B")

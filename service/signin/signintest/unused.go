@@ -20,6 +20,7 @@ func (storage) CreateAuthRequest(context.Context, *oidc.AuthRequest, string) (op
 func (storage) AuthRequestByID(context.Context, string) (op.AuthRequest, error) {
 	return nil, errUnused
 }
+
 func (storage) AuthRequestByCode(context.Context, string) (op.AuthRequest, error) {
 	return nil, errUnused
 }
