@@ -1,7 +1,6 @@
 package apitype
 
-// ProtectedResource describes where a person signs in (RFC 9728).
-// GET /.well-known/oauth-protected-resource
+// ProtectedResource is the answer to GET /.well-known/oauth-protected-resource: where a person signs in (RFC 9728).
 type ProtectedResource struct {
 	Resource               string   `json:"resource"`              // The base URL of the service.
 	AuthorizationServers   []string `json:"authorization_servers"` // The issuer.

@@ -66,7 +66,7 @@ func Client(transport http.RoundTripper, timeout time.Duration) *http.Client {
 	}
 }
 
-// Find asks a service where persons sign in. GET /.well-known/oauth-protected-resource
+// Find asks a service where persons sign in, by GET /.well-known/oauth-protected-resource.
 func Find(ctx context.Context, client *http.Client, baseURL string) (Offer, error) {
 	var resource apitype.ProtectedResource
 	status, err := get(ctx, client, baseURL+"/.well-known/oauth-protected-resource", &resource)

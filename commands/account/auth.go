@@ -304,7 +304,7 @@ func authStatus(s *cli.Session) *cobra.Command {
 			)
 			switch apiclient.KindOf(problem) {
 			case "", apiclient.KindForbidden:
-				state.Accepted, problem = new(true), nil
+				state.Accepted = new(true)
 				state.User, problem = s.SignedIn(cmd.Context(), client, token)
 			case apiclient.KindUnauthenticated:
 				state.Accepted = new(false)

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"maps"
 	"strings"
 	"sync"
 	"unicode"
@@ -44,9 +45,7 @@ var countryNames = sync.OnceValue(func() map[string]string {
 		names[strings.ToLower(region.ISO3())] = code
 		names[strings.ToLower(code)] = code
 	}
-	for name, code := range otherCountryNames() {
-		names[name] = code
-	}
+	maps.Copy(names, otherCountryNames())
 	return names
 })
 

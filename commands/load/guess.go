@@ -68,7 +68,8 @@ var commonHeads = sync.OnceValue(func() map[string]string {
 		"voornaam": "name.firstName", "achternaam": "name.lastName", "tussenvoegsel": "name.lastNamePrefix",
 		"geboortedatum": "dateOfBirth", "geslacht": "gender", "mobiel": "mobilePhoneNumber", "telefoon": "phoneNumber",
 		"postcode": "address.zipCode", "woonplaats": "address.city", "plaats": "address.city", "land": "address.country",
-		"adres": "address", "straat": "address.street", "huisnummer": "address.houseNumber",
+		"adres":  "address", //nolint:misspell // Dutch.
+		"straat": "address.street", "huisnummer": "address.houseNumber",
 		"vorname": "name.firstName", "nachname": "name.lastName", "geburtsdatum": "dateOfBirth", "geschlecht": "gender",
 		"anrede": "gender", "telefon": "phoneNumber", "plz": "address.zipCode", "ort": "address.city",
 		"prenom": "name.firstName", "nom": "name.lastName", "nombre": "name.firstName", "apellidos": "name.lastName",

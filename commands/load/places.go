@@ -1,6 +1,8 @@
 package load
 
 import (
+	"slices"
+
 	"fundesk/commands/bulk"
 )
 
@@ -44,9 +46,9 @@ func (p *rowPlaces) edited(known bulk.Earlier) map[int]bulk.Past {
 	}
 	edited := map[int]bulk.Past{}
 	isInPlace = false
-	for i := len(p.sums) - 1; i >= 0; i-- {
+	for i, sum := range slices.Backward(p.sums) {
 		line := int(p.lines[i])
-		if past, isKnown := known.Rows[p.sums[i]]; isKnown {
+		if past, isKnown := known.Rows[sum]; isKnown {
 			isInPlace = past.Line == line
 			continue
 		}

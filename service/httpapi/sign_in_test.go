@@ -10,6 +10,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -210,10 +211,7 @@ func testForgedTokens(t *testing.T, s *signedIn) {
 	}
 	good := p.Token(t, "anneke", nil)
 	parts := strings.Split(good, ".")
-	changed := map[string]any{}
-	for name, value := range claims {
-		changed[name] = value
-	}
+	changed := maps.Clone(claims)
 	changed["groups"] = "supervisors"
 	tokens["other claims, same signature"] = parts[0] + "." + part(t, changed) + "." + parts[2]
 	var texts []string
