@@ -53,6 +53,8 @@ func entries() []entry {
 		{"queue", []string{"queues"}, "Work with the queue of calls", groupWork, queue.Command},
 		{"processed", nil, "Mark retrieved records as processed", groupMoving, change.Processed},
 		{"pull", nil, "Retrieve what is new since the last time", groupMoving, read.Pull},
+		{"query", nil, "Answer a question from a local copy, in SQL", groupMoving, read.Query},
+		{"copy", nil, "Keep a local copy of the records", groupMoving, read.Copy},
 		{"outbox", nil, "Manage unsent changes", groupMoving, change.Outbox},
 		{"auth", nil, "Log in and out, show the token", groupSettings, account.Auth},
 		{
@@ -134,8 +136,6 @@ func newRoot(s *cli.Session, args []string) *cobra.Command {
 		Short: "The fundraising desk: calls, persons and pledges",
 		Long: "fundesk works with a Fundraising Data Service: persons (donors), their pledges, and the\n" +
 			"calls that are requested to them.\n\n" +
-			"Without any set-up, `fundesk demo` opens the desk on sample data, and\n" +
-			"`fundesk --profile demo call list` shows the same data to scripts.\n\n" +
 			"Topics: fundesk help options, changes, lists, settings, exit-codes, environment, output, filters, scripting, keys",
 		Example: "  fundesk demo\n" +
 			"  fundesk --profile demo call list --status requested\n" +

@@ -74,6 +74,8 @@ var outputs = map[string]outputKind{
 	"stats":               numbers,
 	"queue status":        numbers,
 	"pull status":         records,
+	"query":               numbers,
+	"copy sync":           value,
 	"doctor":              numbers,
 	"person":              pulled,
 	"call":                pulled,

@@ -97,6 +97,7 @@ func TestOnlyTheChosenVerbIsBuilt(t *testing.T) {
 // leafArguments are what a command needs to run on the demo; %CALL, %PERSON and %PLEDGE
 // stand for records of it.
 var leafArguments = map[string][]string{
+	"query":      {"SELECT uuid FROM persons LIMIT 1"},
 	"person get": {"%PERSON"}, "person create": {"--dry-run", "--owning-organization", "%PERSON", "--recruiting-organization", "%PERSON"},
 	"person update": {"%PERSON", "--academic-title", "dr."}, "person import": {"-", "--yes"}, "person apply": {"-", "--yes"},
 	"person export": {"%PERSON"}, "person erase": {"%PERSON", "--reason", "r", "--dry-run"},

@@ -17,6 +17,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/signin"
 	"fundesk/commands/cli"
+	"fundesk/commands/localcopy"
 	"fundesk/commands/profile"
 	"fundesk/render"
 )
@@ -219,7 +220,8 @@ func authLogout(s *cli.Session) *cobra.Command {
 		Short: "Sign out, or remove the stored token",
 		Args:  cli.NoArgs,
 		Long: "Remove the token of the profile from the keyring or the file where login put it. The session of a\n" +
-			"person ends at the identity provider too; a token stays valid until it expires or is revoked.",
+			"person ends at the identity provider too; a token stays valid until it expires or is revoked. Local\n" +
+			"copies of the profile are deleted.",
 		Example: "  fundesk auth logout --profile prod\n" +
 			"  fundesk auth logout",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -247,6 +249,9 @@ func authLogout(s *cli.Session) *cobra.Command {
 			if err := s.Tokens().Delete(name, p); err != nil {
 				return cli.Failure(apiclient.KindFailure, "the token was not removed: %s", err)
 			}
+			if err := forgetCopies(cmd.Context(), s, t, false); err != nil {
+				return err
+			}
 			err = s.Store().Change(func(config *profile.Config) error {
 				if kept, ok := config.Profiles[name]; ok {
 					kept.TokenStorage = ""
@@ -261,6 +266,18 @@ func authLogout(s *cli.Session) *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// forgetCopies deletes the local copies of a profile, or, if it is removed, those that no other profile used.
+func forgetCopies(ctx context.Context, s *cli.Session, t *cli.Target, isRemoved bool) error {
+	state, err := s.StateDir()
+	if err != nil {
+		return nil // Without a folder of ours there is no copy.
+	}
+	if err := localcopy.Forget(ctx, state, t.BaseURL, t.Name, isRemoved); err != nil {
+		return cli.Failure(apiclient.KindFailure, "the copy was not deleted: %s", err)
+	}
+	return nil
 }
 
 // authState is the output of auth status.

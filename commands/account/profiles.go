@@ -285,6 +285,9 @@ func profileRemove(s *cli.Session) *cobra.Command {
 			if err := s.Tokens().Delete(args[0], p); err != nil {
 				return cli.Failure(apiclient.KindFailure, "the token was not removed: %s", err)
 			}
+			if err := forgetCopies(cmd.Context(), s, named, true); err != nil {
+				return err
+			}
 			return s.Store().Change(func(config *profile.Config) error {
 				delete(config.Profiles, args[0])
 				if config.Current == args[0] {

@@ -17,6 +17,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/commands/cli"
+	"fundesk/commands/localcopy"
 	"fundesk/render"
 )
 
@@ -37,6 +38,9 @@ var heldKinds = []struct{ folder, what string }{
 	{"pull", "the position of a pull, with identifiers: the next pull writes it anew"},
 }
 
+// copyFolder is the folder of local copies.
+const copyFolder = "copy"
+
 // localFlags choose what export and erase do with the files of this computer.
 type localFlags struct {
 	local bool
@@ -51,7 +55,7 @@ func (f *localFlags) register(cmd *cobra.Command, does string) {
 
 // held returns the files of this computer that name a person or one of the calls of --call: drafts, the outbox and
 // positions of pulls.
-func (f *localFlags) held(s *cli.Session, person apitype.UUID) (held []heldFile, err error) {
+func (f *localFlags) held(ctx context.Context, s *cli.Session, person apitype.UUID) (held []heldFile, err error) {
 	ids := []string{person.String()}
 	for _, text := range f.calls {
 		id, err := cli.ParseID(text)
@@ -66,6 +70,9 @@ func (f *localFlags) held(s *cli.Session, person apitype.UUID) (held []heldFile,
 	}
 	held = []heldFile{}
 	err = filepath.WalkDir(state, func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && name == localcopy.Folder(state) {
+			return fs.SkipDir // It may be large, and is asked in SQL.
+		}
 		if err != nil || !entry.Type().IsRegular() {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil
@@ -91,12 +98,28 @@ func (f *localFlags) held(s *cli.Session, person apitype.UUID) (held []heldFile,
 	if err != nil {
 		return nil, cli.Failure(apiclient.KindFailure, "look through %s: %s", state, err)
 	}
+	copies, err := heldCopies(ctx, state, person)
+	return append(held, copies...), err
+}
+
+// heldCopies returns the local copies with rows of a person.
+func heldCopies(ctx context.Context, state string, person apitype.UUID) (held []heldFile, err error) {
+	paths, _ := filepath.Glob(filepath.Join(localcopy.Folder(state), "*.db")) // Its pattern is right.
+	for _, path := range paths {
+		has, err := localcopy.Holds(ctx, path, person)
+		if err != nil {
+			return nil, cli.Failure(apiclient.KindFailure, "look through %s: %s", path, err)
+		}
+		if has {
+			held = append(held, heldFile{File: path, What: "the copy: the rows of the person", folder: copyFolder})
+		}
+	}
 	return held, nil
 }
 
 // exportLocal lists the files of this computer that name a person.
-func (f *localFlags) exportLocal(s *cli.Session, person apitype.UUID) error {
-	held, err := f.held(s, person)
+func (f *localFlags) exportLocal(ctx context.Context, s *cli.Session, person apitype.UUID) error {
+	held, err := f.held(ctx, s, person)
 	if err != nil {
 		return err
 	}
@@ -109,9 +132,9 @@ func (f *localFlags) exportLocal(s *cli.Session, person apitype.UUID) error {
 // eraseLocal erases drafts, and changes that were not sent or were refused. Changes in flight and the lease of an open
 // Desk stay, and are reported.
 func (f *localFlags) eraseLocal(ctx context.Context, s *cli.Session, person apitype.UUID, dry, yes bool) error {
-	held, err := f.held(s, person)
+	held, err := f.held(ctx, s, person)
 	if err != nil || dry {
-		return errors.Join(err, f.exportLocal(s, person))
+		return errors.Join(err, f.exportLocal(ctx, s, person))
 	}
 	box, err := s.AnyOutbox()
 	if err != nil {
@@ -120,7 +143,9 @@ func (f *localFlags) eraseLocal(ctx context.Context, s *cli.Session, person apit
 	left, erased := len(held), 0
 	gone := slices.DeleteFunc(
 		held,
-		func(h heldFile) bool { return !slices.Contains([]string{"drafts", "queued", "rejected"}, h.folder) },
+		func(h heldFile) bool {
+			return !slices.Contains([]string{"drafts", "queued", "rejected", copyFolder}, h.folder)
+		},
 	)
 	if left -= len(gone); len(gone) > 0 {
 		if err := s.Ask(
@@ -129,15 +154,18 @@ func (f *localFlags) eraseLocal(ctx context.Context, s *cli.Session, person apit
 			"erase "+cli.Count(
 				len(gone),
 				"file",
-			)+" of this computer, drafts and changes that were not sent, about person "+person.String(),
+			)+" of this computer, drafts, changes that were not sent and rows of a copy, about person "+person.String(),
 		); err != nil {
 			return err
 		}
 	}
 	for _, h := range gone {
-		if h.folder == "drafts" {
+		switch h.folder {
+		case "drafts":
 			err = os.Remove(h.File)
-		} else {
+		case copyFolder:
+			err = localcopy.ErasePerson(ctx, h.File, person)
+		default:
 			err = box.Drop(strings.TrimSuffix(filepath.Base(h.File), ".json"))
 		}
 		switch _, there := os.Lstat(h.File); { // It may have been sent while the question was open.

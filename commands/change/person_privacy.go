@@ -35,8 +35,8 @@ func Export(s *cli.Session) *cobra.Command {
 		Long: "Print the person with consents, calls, pledges, transactions, signature files, marks, queue data and\n" +
 			"audit lines. The output is a complete answer to a request for access. Notes may mention other people, so\n" +
 			"read it first. The account needs the permission persons:erase.\n\n" +
-			"With --local: list the files of this computer that name the person: drafts, the outbox and pull\n" +
-			"positions. Drafts and changes of calls name only the call, so name the person's calls with --call.",
+			"With --local: list the files of this computer that name the person: drafts, the outbox, copies and\n" +
+			"pull positions. Drafts and changes of calls name only the call, so name the person's calls with --call.",
 		Example: "  fundesk person export 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 -o json > answer.json\n" +
 			"  fundesk person export 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --jq '.calls[].notes'",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,7 +45,7 @@ func Export(s *cli.Session) *cobra.Command {
 				return err
 			}
 			if local.local {
-				return local.exportLocal(s, id)
+				return local.exportLocal(cmd.Context(), s, id)
 			}
 			options, err := s.Output()
 			if err != nil {

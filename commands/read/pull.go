@@ -409,7 +409,10 @@ func (p *puller[T]) endPage(ctx context.Context) error {
 	}
 	p.page = p.page[:0]
 	err := p.client.EntityAccess.MarkProcessed(ctx, entries)
-	if err == nil || apiclient.KindOf(err) == apiclient.KindInterrupted {
+	if err == nil {
+		return p.session.CopyMarks(ctx, entries)
+	}
+	if apiclient.KindOf(err) == apiclient.KindInterrupted {
 		return err
 	}
 	known, _ := cli.ErrorAs(err)

@@ -1,0 +1,231 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fundesk/service/servicetest"
+)
+
+// copyHome is a service with sample data, and a computer that has no copy yet.
+func copyHome(t *testing.T) (h *servicetest.Harness, l line) {
+	t.Helper()
+	h = plain(t)
+	h.Sample(30)
+	return h, line{environment: map[string]string{
+		"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": h.Token(),
+	}}
+}
+
+// copyFile is the file of the only copy.
+func (l line) copyFile(t *testing.T) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(l.environment["HOME"], ".local/state/fundesk/copy/*.db"))
+	servicetest.Check(t, err)
+	if len(files) != 1 {
+		t.Fatalf("got the copies %v, want one", files)
+	}
+	return files[0]
+}
+
+// must runs a command that succeeds.
+func (l line) must(t *testing.T, args ...string) string {
+	t.Helper()
+	out, errs, code := l.run(t, args...)
+	if code != 0 {
+		t.Fatalf("%v: got exit code %d and %s", args, code, errs)
+	}
+	return out
+}
+
+// A question is answered in each format, and sees what changed since the last one.
+func TestQueryAnswers(t *testing.T) {
+	t.Parallel()
+	_, l := copyHome(t)
+	if got := l.must(t, "query", "SELECT count(*) AS n FROM persons", "-o", "csv"); got != "n\r\n30\r\n" {
+		t.Errorf("got %q, want 30 persons", got)
+	}
+	id := strings.TrimSpace(l.must(t, "person", "list", "--limit", "1", "-q", "-o", "id"))
+	l.must(t, "person", "update", id, "--first-name", "Zuzana")
+	question := "SELECT firstName, uuid FROM persons WHERE firstName = 'Zuzana'"
+	for format, want := range map[string]string{
+		"csv": "firstName,uuid\r\nZuzana," + id + "\r\n", "json": "[\n" + `{"firstName":"Zuzana","uuid":"` + id + `"}` + "\n]\n",
+		"ndjson": `{"firstName":"Zuzana","uuid":"` + id + `"}` + "\n", "tsv": "Zuzana\t" + id + "\n",
+	} {
+		if got := l.must(t, "query", question, "-o", format); got != want {
+			t.Errorf("%s: got %q, want %q", format, got, want)
+		}
+	}
+	if got := l.must(t, "query", question, "-o", "table"); !strings.Contains(got, "Zuzana") {
+		t.Errorf("got the table %q", got)
+	}
+	l.must(t, "person", "update", id, "--first-name", "Yara")
+	if got := l.must(t, "query", question, "--offline", "-o", "ndjson"); !strings.Contains(got, "Zuzana") {
+		t.Errorf("got %q offline, want the copy as it was", got)
+	}
+	if got := l.must(t, "query", "VALUES (1, NULL, 1.5, x'00ff'), (2, 3, 'a', '')", "-o", "ndjson"); got !=
+		`{"column1":1,"column2":null,"column3":1.5,"column4":"00ff"}`+"\n"+`{"column1":2,"column2":3,"column3":"a","column4":""}`+"\n" {
+		t.Errorf("got %q", got)
+	}
+	info, err := os.Stat(l.copyFile(t))
+	servicetest.Check(t, err)
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("got the mode %o, want 600", info.Mode().Perm())
+	}
+}
+
+// Everything but one SELECT is refused, and the copy and other files stay as they were.
+func TestQueryOnlyReads(t *testing.T) {
+	t.Parallel()
+	_, l := copyHome(t)
+	l.must(t, "copy", "sync", "-q")
+	before, err := os.ReadFile(l.copyFile(t))
+	servicetest.Check(t, err)
+	other := filepath.Join(t.TempDir(), "other.db")
+	for _, query := range []string{
+		"", "  ; ", "-- nothing", "DELETE FROM persons", "WITH x AS (SELECT 1) DELETE FROM persons", "with x(a) as (select 1) insert into marks select a,a,a,a,a from x",
+		"ATTACH '" + other + "' AS o", "SELECT 1; ATTACH '" + other + "' AS o", "SELECT 1; PRAGMA query_only = 0", "SELECT ';' /* ; */; DELETE FROM calls",
+		"PRAGMA user_version", "EXPLAIN SELECT 1", "VACUUM INTO '" + other + "'", "CREATE TABLE x (a)", "REPLACE INTO marks VALUES (1,2,3,4,5)", "BEGIN",
+		"SELECT nothing FROM persons", "SELECT * FROM no_table", "SELECT 'open", "SELECT load_extension('x')", "SELECT 1 WHERE", "SELECT \x00",
+		"SELECT writefile('" + other + "', 'x')",
+	} {
+		out, errs, code := l.run(t, "query", query, "--offline")
+		if code != 2 || out != "" || len(errs) < 20 {
+			t.Errorf("%q: got exit code %d, %q and %q, want 2 with a sentence", query, code, out, errs)
+		}
+	}
+	for _, query := range []string{"SELECT ';'", "SELECT 1; -- end", "/* a */ SELECT 1", "WITH x AS (SELECT 1) SELECT * FROM x;"} {
+		l.must(t, "query", query, "--offline")
+	}
+	after, err := os.ReadFile(l.copyFile(t))
+	servicetest.Check(t, err)
+	if !bytes.Equal(before, after) {
+		t.Error("the copy changed")
+	}
+	if _, err := os.Stat(other); err == nil {
+		t.Error("another file was made")
+	}
+}
+
+// Wrong SQL is refused before the service is asked, and a copy that does not exist is named.
+func TestQueryAsksNothingForWrongSQL(t *testing.T) {
+	t.Parallel()
+	l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "t"}}
+	if _, errs, code := l.run(t, "query", "SELECT a FROM persons"); code != 2 || !strings.Contains(errs, "no such column: a") {
+		t.Errorf("got exit code %d and %s, want 2", code, errs)
+	}
+	if _, errs, code := l.run(t, "query", "SELECT 1", "--offline"); code != 1 || !strings.Contains(errs, "fundesk copy sync") {
+		t.Errorf("got exit code %d and %s, want 1", code, errs)
+	}
+	var report struct{ Error struct{ Kind string } }
+	_, errs, _ := l.run(t, "query", "DROP TABLE persons", "-o", "json")
+	if json.Unmarshal([]byte(errs), &report) != nil || report.Error.Kind != "usage" {
+		t.Errorf("got %s, want one line of kind usage", errs)
+	}
+}
+
+// Marks of this computer, consents and checks are in the copy.
+func TestCopyHasMarksAndDetails(t *testing.T) {
+	t.Parallel()
+	_, l := copyHome(t)
+	l.must(t, "copy", "sync")
+	person := strings.TrimSpace(l.must(t, "person", "list", "--limit", "1", "-q", "-o", "id"))
+	l.must(t, "person", "consent", "add", person, "--channel", "mail", "--basis", "consent", "--source", "web form", "--at", "2026-11-01")
+	l.must(t, "processed", "mark", "person", person)
+	if got := l.must(t, "query", "SELECT entityName, entityUuid FROM marks", "-o", "tsv"); got != "person\t"+person+"\n" {
+		t.Errorf("got the marks %q", got)
+	}
+	if got := l.must(t, "query", "SELECT personUuid, channel, source FROM consents", "-o", "tsv"); got != person+"\tmail\tweb form\n" {
+		t.Errorf("got the consents %q", got)
+	}
+	l.must(t, "copy", "sync", "--anew")
+	if got := l.must(t, "query", "SELECT count(*) FROM marks", "-o", "tsv"); got != "1\n" {
+		t.Errorf("got %q marks after --anew, want one", got)
+	}
+}
+
+// person erase --local deletes the rows of a person and their bytes.
+func TestEraseLocalReachesTheCopy(t *testing.T) {
+	t.Parallel()
+	_, l := copyHome(t)
+	person := strings.TrimSpace(l.must(t, "person", "list", "--limit", "1", "-q", "-o", "id"))
+	l.must(t, "person", "update", person, "--last-name", "Quetzalcoatl", "--email", "quetzal@example.org")
+	l.must(t, "copy", "sync")
+	path := l.copyFile(t)
+	if held := l.must(t, "person", "export", person, "--local", "-o", "json"); !strings.Contains(held, path) {
+		t.Errorf("got %s, want the copy named", held)
+	}
+	l.must(t, "person", "erase", person, "--local", "--yes")
+	content, err := os.ReadFile(path)
+	servicetest.Check(t, err)
+	for _, secret := range []string{"Quetzalcoatl", "quetzal@example.org", person} {
+		if bytes.Contains(content, []byte(secret)) {
+			t.Errorf("the file still has %s", secret)
+		}
+	}
+	if held := l.must(t, "person", "export", person, "--local", "-o", "json"); strings.Contains(held, path) {
+		t.Errorf("got %s after the erasure", held)
+	}
+}
+
+// The file goes with the login, with the last profile, and by copy remove.
+func TestCopyEnds(t *testing.T) {
+	t.Parallel()
+	h, _ := copyHome(t)
+	token := h.Token()
+	fresh := func(profiles ...string) line {
+		l := line{environment: map[string]string{"HOME": t.TempDir()}}
+		for _, name := range profiles {
+			l.stdin = token
+			l.must(t, "auth", "login", "--profile", name, "--base-url", h.URL, "--with-token", "--insecure-storage")
+			l.stdin = ""
+			l.must(t, "copy", "sync", "--profile", name)
+		}
+		return l
+	}
+	isThere := func(l line) bool {
+		files, _ := filepath.Glob(filepath.Join(l.environment["HOME"], ".local/state/fundesk/copy/*"))
+		return len(files) > 0
+	}
+	l := fresh("one")
+	l.must(t, "auth", "logout", "--profile", "one")
+	if isThere(l) {
+		t.Error("the copy outlives the logout")
+	}
+	l = fresh("one", "two")
+	l.must(t, "profile", "remove", "one", "--yes")
+	if !isThere(l) {
+		t.Error("the copy is gone, and another profile of the account uses it")
+	}
+	l.must(t, "profile", "remove", "two", "--yes")
+	if isThere(l) {
+		t.Error("the copy outlives the last profile")
+	}
+	l = fresh("one")
+	l.must(t, "copy", "remove", "--yes", "--profile", "one")
+	if isThere(l) {
+		t.Error("the copy outlives copy remove")
+	}
+	l.must(t, "copy", "remove", "--yes", "--profile", "one")
+}
+
+// A copy of another epoch ends with 8, and --anew begins again.
+func TestCopyOfAnotherEpoch(t *testing.T) {
+	t.Parallel()
+	h, l := copyHome(t)
+	l.must(t, "copy", "sync")
+	servicetest.Check(t, h.Service.ChangeEpoch(t.Context()))
+	for _, args := range [][]string{{"copy", "sync"}, {"query", "SELECT 1"}} {
+		if _, errs, code := l.run(t, args...); code != 8 || !strings.Contains(errs, "fundesk copy sync --anew") {
+			t.Errorf("%v: got exit code %d and %s, want 8", args, code, errs)
+		}
+	}
+	l.must(t, "copy", "sync", "--anew")
+	if got := l.must(t, "query", "SELECT count(*) FROM persons", "-o", "tsv"); got != "30\n" {
+		t.Errorf("got %q persons, want 30", got)
+	}
+}

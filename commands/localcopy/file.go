@@ -1,0 +1,417 @@
+package localcopy
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	_ "modernc.org/sqlite" // The driver.
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/durable"
+)
+
+// Path returns the file of the copy of a service and account, in the state folder.
+func Path(state, baseURL, account string) string {
+	return filepath.Join(Folder(state), durable.NameOf(baseURL+"\x00"+account)+".db")
+}
+
+// Folder returns the folder of all copies in the state folder.
+func Folder(state string) string { return filepath.Join(state, "copy") }
+
+// Copy is an open copy. Its owner has the lock, so that no other process writes to it.
+type Copy struct {
+	path   string
+	fields *fields
+	db     *sql.DB
+	unlock func()
+	insert map[string]*sql.Stmt // By table.
+	remove map[string]*sql.Stmt // By table and column.
+}
+
+// lockPause is the time between two tries to get the lock.
+const lockPause = 100 * time.Millisecond
+
+// lock waits for the lock on a copy, until the context ends. The folder has to exist.
+func lock(ctx context.Context, path string) (unlock func(), err error) {
+	file, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err := durable.TryLock(file)
+		if err == nil {
+			return func() { _ = file.Close() }, nil
+		}
+		if !errors.Is(err, durable.ErrHeld) {
+			return nil, errors.Join(err, file.Close())
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), file.Close())
+		case <-time.After(lockPause):
+		}
+	}
+}
+
+// name returns the data source of a file. secure_delete overwrites what is deleted.
+func name(path, settings string) string {
+	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: settings}
+	return u.String()
+}
+
+const writing = "_pragma=secure_delete(1)&_pragma=busy_timeout(10000)&_pragma=temp_store(2)&_txlock=immediate"
+
+// Open opens the copy, and creates it if there is none. A copy with the tables of another version is emptied.
+func Open(ctx context.Context, path string) (c *Copy, err error) {
+	if err := durable.MakeFolders(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	unlock, err := lock(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	c = &Copy{path: path, fields: newFields(), unlock: unlock, insert: map[string]*sql.Stmt{}, remove: map[string]*sql.Stmt{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.Close())
+			c = nil
+		}
+	}()
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return c, err
+	}
+	if err := file.Close(); err != nil {
+		return c, err
+	}
+	if c.db, err = sql.Open("sqlite", name(path, writing)); err != nil {
+		return c, err
+	}
+	c.db.SetMaxOpenConns(1)
+	if err := c.migrate(ctx); err != nil {
+		return c, err
+	}
+	return c, c.prepare(ctx)
+}
+
+// Close closes the copy and frees its lock.
+func (c *Copy) Close() error {
+	var err error
+	if c.db != nil {
+		err = c.db.Close()
+	}
+	c.unlock()
+	return err
+}
+
+// migrate makes the tables. Those of another version are dropped: the next sync reads everything again. The marks are
+// kept, because no service has them.
+func (c *Copy) migrate(ctx context.Context) error {
+	schema := c.fields.schema()
+	var found int32
+	if err := c.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&found); err != nil {
+		return err
+	}
+	if found == version(schema) {
+		return nil
+	}
+	tx, err := c.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // It does nothing after a commit.
+	var drops strings.Builder
+	for _, name := range c.emptied() {
+		drops.WriteString("DROP TABLE IF EXISTS " + name + ";\n")
+	}
+	statement := fmt.Sprintf("%s%sPRAGMA user_version = %d", drops.String(), schema, version(schema))
+	if _, err := tx.ExecContext(ctx, statement); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// emptied returns the tables that are read again from the start: all but the marks.
+func (c *Copy) emptied() []string {
+	names := []string{"_positions", "_due", "_synced"}
+	for _, t := range c.fields.tables() {
+		if t.name != "marks" {
+			names = append(names, t.name)
+		}
+	}
+	return names
+}
+
+// prepare makes the statements of a sync.
+func (c *Copy) prepare(ctx context.Context) (err error) {
+	for _, t := range c.fields.tables() {
+		if c.insert[t.name], err = c.db.PrepareContext(ctx, t.insert()); err != nil {
+			return err
+		}
+	}
+	for _, place := range []string{
+		"attempts.callUuid", "results.callUuid", "checks.callUuid", "transactions.pledgeUuid", "consents.personUuid",
+		"persons.uuid",
+	} {
+		table, column, _ := strings.Cut(place, ".")
+		statement := "DELETE FROM " + table + " WHERE " + column + " = ?"
+		if c.remove[place], err = c.db.PrepareContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Reset empties the copy, but for the marks.
+func (c *Copy) Reset(ctx context.Context) error {
+	return c.change(ctx, func(tx *sql.Tx) error {
+		for _, name := range c.emptied() {
+			if _, err := tx.ExecContext(ctx, "DELETE FROM "+name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// change runs do in one transaction.
+func (c *Copy) change(ctx context.Context, do func(tx *sql.Tx) error) error {
+	tx, err := c.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := do(tx); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
+// owner has the service of a copy and the profiles that used it. It is a file beside the copy.
+type owner struct {
+	Service  string   `json:"service"`
+	Profiles []string `json:"profiles"` // "" stands for a command without a profile.
+}
+
+func ownerPath(path string) string { return strings.TrimSuffix(path, ".db") + ".json" }
+
+func readOwner(path string) (o owner, err error) {
+	data, err := os.ReadFile(ownerPath(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return o, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &o)
+	}
+	return o, err
+}
+
+// Used stores that a profile used the copy of a service.
+func (c *Copy) Used(service, profile string) error {
+	o, err := readOwner(c.path)
+	if err == nil && o.Service == service && slices.Contains(o.Profiles, profile) {
+		return nil
+	}
+	o.Service = service // A damaged file is written anew.
+	if !slices.Contains(o.Profiles, profile) {
+		o.Profiles = append(o.Profiles, profile)
+	}
+	return writeOwner(c.path, o)
+}
+
+func writeOwner(path string, o owner) error {
+	data, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(ownerPath(path), data)
+}
+
+// Remove deletes a copy. isThere is false if there was none.
+func Remove(ctx context.Context, path string) (isThere bool, err error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	unlock, err := lock(ctx, path)
+	if err != nil {
+		return true, err
+	}
+	defer unlock()
+	for _, file := range []string{path + "-journal", path, ownerPath(path), path + ".lock"} {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return true, err
+		}
+	}
+	return true, nil
+}
+
+// Forget deletes the copies of a profile after a logout, or, if isRemoved, those that no other profile used.
+func Forget(ctx context.Context, state, service, profile string, isRemoved bool) error {
+	paths, _ := filepath.Glob(filepath.Join(Folder(state), "*.db")) // Its pattern is right.
+	var failed error
+	for _, path := range paths {
+		o, err := readOwner(path)
+		isOurs := err == nil && o.Service == service && slices.Contains(o.Profiles, profile)
+		if !isOurs {
+			continue
+		}
+		o.Profiles = slices.DeleteFunc(o.Profiles, func(name string) bool { return name == profile })
+		if isRemoved && len(o.Profiles) > 0 {
+			failed = errors.Join(failed, writeOwner(path, o))
+			continue
+		}
+		_, err = Remove(ctx, path)
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
+
+// AddMarks stores marks that this computer made. It does nothing if there is no copy.
+func AddMarks(ctx context.Context, path string, entries []apitype.ProcessedEntry) error {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	c, err := Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	err = c.change(ctx, func(tx *sql.Tx) error {
+		for _, entry := range entries {
+			row := c.fields.marks.row(entry)
+			if row[3] == nil {
+				row[3] = "" // It is part of the key.
+			}
+			if _, err := tx.StmtContext(ctx, c.insert["marks"]).ExecContext(ctx, row...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return errors.Join(err, c.Close())
+}
+
+// ofPerson are the statements that delete a person's rows, those that others point to last. $1 is the person.
+const ofPerson = `DELETE FROM _due WHERE uuid = $1 OR uuid IN (SELECT uuid FROM calls WHERE personUuid = $1);
+DELETE FROM marks WHERE entityUuid = $1 OR entityUuid IN (SELECT uuid FROM calls WHERE personUuid = $1)
+ OR entityUuid IN (SELECT uuid FROM pledges WHERE personUuid = $1)
+ OR entityUuid IN (SELECT uuid FROM transactions WHERE personUuid = $1);
+DELETE FROM attempts WHERE callUuid IN (SELECT uuid FROM calls WHERE personUuid = $1);
+DELETE FROM results WHERE callUuid IN (SELECT uuid FROM calls WHERE personUuid = $1);
+DELETE FROM checks WHERE callUuid IN (SELECT uuid FROM calls WHERE personUuid = $1);
+DELETE FROM transactions WHERE personUuid = $1 OR pledgeUuid IN (SELECT uuid FROM pledges WHERE personUuid = $1);
+DELETE FROM calls WHERE personUuid = $1;
+DELETE FROM pledges WHERE personUuid = $1;
+DELETE FROM consents WHERE personUuid = $1;
+DELETE FROM persons WHERE uuid = $1;
+`
+
+// Holds reports whether a copy has rows of a person.
+func Holds(ctx context.Context, path string, person apitype.UUID) (has bool, err error) {
+	c, err := Open(ctx, path)
+	if err != nil {
+		return false, err
+	}
+	err = c.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM persons WHERE uuid = $1)
+		OR EXISTS (SELECT 1 FROM calls WHERE personUuid = $1) OR EXISTS (SELECT 1 FROM pledges WHERE personUuid = $1)
+		OR EXISTS (SELECT 1 FROM marks WHERE entityUuid = $1) OR EXISTS (SELECT 1 FROM consents WHERE personUuid = $1)
+		OR EXISTS (SELECT 1 FROM transactions WHERE personUuid = $1)
+		OR EXISTS (SELECT 1 FROM _positions WHERE instr(position, $1))`, person.String()).Scan(&has)
+	return has, errors.Join(err, c.Close())
+}
+
+// ErasePerson deletes a person's rows from a copy, and their bytes.
+func ErasePerson(ctx context.Context, path string, person apitype.UUID) error {
+	c, err := Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	err = c.change(ctx, func(tx *sql.Tx) error {
+		if err := c.forgetGiven(ctx, tx, person.String()); err != nil {
+			return err
+		}
+		for statement := range strings.SplitSeq(strings.TrimSpace(ofPerson), ";\n") {
+			if _, err := tx.ExecContext(ctx, statement, person.String()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		// Pages that were split keep remains of rows. A new file has none.
+		_, err = c.db.ExecContext(ctx, "VACUUM")
+	}
+	return errors.Join(err, c.Close())
+}
+
+// forgetGiven takes a person and its records out of the positions. The next sync may read them once more.
+func (c *Copy) forgetGiven(ctx context.Context, tx *sql.Tx, person string) error {
+	of := map[string]bool{person: true}
+	rows, err := tx.QueryContext(
+		ctx,
+		"SELECT uuid FROM calls WHERE personUuid = $1 UNION ALL SELECT uuid FROM pledges WHERE personUuid = $1",
+		person,
+	)
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+		of[id] = true
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for _, feed := range feeds {
+		p, err := position(ctx, tx, feed)
+		if err != nil {
+			return err
+		}
+		before := len(p.Given)
+		for id := range of {
+			delete(p.Given, id)
+		}
+		if len(p.Given) == before {
+			continue
+		}
+		if err := keep(ctx, tx, feed, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// position reads where a feed goes on. The zero value is its start.
+func position(ctx context.Context, tx *sql.Tx, feed string) (p apiclient.Position, err error) {
+	var text string
+	err = tx.QueryRowContext(ctx, "SELECT position FROM _positions WHERE feed = ?", feed).Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return p, nil
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &p)
+	}
+	return p, err
+}
+
+// keep stores where a feed goes on.
+func keep(ctx context.Context, tx *sql.Tx, feed string, p apiclient.Position) error {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "INSERT OR REPLACE INTO _positions VALUES (?, ?)", feed, string(text))
+	return err
+}
