@@ -290,8 +290,8 @@ func TestNumberIsALink(t *testing.T) {
 func TestDeskSpeaksTheLanguage(t *testing.T) {
 	t.Parallel()
 	for language, want := range map[string][]string{
-		"nl": {"VERIFICATIE · gevraagd 4 dagen geleden · 1e poging", "geboren", "rondt af zodra er een resultaat is", "niet bereikt"},
-		"de": {"VERIFIZIERUNG · angefragt vor 4 Tagen · 1. Versuch", "Adresse", "schließt ab, sobald es ein Ergebnis gibt", "nicht erreicht"},
+		"nl": {"VERIFICATIE · gevraagd 4 dagen geleden · 1e poging", "geboren", "kies eerst een resultaat", "niet bereikt"},
+		"de": {"VERIFIZIERUNG · angefragt vor 4 Tagen · 1. Versuch", "Adresse", "erst Ergebnis wählen", "nicht erreicht"},
 		"fr": {"VERIFICATION · asked 4 days ago · 1st try", "address", "completes once there is a result", "not reached"},
 	} {
 		w := newWorld(t)

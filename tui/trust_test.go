@@ -178,7 +178,7 @@ func TestConnectionIsSaidInTheAgentsLanguage(t *testing.T) {
 	}{
 		{"nl", "is niet te bereiken: verbinding geweigerd.", nil},
 		{"de", "ist nicht zu erreichen: Verbindung abgelehnt.", nil},
-		{"nl", "is afgelopen: niet aangemeld. De token_command van profiel werk moet een ander token geven.", answer(http.StatusUnauthorized, "application/json", "{}")},
+		{"nl", "is verlopen: niet ingelogd. De token_command van profiel werk moet een ander token geven.", answer(http.StatusUnauthorized, "application/json", "{}")},
 		{"de", "passt nicht zur Schnittstelle: nicht alles in der Liste ist ein Datensatz", answer(http.StatusOK, "application/json", `{"edges":[7],"pageInfo":{}}`)},
 	}
 	for _, test := range tests {
