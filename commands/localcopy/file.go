@@ -156,6 +156,7 @@ func (c *Copy) emptied() []string {
 // prepare makes the statements of a sync.
 func (c *Copy) prepare(ctx context.Context) (err error) {
 	for _, t := range c.fields.tables() {
+		//nolint:sqlclosecheck // The end of the copy closes its statements.
 		if c.insert[t.name], err = c.db.PrepareContext(ctx, t.insert()); err != nil {
 			return err
 		}
@@ -166,6 +167,7 @@ func (c *Copy) prepare(ctx context.Context) (err error) {
 	} {
 		table, column, _ := strings.Cut(place, ".")
 		statement := "DELETE FROM " + table + " WHERE " + column + " = ?"
+		//nolint:sqlclosecheck // Likewise.
 		if c.remove[place], err = c.db.PrepareContext(ctx, statement); err != nil {
 			return err
 		}
@@ -291,6 +293,7 @@ func AddMarks(ctx context.Context, path string, entries []apitype.ProcessedEntry
 			if row[3] == nil {
 				row[3] = "" // It is part of the key.
 			}
+			//nolint:sqlclosecheck // The end of the transaction closes it.
 			if _, err := tx.StmtContext(ctx, c.insert["marks"]).ExecContext(ctx, row...); err != nil {
 				return err
 			}
@@ -364,10 +367,11 @@ func (c *Copy) forgetGiven(ctx context.Context, tx *sql.Tx, person string) error
 	if err != nil {
 		return err
 	}
+	defer rows.Close()
 	for rows.Next() {
 		var id string
 		if err := rows.Scan(&id); err != nil {
-			return errors.Join(err, rows.Close())
+			return err
 		}
 		of[id] = true
 	}

@@ -187,12 +187,14 @@ func syncFeed[T any](
 
 // put stores a row.
 func (s *syncing) put(ctx context.Context, tx *sql.Tx, table string, row []any) error {
+	//nolint:sqlclosecheck // The end of the transaction closes it.
 	_, err := tx.StmtContext(ctx, s.insert[table]).ExecContext(ctx, row...)
 	return err
 }
 
 // drop deletes rows by a column.
 func (s *syncing) drop(ctx context.Context, tx *sql.Tx, place string, id apitype.UUID) error {
+	//nolint:sqlclosecheck // The end of the transaction closes it.
 	_, err := tx.StmtContext(ctx, s.remove[place]).ExecContext(ctx, id.String())
 	return err
 }
@@ -290,18 +292,19 @@ func (s *syncing) dueOf(ctx context.Context, detail string) (ids []apitype.UUID,
 	if err != nil {
 		return nil, err
 	}
+	defer rows.Close()
 	for rows.Next() {
 		var text string
 		if err := rows.Scan(&text); err != nil {
-			return nil, errors.Join(err, rows.Close())
+			return nil, err
 		}
 		id, err := apitype.ParseUUID(text)
 		if err != nil {
-			return nil, errors.Join(err, rows.Close())
+			return nil, err
 		}
 		ids = append(ids, id)
 	}
-	return ids, errors.Join(rows.Err(), rows.Close())
+	return ids, rows.Err()
 }
 
 // fillSome reads a detail of some records, and stores it in one transaction.
