@@ -58,8 +58,8 @@ func TestNewStreetGoesOn(t *testing.T) {
 		d.typing(part)
 		d.press("enter")
 	}
-	d.sees("Kade 3b, 1011 AB Amsterdam")
 	d.press("esc")
+	d.sees("→ Kade 3b, 1011 AB")
 	want := map[string]string{
 		"address/street": "Kade", "address/houseNumber": "3", "address/houseNumberExtension": "b",
 		"address/zipCode": "1011 AB", "address/city": "Amsterdam",
