@@ -52,8 +52,10 @@ const (
 	AuditCallNote        AuditOperation = "call.note"
 	AuditCallChecks      AuditOperation = "call.checks"
 	AuditCallReason      AuditOperation = "call.attempts"
+	AuditCallBlank       AuditOperation = "call.blank" // By the retention, or an erasure of the person.
 	AuditPledgeCreate    AuditOperation = "pledge.create"
 	AuditPledgeUpdate    AuditOperation = "pledge.update"
+	AuditPledgeBlank     AuditOperation = "pledge.blank" // By an erasure of the person.
 	AuditPersonExport    AuditOperation = "person.export"
 	AuditPersonErase     AuditOperation = "person.erase"
 	AuditRetentionSet    AuditOperation = "retention.set"

@@ -83,3 +83,22 @@ func erased(kind string, private []byte) error {
 		Detail: "the person of this " + kind + " was erased; the " + kind + " takes no changes any more, and nothing of this one was kept",
 	}
 }
+
+// blankedFields are the fields that a blanked call loses.
+const blankedFields = "notes,result.notes,externalMetadata,recordingDuration"
+
+// BlankedCall returns the line of a call that the retention blanks, or an erasure of its person.
+func BlankedCall(call apitype.UUID, person *apitype.UUID, at apitype.Time) AuditLine {
+	return AuditLine{At: at, Operation: AuditCallBlank, Record: &call, Person: person, Fields: blankedFields}
+}
+
+// BlankedPledge returns the line of a pledge that an erasure of its person blanks.
+func BlankedPledge(pledge, person apitype.UUID, at apitype.Time) AuditLine {
+	return AuditLine{
+		At:        at,
+		Operation: AuditPledgeBlank,
+		Record:    &pledge,
+		Person:    &person,
+		Fields:    "externalMetadata,recruitingLocationLabel,signature",
+	}
+}

@@ -18,6 +18,7 @@ const (
 	Invalid                        // The request is malformed, or a value in it is wrong.
 	NotFound                       // The record is unknown, or outside the account's organizations.
 	PreconditionFailed             // The record was changed since the caller read it.
+	Gone                           // The position in a feed is too old, or of another epoch.
 	Conflict                       // The uuid is taken, or the record's state does not allow the move.
 	Unavailable                    // The store does not answer now; the same request may work later.
 )

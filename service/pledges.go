@@ -284,7 +284,7 @@ func (s *Service) ActOnPledge(
 	return s.changePledge(
 		ctx,
 		c,
-		c.Audited("pledge."+AuditOperation(action), id, apitype.Time{}),
+		c.Audited(pledgeOperation(action), id, apitype.Time{}),
 		struct{}{},
 		func(row *PledgeRow, pledge *apitype.Pledge, now apitype.Time) error {
 			if err := m.check(row.Rev); err != nil {
@@ -293,6 +293,10 @@ func (s *Service) ActOnPledge(
 			return actOnPledge(row, pledge, action, now)
 		},
 	)
+}
+
+func pledgeOperation(action apitype.PledgeAction) AuditOperation {
+	return "pledge." + AuditOperation(action)
 }
 
 // changePledge applies a rule to a pledge, and saves the changed pledge and the line of the change. Only accounts of

@@ -350,6 +350,9 @@ type QueueWriter interface {
 type PrivacyReader interface {
 	AuditLines(f AuditFilter) ([]AuditLine, error) // The oldest first.
 	CountAudit(before apitype.Time) (lines int, err error)
+	ChangeLines(q ChangeQuery) ([]AuditLine, error) // The oldest first.
+	// RecordsInScope returns those records among some that belong to a scope. Erased persons belong to their last owner.
+	RecordsInScope(entity apitype.EntityName, ids []apitype.UUID, scope Scope) ([]apitype.UUID, error)
 	// Kept is also of a person that was erased.
 	Kept(person apitype.UUID) (Kept, error)
 	// KeptCalls, KeptPledges and KeptTransactions return rows with their documents, and KeptWaiting the rows of

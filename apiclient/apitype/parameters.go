@@ -23,6 +23,8 @@ func ParametersOf(options any) []Parameter {
 		return parametersOf(pageFilters())
 	case MissingChecksOptions:
 		return parametersOf(pageFilters())
+	case ChangeListOptions:
+		return parametersOf(changeParameters())
 	case QueueOptions:
 		return parametersOf(QueueFilters())
 	case QueueCallListOptions:

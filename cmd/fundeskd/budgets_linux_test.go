@@ -116,6 +116,7 @@ func (h *heavyPerson) asks() map[string]func(n int) ask {
 		"PUT /fundesk/v1/settings/{uuid}": body("/fundesk/v1/settings/"+h.organization, func(n int) string {
 			return fmt.Sprintf(`{"scripts":{"winback":"%d","winback.nl":%[2]q,"winback.de":%[2]q}}`, n, strings.Repeat("x", 250<<10))
 		}),
+		"GET /fundesk/v1/changes":               at("/fundesk/v1/changes?first=500", ""),
 		"GET /fundesk/v1/erasures":              at("/fundesk/v1/erasures?first=500", ""),
 		"GET /fundesk/v1/persons/{uuid}/export": at("/fundesk/v1/persons/"+h.person+"/export", ""),
 		// What it does once is TestErasureOfManyCalls.
@@ -131,7 +132,7 @@ func TestEveryRouteHasABudget(t *testing.T) {
 	h := newHeavyPerson(t)
 	h.fillFloor(t)
 	var busy struct{ Token string }
-	h.must(&busy, "", append([]string{"account", "add", "busy", "--all-organizations"}, permissions("persons:erase", "settings:write")...)...)
+	h.must(&busy, "", append([]string{"account", "add", "busy", "--all-organizations"}, permissions("persons:erase", "settings:write", "changes:read")...)...)
 	h.token = busy.Token
 	h.lease, h.ended = h.take(t), h.take(t)
 	var document struct {

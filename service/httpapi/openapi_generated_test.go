@@ -164,6 +164,7 @@ var answers = []any{
 	CallPage{},
 	page[apitype.Pledge]{},
 	apitype.Page[apitype.ErasedPerson]{},
+	apitype.Changes{},
 	apitype.Page[apitype.MissingChecks]{},
 	apitype.Page[apitype.Deferral]{},
 }
@@ -513,7 +514,7 @@ func withExample(content object, notes exampleNotes) object {
 
 // refusals are the responses of components by their status. Each operation has those that it can give.
 var refusals = map[string]string{
-	"400": "BadRequest", "401": "Unauthenticated", "403": "Forbidden", "404": "NotFound", "409": "Conflict",
+	"400": "BadRequest", "401": "Unauthenticated", "403": "Forbidden", "404": "NotFound", "409": "Conflict", "410": "",
 	"412": "PreconditionFailed", "413": "TooLarge", "415": "UnsupportedMediaType", "429": "TooManyRequests",
 	"500": "Failure", "503": "Unavailable",
 }

@@ -126,6 +126,12 @@ func (a *api) operations() []route {
 			service.PersonsRead,
 			list(apitype.ParseErasureListOptions, s.ListErasures),
 		},
+		{
+			http.MethodGet,
+			"/fundesk/v1/changes",
+			service.ChangesRead,
+			list(apitype.ParseChangeListOptions, s.ListChanges),
+		},
 		{http.MethodGet, "/fundesk/v1/persons/{uuid}/export", service.PersonsErase, get(p.ExportFor)},
 		{http.MethodPost, "/fundesk/v1/persons/{uuid}/erase", service.PersonsErase, actOn(p.EraseFor)},
 	}
@@ -185,6 +191,7 @@ var extensionNames = []string{
 	apitype.ExtensionUserState,
 	apitype.ExtensionMessage,
 	apitype.ExtensionAttempts,
+	apitype.ExtensionChanges,
 }
 
 var extensionHeader = []string{strings.Join(extensionNames, ", ")}

@@ -119,6 +119,7 @@ func (w *shownWorld) requests() map[string][2]string {
 		"GET /fundesk/v1/settings":                                {"/fundesk/v1/settings", ""},
 		"PUT /fundesk/v1/settings/{uuid}":                         {"/fundesk/v1/settings/" + w.a.organization.String(), `{}`},
 		"GET /fundesk/v1/erasures":                                {"/fundesk/v1/erasures", ""},
+		"GET /fundesk/v1/changes":                                 {"/fundesk/v1/changes", ""},
 		"GET /fundesk/v1/persons/{uuid}/export":                   {"/fundesk/v1/persons/" + w.person.String() + "/export", ""},
 		"POST /fundesk/v1/persons/{uuid}/erase":                   {"/fundesk/v1/persons/" + w.person.String() + "/erase", `{"reason":"r"}`},
 	}
@@ -171,6 +172,7 @@ var needed = map[string]string{
 	"PUT /fundesk/v1/settings/{uuid}":                         "calls:read settings:write",
 	"GET /fundesk/v1/settings":                                "calls:read",
 	"GET /fundesk/v1/erasures":                                "persons:read",
+	"GET /fundesk/v1/changes":                                 "changes:read",
 	"GET /fundesk/v1/persons/{uuid}/export":                   "persons:erase persons:read",
 	"POST /fundesk/v1/persons/{uuid}/erase":                   "persons:erase",
 }

@@ -3,7 +3,6 @@ package privacy
 import (
 	"context"
 	"strings"
-	"time"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -33,7 +32,7 @@ func (s *Service) Audit(ctx context.Context, f service.AuditFilter, do func(serv
 }
 
 // minAuditAge is how long every line stays, because the change feed reads the audit.
-const minAuditAge = 31 * 24 * time.Hour
+const minAuditAge = service.ChangesKept
 
 // prunedAtOnce is how many lines a transaction deletes, so that no request waits long for it.
 const prunedAtOnce = 1000

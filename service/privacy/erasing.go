@@ -91,7 +91,7 @@ func (s *Service) finish(ctx context.Context, id apitype.UUID) error {
 			return err
 		}
 		if !isSmall(calls) {
-			err := s.blankCalls(ctx, calls, blanked)
+			err := s.blankCalls(ctx, id, calls, blanked)
 			if err != nil {
 				return err
 			}
@@ -131,7 +131,12 @@ func unblanked(calls []service.CallRow, blanked map[apitype.UUID]bool) []service
 
 // blankCalls blanks calls in batches. After each it pauses for as long as the batch took, so that other changes have the
 // writer for half of the time.
-func (s *Service) blankCalls(ctx context.Context, calls []service.CallRow, blanked map[apitype.UUID]bool) error {
+func (s *Service) blankCalls(
+	ctx context.Context,
+	person apitype.UUID,
+	calls []service.CallRow,
+	blanked map[apitype.UUID]bool,
+) error {
 	return inBatches(calls, callSize, batchBytes/erasedAtOnce, func(ids []apitype.UUID) error {
 		begun := time.Now()
 		err := s.rules.Write(ctx, service.WriteShared, "erase the calls of the person", func(tx service.Tx) error {
@@ -139,7 +144,7 @@ func (s *Service) blankCalls(ctx context.Context, calls []service.CallRow, blank
 			if err != nil {
 				return err
 			}
-			return eraseCalls(tx, ids, now)
+			return eraseCalls(tx, ids, now, person)
 		})
 		if err != nil {
 			return err
@@ -193,12 +198,19 @@ func (s *Service) completePlan(
 // answer shows anything of the person. Amounts, dates, codes and links stay, for the books.
 func complete(tx service.Tx, kept service.Kept, calls []service.CallRow, now apitype.Time, p plan) error {
 	id := kept.Person.UUID
-	err := inBatches(calls, callSize, 0, func(ids []apitype.UUID) error { return eraseCalls(tx, ids, now) })
+	err := inBatches(calls, callSize, 0, func(ids []apitype.UUID) error { return eraseCalls(tx, ids, now, id) })
 	if err != nil {
 		return err
 	}
 	err = inBatches(kept.Pledges, pledgeSize, 0, func(ids []apitype.UUID) error {
-		return rewrite(ids, tx.KeptPledges, func(p *service.PledgeRow) error { return p.Erase(now) }, tx.RewritePledge)
+		save := func(p service.PledgeRow) error {
+			err := tx.RewritePledge(p)
+			if err != nil {
+				return err
+			}
+			return tx.Audit(service.BlankedPledge(p.UUID, id, now))
+		}
+		return rewrite(ids, tx.KeptPledges, func(p *service.PledgeRow) error { return p.Erase(now) }, save)
 	})
 	if err != nil {
 		return err
@@ -240,7 +252,7 @@ func (p plan) markUnclean(tx service.Tx, now apitype.Time) error {
 }
 
 // eraseCalls blanks the calls among some that are not blanked yet.
-func eraseCalls(tx service.Tx, ids []apitype.UUID, now apitype.Time) error {
+func eraseCalls(tx service.Tx, ids []apitype.UUID, now apitype.Time, person apitype.UUID) error {
 	rows, err := tx.KeptCalls(ids)
 	if err != nil {
 		return err
@@ -250,7 +262,11 @@ func eraseCalls(tx service.Tx, ids []apitype.UUID, now apitype.Time) error {
 		if err != nil || !isChanged {
 			return err
 		}
-		return tx.RewriteCall(row)
+		err = tx.RewriteCall(row)
+		if err != nil {
+			return err
+		}
+		return tx.Audit(service.BlankedCall(row.UUID, &person, now))
 	})
 }
 

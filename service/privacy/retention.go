@@ -238,6 +238,13 @@ func (r *retaining) calls(ctx context.Context, q service.RetainQuery) (blanked i
 			if err != nil {
 				return err
 			}
+			now := r.s.rules.TimeOf(tx)
+			if !r.dry {
+				now, err = tx.GiveTime(now)
+			}
+			if err != nil {
+				return err
+			}
 			for _, row := range rows {
 				last = &service.Position{At: row.UpdatedAt, UUID: row.UUID}
 				before := row
@@ -251,6 +258,9 @@ func (r *retaining) calls(ctx context.Context, q service.RetainQuery) (blanked i
 					continue
 				}
 				if err := tx.RewriteCall(row); err != nil {
+					return err
+				}
+				if err := tx.Audit(service.BlankedCall(row.UUID, nil, now)); err != nil {
 					return err
 				}
 			}
