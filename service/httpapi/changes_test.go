@@ -166,7 +166,7 @@ func TestEveryChangeIsInTheFeed(t *testing.T) {
 		ended := f.call(f.person("null"), time.Hour, "winback")
 		f.want(http.StatusOK, "PUT", "/api/v1/calls/"+ended.String()+"/actions/complete", `{"result":{"notes":"N"}}`)
 		f.Clock.Advance(20 * 24 * time.Hour)
-		start = cmpNext(t, f, token, start, spy)
+		cmpNext(t, f, token, start, spy)
 		f.Clock.Advance(20 * 24 * time.Hour)
 		start = changes(t, f.Harness, token, "").Next
 		start = skip(t, f, token, start)
