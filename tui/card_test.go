@@ -72,8 +72,8 @@ func TestFactsAreInSight(t *testing.T) {
 	}
 }
 
-// A large screen shows more, not more blank: the call has at most five blank rows above the result, and a third of the
-// first page is blank at most.
+// A large screen shows more, not more blank: at most five rows of the middle pane are blank above the result. The first
+// page has one card and five keys: at 120x36 it may leave a third blank.
 func TestLargeScreenIsNotBlank(t *testing.T) {
 	t.Parallel()
 	d := newDriver(t, sampleWorld(t).options)
@@ -93,7 +93,7 @@ func TestLargeScreenIsNotBlank(t *testing.T) {
 				}
 			}
 			most := 5
-			if key == "esc" {
+			if key == "esc" && size[0] == 120 {
 				most = size[1] / 3
 			}
 			if blank > most || middle == "" {

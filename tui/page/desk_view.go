@@ -92,7 +92,7 @@ func (d *Desk) startLines(width, height int) []string {
 		lines = append(lines, s.Dim(d.Day.Count(n, "requested call", "requested calls")+more))
 	}
 	lines = append(lines, d.waitingLines()...)
-	for _, section := range [][]string{d.firstKeys(), d.waitingLanguages()} {
+	for _, section := range [][]string{d.waitingLanguages(), d.firstKeys()} {
 		if len(lines)+len(section) < height {
 			lines = append(lines, section...)
 		}
@@ -129,9 +129,14 @@ func (d *Desk) waitingLanguages() []string {
 		n := state.ByLanguage[language]
 		name := d.Say(cmp.Or(Clean(render.Language(language)), "not known"))
 		bar := strings.Repeat(d.Styles.bars[0], n*waitingBar/most)
-		lines = append(lines, widget.Fit(name, queueType+2)+widget.FitRight(fmt.Sprint(n), 4)+"  "+d.Styles.Dim(bar))
+		lines = append(lines, countLine(name, n)+"  "+d.Styles.Dim(bar))
 	}
 	return lines
+}
+
+// countLine returns a name and how many calls wait under it.
+func countLine(name string, n int) string {
+	return widget.Fit(name, queueType+2) + widget.FitRight(fmt.Sprint(n), 4)
 }
 
 // nextDonor draws the donor who comes next on a band, or nothing before one is known.
@@ -169,23 +174,10 @@ func (d *Desk) waitingLines() (lines []string) {
 	for _, kind := range apitype.CallTypes {
 		n := state.ByType[kind]
 		bar := strings.Repeat(d.Styles.bars[0], n*waitingBar/most)
-		lines = append(
-			lines,
-			widget.Fit(
-				d.Say(render.Words(string(kind))),
-				queueType+2,
-			)+widget.FitRight(
-				fmt.Sprint(n),
-				4,
-			)+"  "+d.Styles.kind(
-				kind,
-			)(
-				bar,
-			),
-		)
+		lines = append(lines, countLine(d.Say(render.Words(string(kind))), n)+"  "+d.Styles.kind(kind)(bar))
 	}
 	if state.Deferred > 0 {
-		lines = append(lines, widget.Fit(d.Say("later"), queueType+2)+widget.FitRight(fmt.Sprint(state.Deferred), 4))
+		lines = append(lines, countLine(d.Say("later"), state.Deferred))
 	}
 	if closed := d.Day.ClosedText(); closed != "" && !d.Day.NoneLeft {
 		lines = append(lines, closed)
