@@ -16,7 +16,7 @@ import (
 
 // The limits of a paper's language, and of all papers together.
 const (
-	maxWords, maxMean, allWords, changelogLines, readmeWords = 35, 16.0, 21_518, 70, 450
+	maxWords, maxMean, allWords, changelogLines, readmeWords = 35, 16.0, 21_000, 60, 420
 )
 
 // oddWords matches what a colleague would not say, and words that stand for a person where a program acts.
