@@ -13,8 +13,10 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// No picture of the README and of docs/ is older than the screens: each says of which golden
-// screens it is.
+// mostOfAPicture is the most that a page may load for one picture, in bytes.
+const mostOfAPicture = 400_000
+
+// No picture of the README and of docs/ is older than the screens, whose mark it has, or larger than a page may load.
 func TestPicturesAreOfTheseScreens(t *testing.T) {
 	t.Parallel()
 	sum := sha256.New()
@@ -40,6 +42,9 @@ func TestPicturesAreOfTheseScreens(t *testing.T) {
 		servicetest.Check(t, err)
 		if !strings.Contains(string(drawn), want) {
 			t.Errorf("%s is not of these screens: cmd/fundesk/testdata/picture/picture.sh draws it anew", filepath.Base(picture))
+		}
+		if len(drawn) > mostOfAPicture {
+			t.Errorf("%s has %d bytes, want %d at most", filepath.Base(picture), len(drawn), mostOfAPicture)
 		}
 	}
 }

@@ -64,12 +64,6 @@ donor() {
   keys Enter
   wait_for "$2"
 }
-# frame is a screen of the minute, and for how many seconds it is shown.
-minute=()
-frame() {
-  capture "minute-${#minute[@]}"
-  minute+=("$work/minute-${#minute[@]}.txt=$1")
-}
 
 begin
 # A verification: another number, its result, a rating and notes.
@@ -117,37 +111,4 @@ pages() {
 pages default dark
 pages light light -light
 
-# A minute of an agent: not reached; reached, with notes; taken back, and sent again.
-begin
-frame 2
-keys n
-wait_for 'd dials'
-sleep 2 # A key that ends a call waits until the call was seen.
-frame 2.5
-keys a
-wait_for 'not reached: '
-sleep 3 # What is sent within two seconds is taken back together.
-frame 2.5
-keys c
-wait_for 'esc close'
-frame 1.2
-keys 1
-sleep 0.3
-frame 0.8
-keys 8 i
-for text in 'Glad to ' 'hear about ' 'the new boat.'; do
-  keys -l "$text"
-  wait_for "$text"
-  frame 0.6
-done
-keys C-s
-wait_for 'gives again: .*takes it back'
-frame 2.5
-keys u
-wait_for 'the new boat'
-sleep 2
-frame 2.5
-keys C-s
-wait_for 'gives again: .*takes it back'
-frame 3
-draw minute "${minute[@]}"
+cmd/fundesk/testdata/picture/recording.sh
