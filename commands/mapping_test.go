@@ -111,7 +111,13 @@ optIns.phone = { Yes = false, "" = true }
 		"a country by its column":       {"Land,phoneNumber\nDuitsland,0221 3212383\n,0612345678\n", "country = \"NL\"\ncountry_column = \"Land\"\n", "", 0, []string{`"+492213212383"`, `"+31612345678"`}},
 		"a country that is none":        {"Land,phoneNumber\nNarnia,0221 3212383\n", "country_column = \"Land\"\n", "", 2, []string{`line 2: column 1 "Land": is not the code or name of a country`}},
 		"an address without a form":     {"address,address.country\nPostbus,NL\n", "", "", 2, []string{`line 2: address.street (column 1 "address"): cannot be split`}},
-		"blanks":                        {"last\n\u00a0Jansen\u200b \n", last, "", 0, []string{`"lastName":"Jansen"`, "blanks at the ends of 1 cell were left out"}},
+		"a whole address in one cell": {"address,address.country\n\"Dorpsstraat 12 bis, 1234 AB Utrecht\",NL\n", "", "", 0, []string{
+			`"street":"Dorpsstraat","houseNumber":"12","houseNumberExtension":"bis","zipCode":"1234 AB","city":"Utrecht"`,
+		}},
+		"a whole address beside a town": {"address,address.city,address.country\n\"Dorpsstraat 12 bis, 1234 AB Utrecht\",Ede,NL\n", "", "", 2, []string{
+			`line 2: address.street (column 1 "address"): cannot be split`,
+		}},
+		"blanks": {"last\n\u00a0Jansen\u200b \n", last, "", 0, []string{`"lastName":"Jansen"`, "blanks at the ends of 1 cell were left out"}},
 		"heads that changed": {"First name,Nachname\na,b\n", "[columns]\n\"Voornaam\" = \"name.firstName\"\n\"Nachname\" = \"name.lastName\"\n", "", 2, []string{
 			`does not have: "Voornaam"; columns that the mapping does not name: column 1 "First name"`,
 		}},

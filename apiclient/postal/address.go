@@ -34,9 +34,13 @@ var (
 // beforeExtension are the words after which a number is no house number.
 const beforeExtension = "bus box bte boite b app apt appt appartement top stiege tur piso pta esc int scala"
 
-// Split returns the parts of a line with a street and a house number by the form of its country.
+// Split returns the parts of a line with a street and a house number by the form of its country. It refuses a line that
+// has a postcode and a town as well.
 func Split(text, country string) (street, number, extension string, err error) {
 	text = strings.Join(strings.Fields(text), " ")
+	if _, isWhole := SplitWhole(text, country); isWhole {
+		return "", "", "", ErrForm
+	}
 	isLast := slices.Contains(strings.Fields(numberLast), country)
 	isFirst := slices.Contains(strings.Fields(numberFirst), country)
 	switch {
@@ -55,7 +59,8 @@ func Split(text, country string) (street, number, extension string, err error) {
 	}
 }
 
-// splitAtNumber splits at the last word that is a house number. Two numbers side by side are refused.
+// splitAtNumber splits at the last word that is a house number. It refuses two numbers side by side, and a number after a
+// comma that follows another one: that may be a postcode.
 func splitAtNumber(words []string) (street, number, extension string, err error) {
 	for i := len(words) - 1; i > 0; i-- {
 		word := strings.Trim(words[i], ",")
@@ -64,7 +69,7 @@ func splitAtNumber(words []string) (street, number, extension string, err error)
 		switch {
 		case m == nil || slices.Contains(strings.Fields(beforeExtension), before):
 			continue
-		case houseNumber().MatchString(before):
+		case houseNumber().MatchString(before), hasNumberBeforeComma(words[:i]):
 			return "", "", "", ErrForm
 		}
 		rest := strings.Join(words[i+1:], " ")
@@ -75,6 +80,13 @@ func splitAtNumber(words []string) (street, number, extension string, err error)
 		return strings.TrimRight(strings.Join(words[:i], " "), " ,"), m[1], trimExtension(m[2] + rest), nil
 	}
 	return "", "", "", ErrForm
+}
+
+// hasNumberBeforeComma reports whether a house number stands among words, with a comma at some place behind it.
+func hasNumberBeforeComma(words []string) bool {
+	isNumber := func(word string) bool { return houseNumber().MatchString(strings.Trim(word, ",")) }
+	first := slices.IndexFunc(words, isNumber)
+	return first > 0 && slices.ContainsFunc(words[first:], func(word string) bool { return strings.HasSuffix(word, ",") })
 }
 
 // trimExtension returns an extension without what joins it to its number.

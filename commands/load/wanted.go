@@ -239,7 +239,7 @@ func (r *rowReader) settle(w *wanted, fallback string) {
 		case !f.isWholeAddress() || !f.isCell:
 			fields = append(fields, f)
 		case isText && text != "":
-			fields = append(fields, r.addressFields(f, text)...)
+			fields = append(fields, r.addressFields(*w, f, text)...)
 		}
 	}
 	for i := range fields {
@@ -251,20 +251,31 @@ func (r *rowReader) settle(w *wanted, fallback string) {
 	w.fields = fields
 }
 
-// addressFields returns the fields of an address in one cell.
-func (r *rowReader) addressFields(f wantedField, text string) []wantedField {
-	street, number, extension, err := splitAddress(text, f.country)
-	part := func(name, given string) wantedField {
-		p := f
-		p.column, p.given, p.err = r.columnOf(wholeAddress+"."+name), given, err
-		return p
+// addressFields returns the fields of an address in one cell: with postcode and town if the cell has them, and the row
+// has no others.
+func (r *rowReader) addressFields(w wanted, f wantedField, text string) (fields []wantedField) {
+	add := func(name, given string, err error) {
+		part := f
+		part.column, part.given, part.err = r.columnOf(wholeAddress+"."+name), given, err
+		fields = append(fields, part)
 	}
-	if err != nil {
-		return []wantedField{part("street", text)}
+	_, hasCode := w.field(wholeAddress + ".zipCode")
+	_, hasCity := w.field(wholeAddress + ".city")
+	a, isWhole := postal.SplitWhole(text, f.country)
+	if !isWhole || hasCode || hasCity {
+		var err error
+		if a.Street, a.Number, a.Extension, err = splitAddress(text, f.country); err != nil {
+			add("street", text, err)
+			return fields
+		}
+		a.Code, a.City = "", ""
 	}
-	fields := []wantedField{part("street", street), part("houseNumber", number)}
-	if extension != "" {
-		fields = append(fields, part("houseNumberExtension", extension))
+	add("street", a.Street, nil)
+	add("houseNumber", a.Number, nil)
+	for _, more := range [][2]string{{"houseNumberExtension", a.Extension}, {"zipCode", a.Code}, {"city", a.City}} {
+		if more[1] != "" {
+			add(more[0], more[1], nil)
+		}
 	}
 	return fields
 }
@@ -485,7 +496,7 @@ func (r *rowReader) quoteValue(value any) string {
 	return r.quote(render.FieldText(value))
 }
 
-// wholeAddress is the name of a column that has street, house number and its extension in one cell.
+// wholeAddress is the name of a column that has a street and its house number in one cell.
 const wholeAddress = "address"
 
 // splitAddress splits a cell, or says what helps.
