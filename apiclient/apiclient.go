@@ -72,7 +72,7 @@ type Options struct {
 
 	PaymentQRParameter string // The name of the pledge filter WithPaymentQR. Empty means apitype.PaymentQRParameter.
 
-	// Unpaged are the nouns (person, call, pledge) whose lists the service sends whole, without pages.
+	// Unpaged are the nouns (person, call, pledge) with lists that the service sends whole, without pages.
 	Unpaged []string
 	// Omitted is called for each unreadable embedded object, with its record and its place there. The record is
 	// decoded without it. For a record that is left out as a whole, it gets the reason and an empty place. It may be

@@ -60,8 +60,8 @@ func (c *Client) Deliver(ctx context.Context, d *Delivery) Answer {
 	return c.sendOnce(ctx, d)
 }
 
-// refusal returns the error of a refused change. A refused repeat says nothing about an attempt without an answer, unless
-// the service compared what is there.
+// refusal returns the error of a refused change. A refused repeat means nothing for an attempt without an answer,
+// unless the service compared the present state.
 func (d *Delivery) refusal() *Error {
 	isRepeat := d.mayCome && d.Change.Operation().Repeatable
 	if isRepeat && d.err.Kind != KindConflict {
@@ -169,7 +169,7 @@ func (ch Change) isOther(answer *Response) bool {
 	return outcome == Conflict
 }
 
-// unknown returns the error of a change whose outcome cannot be found out.
+// unknown returns the error of a change with an outcome that cannot be found out.
 func unknown(cause *Error) *Error {
 	return &Error{
 		Kind: KindUnknownOutcome, Status: cause.Status, RequestID: cause.RequestID, Sent: true, Err: cause,
@@ -177,7 +177,7 @@ func unknown(cause *Error) *Error {
 	}
 }
 
-// interrupted returns the error of a delivery whose caller gave up.
+// interrupted returns the error of a delivery that its caller gave up.
 func (d *Delivery) interrupted(a Answer) *Error {
 	e := *a.Err
 	e.Sent = d.Phase != Fresh || d.refused != 0 || e.Sent && !a.IsRead

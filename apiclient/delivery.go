@@ -309,7 +309,7 @@ func (o *Overtaken) Error() string {
 	return strings.Join(o.Fields, ", ") + " changed elsewhere since it was shown"
 }
 
-// conflict returns the error of a change whose record has other values.
+// conflict returns the error of a change if its record has other values.
 func (d *Delivery) conflict(a Answer) *Error {
 	if len(a.Differ) > 0 {
 		cause := &Overtaken{Fields: a.Differ}

@@ -42,10 +42,10 @@ type Position struct {
 	Epoch string `json:"epoch,omitzero"`
 }
 
-// ErrEpoch is in the chain of the error of a round whose position is of another epoch.
+// ErrEpoch is in the chain of a round's error if its position is of another epoch.
 var ErrEpoch = errors.New("the service was restored or reloaded, or this account may see other records now")
 
-// ErrBehind is in the chain of the error of a round whose service has a time before the position.
+// ErrBehind is in the chain of a round's error if the service's time is before the position.
 var ErrBehind = errors.New("the service's clock is before the position")
 
 // Stamp is the version of a record that was given.
@@ -263,8 +263,7 @@ func (r *Round) Next() Position {
 	return next
 }
 
-// times are those of any record, and what else tells two of its versions apart where a service keeps
-// times in whole seconds.
+// times are those of any record, and more to tell two versions apart if a service keeps whole seconds.
 type times struct {
 	UUID          apitype.UUID   `json:"uuid"`
 	Status        jsontext.Value `json:"status"`

@@ -102,7 +102,7 @@ type fetched[T any] struct {
 	err       error
 }
 
-// fetchFewer fetches a page, with fewer records if so many are too large, take too long, or are refused.
+// fetchFewer fetches a page, with fewer records if they are too large, take too long, or are refused.
 func (e endpoint[T]) fetchFewer(
 	ctx context.Context,
 	query url.Values,
@@ -140,7 +140,7 @@ func isSizeRefused(err error) bool {
 	return known != nil && (known.Status == http.StatusBadRequest || known.Status == http.StatusUnprocessableEntity)
 }
 
-// pageOfUnread returns the page whose only record is too large, with its position if the answer began with it. Without
+// pageOfUnread returns the page of one record that is too large, with its position if the answer began with it. Without
 // a position it returns the error.
 func pageOfUnread[T any](failed *Error, after string) (Page[T], error) {
 	info, id := beginning(failed.body)

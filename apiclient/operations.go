@@ -234,7 +234,7 @@ func (o Operation) updates() bool { return strings.HasSuffix(o.Path, "/update") 
 // only if the change was made against it.
 func (o Operation) compares() bool { return o.updates() || o.Name == OpPledgeAction }
 
-// reading returns the request that shows the outcome of a change of a record. ok is false if there is none.
+// reading returns the request for the outcome of a change of a record. ok is false if there is none.
 func (o Operation) reading(id apitype.UUID) (r request, ok bool) {
 	if o.settle == nil {
 		return request{}, false

@@ -232,7 +232,7 @@ func (p *pager[T]) follow(ctx context.Context, page *fetched[T]) {
 	}
 }
 
-// space returns memory for a page, at least as large as the last one: that of the page before, which is used up.
+// space returns memory for a page, at least as large as the last one: the used memory of the page before.
 func (p *pager[T]) space(last int) memory[T] {
 	var space memory[T]
 	if p.reuse && p.last != nil {

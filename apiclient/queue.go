@@ -284,7 +284,7 @@ func (c *Client) Announces(extension string) bool {
 	return known != nil && slices.Contains(*known, extension)
 }
 
-// SignedIn returns the person whom the service sees behind the token, or nil for the account of a program.
+// SignedIn returns the person behind the token, or nil for the account of a program.
 // GET /fundesk/v1
 func (c *Client) SignedIn(ctx context.Context) (*apitype.UserName, error) {
 	answer, err := c.read(ctx, request{path: extensionsPath})

@@ -221,7 +221,7 @@ func (j *judge) action() Outcome {
 	return Conflict
 }
 
-// settings finds the settings of the organization. The revision is that of the settings of all organizations.
+// settings finds the settings of the organization. The revision belongs to the settings of all organizations.
 func (j *judge) settings() Outcome {
 	var all apitype.Settings
 	var sent apitype.OrganizationSettings

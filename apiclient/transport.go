@@ -28,8 +28,7 @@ type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
-	// EditedSince is set if this is the record of a creation whose answer was lost, and it has other values than were
-	// sent.
+	// EditedSince is set for the record of a creation with a lost answer, if it has other values than were sent.
 	EditedSince bool
 
 	expired bool // The service refused a token that it took before.

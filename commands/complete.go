@@ -71,7 +71,7 @@ func addCompletions(s *cli.Session, root *cobra.Command) {
 // typedTimes are examples of times, besides a full one.
 var typedTimes = []string{"now", "today", "yesterday", "90m", "36h", "7d", "2w"}
 
-// countries completes with the countries of addresses, or with the countries whose files can be read.
+// countries completes with the countries of addresses, or of readable files.
 func countries(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	if cmd.Flags().Lookup("map") != nil {
 		return cli.Values(render.PhoneCountries())(cmd, args, toComplete)
@@ -79,7 +79,7 @@ func countries(cmd *cobra.Command, args []string, toComplete string) ([]string, 
 	return cli.Values(apitype.CountryCodes())(cmd, args, toComplete)
 }
 
-// keepFilesOut offers no files for a flag whose value is none.
+// keepFilesOut offers no files for a flag that takes no file.
 func keepFilesOut(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		switch flag.Name {

@@ -96,7 +96,7 @@ func (l Locale) Amount(a apitype.Amount) string {
 	return sign + digits + l.amounts.decimal + fraction
 }
 
-// Grouped is Amount with its thousands apart, as in English where no locale is set.
+// Grouped returns Amount with grouped thousands, in the English way without a locale.
 func (l Locale) Grouped(a apitype.Amount) string {
 	if l.amounts == (separators{}) {
 		l.amounts = pick(amountForms, tag{language: "en"})
@@ -104,7 +104,7 @@ func (l Locale) Grouped(a apitype.Amount) string {
 	return l.Amount(a)
 }
 
-// Count is a number of records with its thousands apart, as in English where no locale is set.
+// Count returns a number of records with grouped thousands, in the English way without a locale.
 func (l Locale) Count(n int) string {
 	text := l.Grouped(apitype.Cents(int64(n) * 100))
 	return text[:len(text)-len(".00")]
@@ -252,7 +252,7 @@ func (c phoneCountry) isWithoutPlus(digits string) bool {
 	return strings.HasPrefix(digits, c.code) && len(digits) >= least
 }
 
-// PhoneCountries returns the countries whose numbers [International] reads.
+// PhoneCountries returns the countries with numbers that [International] reads.
 func PhoneCountries() []string {
 	var all []string
 	for _, c := range phoneCountries {

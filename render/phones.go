@@ -14,7 +14,7 @@ type nationalLength struct {
 	least, most int
 }
 
-// nationalLengths has the lengths of the countries whose numbers are read without a plus sign.
+// nationalLengths has the lengths of national numbers by country, for those that are read without a plus sign.
 var nationalLengths = sync.OnceValue(func() map[string][]nationalLength {
 	return map[string][]nationalLength{
 		"AT": {{"", 7, 13}},
@@ -30,7 +30,7 @@ var nationalLengths = sync.OnceValue(func() map[string][]nationalLength {
 	}
 })
 
-// DialledCountries returns the countries whose numbers [Dialled] reads without a plus sign.
+// DialledCountries returns the countries with numbers that [Dialled] reads without a plus sign.
 func DialledCountries() []string {
 	all := make([]string, 0, len(nationalLengths()))
 	for country := range nationalLengths() {

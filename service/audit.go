@@ -22,7 +22,7 @@ type AuditLine struct {
 	UUID      apitype.UUID // Chosen by the store.
 	At        apitype.Time
 	Account   *apitype.UUID // Nil means a command of an operator.
-	User      *apitype.UUID // The agent whom the account acts for, if the request names one.
+	User      *apitype.UUID // The agent of the account, if the request names one.
 	RequestID string        // Empty for a command.
 	Operation AuditOperation
 	Record    *apitype.UUID // Nil if there are several records, or none.

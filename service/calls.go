@@ -226,7 +226,7 @@ func (s *Service) CreateCall(
 	if err != nil {
 		return Answer{}, err
 	}
-	if row.Case == nil { // The person is all that belongs to it.
+	if row.Case == nil { // The person is everything.
 		return s.viewer(c).call(&WholeCall{CallRow: row})
 	}
 	answer, _, err = s.committedCall(ctx, c, row)

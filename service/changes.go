@@ -17,10 +17,10 @@ import (
 // more. A line has the time that the database gave to its change, and a page ends before the settled time: no line can
 // come any more before the position that a consumer has read, whichever process writes it. Spec gap: S87.
 
-// ChangesKept is how far the feed goes back.
+// ChangesKept is how far back the feed goes.
 const ChangesKept = 31 * 24 * time.Hour
 
-// firstPageMargin is how long a consumer that begins with the oldest change has for its first page.
+// firstPageMargin is how much time a consumer has for the first page after the oldest change.
 const firstPageMargin = time.Hour
 
 // maxScanned is how many lines a page looks at for an account that sees few of them.

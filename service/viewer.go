@@ -28,8 +28,8 @@ func (s *Service) viewer(c Caller) viewer {
 	return viewer{caller: c, now: now, links: s.keys.known.Load().links(c.BaseURL, expires)}
 }
 
-// laterViewer returns a viewer whose present is the highest settled time if the clock is behind it: what was released
-// once stays released.
+// laterViewer returns a viewer with the highest settled time as its present, if the clock is behind it: a released
+// pledge stays released.
 func (s *Service) laterViewer(ctx context.Context, c Caller) (viewer, error) {
 	v := s.viewer(c)
 	clock, err := s.StoreTime(ctx)

@@ -354,7 +354,7 @@ func (a *app) finish() tea.Cmd {
 // finished ends the program.
 type finished struct{}
 
-// draw draws the frame, and notes where the cursor of the terminal belongs.
+// draw draws the frame, and notes the place of the terminal's cursor.
 func (a *app) draw() {
 	lines, cursor := a.drawn()
 	a.frame, a.cursor = strings.Join(lines, "\n"), cursor

@@ -15,7 +15,7 @@ import (
 // farBehind is how many bytes may wait for the terminal before no further frame is drawn: about two whole screens.
 const farBehind = 16 << 10
 
-// lastWait is how long the program waits for a stopped terminal after it was told twice to end.
+// lastWait is how long the program waits for a stopped terminal after a second signal to end.
 const lastWait = time.Second
 
 // output passes what the library draws on to the terminal in the background. A terminal that takes nothing stops

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Filter is one filter of a list whose options are O. This row of data makes the query, its strict reader, the flag of
+// Filter is one filter of a list with the options O. This row of data makes the query, its strict reader, the flag of
 // the command line, the filter of the terminal and the completion.
 type Filter[O any] struct {
 	Name string // Of the parameter.
@@ -227,7 +227,7 @@ func among[T ~string](known []T, wrong string) func(string) (T, error) {
 	}
 }
 
-// typedEnum returns the error for a typed value that is none of some.
+// typedEnum returns the error for a typed value outside an enumeration.
 func typedEnum[T ~string](known []T) string { return "is not " + Alternatives(Texts(known)) }
 
 func uuidsField(value *[]UUID) field {

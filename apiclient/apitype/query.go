@@ -94,7 +94,7 @@ func (q *queryReader) pageSize(name string) *int {
 	return &n
 }
 
-// parsed reads a parameter with parse, whose error is the violation.
+// parsed reads a parameter with parse. Its error is the violation.
 func parsed[T any](q *queryReader, name string, parse func(string) (T, error)) *T {
 	value, ok := q.one(name)
 	if !ok {

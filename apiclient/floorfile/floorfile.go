@@ -26,7 +26,7 @@ type Problems []string
 // Error implements error.
 func (p Problems) Error() string { return strings.Join(p, "; ") }
 
-// keys are the words of TOML for those of the JSON that have others.
+// keys are the TOML words for those of the JSON, if they differ.
 var keys = map[string]string{
 	"uuid":            "organization",
 	"maxCallAttempts": "max_attempts",
@@ -153,7 +153,7 @@ func Write(s apitype.OrganizationSettings) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// quoted is a text in quotes as TOML has them: those of JSON.
+// quoted is a text in quotes in the form of TOML, which is that of JSON.
 func quoted(text string) string {
 	value, err := jsontext.AppendQuote(nil, text)
 	if err != nil { // It is not UTF-8, which no TOML can hold.

@@ -68,7 +68,7 @@ func holidaysIn(country string, year int) map[monthDay]bool {
 	}
 	days := map[monthDay]bool{}
 	for _, holiday := range builtInHolidays()[country] {
-		for _, of := range []int{year, year + 1} { // That of a New Year may be observed in the year before.
+		for _, of := range []int{year, year + 1} { // The holiday of a New Year may be observed in the year before.
 			actual, observed := holiday.Calc(of)
 			days[dayOf(actual)] = true
 			days[dayOf(observed)] = true

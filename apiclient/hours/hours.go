@@ -15,7 +15,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// BuiltIn holds for each country whose hours the settings do not change.
+// BuiltIn holds for each country without hours in the settings.
 var BuiltIn = apitype.HoursOfDays{Weekday: "09:00-21:00", Saturday: "10:00-16:00", Sunday: "-"}
 
 // Plan is the calling hours of an organization. It is safe for concurrent use.
@@ -42,14 +42,14 @@ func NewPlan(s apitype.OrganizationSettings) *Plan {
 	}
 }
 
-// calendar is what decides about a donor: the zone, and the country whose hours and holidays hold.
+// calendar is the zone of a donor, and the country with the donor's hours and holidays.
 type calendar struct {
 	zone  *time.Location
 	rules string
 }
 
-// calendarOf returns the calendar of a country, "" for a donor whose country is not known. A country without hours
-// of its own has those of the organization in its own zone.
+// calendarOf returns the calendar of a country, "" for a donor in an unknown country. A country without hours of its
+// own has those of the organization in its own zone.
 func (p *Plan) calendarOf(country string) calendar {
 	zone, isKnown := Zone(country)
 	if !isKnown {
@@ -128,7 +128,7 @@ func (p *Plan) DayOf(country string, at time.Time) Day {
 	}
 }
 
-// farAhead is how many days an opening is looked for.
+// farAhead is how many days the search for an opening covers.
 const farAhead = 400
 
 // Opens returns when donors of a country may be called next, at a time or later. It reports false if that is not

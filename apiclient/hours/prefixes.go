@@ -8,8 +8,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// CountryOf returns the country in which a person is called: that of the address, else that of the number's prefix.
-// It is "" if neither tells.
+// CountryOf returns the country in which a person is called: the country of the address, or else of the number's
+// prefix. It is "" if neither has one.
 func CountryOf(p apitype.Person) string {
 	address := p.Address.Pointer()
 	if address != nil && address.Country != "" {
@@ -26,7 +26,7 @@ func CountryOf(p apitype.Person) string {
 	return ""
 }
 
-// maxPrefix is how many digits of a number tell the country at most.
+// maxPrefix is the highest number of digits that name a country in a phone number.
 const maxPrefix = 4
 
 // countryOfNumber returns the country of a number in international form, or "".

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Zone returns the time zone of a country, by its two letters. A country with several has that of its capital. ok
-// is false for a country that is not known.
+// Zone returns the time zone of a country, by its two letters. A country with several zones has that of its capital. ok
+// is false for an unknown country.
 func Zone(country string) (zone *time.Location, ok bool) {
 	name := zones()[strings.ToUpper(country)]
 	if name == "" {

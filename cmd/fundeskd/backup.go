@@ -73,7 +73,7 @@ func (p *program) backup(ctx context.Context, to string) (sum string, err error)
 	return sum, err
 }
 
-// streamBackup writes a backup to stdout. It makes the copy beside the database first, so that a slow reader delays
+// streamBackup writes a backup to stdout. It makes the copy next to the database first, so that a slow reader delays
 // nothing.
 func (p *program) streamBackup(ctx context.Context, store *sqlstore.Store) (sum string, err error) {
 	if isTerminal(p.Out) {

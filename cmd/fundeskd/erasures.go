@@ -40,7 +40,7 @@ func erasuresFlag(flags *pflag.FlagSet, to *string) {
 	)
 }
 
-// erasuresFile returns the file of erasures: the one of --erasures-log, of serve's variable, or beside the database.
+// erasuresFile returns the file of erasures: the one of --erasures-log, of serve's variable, or next to the database.
 func (p *program) erasuresFile(flag string) (string, error) {
 	database, err := p.databaseName() // It may read the settings of the service, which may name the file.
 	named := cmp.Or(flag, p.Getenv(variableOf("erasures-log")))
@@ -133,7 +133,7 @@ func readErasures(name string) ([]service.ErasedPerson, error) {
 	return persons, lines.Err()
 }
 
-// copyErasures adds the erasures of the database that this machine's file lacks, because another machine recorded them.
+// copyErasures adds the erasures of the database that this machine's file lacks, since another machine recorded them.
 // It makes the file if there is none.
 func (p *program) copyErasures(ctx context.Context, s *service.Service, flag string) error {
 	name, err := p.erasuresFile(flag)

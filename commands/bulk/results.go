@@ -49,8 +49,8 @@ func (r Result) IsDone() bool { return r.OK != nil && *r.OK }
 // Sum is a check sum of a row. The zero value means none.
 type Sum [8]byte
 
-// SumOf returns the sum of a row: of its cells with the names of their columns, or of its JSON, in any order. Rows that
-// are equal are told apart by how many came before. Empty cells and the columns of a file of mistakes do not count.
+// SumOf returns the sum of a row: of its cells with the names of their columns, or of its JSON, in any order. Equal
+// rows differ by the number of equal rows before. Empty cells and the columns of a file of mistakes do not count.
 func SumOf(header []string, row Row, before int) Sum {
 	var text []byte
 	if row.Text != nil {

@@ -209,7 +209,7 @@ func (f *feedReader) Read(to []byte) (int, error) {
 	return n, err
 }
 
-// separatorLine matches the first line by which Excel is told the delimiter.
+// separatorLine matches the first line that names the delimiter for Excel.
 var separatorLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("^\"?sep=(.)\"?\r?\n")
 })

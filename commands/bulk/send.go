@@ -37,7 +37,7 @@ type Job struct {
 // mostAlike is the number of equal refusals after which a run asks whether to go on.
 const mostAlike = 20
 
-// AlikeError ends a run whose lines the service refused for one reason.
+// AlikeError ends a run after many refusals for one reason.
 type AlikeError struct{ Reason string }
 
 // Error returns the number and the reason.

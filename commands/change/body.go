@@ -368,8 +368,8 @@ func decodeRequest(object map[string]any, request any) (wrong *apitype.Violation
 	return &apitype.Violation{Pointer: where, Message: message}, nil
 }
 
-// openEnums are the fields whose values another service may have extended. The service decides about them. Spec gaps:
-// R9, G4.
+// openEnums are the fields with values that another service may have extended. The service decides about them. Spec
+// gaps: R9, G4.
 var openEnums = []string{"/gender", "/donationInterval", "/initialDonationInterval"}
 
 // Refuse turns what the checks of shape found into a usage error.

@@ -117,7 +117,7 @@ func PrintRequests(s *cli.Session, many bool, changes iter.Seq[apiclient.Change]
 	return nil
 }
 
-// createdAndEdited is the note of a creation with a lost answer whose record was edited since.
+// createdAndEdited is the note of a creation with a lost answer and a record that was edited since.
 const createdAndEdited = "created, and edited since"
 
 // effectNotes name the effects of results that the service confirmed.

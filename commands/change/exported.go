@@ -58,7 +58,7 @@ func LeftOut(names []string) string {
 	return "left out, because only the service sets them: " + strings.Join(names, ", ")
 }
 
-// DropImplied removes a field whose value is the default of a creation, because bodies may not have it.
+// DropImplied removes a field with the default value of a creation, because bodies may not have it.
 func DropImplied(object map[string]any, name string, implied any) {
 	if value, given := object[name]; given && apiclient.IsSame(name, value, implied) {
 		delete(object, name)

@@ -98,7 +98,7 @@ func (c *tokenCache) isUsable(session signin.Session, now time.Time) bool {
 	return session.AccessToken != c.refused || now.Sub(session.IssuedAt) < renewAgain
 }
 
-// Described returns a session with what its access token says of itself.
+// Described returns a session with the claims of its access token.
 func Described(session signin.Session) signin.Session {
 	claims := apiclient.ClaimsOf(session.AccessToken)
 	session.Subject = claims.Subject
@@ -187,8 +187,8 @@ func (s *Session) StoredSession(ctx context.Context, t *Target) (signin.Session,
 	return signin.Parse(text)
 }
 
-// identify returns the subject of a person whose access token may have ended: drafts and unsent changes are theirs, also
-// offline.
+// identify returns the subject of a person, even after the access token ended: drafts and unsent changes belong to the
+// person, also offline.
 func (s *Session) identify(ctx context.Context, t *Target) string {
 	c := &s.token
 	c.mu.Lock()

@@ -285,8 +285,8 @@ func (l *lineDesk) saying(lines func() []string) func(context.Context) error {
 	}
 }
 
-// nextStep ticks the present step of the script and says the next one. The first answer says the first step. A step with
-// answers asks at once.
+// nextStep ticks the present step of the script and prints the next one. The first key prints the first step. A step
+// with answers asks at once.
 func (l *lineDesk) nextStep(ctx context.Context) error {
 	d := l.day
 	if d.Card.HasBegunScript() {
@@ -309,7 +309,7 @@ func (l *lineDesk) nextStep(ctx context.Context) error {
 	}
 }
 
-// previousStep says the step of the script before.
+// previousStep prints the step of the script before.
 func (l *lineDesk) previousStep(ctx context.Context) error {
 	if err := l.follow(ctx, l.day.Ask.PreviousStep()); err != nil {
 		return err

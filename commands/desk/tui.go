@@ -1,5 +1,5 @@
-// Package desk opens the agent's desk: drawn on a terminal, or as questions and answers, line by
-// line, where ACCESSIBLE asks for it. What a profile says of the desk is checked here.
+// Package desk opens the agent's desk: drawn on a terminal, or as questions and answers, line by line, if ACCESSIBLE
+// asks for it. It checks the profile's settings of the desk.
 package desk
 
 import (

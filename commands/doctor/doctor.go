@@ -105,7 +105,7 @@ func examine(s *cli.Session, cmd *cobra.Command) (checks []checkup, problem erro
 	return checks, problem
 }
 
-// addPerson adds who is signed in, if the token is a person's.
+// addPerson adds the signed-in person, if the token belongs to one.
 func addPerson(
 	s *cli.Session,
 	cmd *cobra.Command,

@@ -74,7 +74,7 @@ var localeName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[a-zA-Z]{2}[-_][a-zA-Z]{2}$`)
 })
 
-// orderOf returns the order of day and month in a field: that of its column, or that of the file.
+// orderOf returns the order of day and month in a field: the order of its column, or else of the file.
 func (r *rowReader) orderOf(f wantedField) string {
 	if f.column != nil && f.order != "" {
 		return f.order
@@ -185,7 +185,7 @@ func isShownText(cell, shown string) bool {
 	return cell == trimmed(shown) || isNumber && short != "" && cell == short
 }
 
-// isReadOnlyAs reports whether a cell is the value of a field that no request has, and whose kind is unknown.
+// isReadOnlyAs reports whether a cell is the value of a field of an unknown kind that no request has.
 func (r *rowReader) isReadOnlyAs(f wantedField, text, shown string) bool {
 	if f.creates || f.updates || r.country == "" && f.country == "" {
 		return false

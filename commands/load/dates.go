@@ -28,7 +28,7 @@ type sample struct {
 	text string
 }
 
-// dateEvidence has what the cells of a column of dates say about the order of day and month.
+// dateEvidence holds what a column of dates shows about the order of day and month.
 type dateEvidence struct {
 	day, month, year sample // The first cell of which only this order makes a day.
 	isOpen           bool   // A cell fits both orders of day and month, and is two days.
@@ -143,8 +143,8 @@ func (r *rowReader) survey(header []string, row bulk.Row) {
 	}
 }
 
-// judge decides in which order the days of each column are read. It returns what the user is told, and refuses an order
-// that the user named and a column contradicts.
+// judge decides in which order the days of each column are read. It returns notes for the user, and refuses a named
+// order that a column contradicts.
 func (r *rowReader) judge(header []string) (notes []string, err error) {
 	for i, head := range header {
 		e := r.evidence[head]

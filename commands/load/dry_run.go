@@ -134,7 +134,7 @@ func diffColumns() []render.Column[diffLine] {
 	}
 }
 
-// printTemplate prints a header and one row that could stand below it.
+// printTemplate prints a header and a possible row.
 func printTemplate(s *cli.Session, shape Rows, creates bool) error {
 	fields := shape.Creates[1:] // Without the uuid, which is chosen.
 	row := map[string]any{}

@@ -52,7 +52,7 @@ func (r *rowRun) existing(ctx context.Context, client *apiclient.Client) (n int,
 }
 
 // searchesOf returns a text for each donor that finds all persons of the name. There is none if donors are many, or a
-// name has something else than words.
+// name has more than words.
 func searchesOf(donors map[donorName]int) (texts map[donorName]string, ok bool) {
 	const mostWords = 4 // A service finds persons by so many at least.
 	isOdd := func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune(" -'.", r) }
@@ -68,7 +68,7 @@ func searchesOf(donors map[donorName]int) (texts map[donorName]string, ok bool) 
 	return texts, len(texts) <= mostSearched
 }
 
-// countExisting counts the donors that are among the persons whom a search finds, or among all without one.
+// countExisting counts the donors among the persons of a search, or among all without one.
 func countExisting(
 	ctx context.Context,
 	client *apiclient.Client,

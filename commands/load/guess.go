@@ -20,7 +20,7 @@ import (
 	"fundesk/commands/cli"
 )
 
-// program is another program whose exports are known by their heads.
+// program is another program with exports that are known by their heads.
 type program struct {
 	name  string
 	signs string            // Folded heads that its exports alone have.
@@ -90,7 +90,7 @@ func foldHead(head string) string {
 	return folded.String()
 }
 
-// programOf returns the program whose heads a file has, or nil.
+// programOf returns the program with the heads of a file, or nil.
 func programOf(header []string) *program {
 	for _, p := range programs() {
 		signs := 0
@@ -160,7 +160,7 @@ type guesses struct {
 	program                             *program
 	doubts                              []string // Above the mapping.
 	lines                               []string // Of the columns.
-	negated                             []string // Fields whose column says the opposite.
+	negated                             []string // Fields with the opposite meaning of their column.
 	localPhone, openAmount, openAddress bool
 }
 
@@ -215,7 +215,7 @@ func (g *guesses) columns(header []string) {
 	clear(g.reader.columns)
 }
 
-// fieldOf returns the field of a head, and whether its program is known. ! is before a field whose opposite it says.
+// fieldOf returns the field of a head, and whether its program is known. ! marks a field with the opposite meaning.
 func (g *guesses) fieldOf(head string) (field string, isSure bool) {
 	folded := foldHead(head)
 	if g.reader.columnOf(head).isName() {

@@ -27,7 +27,7 @@ const (
 // dateOrders are the values of --dates.
 var dateOrders = []string{dayFirst, monthFirst, yearFirst}
 
-// others is the name of a column that stands for all that a mapping does not name.
+// others is the name of a column that stands for all unnamed ones.
 const others = "*"
 
 // mapping is the content of a mapping file.

@@ -36,7 +36,7 @@ func (p *rowPlaces) edited(known bulk.Earlier) map[int]bulk.Past {
 	for _, sum := range p.sums {
 		present[sum] = true
 	}
-	inPlace := make([]bool, len(p.sums)) // The nearest known row above stands where it stood.
+	inPlace := make([]bool, len(p.sums)) // The nearest known row above keeps its place.
 	isInPlace := false
 	for i, sum := range p.sums {
 		if past, isKnown := known.Rows[sum]; isKnown {

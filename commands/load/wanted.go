@@ -365,7 +365,7 @@ func (b *body) fill(fields []wantedField) {
 		switch {
 		case f.isEmpty() && (f.isCell || !f.creates):
 		case !f.creates:
-			change.SetPath(b.object, f.name, f.given) // The decoder says that there is no such field.
+			change.SetPath(b.object, f.name, f.given) // The decoder does not know the field.
 		case b.takes(pointerOf(f.field.Path), f):
 			change.SetPath(b.object, f.field.Path, f.value)
 		}
@@ -499,7 +499,7 @@ func (r *rowReader) quoteValue(value any) string {
 // wholeAddress is the name of a column that has a street and its house number in one cell.
 const wholeAddress = "address"
 
-// splitAddress splits a cell, or says what helps.
+// splitAddress splits a cell, or returns an error with a hint.
 func splitAddress(text, country string) (street, number, extension string, err error) {
 	street, number, extension, err = postal.Split(text, country)
 	switch {

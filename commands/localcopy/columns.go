@@ -312,8 +312,8 @@ func (t table) insert() string {
 	return "INSERT OR REPLACE INTO " + t.name + " VALUES (" + marks + ")"
 }
 
-// internal are the tables that sync keeps for itself: where each feed goes on, the records whose details are still
-// to be read, and whether a sync came to its end.
+// internal are the tables that sync keeps for itself: positions of feeds, records with unread details, and whether a
+// sync came to its end.
 const internal = `CREATE TABLE IF NOT EXISTS _positions (feed TEXT PRIMARY KEY, position TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS _due (detail TEXT, uuid TEXT, PRIMARY KEY (detail, uuid)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS _synced (at TEXT);

@@ -199,10 +199,10 @@ func (c *Copy) change(ctx context.Context, do func(tx *sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// owner has the service of a copy and the profiles that used it. It is a file beside the copy.
+// owner has the service of a copy and the profiles that used it. It is a file next to the copy.
 type owner struct {
 	Service  string   `json:"service"`
-	Profiles []string `json:"profiles"` // "" stands for a command without a profile.
+	Profiles []string `json:"profiles"` // Empty for a command without a profile.
 }
 
 func ownerPath(path string) string { return strings.TrimSuffix(path, ".db") + ".json" }
@@ -224,7 +224,7 @@ func (c *Copy) Used(service, profile string) error {
 	if err == nil && o.Service == service && slices.Contains(o.Profiles, profile) {
 		return nil
 	}
-	o.Service = service // A damaged file is written anew.
+	o.Service = service // A damaged file is written again.
 	if !slices.Contains(o.Profiles, profile) {
 		o.Profiles = append(o.Profiles, profile)
 	}
@@ -303,7 +303,7 @@ func AddMarks(ctx context.Context, path string, entries []apitype.ProcessedEntry
 	return errors.Join(err, c.Close())
 }
 
-// ofPerson are the statements that delete a person's rows, those that others point to last. $1 is the person.
+// ofPerson are the statements that delete a person's rows, the referenced ones last. $1 is the person.
 const ofPerson = `DELETE FROM _due WHERE uuid = $1 OR uuid IN (SELECT uuid FROM calls WHERE personUuid = $1);
 DELETE FROM marks WHERE entityUuid = $1 OR entityUuid IN (SELECT uuid FROM calls WHERE personUuid = $1)
  OR entityUuid IN (SELECT uuid FROM pledges WHERE personUuid = $1)
@@ -397,7 +397,7 @@ func (c *Copy) forgetGiven(ctx context.Context, tx *sql.Tx, person string) error
 	return nil
 }
 
-// position reads where a feed goes on. The zero value is its start.
+// position reads the place to continue a feed. The zero value is its start.
 func position(ctx context.Context, tx *sql.Tx, feed string) (p apiclient.Position, err error) {
 	var text string
 	err = tx.QueryRowContext(ctx, "SELECT position FROM _positions WHERE feed = ?", feed).Scan(&text)
@@ -410,7 +410,7 @@ func position(ctx context.Context, tx *sql.Tx, feed string) (p apiclient.Positio
 	return p, err
 }
 
-// keep stores where a feed goes on.
+// keep stores the place to continue a feed.
 func keep(ctx context.Context, tx *sql.Tx, feed string, p apiclient.Position) error {
 	text, err := json.Marshal(p)
 	if err != nil {

@@ -270,7 +270,7 @@ func (s *syncing) erased(
 	return err
 }
 
-// fillAtOnce is the number of records whose details are stored in one transaction.
+// fillAtOnce is how many records get their details in one transaction.
 const fillAtOnce = 500
 
 // fill reads a detail of the records that changed.

@@ -92,7 +92,7 @@ func syncCopy(
 	return path, read, aboutCopy(errors.Join(err, c.Close()))
 }
 
-// aboutCopy adds the way out to an error of a copy.
+// aboutCopy adds a hint to an error of a copy.
 func aboutCopy(err error) error {
 	known, _ := cli.ErrorAs(err)
 	switch {

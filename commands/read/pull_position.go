@@ -142,7 +142,7 @@ func pullStatus(s *cli.Session) *cobra.Command {
 	}
 }
 
-// afterText returns the time of a position, or "" for a first pull that was cut short.
+// afterText returns the time of a position, or "" for a first pull that broke off.
 func afterText(after apitype.Time) string {
 	if after.IsZero() {
 		return ""

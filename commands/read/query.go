@@ -78,7 +78,7 @@ func runQuery(s *cli.Session, cmd *cobra.Command, query string, offline bool) er
 	return list.Close()
 }
 
-// aboutQuery returns the error of a command for that of a question.
+// aboutQuery returns a command's error for that of a question.
 func aboutQuery(err error) error {
 	if wrong, ok := errors.AsType[*localcopy.WrongSQLError](err); ok {
 		return cli.WithHint(cli.UsageError(wrong.Message), "the tables are in: fundesk query --help")

@@ -282,7 +282,7 @@ func pairsOf[T any](groups []desk.Group[T], record T) []string {
 	return pairs
 }
 
-// byCheck is the group whose values are the missing required checks of calls.
+// byCheck is the group of calls by missing required checks.
 const byCheck = "check"
 
 // missingChecks are the required checks that calls lack, by call.
@@ -306,7 +306,7 @@ func (m missingChecks) group() desk.Group[apitype.Call] {
 	return desk.Group[apitype.Call]{Name: byCheck, Each: func(c apitype.Call) []string { return m[c.UUID] }}
 }
 
-// byReason is the group whose values are the reasons of attempts.
+// byReason is the group of attempts by reason.
 const byReason = "reason"
 
 // attemptReasons are the reasons of the attempts of calls. A call counts once for each of its attempts.
@@ -344,7 +344,7 @@ func (a attemptReasons) group() desk.Group[apitype.Call] {
 	return desk.Group[apitype.Call]{Name: byReason, Each: func(c apitype.Call) []string { return a[c.UUID] }}
 }
 
-// byAgent is the group whose values are users.
+// byAgent is the group by user.
 const byAgent = "agent"
 
 // nameAgents adds the names of agents to their identifiers: the profile's, or else the service's.

@@ -21,7 +21,7 @@ const (
 
 	colleagueCount = 4               // Of the sample agents, how many work by themselves.
 	colleagueStep  = 5 * time.Second // How often they are moved on.
-	leaveWaiting   = 30              // The colleagues leave so many calls to the user of the demo.
+	leaveWaiting   = 30              // The colleagues leave this many calls to the user of the demo.
 )
 
 // colleagues are invented agents who work on the sample data while a user tries it. They are not safe for concurrent

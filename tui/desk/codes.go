@@ -21,9 +21,9 @@ func ResultWords(r apitype.ResultChoice) string {
 	return text
 }
 
-// Codes are the results to choose from, for each type of call. Agents learn their digits by heart, so their order is
-// the profile's, or else that of the service's settings. If neither has results for the type, known codes of earlier
-// calls are offered by name.
+// Codes are the results to choose from, for each type of call. Agents know their digits by heart, so their order is the
+// profile's, or else that of the service's settings. Without results for the type, known codes of earlier calls are
+// offered by name.
 type Codes struct {
 	rows     map[apitype.CallType][]apitype.ResultChoice // Of the profile.
 	all      []string                                    // Of the profile, for types without rows.

@@ -111,7 +111,7 @@ func (e *events) fail(what string, err error) {
 	e.notify(Notice{Level: Failed, Text: ErrorText(what, err)})
 }
 
-// do asks for work, and passes its result to takeIn. The name says what the work has done.
+// do asks for work, and passes its result to takeIn. The name describes the finished work.
 func do[T any](e *events, name string, work func(ctx context.Context) (T, error), takeIn func(T, error)) {
 	e.pending = append(e.pending, Job(func(ctx context.Context) Result {
 		value, err := work(ctx)

@@ -20,7 +20,7 @@ var reasonWords = map[apitype.NotReached]string{
 // ReasonWords returns the reason of an attempt in words.
 func ReasonWords(reason apitype.NotReached) string { return reasonWords[reason] }
 
-// struckNumber is a number of the donor that does not exist, as an attempt says.
+// struckNumber is a number of the donor that does not exist, by an attempt.
 type struckNumber struct {
 	kind  string       // Of [Number].
 	group *changeGroup // With the attempt. If that is undone, the number stands again.

@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// Step is a paragraph of a script, which the agent ticks once it was said.
+// Step is a paragraph of a script, which the agent ticks after reading it aloud.
 type Step struct {
 	Heading string   // Of its section. Empty without one.
 	Lines   []string // As they are written, with headings, without the answers.
 	Answers []StepAnswer
 }
 
-// StepAnswer is what a donor may say to a step.
+// StepAnswer is a possible answer of the donor to a step.
 type StepAnswer struct {
 	Label   string
 	leadsTo string // A heading, or endOfScript. Empty leads to the next step.
@@ -61,7 +61,7 @@ func stepsOf(script []string) (steps []Step) {
 
 func isHeading(line string) bool { return strings.HasPrefix(line, "#") }
 
-// Text returns the lines that are said: no headings, and no quotations.
+// Text returns the lines to read aloud, without headings and quotations.
 func (s Step) Text() []string {
 	return slices.DeleteFunc(slices.Clone(s.Lines), func(line string) bool {
 		return isHeading(line) || strings.HasPrefix(line, ">")
@@ -100,7 +100,7 @@ func (k *Card) IsSaid(step int) bool { return slices.Contains(k.day.walk.before,
 // HasBegunScript reports whether the agent goes through the script step by step.
 func (k *Card) HasBegunScript() bool { return k.day.walk.begun }
 
-// BeginScript shows the first step where the script was not on the screen before.
+// BeginScript shows the first step if the script was not on the screen before.
 func (d *Day) BeginScript() { d.walk.begun = true }
 
 // whyNoScript returns why there is no step to go to.
@@ -147,7 +147,7 @@ func (q *Questions) PreviousStep() Answer {
 	return Answer{}
 }
 
-// answerStep notes what the donor said, and goes on to where the answer leads.
+// answerStep notes the donor's answer, and goes on to the next step for it.
 func (d *Day) answerStep(at int, step Step, answer StepAnswer) {
 	line := answer.Label
 	if asks := step.asks(); asks != "" {

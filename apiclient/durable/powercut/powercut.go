@@ -79,7 +79,7 @@ func (d *Disk) Now() int {
 	return len(d.changes)
 }
 
-// cuts are what a power cut may do to what was not flushed.
+// cuts are the losses that a power cut may cause in unflushed data.
 var cuts = []struct {
 	name    string
 	names   func(*rand.Rand) bool // Whether one more name of a folder was written.
@@ -124,7 +124,7 @@ type naming struct {
 	file *file
 }
 
-// image is what a disk holds: what programs see, what is on it, and what is to come.
+// image holds the disk: the view of programs, the flushed content, and pending writes.
 type image struct {
 	folder       string
 	seen, onDisk map[string]*file
@@ -174,15 +174,15 @@ func (i *image) flushNames(folder string, more func(*rand.Rand) bool, random *ra
 	}
 }
 
-// writeBack is what the system has put on the disk by itself when the power fails.
+// writeBack is the content that the system has flushed by itself before the power fails.
 func (i *image) writeBack(random *rand.Rand, more func(*rand.Rand) bool) {
 	for _, folder := range slices.Sorted(maps.Keys(i.waiting)) {
 		i.flushNames(folder, more, random)
 	}
 }
 
-// save writes what is on the disk into a folder; content is what is left of one that was not
-// flushed since it was changed.
+// save writes the content of the disk into a folder. content is the rest of a file that was not flushed since its
+// change.
 func (i *image) save(t *testing.T, to string, content func(*rand.Rand, []byte) []byte) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(26, uint64(len(i.seen))))
@@ -210,7 +210,7 @@ func (i *image) save(t *testing.T, to string, content func(*rand.Rand, []byte) [
 	}
 }
 
-// isReached is whether a folder is on the disk, and those that it is in.
+// isReached reports whether a folder and its parents are on the disk.
 func (i *image) isReached(folder string) bool {
 	for ; folder != i.folder; folder = filepath.Dir(folder) {
 		if i.onDisk[folder] == nil {

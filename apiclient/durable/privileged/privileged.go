@@ -1,5 +1,5 @@
-// Package privileged prepares for tests what root alone may: with sudo where the tests are
-// run by another user. Where neither may, the test is skipped, and fails under CI.
+// Package privileged prepares what only root may do for tests. It uses sudo if the tests run as another user. Without
+// either, the test is skipped, and fails under CI.
 package privileged
 
 import (
