@@ -70,7 +70,7 @@ func (o *omitting) readPart(dec *jsontext.Decoder, part embedded) error {
 		if o.read(string(dec.StackPointer()+elements.StackPointer()), element, value.Interface()) {
 			kept = reflect.Append(kept, value.Elem())
 		} else if o.bad > mostOmitted {
-			err = errors.New("too much of it is bad")
+			err = errors.New("too many of its parts cannot be read")
 		}
 	}
 	part.SetPart(kept.Interface())

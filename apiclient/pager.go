@@ -45,7 +45,7 @@ var (
 	// ErrAtEnd is in the chain of an error after the last record of a list: all readable records were yielded.
 	ErrAtEnd = errors.New("the list was read to its end")
 	// ErrUnpaged means that a list may be complete or cut short, and nothing shows which. Spec gap: L9.
-	ErrUnpaged = errors.New("the list does not say whether it is whole")
+	ErrUnpaged = errors.New("the list does not show whether it is complete")
 
 	errRepeats = errors.New("the pages of the list repeat")
 )

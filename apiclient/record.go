@@ -86,7 +86,7 @@ func checkObject(answer *Response) error {
 	case !answer.isJSON():
 		return broken(answer, "it is not JSON")
 	case !value.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)):
-		return broken(answer, "it is not whole JSON")
+		return broken(answer, "it is no complete JSON")
 	case value.Kind() != '{':
 		return broken(answer, "it is not one record")
 	case bytes.Count(value, []byte{','}) > apitype.MaxRecordValues && countValues(value) > apitype.MaxRecordValues:

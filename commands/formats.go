@@ -114,7 +114,7 @@ func checkOutput(s *cli.Session, cmd *cobra.Command) error {
 		return cli.UsageError("there are no columns here; " + kind.advice())
 	}
 	if s.Flags.SortBy != "" && (!kind.columns || kind.endless) {
-		return cli.UsageError("there is no list here that --sort-by could sort")
+		return cli.UsageError("this command prints no list that --sort-by could sort")
 	}
 	if asked := render.Format(
 		s.Flags.Output,
@@ -123,7 +123,7 @@ func checkOutput(s *cli.Session, cmd *cobra.Command) error {
 		return cli.UsageError("--columns goes with -o table, tsv and csv; choose fields by --jq")
 	}
 	if s.Flags.JQ != "" && slices.Equal(kind.formats, spoken.formats) {
-		return cli.UsageError("nothing is printed here that --jq could read")
+		return cli.UsageError("this command prints nothing that --jq could read")
 	}
 	if s.Flags.JQ == "" && (s.Flags.Raw || len(s.Flags.Arguments) > 0) {
 		return cli.UsageError("--raw and --arg go with --jq")

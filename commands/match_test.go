@@ -67,7 +67,7 @@ func TestApplyMatch(t *testing.T) {
 		"anna@example.org,,fr\n" + // A second row for one record.
 		"new@example.org,,de\n"
 	out, errs, code := f.apply(file, "--match", "email,phone", "--plan-only", "--empty", "keep")
-	for _, want := range []string{"plan: 1 new, 2 changed, 0 same, 1 ambiguous, 1 for a record of another row", "line 4: the row fits several records"} {
+	for _, want := range []string{"plan: 1 new, 2 changed, 0 same, 1 ambiguous, 1 for a record of another row", "line 4: the row matches several records"} {
 		if code != 9 || !strings.Contains(errs, want) {
 			t.Errorf("plan: got exit code %d and %s, want %q", code, errs, want)
 		}

@@ -159,7 +159,7 @@ func (a *app) offlineLines() []string {
 			a.login,
 		)
 		text += ". " + a.Say(
-			"Log in as before, or quit and start again as the other account; what waits here stays with this one.",
+			"Log in as before, or quit and start again as the other account; changes that wait here stay with this one.",
 		)
 	}
 	every := a.pollEvery()

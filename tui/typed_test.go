@@ -56,7 +56,7 @@ func TestAgentsPageTypesWhatItSays(t *testing.T) {
 		_, d := laterLine(t)
 		d.typing(question[1])
 		d.press("enter")
-		if text := d.text(); !strings.Contains(text, "Which time is meant?") {
+		if text := d.text(); !strings.Contains(text, "Which time do you mean?") {
 			t.Errorf("%s: got:\n%s\nwant it asked back", question[1], text)
 		}
 	}

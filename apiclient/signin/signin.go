@@ -108,7 +108,7 @@ func get(ctx context.Context, client *http.Client, address string, into any) (st
 	}
 	err = json.NewDecoder(io.LimitReader(answer.Body, maxDocument)).Decode(into)
 	if err != nil {
-		return answer.StatusCode, fmt.Errorf("%s answers with something else than a description", host)
+		return answer.StatusCode, fmt.Errorf("%s does not answer with a description", host)
 	}
 	return answer.StatusCode, nil
 }
@@ -162,7 +162,7 @@ func Begin(ctx context.Context, client *http.Client, offer Offer) (*Flow, error)
 		return nil, err
 	}
 	if issuer.Issuer != offer.Issuer {
-		return nil, errors.New("the identity provider names itself otherwise than the service does")
+		return nil, errors.New("the identity provider has another name than the service gives")
 	}
 	if issuer.Device == "" {
 		return nil, errors.New("the identity provider has no sign-in by a code (RFC 8628)")
@@ -330,7 +330,7 @@ func describe(address string, err error) error {
 		if _, isNetwork := errors.AsType[*url.Error](err); isNetwork {
 			return unreachable(host, err)
 		}
-		return fmt.Errorf("%s answers with something else than a token", host)
+		return fmt.Errorf("%s does not answer with a token", host)
 	}
 	switch refusal.ErrorCode {
 	case "access_denied":

@@ -82,7 +82,7 @@ func (v restoreView) write(w io.Writer, from string) {
 		fmt.Fprintln(w, keptTokensWarning)
 		return
 	}
-	fmt.Fprintln(w, "accounts are as they were in the backup: revoke and narrow what was revoked and narrowed since")
+	fmt.Fprintln(w, "the accounts are those of the backup: revoke and narrow them again as you did since then")
 	printEndedTokens(w, v.Ended)
 }
 

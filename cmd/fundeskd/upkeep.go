@@ -137,7 +137,7 @@ func (p *program) warnUnclean(ctx context.Context, store *sqlstore.Store) error 
 	}
 	p.warnTablesLeft(privacy.TablesLeft(waiting))
 	if len(waiting) > 0 {
-		fmt.Fprintf(p.Err, "fundeskd: the files still hold what was erased (%s); "+
+		fmt.Fprintf(p.Err, "fundeskd: the files still hold erased bytes (%s); "+
 			"run fundeskd clean, which the package's timer does every night\n",
 			strings.Join(slices.Sorted(maps.Keys(waiting)), ", "))
 	}
@@ -242,7 +242,7 @@ func (p *program) warnRewriteTime() {
 		return
 	}
 	wait := time.Duration(file.Size()/rewriteRate+1) * time.Second
-	fmt.Fprintf(p.Err, "fundeskd: if something is to be cleaned, changes wait for up to %s\n", wait)
+	fmt.Fprintf(p.Err, "fundeskd: if there is anything to clean, changes wait for up to %s\n", wait)
 }
 
 // warnTablesLeft names the tables that still hold erased bytes.

@@ -36,7 +36,7 @@ func signIn(
 ) (storage string, person *cli.Person, err error) {
 	if s.Flags.NoInput {
 		return "", nil, cli.WithHint(
-			cli.UsageError("signing in needs a person, and --no-input forbids to ask"),
+			cli.UsageError("signing in needs a person; run it without --no-input"),
 			"store a token of a program: fundesk auth login --with-token < token.txt",
 		)
 	}
@@ -56,7 +56,7 @@ func signIn(
 	}
 	showCode(s, flow, noBrowser)
 	session, err := flow.Wait(ctx, func() {
-		s.Note("%s asks for patience; still waiting", cli.ShownURL(offer.Issuer))
+		s.Note("%s asks for fewer questions; still waiting", cli.ShownURL(offer.Issuer))
 	})
 	if err != nil {
 		return "", nil, providerError(ctx, err)
@@ -175,7 +175,7 @@ func revoke(s *cli.Session, t *cli.Target, session signin.Session) {
 	}
 	err = signin.Revoke(ctx, client, session)
 	if err != nil {
-		s.Note("%s was not told that the session ends: %s", cli.ShownURL(session.Issuer), err)
+		s.Note("%s did not confirm the end of the session: %s", cli.ShownURL(session.Issuer), err)
 	}
 }
 

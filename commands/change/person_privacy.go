@@ -166,7 +166,7 @@ func noteUnclean(s *cli.Session, erasure []byte) {
 	}
 	if json.Unmarshal(erasure, &done) == nil && len(done.Scrubbed.Later) > 0 { // Another service may answer otherwise.
 		s.Warn(
-			"what was erased lies in unused space of the service's database (%s) until its next cleaning: fundeskd clean, which its package runs every night",
+			"the erased bytes stay in unused space of the service's database (%s) until its next cleaning: fundeskd clean, which its package runs every night",
 			strings.Join(done.Scrubbed.Later, ", "),
 		)
 	}

@@ -96,10 +96,10 @@ func UUIDValue(value **apitype.UUID) *Value { return parsed(value, "uuid", apity
 func KeptFile(kept *string) *Value {
 	return &Value{Word: "string", Text: func() string { return *kept }, Read: func(name string) error {
 		if name == "-" {
-			return errors.New("wants a file that can be read again (./- for one of that name)")
+			return errors.New("needs a file that can be read again (./- for one of that name)")
 		}
 		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-			return errors.New("wants a file that can be read again")
+			return errors.New("needs a file that can be read again")
 		}
 		*kept = name
 		return nil

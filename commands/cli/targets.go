@@ -36,7 +36,7 @@ func (s *Session) Targets(ctx context.Context, args []string, allowEmpty bool) (
 			// a wish to change nothing.
 			err = WithHint(
 				UsageError("stdin named no record; nothing was done"),
-				"add --allow-empty where that is fine",
+				"add --allow-empty if that is fine",
 			)
 		}
 		return ids, RefusedInput(err)

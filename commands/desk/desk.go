@@ -298,7 +298,7 @@ func (l *lineDesk) tellCall() {
 			}
 			if l.day.Stranger {
 				why += ". " + l.day.Say(
-					"Log in as before, or quit and start again as the other account; what waits here stays with this one.",
+					"Log in as before, or quit and start again as the other account; changes that wait here stay with this one.",
 				)
 			}
 			l.say("no call can be read: %s", why)
@@ -314,7 +314,7 @@ func (l *lineDesk) tellCall() {
 	l.say("")
 	tries, most := l.day.Card.Tries(*call)
 	l.say(
-		"%s call for %s, asked for %s, %s%s",
+		"%s call for %s, requested %s, %s%s",
 		strings.TrimSuffix(l.day.Say(render.Words(string(call.Type))), " call"),
 		l.day.Name(),
 		l.day.Ago(call.RequestedAt.Time),

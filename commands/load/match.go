@@ -20,7 +20,7 @@ var matchFields = []string{"email", "iban", "phone", "name+born"}
 
 // Why a row is left out.
 var (
-	errAmbiguous = errors.New("the row fits several records")
+	errAmbiguous = errors.New("the row matches several records")
 	errTwice     = errors.New("another row is for the same record")
 	errNotThere  = errors.New("there is no record for the row")
 )

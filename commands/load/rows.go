@@ -118,7 +118,7 @@ func (f *rowFlags) check(cmd *cobra.Command, name string) error {
 	}
 	for flag, file := range map[string]string{"--results": f.results, "--errors": f.errors} {
 		if file != "" && bulk.IsSameFile(name, file) {
-			return cli.UsageError(flag + " names the file that is read; it needs one of its own")
+			return cli.UsageError(flag + " names the input file; choose another name")
 		}
 	}
 	if f.errors != "" && (f.errors == f.results || bulk.IsSameFile(f.errors, f.results)) {

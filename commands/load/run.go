@@ -106,7 +106,7 @@ func (f *rowFlags) run(s *cli.Session, cmd *cobra.Command, shape Rows, args []st
 		return cli.RefusedInput(err)
 	}
 	if was := r.known.Elsewhere; was != "" {
-		s.Note("%s has the results of %s; %s gets every row anew", r.kept, was, r.service)
+		s.Note("%s has the results of %s; %s gets every row again", r.kept, was, r.service)
 	}
 	if shape.Record == "person" && len(r.known.Rows) == 0 {
 		r.asked.donors = map[donorName]int{}
@@ -141,7 +141,7 @@ func (r *rowRun) carryOut(name string) error {
 		return cli.RefusedInput(err)
 	}
 	if r.read == 0 && name == "-" && !r.allowEmpty {
-		return cli.WithHint(cli.UsageError("stdin is empty; nothing was done"), "add --allow-empty where that is fine")
+		return cli.WithHint(cli.UsageError("stdin is empty; nothing was done"), "add --allow-empty if that is fine")
 	}
 	if err := errors.Join(r.refuse(), r.lines.Err(), r.overtaken.Err()); err != nil {
 		return err
@@ -170,7 +170,7 @@ func (r *rowRun) carryOut(name string) error {
 	case r.read == 0:
 		r.session.Note("there is no line")
 	case r.unchanged > 0:
-		r.session.Note("nothing differs: %s as the file says", cli.Count(r.unchanged, "record"))
+		r.session.Note("nothing differs: %s as in the file", cli.Count(r.unchanged, "record"))
 	}
 	return r.printed.Close()
 }

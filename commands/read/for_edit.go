@@ -58,7 +58,7 @@ func (l List[T, O]) open(
 		)
 		return client, printer, cli.WithHint(
 			err,
-			"leave --for-edit out; apply then replaces what was changed since the export",
+			"leave --for-edit out; apply then replaces changes made since the export",
 		)
 	}
 	return client, l.withRevisionColumn(printer), nil

@@ -86,7 +86,7 @@ func aboutQuery(err error) error {
 	if errors.Is(err, localcopy.ErrNeverSynced) {
 		return cli.WithHint(
 			cli.Failure(apiclient.KindFailure, "%s", err),
-			"read it: fundesk copy sync",
+			"make it: fundesk copy sync",
 		)
 	}
 	if _, isColumn := errors.AsType[*render.ColumnError](err); isColumn || cli.IsClosedPipe(err) {

@@ -17,7 +17,7 @@ const defaultInterval = 5 * time.Second
 func checkInterval(cmd *cobra.Command, isRepeated bool, interval time.Duration) error {
 	switch given := cmd.Flags().Changed("interval"); {
 	case given && !isRepeated:
-		return cli.UsageError("--interval goes with what is done again and again")
+		return cli.UsageError("--interval goes with --follow or --watch")
 	case interval < time.Second:
 		return cli.UsageError("--interval must be at least 1s")
 	default:

@@ -60,7 +60,7 @@ func ParseMap(text string) (*Map, error) {
 		problems = append(problems, fmt.Errorf("%q is no setting of the map", key.String()))
 	}
 	if len(file.Entries) == 0 {
-		problems = append(problems, errors.New("the map has no [[map]] entry, so nobody could sign in"))
+		problems = append(problems, errors.New("the map has no [[map]] entry, so no person could sign in"))
 	}
 	for i := range file.Entries {
 		e := &file.Entries[i]

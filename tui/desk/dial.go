@@ -57,7 +57,7 @@ func (d *Day) Dial(number Number) []Event {
 func (k *Card) rangText(than Number) string {
 	for _, earlier := range slices.Backward(k.day.dialled) {
 		if earlier.kind != than.Kind {
-			return " (" + k.Say("%s rang %s", k.Say(earlier.kind), earlier.at.Format("15:04")) + ")"
+			return " (" + k.Say("%s called at %s", k.Say(earlier.kind), earlier.at.Format("15:04")) + ")"
 		}
 	}
 	return ""

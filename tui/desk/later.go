@@ -232,7 +232,7 @@ func (q *Questions) ReadLater(text string, then func(apitype.Callback) Answer) A
 		return Answer{Wrong: q.Say(err.Error())}
 	}
 	ask := &Question{
-		Title:   q.Say("Which time is meant?"),
+		Title:   q.Say("Which time do you mean?"),
 		Lines:   []string{q.Say("%q has more than one meaning.", render.Clean(text))},
 		IsKeyed: true,
 	}

@@ -187,7 +187,7 @@ func (q *Questions) Expire() Answer {
 // end asks before the call is ended without a result, with the consequence for the donor.
 func (q *Questions) end(title, means string, end func() []Event) Answer {
 	lines := []string{
-		q.Say(title+" the call to %s, asked for %s?", q.day.Name(), q.day.Ago(q.day.Call.RequestedAt.Time)),
+		q.Say(title+" the call to %s, requested %s?", q.day.Name(), q.day.Ago(q.day.Call.RequestedAt.Time)),
 		means,
 	}
 	if q.day.Form.HasDraft() {

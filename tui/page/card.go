@@ -306,7 +306,7 @@ func (c *card) numberLines(p *apitype.Person) []string {
 		}
 		number = ansi.SetHyperlink(telLink(desk.Value(n.is))) + number + ansi.ResetHyperlink() + "  " + c.Say(n.kind)
 		if at := c.Day.Card.Rang(n.kind); !at.IsZero() {
-			number += " " + c.Styles.Dim(c.Say("rang %s", at.Format("15:04")))
+			number += " " + c.Styles.Dim(c.Say("called %s", at.Format("15:04")))
 		}
 		if n.kind == next.Kind {
 			number += "  " + c.Styles.Key(c.Host.KeyOf(ActDial)) + " " + c.Say("dials")

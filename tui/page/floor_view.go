@@ -145,7 +145,7 @@ func (v *Floor) lookLines(width int) []string {
 		parts = append(parts, v.Day.Count(due, "callback is overdue", "callbacks are overdue"))
 	}
 	if oldest != nil && v.Day.Now().Sub(oldest.Time) > overdue {
-		parts = append(parts, v.Say("the oldest call was asked for %s", v.ago(oldest.Time)))
+		parts = append(parts, v.Say("the oldest call was requested %s", v.ago(oldest.Time)))
 	}
 	var lines []string
 	if len(parts) > 0 {

@@ -124,7 +124,7 @@ func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
 		for _, c := range ambiguous.Callbacks {
 			tell(s.Warn, Clean(l.desk.Day.Card.ReadingText(c))+"?")
 		}
-		tell(s.Dim, l.desk.Say("Enter asks which one is meant"))
+		tell(s.Dim, l.desk.Say("Enter asks which one you mean"))
 	case err != nil:
 		tell(s.Dim, l.desk.Say(err.Error()))
 	default:

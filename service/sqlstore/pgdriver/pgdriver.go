@@ -196,7 +196,7 @@ func (Driver) Commit(connection any, text string, rows [][]any) error {
 		return fmt.Errorf("commit: the server warns: %v", warning)
 	}
 	if last.String() != "COMMIT" {
-		return errors.New("commit: the server took the transaction back")
+		return errors.New("commit: the server rolled the transaction back")
 	}
 	return nil
 }
