@@ -177,7 +177,7 @@ func (f changeFeed) page(
 	if end := (Position{At: before}); isAtEnd && end.compare(q.After) > 0 {
 		q.After = end
 	}
-	page.Next = f.position(q.After)
+	page.Next, page.HasMore = f.position(q.After), !isAtEnd
 	return page, nil
 }
 

@@ -40,5 +40,6 @@ type Change struct {
 // Changes is a page of the feed, in the order of the changes.
 type Changes struct {
 	Changes []Change `json:"changes"`
-	Next    string   `json:"next"` // The position of the next page. It moves on without changes, too.
+	Next    string   `json:"next"`    // The position of the next page. It moves on without changes, too.
+	HasMore bool     `json:"hasMore"` // The next page may have changes already.
 }

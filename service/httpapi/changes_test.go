@@ -105,6 +105,40 @@ func TestChanges(t *testing.T) {
 	})
 }
 
+// TestChangesAmongManyOthers follows the feed with an account that sees few of its changes: a page may end without one,
+// and says that there may be more.
+// Promise S87: the feed lists each change once, in order.
+func TestChangesAmongManyOthers(t *testing.T) {
+	servicetest.Slow(t)
+	onEngines(t, func(t *testing.T, f *floor) {
+		token := f.Token(follower(), servicetest.For(f.organization))
+		after := changes(t, f.Harness, token, "").Next
+		for range 22 {
+			servicetest.Check(t, f.Service.Write(t.Context(), service.WriteIsolated, "change", func(tx service.Tx) error {
+				at, err := f.Service.ChangeTime(tx)
+				for range 1000 {
+					id := apitype.NewUUID()
+					err = errors.Join(err, tx.Audit(service.AuditLine{At: at, Operation: service.AuditCallComplete, Record: &id}))
+				}
+				return err
+			}))
+		}
+		person := f.person("null")
+		f.Clock.Advance(3 * time.Second)
+		f.settled(apitype.NewTime(f.Clock.Now().Add(-2 * time.Second)))
+		var all []apitype.Change
+		pages := 0
+		for hasMore := true; hasMore; pages++ {
+			page := changes(t, f.Harness, token, "after="+after)
+			all, after, hasMore = append(all, page.Changes...), page.Next, page.HasMore
+		}
+		servicetest.Same(t, "changes", []string{"person create " + person.String()[:4]}, briefChanges(all))
+		if pages < 2 {
+			t.Errorf("got %d page, want a second one after %d lines", pages, 20_000)
+		}
+	})
+}
+
 // refusedChanges refuses positions from which changes may be missing.
 func (f *floor) refusedChanges(token, start string) {
 	f.t.Helper()
