@@ -3,7 +3,6 @@ package read
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -47,7 +46,8 @@ func newPageProgram(s *cli.Session, line string) (*pageProgram, error) {
 	return &pageProgram{words: words, out: s.App.Out, err: s.App.Err}, nil
 }
 
-// run hands the page to the program and waits for its end. It does nothing if the page is empty.
+// run hands the page to the program and waits for its end. It does nothing if the page is empty. A program that ends
+// with 0 has taken the page, even if it was interrupted.
 func (p *pageProgram) run(ctx context.Context) error {
 	if p.page.Len() == 0 {
 		return nil
@@ -58,11 +58,14 @@ func (p *pageProgram) run(ctx context.Context) error {
 	cmd.WaitDelay = interruptPatience
 	err := cmd.Run()
 	p.page.Reset() // The program need not have read all of it.
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err == nil || errors.Is(err, exec.ErrWaitDelay): // A child of the program may hold its output open.
+
+	// A child of the program may hold its output open.
+	hasEnded := cmd.ProcessState != nil && cmd.ProcessState.Success()
+	if hasEnded {
 		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	return cli.WithHint(
 		cli.Failure(apiclient.KindFailure, "%s ended with %s; the position did not move", p.words[0], err),
