@@ -81,6 +81,7 @@ var outputs = map[string]outputKind{
 	"call":                pulled,
 	"pledge":              pulled,
 	"erased":              pulled,
+	"changes":             pulled,
 	"show":                value,
 	"outbox send":         value,
 	"auth status":         value,

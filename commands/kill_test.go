@@ -7,11 +7,16 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"fundesk/service"
 	"fundesk/service/servicetest"
 )
 
@@ -98,6 +103,46 @@ func TestKilledPullLosesNothing(t *testing.T) {
 			if again := p.pull(t, -1); len(again) != 0 {
 				t.Errorf("got %d calls from a pull after the whole, want none", len(again))
 			}
+		})
+	}
+}
+
+// A program that takes a page of changes kills or interrupts the pull before the position is kept. A pull that was
+// killed hands the page over again. An interrupted one does so only if the program did not end with 0.
+func TestPullOfChangesIsCutShort(t *testing.T) {
+	t.Parallel()
+	h := servicetest.New(t)
+	token := h.Token(servicetest.May(append(slices.Clone(service.Permissions), service.ChangesRead)...))
+	owner := h.Organization("AID")
+	for range 3 {
+		body := fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%[1]q}`, owner)
+		servicetest.Same(t, "status", http.StatusCreated, h.Do(token, http.MethodPost, "/api/v1/persons", body).Status)
+	}
+	h.Clock.Advance(time.Minute)
+	for what, test := range map[string]struct {
+		end   string
+		taken int // Changes in all, of three.
+	}{
+		"killed":                             {"kill -9 $PPID", 6},
+		"interrupted, and the program ended": {"trap '' INT; kill -INT $PPID; exit 0", 3},
+		"interrupted, and the program too":   {"kill -INT $PPID; exit 3", 6},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			p := newPuller(t, h, token)
+			program := filepath.Join(t.TempDir(), "take")
+			script := "#!/bin/sh\ncat >> \"$0.taken\"\ntest -e \"$0.again\" && exit 0\ntouch \"$0.again\"\n" + test.end + "\n"
+			servicetest.Check(t, os.WriteFile(program, []byte(script), 0o700))
+			for pull, isCut := range []bool{true, false, false} {
+				cmd := exec.CommandContext(t.Context(), "fundesk", "pull", "changes", "--exec", program)
+				cmd.Env = p.env
+				if out, err := cmd.CombinedOutput(); (err != nil) != isCut && test.taken > 3 {
+					t.Errorf("pull %d: got %v and %s", pull, err, out)
+				}
+			}
+			taken, err := os.ReadFile(program + ".taken")
+			servicetest.Check(t, err)
+			servicetest.Same(t, "changes", test.taken, strings.Count(string(taken), "\n"))
 		})
 	}
 }

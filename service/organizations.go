@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -170,7 +171,7 @@ func (s *Service) ownAccount(ctx context.Context, name string) (id apitype.UUID,
 		account := Account{
 			UUID:        id,
 			Name:        name,
-			Permissions: Permissions,
+			Permissions: append(slices.Clone(Permissions), ChangesRead),
 			Scope:       Scope{All: true},
 			CreatedAt:   s.TimeOf(tx),
 		}

@@ -159,6 +159,27 @@ func TestExamplesOfPrograms(t *testing.T) {
 			t.Errorf("%s: got %s persons in its file, want each of 520", name, lines)
 		}
 	}
+	h.followByExample(t, filepath.Join(folder, "follow.py"))
+}
+
+// followByExample has a program of the examples keep a copy of a person who is created, corrected and erased.
+func (h home) followByExample(t *testing.T, program string) {
+	t.Helper()
+	const read = `import sqlite3; print(*sqlite3.connect("persons.db").execute("SELECT record FROM persons"))`
+	follow := func(until string) {
+		t.Helper()
+		pull := "fundesk pull changes -q --exec " + shellQuote("python3 "+program)
+		h.must(t, "until "+pull+" || exit 1; test -e persons.db && python3 -c '"+read+"' | "+until+"; do :; done")
+	}
+	owner := strings.TrimSpace(h.must(t, "fundesk person list --limit 1 -q --jq .owningOrganization.uuid --raw -o ndjson"))
+	create := "fundesk person create --last-name Before --owning-organization O --recruiting-organization O -o id"
+	id := strings.TrimSpace(h.must(t, strings.ReplaceAll(create, "-organization O", "-organization "+owner)))
+	follow("grep -q Before")
+	h.must(t, "fundesk person update "+id+" --last-name After")
+	follow("grep -q After")
+	const eraser = `curl -sS --fail-with-body -X POST "$FUNDESK_BASE_URL/sandbox/token" -d '{"permissions":["persons:read","persons:erase"]}'`
+	h.must(t, "FUNDESK_TOKEN=$("+eraser+" | jq -r .token) fundesk person erase "+id+" --reason asked --yes")
+	follow("grep -v " + id + " > /dev/null")
 }
 
 // The files that docs/configuration.md shows are read as they stand.

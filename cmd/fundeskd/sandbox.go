@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -274,7 +275,7 @@ func (t *twin) token(ctx context.Context, o sandbox.TokenOrder) (issued sandbox.
 		Scope:           service.Scope{All: o.Organizations == nil, Organizations: o.Organizations},
 	}
 	if o.Permissions == nil {
-		account.Permissions = service.Permissions
+		account.Permissions = append(slices.Clone(service.Permissions), service.ChangesRead)
 	}
 	err = issuer.withService(ctx, access{}, func(s *service.Service) error {
 		added, err := s.AddAccount(ctx, account)

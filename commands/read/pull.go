@@ -29,11 +29,12 @@ func Pull(s *cli.Session) *cobra.Command {
 			"one: a record may come again, and none is lost.",
 		"  fundesk pull call --updated >> calls.ndjson\n  fundesk pull person --mark-processed",
 		cli.Verbs{
-			"person": pullPersons,
-			"call":   pullCalls,
-			"pledge": pullPledges,
-			"erased": pullErased,
-			"status": pullStatus,
+			"person":  pullPersons,
+			"call":    pullCalls,
+			"pledge":  pullPledges,
+			"erased":  pullErased,
+			"changes": pullChanges,
+			"status":  pullStatus,
 		},
 	)
 }
@@ -41,29 +42,87 @@ func Pull(s *cli.Session) *cobra.Command {
 // entityErased are the erased persons. A program with a copy erases them, too.
 const entityErased apitype.EntityName = "erased"
 
+// pullFlags are the flags of every pull.
+type pullFlags struct {
+	state    string // The file of the position. Empty means one in the state folder.
+	reset    bool
+	follow   bool
+	interval time.Duration
+	exec     string // The command line of a program that takes the pages. Empty prints them.
+}
+
+func (p *pullFlags) register(s *cli.Session, cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.Var(cli.KeptFile(&p.state), "state", "file that keeps the position (default: in the state folder)")
+	f.BoolVar(&p.reset, "reset", false, "begin again from the start, or at --since, and move the position there")
+	f.BoolVar(&p.follow, "follow", false, "pull again and again")
+	f.StringVar(
+		&p.exec,
+		"exec",
+		"",
+		"program with arguments that gets each page on stdin. The position moves after it ended with 0",
+	)
+	f.DurationVar(&p.interval, "interval", defaultInterval, "time between two pulls of --follow, at least 1s")
+}
+
+// output is where the records of a pull come from and go to.
+type output[T any] struct {
+	client  *apiclient.Client
+	printer cli.Printer[T]
+	program *pageProgram // Nil prints the records.
+}
+
+// openPull checks the flags of a pull, prepares its output, and connects to the service.
+func openPull[T any](
+	cmd *cobra.Command,
+	s *cli.Session,
+	p pullFlags,
+	columns []render.Column[T],
+) (out output[T], err error) {
+	err = checkInterval(cmd, p.follow, p.interval)
+	if err != nil {
+		return out, err
+	}
+	if len(s.Flags.Columns) > 0 && (s.Flags.Output == "" || s.Flags.Output == string(render.NDJSON)) {
+		return out, cli.UsageError("--columns goes with -o csv and tsv")
+	}
+	if cmd.Flags().Changed("exec") {
+		out.program, err = newPageProgram(s, p.exec)
+		if err != nil {
+			return out, err
+		}
+	}
+	out.client, out.printer, err = cli.Open(cmd.Context(), s, "", columns)
+	if err != nil {
+		return out, err
+	}
+	out.printer.Endless = true
+	if s.Flags.Output == "" {
+		out.printer.Format = render.NDJSON
+	}
+	if out.program != nil {
+		out.printer = out.printer.To(&out.program.page)
+	}
+	return out, nil
+}
+
 // puller retrieves what is new of one noun.
 type puller[T any] struct {
+	pullFlags
+	output[T]
 	entity  apitype.EntityName
 	after   string // The filter of new records.
 	check   func() error
 	columns func() []render.Column[T]
 	feed    func(c *apiclient.Client, since string) apiclient.Feed
 	// Refuses what the service does not announce. Nil allows everything.
-	allowed  func(context.Context, *apiclient.Client) error
-	since    *apitype.Time
-	updated  bool
-	state    string
-	reset    bool
-	mark     bool
-	follow   bool
-	interval time.Duration
-	exec     string // The command line of a program that takes the pages. Empty prints them.
+	allowed func(context.Context, *apiclient.Client) error
+	since   *apitype.Time
+	updated bool
+	mark    bool
 
 	session *cli.Session
-	client  *apiclient.Client
-	printer cli.Printer[T]
 	list    *render.List[T] // Of the round, or of the page for a program.
-	program *pageProgram    // Nil prints the records.
 	handed  int             // Records of the round that the program took.
 	page    []apitype.UUID  // Written, and still to be marked.
 }
@@ -94,16 +153,7 @@ func (p *puller[T]) command(s *cli.Session) *cobra.Command {
 		"since",
 		"start at this time (default: where the last pull ended). Only --state or --reset save the position",
 	)
-	f.Var(cli.KeptFile(&p.state), "state", "file that keeps the position (default: in the state folder)")
-	f.BoolVar(&p.reset, "reset", false, "begin again from the start, or at --since, and move the position there")
-	f.BoolVar(&p.follow, "follow", false, "pull again and again")
-	f.StringVar(
-		&p.exec,
-		"exec",
-		"",
-		"program with arguments that gets each page on stdin. The position moves after it ended with 0",
-	)
-	f.DurationVar(&p.interval, "interval", defaultInterval, "time between two pulls of --follow, at least 1s")
+	p.register(s, cmd)
 	s.UnpagedFlag(cmd)
 	if p.entity != entityErased {
 		f.BoolVar(&p.mark, "mark-processed", false, "mark what was written as processed")
@@ -184,28 +234,12 @@ func (p *puller[T]) run(cmd *cobra.Command) (err error) {
 			return err
 		}
 	}
-	if err := checkInterval(cmd, p.follow, p.interval); err != nil {
-		return err
-	}
 	if p.updated {
 		p.after = "updatedAfter"
 	}
-	if len(s.Flags.Columns) > 0 && (s.Flags.Output == "" || s.Flags.Output == string(render.NDJSON)) {
-		return cli.UsageError("--columns goes with -o csv and tsv")
-	}
-	if cmd.Flags().Changed("exec") {
-		if p.program, err = newPageProgram(s, p.exec); err != nil {
-			return err
-		}
-	}
-	if p.client, p.printer, err = cli.Open(cmd.Context(), s, "", p.columns()); err != nil {
+	p.output, err = openPull(cmd, s, p.pullFlags, p.columns())
+	if err != nil {
 		return err
-	}
-	if p.printer.Endless = true; s.Flags.Output == "" {
-		p.printer.Format = render.NDJSON
-	}
-	if p.program != nil {
-		p.printer = p.printer.To(&p.program.page)
 	}
 	if p.entity == entityErased || p.entity == apitype.EntityPerson && p.updated {
 		if has, err := p.client.Has(cmd.Context(), apitype.ExtensionFilters); err != nil || !has {

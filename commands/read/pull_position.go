@@ -24,6 +24,7 @@ type position struct {
 	Service string `json:"service"`
 	Query   string `json:"query"` // The filters: another pull must not go on here.
 	apiclient.Position
+	Change string `json:"change,omitzero"` // In the feed of changes.
 }
 
 // load reads the position of the last pull, if there is one.
