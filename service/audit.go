@@ -25,11 +25,12 @@ type AuditLine struct {
 	User      *apitype.UUID // The agent of the account, if the request names one.
 	RequestID string        // Empty for a command.
 	Operation AuditOperation
-	Record    *apitype.UUID // Nil if there are several records, or none.
-	Person    *apitype.UUID // The person of the record, if there is exactly one.
-	Fields    string        // The names of the changed fields, or of the filters of a list, separated by commas.
-	Records   *int          // The number of records, if it is not one.
-	Reason    string        // The operator's reason.
+	Record    *apitype.UUID  // Nil if there are several records, or none.
+	Person    *apitype.UUID  // The person of the record, if there is exactly one.
+	Fields    string         // The names of the changed fields, or of the filters of a list, separated by commas.
+	Records   *int           // The number of records, if it is not one.
+	Shown     []apitype.UUID // The persons whom a list showed, each once, in the order of their identifiers.
+	Reason    string         // The operator's reason.
 }
 
 // AuditOperation names a change or a reading of a kind of record.
@@ -93,6 +94,7 @@ const (
 type AuditFilter struct {
 	Person  *apitype.UUID
 	Account *apitype.UUID
+	User    *apitype.UUID
 	Since   *apitype.Time
 	After   *Position // Of the line before.
 	Limit   int
@@ -126,6 +128,37 @@ func (s *Service) notePerson(ctx context.Context, c Caller, line AuditLine, pers
 		return err
 	}
 	return s.NoteRead(ctx, line.Of(shown.UUID))
+}
+
+// noteList is NoteRead for the rows of a list.
+func noteList[T any](
+	ctx context.Context,
+	s *Service,
+	line AuditLine,
+	rows []T,
+	shown func(persons []apitype.UUID, row T) []apitype.UUID,
+) error {
+	if !s.auditReads {
+		return nil
+	}
+	persons := make([]apitype.UUID, 0, len(rows))
+	for _, row := range rows {
+		persons = shown(persons, row)
+	}
+	slices.SortFunc(persons, apitype.UUID.Compare)
+	line.Shown = slices.Compact(persons)
+	return s.NoteRead(ctx, line)
+}
+
+// AppendPersonOf appends the person of a call, which its document names. Within a text the quotes would be escaped.
+func AppendPersonOf(persons []apitype.UUID, call CallRow) []apitype.UUID {
+	_, value, found := bytes.Cut(call.Doc, []byte(`"personUuid":"`))
+	text, _, _ := bytes.Cut(value, []byte(`"`))
+	id, err := apitype.ParseUUID(string(text))
+	if !found || err != nil {
+		return persons
+	}
+	return append(persons, id)
 }
 
 // listed returns the line of a list that shows persons: the names of its filters, and the number of records.

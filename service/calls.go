@@ -55,6 +55,13 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 	}
 	if parts.person || (parts.transactions && c.May(PersonsRead)) { // They name payers and their bank accounts.
 		l.note = AuditCallList
+		l.shown = func(persons []apitype.UUID, row CallRow) []apitype.UUID {
+			isPayerShown := row.PledgeRow != nil && c.May(PersonsRead) && len(transactions[row.PledgeRow.Number]) > 0
+			if row.PersonRow == nil && !isPayerShown {
+				return persons
+			}
+			return AppendPersonOf(persons, row)
+		}
 	}
 	return answerList(ctx, s, c, l)
 }

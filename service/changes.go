@@ -232,6 +232,9 @@ func (f changeFeed) change(line AuditLine) apitype.Change {
 
 func (l AuditLine) position() Position { return Position{At: l.At, UUID: l.UUID} }
 
+// IsBefore reports whether a line is before another one in the audit.
+func (l AuditLine) IsBefore(other AuditLine) bool { return l.position().compare(other.position()) < 0 }
+
 // changed returns the record that the line of a change is about. The effect of a call's result changes the person.
 func (l AuditLine) changed() (entity apitype.EntityName, id apitype.UUID) {
 	if slices.Contains(changesOf[apitype.EntityPerson], l.Operation) {

@@ -129,6 +129,7 @@ type listing[T listed] struct {
 	rev     func(T) int64  // Returns the revision for the edge of a row. Nil if edges have none.
 	note    AuditOperation // The audit's operation for a list that shows persons. Empty if it shows none.
 	filters func() url.Values
+	shown   func(persons []apitype.UUID, row T) []apitype.UUID // Appends the persons whom a row shows.
 }
 
 func answerList[T listed](ctx context.Context, s *Service, c Caller, l listing[T]) (Answer, error) {
@@ -151,7 +152,8 @@ func answerList[T listed](ctx context.Context, s *Service, c Caller, l listing[T
 	}
 	size := page.cut(w.backward, l.size)
 	if l.note != "" {
-		if err := s.NoteRead(ctx, c.listed(l.note, l.filters(), len(page.rows), s.Now())); err != nil {
+		err := noteList(ctx, s, c.listed(l.note, l.filters(), len(page.rows), s.Now()), page.rows, l.shown)
+		if err != nil {
 			return Answer{}, err
 		}
 	}
@@ -178,6 +180,7 @@ type ForwardList[T any] struct {
 	Position func(T) Position
 	Node     func(dst []byte, row T) []byte
 	Filters  func() url.Values
+	Shown    func(persons []apitype.UUID, row T) []apitype.UUID // Appends the persons whom a row shows.
 }
 
 // AnswerForward answers with a page of such a list.
@@ -204,7 +207,7 @@ func AnswerForward[T any](ctx context.Context, s *Service, c Caller, l ForwardLi
 	}
 	size := page.cut(false, func(row T) int { return len(l.Node(nil, row)) + edgeSize })
 	if len(page.rows) > 0 && c.May(PersonsRead) {
-		err = s.NoteRead(ctx, c.listed(AuditQueueList, l.Filters(), len(page.rows), l.Now))
+		err = noteList(ctx, s, c.listed(AuditQueueList, l.Filters(), len(page.rows), l.Now), page.rows, l.Shown)
 	}
 	cursor := func(dst []byte, row T) []byte { return cursors.append(dst, l.Position(row)) }
 	return Answer{JSON: envelope(page, size, cursor, l.Node)}, err

@@ -32,6 +32,7 @@ func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonLis
 		size: PersonRow.Size,
 		node: func(dst []byte, row PersonRow) []byte { return append(dst, row.Doc...) },
 		note: AuditPersonList, filters: o.Query,
+		shown: func(persons []apitype.UUID, row PersonRow) []apitype.UUID { return append(persons, row.UUID) },
 	}
 	if o.Revisions {
 		l.rev = func(row PersonRow) int64 { return row.Rev }

@@ -53,6 +53,13 @@ func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeLis
 	}
 	if parts.person || (parts.transactions && c.May(PersonsRead)) { // They name payers and their bank accounts.
 		l.note, l.filters = AuditPledgeList, o.Query
+		l.shown = func(persons []apitype.UUID, row PledgeRow) []apitype.UUID {
+			isPayerShown := viewer.mayReadPerson(row.PersonOwner) && len(transactions[row.Number]) > 0
+			if !c.shown(row.PersonRow) && !isPayerShown {
+				return persons
+			}
+			return append(persons, row.Person)
+		}
 	}
 	answer, err := answerList(ctx, s, c, l)
 	if at := answer.Settled; at != nil && at.After(viewer.now.Time) { // What is released since is not in the page.

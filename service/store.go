@@ -348,7 +348,9 @@ type QueueWriter interface {
 
 // PrivacyReader reads what is kept of a person, the audit and the retention.
 type PrivacyReader interface {
-	AuditLines(f AuditFilter) ([]AuditLine, error) // The oldest first.
+	AuditLines(f AuditFilter) ([]AuditLine, error) // The oldest first. A list that showed f.Person is not among them.
+	// AuditLists looks at f.Limit lists and returns those that showed f.Person, the oldest first. next is nil at the end.
+	AuditLists(f AuditFilter) (lines []AuditLine, next *Position, err error)
 	CountAudit(before apitype.Time) (lines int, err error)
 	ChangeLines(q ChangeQuery) ([]AuditLine, error) // The oldest first.
 	// RecordsInScope returns those records among some that belong to a scope. Erased persons belong to their last owner.

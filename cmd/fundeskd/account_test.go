@@ -98,7 +98,7 @@ func TestAuditList(t *testing.T) {
 	if strings.Count(out, "\n") != 2 {
 		t.Errorf("got %s, want two lines", out)
 	}
-	if _, out, _ := e.run("", "audit", "list"); !strings.Contains(out, "  an operator  account.add  "+account.UUID) {
+	if _, out, _ := e.run("", "audit", "list"); !strings.Contains(out, "  an operator  -  -  account.add  "+account.UUID) {
 		t.Errorf("got %s, want a table", out)
 	}
 	for _, test := range []struct{ format, want string }{{"json", "[]\n"}, {"ndjson", ""}} {

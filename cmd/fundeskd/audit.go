@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,9 +16,12 @@ import (
 )
 
 func auditCells(v privacy.ExportAudit) []string {
-	account := "an operator"
+	account, user := "an operator", "-"
 	if v.Account != nil {
 		account = v.Account.String()
+	}
+	if v.User != nil {
+		user = v.User.String()
 	}
 	details := strings.Join(v.Fields, ",")
 	if v.Record != nil {
@@ -29,7 +33,7 @@ func auditCells(v privacy.ExportAudit) []string {
 	if v.Reason != "" {
 		details += "  (" + v.Reason + ")"
 	}
-	return []string{v.Time.String(), account, string(v.Operation), details}
+	return []string{v.Time.String(), account, user, cmp.Or(v.RequestID, "-"), string(v.Operation), details}
 }
 
 func (p *program) auditList() *cobra.Command {
@@ -40,7 +44,8 @@ func (p *program) auditList() *cobra.Command {
 		Long: "List prints one line per change: time, account, user, request, operation,\n" +
 			"record, and the names of changed fields. It never prints values. An operator's\n" +
 			"commands have no account. With fundeskd serve --audit-reads, it also prints\n" +
-			"which accounts read donors.",
+			"which accounts read donors, one by one and in lists. --person finds the lists\n" +
+			"that showed the donor, and -o ndjson names the donors whom a list showed.",
 		Example: "  fundeskd audit list --person 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c\n" +
 			"  fundeskd audit list --since 7d -o ndjson",
 		Args: exactly(nil),
@@ -49,6 +54,7 @@ func (p *program) auditList() *cobra.Command {
 				out := p.newLineWriter()
 				err := privacy.New(s, nil).Audit(c.Context(), filter, func(line service.AuditLine) error {
 					view := privacy.ExportedAudit(line)
+					view.Shown = line.Shown
 					return out.add(view, func() []string { return auditCells(view) })
 				})
 				if err != nil {
@@ -63,8 +69,9 @@ func (p *program) auditList() *cobra.Command {
 }
 
 func (p *program) auditFlags(flags *pflag.FlagSet, to *service.AuditFilter) {
-	uuidFlag(flags, &to.Person, "person", "only changes of the person of this `uuid`")
-	uuidFlag(flags, &to.Account, "account", "only changes by the account of this `uuid`")
+	uuidFlag(flags, &to.Person, "person", "only what was done to, or shown of, the person of this `uuid`")
+	uuidFlag(flags, &to.Account, "account", "only what the account of this `uuid` did")
+	uuidFlag(flags, &to.User, "user", "only what the user of this `uuid` did")
 	p.pastFlag(flags, &to.Since, "since", "only from this `time` on: RFC 3339, a date, or an age such as 7d")
 }
 

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -76,12 +75,21 @@ func TestAuditReadsFlag(t *testing.T) {
 		t.Fatalf("got %d %s, want a person", status, answer)
 	}
 	get(t, http.DefaultClient, s.url+"/api/v1/persons/"+person, account.Token)
+	get(t, http.DefaultClient, s.url+"/api/v1/persons?first=2", account.Token)
+	get(t, http.DefaultClient, s.url+"/api/v1/persons?first=0", account.Token)
 	s.stop()
-	var lines []struct{ Operation string }
-	e.must(&lines, "", "audit", "list")
-	if shown := slices.ContainsFunc(lines, func(l struct{ Operation string }) bool { return l.Operation == "person.get" }); !shown {
-		t.Errorf("got %v, want that the person was shown", lines)
+	var lines []struct {
+		Operation string
+		Shown     []string
 	}
+	e.must(&lines, "", "audit", "list", "--person", person)
+	got := []string{}
+	for _, line := range lines {
+		got = append(got, strings.Join(append([]string{line.Operation}, line.Shown...), " "))
+	}
+	servicetest.Same(t, "lines of the person", []string{"person.create", "person.get", "person.list " + person}, got)
+	e.must(&lines, "", "audit", "list", "--person", person, "--user", person)
+	servicetest.Same(t, "lines of a user who did nothing", 0, len(lines))
 }
 
 // Each flag of serve has a variable, which gives way to the flag; one that no flag can have is named.

@@ -82,10 +82,10 @@ func TestPrinted(t *testing.T) {
 		},
 		{"a load", counted(service.Saved{service.LoadPerson: 1, service.LoadOrganization: 2, service.LoadCall: 0}), "2 organizations\n1 person\n"},
 		{"a load of nothing", counted(service.Saved{}), "0 records\n"},
-		{"a line of an operator", cells(privacy.ExportAudit{Operation: service.AuditLoad, Count: new(1)}), "2026-11-20T09:15:00.000Z | an operator | load | 1 record  "},
+		{"a line of an operator", cells(privacy.ExportAudit{Operation: service.AuditLoad, Count: new(1)}), "2026-11-20T09:15:00.000Z | an operator | - | - | load | 1 record  "},
 		{
-			"a line of an account", cells(privacy.ExportAudit{Account: &id, Record: &id, Operation: service.AuditPersonErase, Fields: []string{"a", "b"}, Reason: "R"}),
-			"2026-11-20T09:15:00.000Z | " + id.String() + " | person.erase | " + id.String() + "  a,b  (R)",
+			"a line of an account", cells(privacy.ExportAudit{Account: &id, User: &id, RequestID: "R1", Record: &id, Operation: service.AuditPersonErase, Fields: []string{"a", "b"}, Reason: "R"}),
+			"2026-11-20T09:15:00.000Z | " + id.String() + " | " + id.String() + " | R1 | person.erase | " + id.String() + "  a,b  (R)",
 		},
 		{"a refusal", oneLine(&service.Error{Detail: "no", Cause: errors.New("a:\n\tb\n\tc\nd")}), "no: a: b; c; d"},
 		{"an error", oneLine(errors.Join(errors.New("a"), errors.New("b"))), "a; b"},

@@ -2,6 +2,7 @@ package privacy
 
 import (
 	"context"
+	"iter"
 	"strings"
 
 	"fundesk/apiclient/apitype"
@@ -11,23 +12,101 @@ import (
 // auditPage is how many lines are read at one time, because a whole audit does not fit into memory.
 const auditPage = 500
 
-// Audit hands the lines that pass a filter to do, the oldest first.
+// listsAtOnce is how many lists one statement searches for a person.
+const listsAtOnce = 2000
+
+// Audit hands the lines that pass a filter to do, the oldest first. Those of a person include the lists that showed the
+// person.
 func (s *Service) Audit(ctx context.Context, f service.AuditFilter, do func(service.AuditLine) error) error {
+	lines := s.auditLines(ctx, f)
+	if f.Person != nil {
+		lines = merged(lines, s.auditLists(ctx, f))
+	}
+	for line, err := range lines {
+		if err != nil {
+			return err
+		}
+		err = do(line)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// auditLines reads lines page by page. An error ends them.
+func (s *Service) auditLines(ctx context.Context, f service.AuditFilter) iter.Seq2[service.AuditLine, error] {
 	f.Limit = auditPage
-	for {
-		var lines []service.AuditLine
-		err := s.rules.Read(ctx, service.ReadList, "read the audit", func(r service.Reader) (err error) {
+	return inPages(f, func(f service.AuditFilter) (lines []service.AuditLine, next *service.Position, err error) {
+		err = s.rules.Read(ctx, service.ReadList, "read the audit", func(r service.Reader) (err error) {
 			lines, err = r.AuditLines(f)
 			return err
 		})
-		if err == nil {
-			err = each(lines, do)
+		if len(lines) == f.Limit {
+			last := lines[len(lines)-1]
+			next = &service.Position{At: last.At, UUID: last.UUID}
 		}
-		if err != nil || len(lines) < f.Limit {
+		return lines, next, err
+	})
+}
+
+// auditLists reads the lists that showed a person.
+func (s *Service) auditLists(ctx context.Context, f service.AuditFilter) iter.Seq2[service.AuditLine, error] {
+	f.Limit = listsAtOnce
+	return inPages(f, func(f service.AuditFilter) (lines []service.AuditLine, next *service.Position, err error) {
+		err = s.rules.Read(ctx, service.ReadSnapshot, "search the lists", func(r service.Reader) (err error) {
+			lines, next, err = r.AuditLists(f)
 			return err
+		})
+		return lines, next, err
+	})
+}
+
+// inPages walks the lines of pages. A page without a next position is the last one.
+func inPages(
+	f service.AuditFilter,
+	page func(service.AuditFilter) (lines []service.AuditLine, next *service.Position, err error),
+) iter.Seq2[service.AuditLine, error] {
+	return func(yield func(service.AuditLine, error) bool) {
+		for hasMore := true; hasMore; hasMore = f.After != nil {
+			lines, next, err := page(f)
+			if err != nil {
+				yield(service.AuditLine{}, err)
+				return
+			}
+			for _, line := range lines {
+				if !yield(line, nil) {
+					return
+				}
+			}
+			f.After = next
 		}
-		last := lines[len(lines)-1]
-		f.After = &service.Position{At: last.At, UUID: last.UUID}
+	}
+}
+
+// merged walks two sequences of lines by their time. An error ends them.
+func merged(a, b iter.Seq2[service.AuditLine, error]) iter.Seq2[service.AuditLine, error] {
+	return func(yield func(service.AuditLine, error) bool) {
+		next, stop := iter.Pull2(b)
+		defer stop()
+		other, failed, has := next()
+		for line, err := range a {
+			for has && (failed != nil || other.IsBefore(line)) {
+				if !yield(other, failed) {
+					return
+				}
+				other, failed, has = next()
+			}
+			if !yield(line, err) {
+				return
+			}
+		}
+		for has {
+			if !yield(other, failed) {
+				return
+			}
+			other, failed, has = next()
+		}
 	}
 }
 
@@ -95,21 +174,23 @@ type ExportAudit struct {
 	Fields    []string               `json:"fields"`
 	Count     *int                   `json:"count,omitzero"`
 	Reason    string                 `json:"reason,omitzero"`
+	// Shown are the persons whom a list showed. An export of a person does not name the others.
+	Shown []apitype.UUID `json:"shown,omitzero"`
 }
 
 // ExportedAudit is a line of the audit in its printed form.
 func ExportedAudit(l service.AuditLine) ExportAudit {
 	e := ExportAudit{
-		l.At,
-		l.Account,
-		l.User,
-		l.RequestID,
-		l.Operation,
-		l.Record,
-		l.Person,
-		[]string{},
-		l.Records,
-		l.Reason,
+		Time:      l.At,
+		Account:   l.Account,
+		User:      l.User,
+		RequestID: l.RequestID,
+		Operation: l.Operation,
+		Record:    l.Record,
+		Person:    l.Person,
+		Fields:    []string{},
+		Count:     l.Records,
+		Reason:    l.Reason,
 	}
 	if l.Fields != "" {
 		e.Fields = strings.Split(l.Fields, ",")

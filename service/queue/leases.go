@@ -512,6 +512,9 @@ func (q *Queue) Deferrals(
 			}
 			return err
 		},
+		Shown: func(persons []apitype.UUID, row service.DeferralRow) []apitype.UUID {
+			return append(persons, row.PersonUUID)
+		},
 		Position: func(row service.DeferralRow) service.Position {
 			return service.Position{At: row.NotBefore, UUID: row.CallUUID}
 		},

@@ -136,6 +136,12 @@ func (q *Queue) Calls(ctx context.Context, c service.Caller, o apitype.QueueCall
 			calls, err = r.CallNodes(ids)
 			return err
 		},
+		Shown: func(persons []apitype.UUID, p service.Position) []apitype.UUID {
+			if calls[p.UUID].PersonRow == nil {
+				return persons
+			}
+			return service.AppendPersonOf(persons, calls[p.UUID])
+		},
 		Position: func(p service.Position) service.Position { return p },
 		Node: func(dst []byte, p service.Position) []byte {
 			call := calls[p.UUID]

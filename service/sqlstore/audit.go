@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"encoding/binary"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -17,11 +18,11 @@ import (
 // persons grow, so that lines which are written together have their place in the index together.
 var auditColumns = []string{
 	"done_at", "line_uuid", "account_uuid", "user_uuid", "request_id", "operation", "record_uuid", "person_uuid",
-	"fields", "records", "reason", "person_number",
+	"fields", "records", "reason", "shown", "person_number",
 }
 
 // auditArguments is how many columns Audit knows; the database finds the number of the person.
-const auditArguments = 11
+const auditArguments = 12
 
 func insertAuditLines(lines int, or string) string {
 	rows := make([]string, lines)
@@ -61,6 +62,7 @@ func auditDest(l *service.AuditLine) []any {
 		&l.Fields,
 		&l.Records,
 		&l.Reason,
+		uuidsDest{&l.Shown},
 	}
 }
 
@@ -86,27 +88,55 @@ func (c *conn) addLines() error {
 
 func (r *reader) AuditLines(f service.AuditFilter) ([]service.AuditLine, error) {
 	q := &listQuery{}
+	if f.Person != nil {
+		q.where(`person_number = (SELECT number FROM persons WHERE uuid = %s)`, identifier(*f.Person))
+	}
+	q.auditFilter(f)
+	text := selectAudit() + q.condition("") + ` ORDER BY done_at, line_uuid LIMIT ` + q.arg(f.Limit)
+	return all(r.conn, text, q.args, auditDest)
+}
+
+// AuditLists reads lines without a limit of their number, because lists that show one person are few among many.
+func (r *reader) AuditLists(f service.AuditFilter) (lines []service.AuditLine, next *service.Position, err error) {
+	q := &listQuery{conds: []string{`shown IS NOT NULL`}}
+	q.auditFilter(f)
+	var end service.Position
+	text := `SELECT done_at, line_uuid FROM audit` + q.condition("") + ` ORDER BY done_at, line_uuid LIMIT 1 OFFSET `
+	err = r.row(text+q.arg(f.Limit-1), q.args...).scan(timeDest{&end.At}, uuidDest{&end.UUID})
+	q.args = q.args[:len(q.args)-1]
+	switch {
+	case errors.Is(err, service.ErrNoRow):
+	case err != nil:
+		return nil, nil, err
+	default:
+		next = &end
+		q.conds = append(q.conds, `(done_at, line_uuid) <= (`+q.arg(end.At.UnixMilli())+`, `+q.arg(identifier(end.UUID))+`)`)
+	}
+	q.conds = append(q.conds, r.engine.contains(`shown`, q.arg(f.Person[:])))
+	lines, err = all(r.conn, selectAudit()+q.condition("")+` ORDER BY done_at, line_uuid`, q.args, auditDest)
+	isOther := func(l service.AuditLine) bool { return !slices.Contains(l.Shown, *f.Person) } // Its bytes lay across two.
+	return slices.DeleteFunc(lines, isOther), next, err
+}
+
+// auditFilter adds the conditions of a filter, except that of the person.
+func (q *listQuery) auditFilter(f service.AuditFilter) {
 	if f.After != nil {
 		at, id := q.arg(f.After.At.UnixMilli()), q.arg(identifier(f.After.UUID))
 		q.conds = append(q.conds, `(done_at, line_uuid) > (`+at+`, `+id+`)`)
 	} else if f.Since != nil {
 		q.where(`done_at >= %s`, f.Since.UnixMilli())
 	}
-	if f.Person != nil {
-		q.where(`person_number = (SELECT number FROM persons WHERE uuid = %s)`, identifier(*f.Person))
-	}
 	if f.Account != nil {
 		q.where(`account_uuid = %s`, identifier(*f.Account))
 	}
-	text := `SELECT ` + strings.Join(
-		auditColumns[:auditArguments],
-		`, `,
-	) + ` FROM audit` + q.condition(
-		"",
-	) + ` ORDER BY done_at, line_uuid LIMIT ` + q.arg(
-		f.Limit,
-	)
-	return all(r.conn, text, q.args, auditDest)
+	if f.User != nil {
+		q.where(`user_uuid = %s`, identifier(*f.User))
+	}
+}
+
+// selectAudit reads lines, in the order of auditDest.
+func selectAudit() string {
+	return `SELECT ` + strings.Join(auditColumns[:auditArguments], `, `) + ` FROM audit`
 }
 
 func (r *reader) CountAudit(before apitype.Time) (lines int, err error) {

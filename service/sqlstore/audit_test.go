@@ -2,6 +2,7 @@ package sqlstore_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -23,6 +24,9 @@ func testAuditLines(t *testing.T, database string) {
 	line := func(i int) service.AuditLine {
 		at := apitype.NewTime(now.Add(time.Duration(i/2) * time.Second)) // Two at a time.
 		l := service.AuditLine{At: at, Operation: service.AuditPersonUpdate, Account: &accounts[i%3], Records: &i, Fields: "iban"}
+		if i%5 == 0 {
+			l.User = &accounts[1]
+		}
 		if i%4 != 0 {
 			l.Record, l.Person = &persons[i%2], &persons[i%2]
 		}
@@ -57,6 +61,7 @@ func testAuditLines(t *testing.T, database string) {
 		"of a person":     {service.AuditFilter{Person: &persons[1]}, 1, func(i int) bool { return i%2 == 1 }},
 		"of another":      {service.AuditFilter{Person: &persons[0]}, 1, func(i int) bool { return i%4 == 2 }},
 		"of an account":   {service.AuditFilter{Account: &accounts[2]}, 0, func(i int) bool { return i%3 == 2 }},
+		"of a user":       {service.AuditFilter{User: &accounts[1]}, 0, func(i int) bool { return i%5 == 0 }},
 		"since":           {service.AuditFilter{Since: &since}, 0, func(i int) bool { return i >= 20 }},
 		"of both, since":  {service.AuditFilter{Person: &persons[1], Account: &accounts[0], Since: &since}, 0, func(i int) bool { return i >= 20 && i%2 == 1 && i%3 == 0 }},
 		"unknown person":  {service.AuditFilter{Person: &accounts[0]}, 0, func(int) bool { return false }},
@@ -94,6 +99,58 @@ func testAuditLines(t *testing.T, database string) {
 		}
 		slices.Sort(got) // Of those of the same time, the clock decides.
 		servicetest.Same(t, name, want, got)
+	}
+}
+
+// TestAuditLists finds the lists that showed a person, some lists at a time.
+func TestAuditLists(t *testing.T) { each(t, testAuditLists) }
+
+func testAuditLists(t *testing.T, database string) {
+	store := reopen(t, database)
+	a, b := apitype.NewUUID(), apitype.NewUUID()
+	var across [2]apitype.UUID // Between which the bytes of a lie.
+	copy(across[0][8:], a[:8])
+	copy(across[1][:8], a[8:])
+	user := apitype.NewUUID()
+	lists := [][]apitype.UUID{{a}, {b}, {}, across[:], {b, a}, {a, b}, {b}, append(slices.Clone(across[:]), a), {b}, {b}}
+	update(t, store, func(tx service.Tx) (err error) {
+		for i, shown := range lists {
+			line := service.AuditLine{
+				At: apitype.NewTime(now.Add(time.Duration(i) * time.Second)), Operation: service.AuditCallList, Records: &i, Shown: shown,
+			}
+			if i > 4 {
+				line.User = &user
+			}
+			err = errors.Join(err, tx.Audit(line))
+		}
+		return err
+	})
+	for name, test := range map[string]struct {
+		filter service.AuditFilter
+		want   []int
+	}{
+		"a person":           {service.AuditFilter{Person: &a}, []int{0, 4, 5, 7}},
+		"another":            {service.AuditFilter{Person: &b}, []int{1, 4, 5, 6, 8, 9}},
+		"unknown":            {service.AuditFilter{Person: &user}, nil},
+		"shown to a user":    {service.AuditFilter{Person: &a, User: &user}, []int{5, 7}},
+		"shown since a time": {service.AuditFilter{Person: &a, Since: new(apitype.NewTime(now.Add(5 * time.Second)))}, []int{5, 7}},
+	} {
+		for limit := range 11 {
+			var got []int
+			test.filter.After, test.filter.Limit = nil, limit+1
+			for hasMore := true; hasMore; hasMore = test.filter.After != nil {
+				servicetest.Check(t, store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
+					lines, next, err := r.AuditLists(test.filter)
+					test.filter.After = next
+					for _, l := range lines {
+						servicetest.Same(t, "shown", lists[*l.Records], l.Shown)
+						got = append(got, *l.Records)
+					}
+					return err
+				}))
+			}
+			servicetest.Same(t, fmt.Sprintf("%s, %d at a time", name, limit+1), test.want, got)
+		}
 	}
 }
 

@@ -1,8 +1,6 @@
 package sqlstore
 
 import (
-	"strings"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
@@ -15,8 +13,7 @@ func (r *reader) ChangeLines(query service.ChangeQuery) ([]service.AuditLine, er
 	q.where(`done_at < %s`, query.Before.UnixMilli())
 	places := bind(q, query.Operations, func(o service.AuditOperation) any { return string(o) })
 	q.conds = append(q.conds, `operation`+isOne(places))
-	text := `SELECT ` + strings.Join(auditColumns[:auditArguments], `, `) + ` FROM audit` + q.condition("") +
-		` ORDER BY done_at, line_uuid LIMIT ` + q.arg(query.Limit)
+	text := selectAudit() + q.condition("") + ` ORDER BY done_at, line_uuid LIMIT ` + q.arg(query.Limit)
 	return all(r.conn, text, q.args, auditDest)
 }
 

@@ -139,7 +139,7 @@ func (t copyTable) dump(ctx context.Context, c *conn, each func(service.LoadReco
 // identifiers.
 var (
 	documents = []string{"doc", "private", "quality", "settings"}
-	files     = []string{"content"}
+	files     = []string{"content", "shown"}
 )
 
 func dumped(column string, value any) (json.RawMessage, error) {
@@ -212,6 +212,7 @@ var errUnfinishedErasure = &service.Error{
 
 // addedColumns are the columns that dumps from before the first release do not have.
 var addedColumns = map[string][]string{
+	"audit":       {"shown"},
 	"queue_calls": {"blocked_by", "due_reason"},
 	"donors":      {"contacted_before", "rested_at", "rested_until"},
 }

@@ -167,6 +167,14 @@ func (e *postgresEngine) amongTexts(column, place string, texts []string) (cond 
 	return column + ` = ANY(` + place + `::text[])`, quotedTexts(`{`, texts, `}`)
 }
 
+func (*sqliteEngine) contains(column, place string) string {
+	return `instr(` + column + `, ` + place + `) > 0`
+}
+
+func (*postgresEngine) contains(column, place string) string {
+	return `position(` + place + `::bytea IN ` + column + `) > 0`
+}
+
 // quotedTexts returns a list of texts that contain no quotes and backslashes.
 func quotedTexts(begin string, texts []string, end string) string {
 	if len(texts) == 0 {

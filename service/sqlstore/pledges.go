@@ -128,9 +128,9 @@ func (r *reader) Pledges(f service.PledgeFilter, part service.Range) ([]service.
 	if err != nil {
 		return nil, err
 	}
-	owner, joins := `NULL`, ` LEFT JOIN users u ON u.uuid = t.recruiter`
+	owner, joins := `NULL, NULL`, ` LEFT JOIN users u ON u.uuid = t.recruiter`
 	if f.WithPersonOwner || f.WithPerson {
-		owner, joins = `p.owner`, joins+` LEFT JOIN persons p ON p.number = t.person_number`
+		owner, joins = `p.owner, p.uuid`, joins+` LEFT JOIN persons p ON p.number = t.person_number`
 	}
 	columns := `t.number, t.uuid, t.created_at, t.released_at, t.external, t.has_signature, t.doc, u.doc, ` + owner
 	if f.WithRev {
@@ -156,6 +156,7 @@ func (r *reader) Pledges(f service.PledgeFilter, part service.Range) ([]service.
 				docDest{&p.Doc},
 				docDest{&p.RecruiterUser},
 				uuidDest{&p.PersonOwner},
+				uuidDest{&p.Person},
 			}
 			if f.WithRev {
 				dest = append(dest, &p.Rev)

@@ -372,6 +372,33 @@ func (d nullUUIDDest) Scan(value any) error {
 
 func (d nullUUIDDest) Value() (driver.Value, error) { return nullUUID(*d.id), nil }
 
+// A uuidsDest reads identifiers that are packed in a column of bytes. Null has none.
+type uuidsDest struct{ ids *[]apitype.UUID }
+
+// Scan reads 16 bytes for each identifier.
+func (d uuidsDest) Scan(value any) error {
+	*d.ids = nil
+	raw, ok := value.([]byte)
+	if !ok && value != nil || len(raw)%len(apitype.UUID{}) != 0 {
+		return fmt.Errorf("a column of identifiers holds a %T of %d bytes", value, len(raw))
+	}
+	for id := range slices.Chunk(raw, len(apitype.UUID{})) {
+		*d.ids = append(*d.ids, apitype.UUID(id))
+	}
+	return nil
+}
+
+func (d uuidsDest) Value() (driver.Value, error) {
+	if len(*d.ids) == 0 {
+		return nil, nil //nolint:nilnil // It binds null.
+	}
+	raw := make([]byte, 0, len(*d.ids)*len(apitype.UUID{}))
+	for _, id := range *d.ids {
+		raw = append(raw, id[:]...)
+	}
+	return raw, nil
+}
+
 // A timeDest reads a column of milliseconds.
 type timeDest struct{ t *apitype.Time }
 

@@ -98,6 +98,8 @@ type engine interface {
 	amongNumbers(column string, numbers []int64) (cond string, arg any)
 	// amongTexts does the same for texts without quotes and backslashes, for the argument at a place such as $3.
 	amongTexts(column, place string, texts []string) (cond string, arg any)
+	// contains is the condition that a column of bytes has those of the argument at a place.
+	contains(column, place string) string
 	// Analyze lets the engine look at its data after much was written; without that it may choose slow
 	// ways to it for a while.
 	Analyze(ctx context.Context) error

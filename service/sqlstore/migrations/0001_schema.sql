@@ -427,7 +427,8 @@ CREATE TABLE queue_messages (
 -- What was done to which record, one line a change, in its transaction. Nothing refers to a line, its key
 -- begins with the time. On PostgreSQL it is partitioned by the month of done_at: migrate and maintain make the
 -- partitions, and audit_other has the lines of other months. The lines about a person are found by the person's number,
--- which grows, where the identifiers of new persons lie all over an index.
+-- which grows, where the identifiers of new persons lie all over an index. shown has the persons whom a list showed, 16
+-- bytes each.
 CREATE TABLE audit (
     done_at       BIGINT NOT NULL,
     line_uuid     IDENTIFIER NOT NULL,
@@ -440,6 +441,7 @@ CREATE TABLE audit (
     fields        TEXT NOT NULL,
     records       BIGINT,
     reason        TEXT NOT NULL,
+    shown         BYTES,
     person_number BIGINT,
     CONSTRAINT audit_by_time PRIMARY KEY (done_at, line_uuid)
 )
@@ -448,6 +450,7 @@ CREATE TABLE audit (
 ;
 --postgres CREATE TABLE audit_other PARTITION OF audit DEFAULT;
 CREATE INDEX audit_by_person_number ON audit (person_number) WHERE person_number IS NOT NULL;
+CREATE INDEX audit_of_lists ON audit (done_at, line_uuid) WHERE shown IS NOT NULL;
 
 -- Numbers that an organization must not call, by a keyed digest. Each person who objected has a row for the number;
 -- the row of an operator has the identifier of zeros. A row outlives the erasure of its person.
