@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -241,28 +242,8 @@ func (r *pageReader[T]) readElement() (Record[T], error) {
 				return edge, errNotWhole
 			}
 			edge.Cursor = token.String()
-		case name == "revision" && r.dec.PeekKind() == '0':
-			token, err := r.dec.ReadToken()
-			if err != nil {
-				return edge, errNotWhole
-			}
-			edge.ETag = `"` + token.String() + `"`
-		case name == "completedByUserUuid" && r.dec.PeekKind() == '"':
-			token, err := r.dec.ReadToken()
-			if err != nil {
-				return edge, errNotWhole
-			}
-			if user, err := apitype.ParseUUID(token.String()); err == nil {
-				edge.CompletedBy = &user
-			}
-		case name == "attemptReasons" && r.dec.PeekKind() == '[':
-			value, err := r.value()
-			if err != nil {
-				return edge, err
-			}
-			_ = json.Unmarshal(value, &edge.Reasons) // Other values are no reasons.
 		default:
-			if err := r.skip(nil); err != nil {
+			if err := r.readOurs(name, &edge); err != nil {
 				return edge, err
 			}
 		}
@@ -271,10 +252,49 @@ func (r *pageReader[T]) readElement() (Record[T], error) {
 		return edge, errNotWhole
 	}
 	if !isEdge {
-		edge.ETag, edge.CompletedBy, edge.Reasons = "", nil, nil // Members of the record.
+		edge = Record[T]{Cursor: edge.Cursor} // They are members of the record.
 		edge.Raw = r.data[start:r.dec.InputOffset()]
 	}
 	return edge, nil
+}
+
+// edgeMembers are the members of an edge that extensions add.
+var edgeMembers = []string{"revision", "completedByUserUuid", "attemptReasons", "checks", "consents"}
+
+// readOurs reads a member of an edge that an extension adds, and skips any other. It ignores a value of another kind.
+func (r *pageReader[T]) readOurs(name string, edge *Record[T]) error {
+	if !slices.Contains(edgeMembers, name) {
+		return r.skip(nil)
+	}
+	value, err := r.value()
+	if err != nil {
+		return err
+	}
+	switch name {
+	case "revision":
+		if jsontext.Value(value).Kind() == '0' {
+			edge.ETag = `"` + string(value) + `"`
+		}
+	case "completedByUserUuid":
+		edge.CompletedBy = decodeMember[*apitype.UUID](value)
+	case "attemptReasons":
+		edge.Reasons = decodeMember[[]apitype.NotReached](value)
+	case "checks":
+		edge.Checks = decodeMember[*apitype.CallChecks](value)
+	case "consents":
+		edge.Consents = decodeMember[[]apitype.Consent](value)
+	}
+	return nil
+}
+
+// decodeMember returns a value, or its zero value if it is of another kind.
+func decodeMember[V any](value []byte) V {
+	var decoded V
+	if jsonv2.Unmarshal(value, &decoded, tolerant) != nil {
+		var none V
+		return none
+	}
+	return decoded
 }
 
 // value reads a value and returns its place in the data.

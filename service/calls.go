@@ -25,10 +25,14 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 		what: "list calls", kind: callCursor, paging: o.Paging, isEmpty: !ok, // Spec gap: L8
 		rows: func(r Reader, part Range) ([]CallRow, error) { return r.Calls(filter, part) },
 		size: func(row CallRow) int {
-			if row.PledgeRow == nil {
-				return row.Size()
+			size := row.Size()
+			if o.Checks {
+				size += len(row.Private)
 			}
-			return row.Size() + len(c.BaseURL) + 2*sizeOf(transactions[row.PledgeRow.Number])
+			if row.PledgeRow == nil {
+				return size
+			}
+			return size + len(c.BaseURL) + 2*sizeOf(transactions[row.PledgeRow.Number])
 		},
 		node:    func(dst []byte, row CallRow) []byte { return viewer.appendCallNode(dst, row, parts, transactions) },
 		filters: o.Query,
@@ -41,6 +45,9 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 	}
 	if o.AttemptReasons {
 		l.node = withReasons(l.node)
+	}
+	if o.Checks {
+		l.node = withChecks(l.node)
 	}
 	if parts.transactions {
 		l.more = func(r Reader, rows []CallRow) (err error) {
@@ -100,7 +107,7 @@ func callFilter(c Caller, o apitype.CallListOptions, parts includes) (f CallFilt
 		WithPledgeNumber: parts.transactions,
 		WithRev:          o.Revisions,
 		WithCompletedBy:  o.Completers,
-		WithPrivate:      o.AttemptReasons,
+		WithPrivate:      o.AttemptReasons || o.Checks,
 	}
 	if o.ExternalReferenceID == apitype.NoExternalReference {
 		f.NoExternalReference = true

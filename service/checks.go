@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/go-json-experiment/json"
+
 	"fundesk/apiclient/apitype"
 )
 
@@ -75,4 +77,23 @@ func (s *Service) Checks(ctx context.Context, c Caller, id apitype.UUID) (Answer
 		none := apitype.CallChecks{Items: []apitype.Check{}}
 		return Answered(*cmp.Or(private.Checks, &none), nil)
 	})
+}
+
+// withChecks appends the checks of a call after its node, as a member of the edge.
+func withChecks(node func(dst []byte, row CallRow) []byte) func(dst []byte, row CallRow) []byte {
+	return func(dst []byte, row CallRow) []byte {
+		dst = node(dst, row)
+		var private struct {
+			Checks *apitype.CallChecks `json:"checks"`
+		}
+		err := decode("call", row.Private, &private)
+		if err != nil || private.Checks == nil || len(private.Checks.Items) == 0 {
+			return dst
+		}
+		text, err := json.Marshal(private.Checks)
+		if err != nil {
+			return dst
+		}
+		return append(append(dst, `,"checks":`...), text...)
+	}
 }

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"fundesk/apiclient/apitype"
 )
 
@@ -149,4 +152,85 @@ func (s *Service) Consents(ctx context.Context, c Caller, id apitype.UUID) (Answ
 		return Answer{}, err
 	}
 	return Answered(found, nil)
+}
+
+// ConsentSize returns how many bytes of text a consent has, about.
+func ConsentSize(c apitype.Consent) int {
+	size := 160
+	for _, text := range []*string{c.Source, c.Wording} {
+		if text != nil {
+			size += len(*text)
+		}
+	}
+	return size
+}
+
+// withConsents adds the consents of each person to a page, as a member of its edge.
+func withConsents(l listing[PersonRow]) listing[PersonRow] {
+	var of map[apitype.UUID]jsontext.Value
+	l.more = func(r Reader, rows []PersonRow) (err error) {
+		of, err = consentsOf(r, rows, l.paging.IsBackward())
+		return err
+	}
+	size, node := l.size, l.node
+	l.size = func(row PersonRow) int {
+		consents, isRead := of[row.UUID]
+		if !isRead {
+			return PageBytes // The page ends before it.
+		}
+		return size(row) + len(consents)
+	}
+	l.node = func(dst []byte, row PersonRow) []byte {
+		dst = node(dst, row)
+		if consents := of[row.UUID]; len(consents) > 0 {
+			dst = append(append(dst, `,"consents":`...), consents...)
+		}
+		return dst
+	}
+	return l
+}
+
+// consentsOf reads the consents of a page of persons as JSON, empty for a person without any. If they are longer than
+// a page, it reads those of fewer persons, from the end of the page that a request walks from.
+func consentsOf(r Reader, rows []PersonRow, backward bool) (map[apitype.UUID]jsontext.Value, error) {
+	ids := make([]apitype.UUID, len(rows))
+	for i, row := range rows {
+		ids[i] = row.UUID
+	}
+	if backward {
+		slices.Reverse(ids)
+	}
+	for {
+		limit := PageBytes
+		if len(ids) <= 1 { // A page has one person at least.
+			limit = 0
+		}
+		found, isWhole, err := r.ConsentsOf(ids, limit)
+		if err != nil {
+			return nil, err
+		}
+		if isWhole {
+			return consentsAsJSON(ids, found)
+		}
+		ids = ids[:len(ids)/2]
+	}
+}
+
+func consentsAsJSON(
+	persons []apitype.UUID,
+	found map[apitype.UUID][]apitype.Consent,
+) (map[apitype.UUID]jsontext.Value, error) {
+	of := make(map[apitype.UUID]jsontext.Value, len(persons))
+	for _, id := range persons {
+		of[id] = nil
+		if len(found[id]) == 0 {
+			continue
+		}
+		text, err := json.Marshal(found[id])
+		if err != nil {
+			return nil, err
+		}
+		of[id] = text
+	}
+	return of, nil
 }

@@ -37,6 +37,9 @@ func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonLis
 	if o.Revisions {
 		l.rev = func(row PersonRow) int64 { return row.Rev }
 	}
+	if o.Consents {
+		l = withConsents(l)
+	}
 	return answerList(ctx, s, c, l)
 }
 

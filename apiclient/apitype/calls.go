@@ -332,6 +332,7 @@ type CallListOptions struct {
 	Revisions           bool // Edges carry them, where ExtensionRevisions is announced.
 	AttemptReasons      bool // Edges carry the reasons of attempts, where ExtensionAttempts is announced.
 	Completers          bool // Edges carry the users of completions, where ExtensionCompleters is announced.
+	Checks              bool // Edges carry the checks, where ExtensionDetails is announced.
 }
 
 // CallFilters returns the filters of the call list.
@@ -525,6 +526,7 @@ func callParameters() []Filter[CallListOptions] {
 		revisionsFilter(func(o *CallListOptions) *bool { return &o.Revisions }),
 		switchFilter("completers", func(o *CallListOptions) *bool { return &o.Completers }),
 		switchFilter("attemptReasons", func(o *CallListOptions) *bool { return &o.AttemptReasons }),
+		switchFilter("checks", func(o *CallListOptions) *bool { return &o.Checks }),
 	}, within(func(o *CallListOptions) *Paging { return &o.Paging }, pageFilters()))
 }
 

@@ -396,6 +396,7 @@ type PersonListOptions struct {
 	// Search finds persons by a name, number or address, where ExtensionSearch is announced.
 	Search    string
 	Revisions bool // Edges carry them, where ExtensionRevisions is announced.
+	Consents  bool // Edges carry the consents, where ExtensionDetails is announced.
 }
 
 // ErasedPerson is an erased person, without any data.
@@ -444,7 +445,7 @@ func PersonSearch() Filter[PersonListOptions] {
 	}
 }
 
-// personParameters returns all parameters of the person list. updatedAfter, search and revisions are extensions.
+// personParameters returns all parameters of the person list. updatedAfter, search and those of edges are extensions.
 func personParameters() []Filter[PersonListOptions] {
 	updated := Filter[PersonListOptions]{
 		Name:  "updatedAfter",
@@ -452,7 +453,8 @@ func personParameters() []Filter[PersonListOptions] {
 	}
 	revisions := revisionsFilter(func(o *PersonListOptions) *bool { return &o.Revisions })
 	paging := within(func(o *PersonListOptions) *Paging { return &o.Paging }, pageFilters())
-	return append(append(PersonFilters(), updated, PersonSearch(), revisions), paging...)
+	consents := switchFilter("consents", func(o *PersonListOptions) *bool { return &o.Consents })
+	return append(append(PersonFilters(), updated, PersonSearch(), revisions, consents), paging...)
 }
 
 // Query returns the options as query parameters.

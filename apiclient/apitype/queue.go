@@ -36,6 +36,8 @@ const (
 	ExtensionCompletedBy = "completed-by"
 	// ExtensionCompleters is the parameter of the call list that adds the user of the completion to each edge.
 	ExtensionCompleters = "completers"
+	// ExtensionDetails are the parameters of the lists of persons and calls that add consents and checks to the edges.
+	ExtensionDetails = "details"
 	// ExtensionAgentsByUser is the parameter userUuid of the agents of the queue.
 	ExtensionAgentsByUser = "agents-by-user"
 	// ExtensionPending are pending leases, the parameters of the list of leases, and replaces of deferrals.

@@ -265,7 +265,7 @@ func TestRefusedParameters(t *testing.T) {
 		{persons, "owningOrganizationUuids=x", "owningOrganizationUuids is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)"},
 		{persons, "owningOrganizationUuids=6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10,6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e11&owningOrganizationUuids=6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e12", ""},
 		{persons, "owningOrganizationUuids=,", "owningOrganizationUuids must not be empty"},
-		{persons, "x=1", "x is not a parameter of this list; known are owningOrganizationUuids, createdAfter, iban, updatedAfter, search, revisions, before, last, after, first"},
+		{persons, "x=1", "x is not a parameter of this list; known are owningOrganizationUuids, createdAfter, iban, updatedAfter, search, revisions, consents, before, last, after, first"},
 		{calls, "include=person,x&status=y", "include must be one of person, personQualityResult, pledge, transactions, recruiterFullName; status must be one of requested, completed, cancelled, expired"},
 		{calls, "requestedFrom=2026-11-20", "requestedFrom must be used with requestedUntil"},
 		{calls, "requestedUntil=2026-11-20", "requestedFrom must be used with requestedUntil"},

@@ -160,7 +160,7 @@ var answers = []any{
 	apitype.OrganizationSettings{},
 	privacy.Erasure{},
 	PersonExport{},
-	page[apitype.Person]{},
+	PersonPage{},
 	CallPage{},
 	page[apitype.Pledge]{},
 	apitype.Page[apitype.ErasedPerson]{},
@@ -193,6 +193,20 @@ type CallEdge struct {
 
 	CompletedBy *apitype.UUID        `json:"completedByUserUuid,omitzero"`
 	Reasons     []apitype.NotReached `json:"attemptReasons,omitzero"`
+	Checks      *apitype.CallChecks  `json:"checks,omitzero"`
+}
+
+// PersonPage is a page whose edges may have consents, too.
+type PersonPage struct {
+	PageInfo apitype.PageInfo `json:"pageInfo"`
+	Edges    []PersonEdge     `json:"edges"`
+}
+
+// PersonEdge is an edge of such a page.
+type PersonEdge struct {
+	edge[apitype.Person]
+
+	Consents []apitype.Consent `json:"consents,omitzero"`
 }
 
 // PersonExport has the members of an export, which is written as it is read.

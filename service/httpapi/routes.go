@@ -192,6 +192,7 @@ var extensionNames = []string{
 	apitype.ExtensionMessage,
 	apitype.ExtensionAttempts,
 	apitype.ExtensionChanges,
+	apitype.ExtensionDetails,
 }
 
 var extensionHeader = []string{strings.Join(extensionNames, ", ")}

@@ -1,9 +1,11 @@
 package sqlstore
 
 import (
+	"database/sql"
 	"strings"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service"
 )
 
 var consentColumns = []string{"person_uuid", "ordinal", "channel", "basis", "source", "wording", "at", "user_uuid"}
@@ -12,6 +14,32 @@ func (r *reader) Consents(person apitype.UUID) ([]apitype.Consent, error) {
 	return all(r.conn, `SELECT `+strings.Join(consentColumns[2:], `, `)+` FROM consents
 		WHERE person_uuid = $1
 		ORDER BY at DESC, ordinal DESC`, []any{identifier(person)}, consentDest)
+}
+
+func (r *reader) ConsentsOf(
+	persons []apitype.UUID,
+	bytes int,
+) (of map[apitype.UUID][]apitype.Consent, isWhole bool, err error) {
+	of, isWhole = map[apitype.UUID][]apitype.Consent{}, true
+	cond, arg := r.engine.among("person_uuid", persons)
+	text := `SELECT person_uuid, ` + strings.Join(consentColumns[2:], `, `) + ` FROM consents WHERE ` + cond + `
+		ORDER BY person_uuid, at DESC, ordinal DESC`
+	read := 0
+	err = r.each(text, []any{arg}, func(rows *sql.Rows) error {
+		var person apitype.UUID
+		var c apitype.Consent
+		if err := rows.Scan(append([]any{uuidDest{&person}}, consentDest(&c)...)...); err != nil {
+			return err
+		}
+		of[person] = append(of[person], c)
+		read += service.ConsentSize(c)
+		if bytes > 0 && read > bytes {
+			isWhole = false
+			return errFull
+		}
+		return nil
+	})
+	return of, isWhole, err
 }
 
 func consentDest(c *apitype.Consent) []any {
