@@ -26,14 +26,22 @@ type copyModel struct {
 	service *servicetest.Harness
 	env     map[string]string
 	left    int // Answers until one breaks off; below zero for never.
-	persons []string
-	calls   []string
-	pledges []string
-	history []string
+	// isEarlier is a service whose lists bring no details.
+	isEarlier bool
+	persons   []string
+	calls     []string
+	pledges   []string
+	history   []string
 }
 
 func newCopyModel(t *testing.T, seed uint64) *copyModel {
-	m := &copyModel{T: t, random: rand.New(rand.NewPCG(seed, 59)), service: servicetest.NewOn(t, servicetest.NewFile(t)), left: -1}
+	m := &copyModel{
+		T:         t,
+		random:    rand.New(rand.NewPCG(seed, 59)),
+		service:   servicetest.NewOn(t, servicetest.NewFile(t)),
+		left:      -1,
+		isEarlier: seed%2 == 1,
+	}
 	m.service.Sample(12)
 	server := httptest.NewServer(m)
 	t.Cleanup(server.Close)
@@ -56,11 +64,22 @@ func (m *copyModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		query.Set("first", "3")
 		r.URL.RawQuery = query.Encode()
 	}
+	if m.isEarlier && (query.Has("checks") || query.Has("consents")) {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
 	recorded := httptest.NewRecorder()
 	m.service.Handler.ServeHTTP(recorded, r)
 	maps.Copy(w.Header(), recorded.Header())
+	body := recorded.Body.Bytes()
+	if m.isEarlier {
+		announced := strings.TrimSuffix(w.Header().Get(apitype.ExtensionsHeader), ", details")
+		w.Header().Set(apitype.ExtensionsHeader, announced)
+		body = bytes.Replace(body, []byte(`,"details"`), nil, 1)
+		w.Header().Del("Content-Length")
+	}
 	w.WriteHeader(recorded.Code)
-	_, _ = recorded.Body.WriteTo(w)
+	_, _ = w.Write(body)
 }
 
 func (m *copyModel) run(args ...string) (out, errs string, code int) {

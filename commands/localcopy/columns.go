@@ -3,8 +3,10 @@
 package localcopy
 
 import (
+	"database/sql/driver"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -42,11 +44,11 @@ func (v *values[T]) add(name, kind string, of func(T) any) {
 	v.of = append(v.of, func(record T) any { return stored(of(record)) })
 }
 
-// row returns the values of a record.
-func (v *values[T]) row(record T) []any {
-	row := make([]any, len(v.of))
-	for i, of := range v.of {
-		row[i] = of(record)
+// row returns the values of a record, in memory of the page.
+func (v *values[T]) row(of *pages, record T) []driver.NamedValue {
+	row := of.room(len(v.of))
+	for i, value := range v.of {
+		row[i] = driver.NamedValue{Ordinal: i + 1, Value: value(record)}
 	}
 	return row
 }
@@ -92,26 +94,28 @@ func cents(value any) any {
 
 // stored returns a value as SQLite keeps it: a text, a number, or nil.
 func stored(value any) any {
-	of := reflect.ValueOf(value)
-	if of.Kind() == reflect.Pointer {
-		if of.IsNil() {
-			return nil
-		}
-		value, of = of.Elem().Interface(), of.Elem()
-	}
 	switch v := value.(type) {
-	case nil:
-		return nil
+	case nil, string:
+		return v
+	case *string:
+		if v == nil {
+			return nil
+		}
+		return *v
 	case apitype.UUID:
-		if v == (apitype.UUID{}) {
+		return storedUUID(v)
+	case *apitype.UUID:
+		if v == nil {
 			return nil
 		}
-		return v.String()
+		return storedUUID(*v)
 	case apitype.Time:
-		if v.IsZero() {
+		return storedTime(v)
+	case *apitype.Time:
+		if v == nil {
 			return nil
 		}
-		return v.String()
+		return storedTime(*v)
 	case apitype.Amount:
 		return v.Fixed()
 	case apitype.Number:
@@ -119,8 +123,36 @@ func stored(value any) any {
 			return n
 		}
 		return v.Float64()
-	case fmt.Stringer:
-		return v.String()
+	default:
+		return storedKind(value)
+	}
+}
+
+func storedUUID(id apitype.UUID) any {
+	if id.IsZero() {
+		return nil
+	}
+	return id.String()
+}
+
+func storedTime(at apitype.Time) any {
+	if at.IsZero() {
+		return nil
+	}
+	return at.String()
+}
+
+// storedKind returns a value of a type that is less frequent.
+func storedKind(value any) any {
+	of := reflect.ValueOf(value)
+	if of.Kind() == reflect.Pointer {
+		if of.IsNil() {
+			return nil
+		}
+		return stored(of.Elem().Interface())
+	}
+	if text, ok := value.(fmt.Stringer); ok {
+		return text.String()
 	}
 	switch of.Kind() {
 	case reflect.String:
@@ -184,7 +216,7 @@ type fields struct {
 
 func newFields() *fields {
 	f := &fields{
-		persons: fieldsOf(apitype.PersonFields(), "qualityResult."),
+		persons: fieldsOf(apitype.PersonFields(), "qualityResult.", "socialSecurityNumber"),
 		calls:   fieldsOf(apitype.CallFields(), "result.", "person.", "pledgeCase."),
 		pledges: fieldsOf(apitype.PledgeFields(), "person."),
 	}
@@ -292,18 +324,32 @@ func (f *fields) tables() []table {
 	}
 }
 
-// sql returns the statements that create a table.
+// sql returns the statement that creates a table.
 func (t table) sql() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "CREATE TABLE IF NOT EXISTS %s (", t.name)
-	for _, c := range t.columns {
-		fmt.Fprintf(&b, "%s %s, ", c.name, c.kind)
+	for i, c := range t.columns {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(c.name + " " + c.kind)
 	}
-	fmt.Fprintf(&b, "PRIMARY KEY (%s)) WITHOUT ROWID;\n", strings.Join(t.key, ", "))
-	if t.index != "" {
-		fmt.Fprintf(&b, "CREATE INDEX IF NOT EXISTS %s_%s ON %[1]s (%[2]s);\n", t.name, t.index)
-	}
+	b.WriteString(")")
 	return b.String()
+}
+
+// indexes returns the indexes of a table by their names, as statements that create them. A first reading is twice as
+// fast without them.
+func (t table) indexes() map[string]string {
+	create := "INDEX IF NOT EXISTS %s ON " + t.name + " (%s)"
+	all := map[string]string{
+		t.name + "_key": fmt.Sprintf("CREATE UNIQUE "+create, t.name+"_key", strings.Join(t.key, ", ")),
+	}
+	if t.index != "" {
+		name := t.name + "_" + t.index
+		all[name] = fmt.Sprintf("CREATE "+create, name, t.index)
+	}
+	return all
 }
 
 // insert returns the statement that stores a row, in the place of an earlier one.
@@ -323,7 +369,10 @@ CREATE TABLE IF NOT EXISTS _synced (at TEXT);
 func (f *fields) schema() string {
 	var b strings.Builder
 	for _, t := range f.tables() {
-		b.WriteString(t.sql())
+		b.WriteString(t.sql() + ";\n")
+		for _, name := range slices.Sorted(maps.Keys(t.indexes())) {
+			b.WriteString(t.indexes()[name] + ";\n")
+		}
 	}
 	return b.String() + internal
 }

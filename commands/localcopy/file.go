@@ -31,12 +31,19 @@ func Folder(state string) string { return filepath.Join(state, "copy") }
 
 // Copy is an open copy. Its owner has the lock, so that no other process writes to it.
 type Copy struct {
-	path   string
-	fields *fields
-	db     *sql.DB
-	unlock func()
-	insert map[string]*sql.Stmt // By table.
-	remove map[string]*sql.Stmt // By table and column.
+	path    string
+	fields  *fields
+	inserts map[string]string // Statements, by table.
+	db      *sql.DB
+	unlock  func()
+}
+
+func newCopy(path string, db *sql.DB, unlock func()) *Copy {
+	c := &Copy{path: path, fields: newFields(), inserts: map[string]string{}, db: db, unlock: unlock}
+	for _, t := range c.fields.tables() {
+		c.inserts[t.name] = t.insert()
+	}
+	return c
 }
 
 // lockPause is the time between two tries to get the lock.
@@ -70,7 +77,8 @@ func name(path, settings string) string {
 	return u.String()
 }
 
-const writing = "_pragma=secure_delete(1)&_pragma=busy_timeout(10000)&_pragma=temp_store(2)&_txlock=immediate"
+const writing = "_pragma=cache_size(-16384)&_pragma=secure_delete(1)&_pragma=busy_timeout(10000)" +
+	"&_pragma=temp_store(2)&_txlock=immediate"
 
 // Open opens the copy, and creates it if there is none. A copy with the tables of another version is emptied.
 func Open(ctx context.Context, path string) (c *Copy, err error) {
@@ -81,7 +89,7 @@ func Open(ctx context.Context, path string) (c *Copy, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c = &Copy{path: path, fields: newFields(), unlock: unlock, insert: map[string]*sql.Stmt{}, remove: map[string]*sql.Stmt{}}
+	c = newCopy(path, nil, unlock)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.Close())
@@ -99,10 +107,7 @@ func Open(ctx context.Context, path string) (c *Copy, err error) {
 		return c, err
 	}
 	c.db.SetMaxOpenConns(1)
-	if err := c.migrate(ctx); err != nil {
-		return c, err
-	}
-	return c, c.prepare(ctx)
+	return c, c.migrate(ctx)
 }
 
 // Close closes the copy and frees its lock.
@@ -118,14 +123,11 @@ func (c *Copy) Close() error {
 // migrate makes the tables. Those of another version are dropped: the next sync reads everything again. The marks are
 // kept, because no service has them.
 func (c *Copy) migrate(ctx context.Context) error {
-	schema := c.fields.schema()
-	var found int32
-	if err := c.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&found); err != nil {
+	isCurrent, err := c.isCurrent(ctx)
+	if err != nil || isCurrent {
 		return err
 	}
-	if found == version(schema) {
-		return nil
-	}
+	schema := c.fields.schema()
 	tx, err := c.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -142,6 +144,13 @@ func (c *Copy) migrate(ctx context.Context) error {
 	return tx.Commit()
 }
 
+// isCurrent reports whether the tables are those of this version.
+func (c *Copy) isCurrent(ctx context.Context) (bool, error) {
+	var found int32
+	err := c.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&found)
+	return found == version(c.fields.schema()), err
+}
+
 // emptied returns the tables that are read again from the start: all but the marks.
 func (c *Copy) emptied() []string {
 	names := []string{"_positions", "_due", "_synced"}
@@ -151,28 +160,6 @@ func (c *Copy) emptied() []string {
 		}
 	}
 	return names
-}
-
-// prepare makes the statements of a sync.
-func (c *Copy) prepare(ctx context.Context) (err error) {
-	for _, t := range c.fields.tables() {
-		//nolint:sqlclosecheck // The end of the copy closes its statements.
-		if c.insert[t.name], err = c.db.PrepareContext(ctx, t.insert()); err != nil {
-			return err
-		}
-	}
-	for _, place := range []string{
-		"attempts.callUuid", "results.callUuid", "checks.callUuid", "transactions.pledgeUuid", "consents.personUuid",
-		"persons.uuid",
-	} {
-		table, column, _ := strings.Cut(place, ".")
-		statement := "DELETE FROM " + table + " WHERE " + column + " = ?"
-		//nolint:sqlclosecheck // Likewise.
-		if c.remove[place], err = c.db.PrepareContext(ctx, statement); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Reset empties the copy, but for the marks.
@@ -278,29 +265,49 @@ func Forget(ctx context.Context, state, service, profile string, isRemoved bool)
 	return failed
 }
 
-// AddMarks stores marks that this computer made. It does nothing if there is no copy.
-func AddMarks(ctx context.Context, path string, entries []apitype.ProcessedEntry) error {
+// AddMarks stores marks that this computer made. It does nothing if there is no copy. It waits for no sync: those store
+// a page at a time.
+func AddMarks(ctx context.Context, path string, entries []apitype.ProcessedEntry) (err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	c, err := Open(ctx, path)
+	db, err := sql.Open("sqlite", name(path, writing+"&mode=rw"))
 	if err != nil {
 		return err
 	}
-	err = c.change(ctx, func(tx *sql.Tx) error {
+	c := newCopy(path, db, func() {})
+	defer func() { err = errors.Join(err, c.Close()) }()
+	isCurrent, err := c.isCurrent(ctx)
+	if err != nil {
+		return err
+	}
+	if !isCurrent { // An earlier version made it.
+		whole, err := Open(ctx, path)
+		if err != nil {
+			return err
+		}
+		return errors.Join(whole.addMarks(ctx, entries), whole.Close())
+	}
+	return c.addMarks(ctx, entries)
+}
+
+func (c *Copy) addMarks(ctx context.Context, entries []apitype.ProcessedEntry) error {
+	return c.change(ctx, func(tx *sql.Tx) error {
 		for _, entry := range entries {
-			row := c.fields.marks.row(entry)
-			if row[3] == nil {
-				row[3] = "" // It is part of the key.
+			row := c.fields.marks.row(&pages{}, entry)
+			values := make([]any, len(row))
+			for i, value := range row {
+				values[i] = value.Value
 			}
-			//nolint:sqlclosecheck // The end of the transaction closes it.
-			if _, err := tx.StmtContext(ctx, c.insert["marks"]).ExecContext(ctx, row...); err != nil {
+			if values[3] == nil {
+				values[3] = "" // It is part of the key.
+			}
+			if _, err := tx.ExecContext(ctx, c.inserts["marks"], values...); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	return errors.Join(err, c.Close())
 }
 
 // ofPerson are the statements that delete a person's rows, the referenced ones last. $1 is the person.
@@ -398,9 +405,9 @@ func (c *Copy) forgetGiven(ctx context.Context, tx *sql.Tx, person string) error
 }
 
 // position reads the place to continue a feed. The zero value is its start.
-func position(ctx context.Context, tx *sql.Tx, feed string) (p apiclient.Position, err error) {
+func position(ctx context.Context, from reader, feed string) (p apiclient.Position, err error) {
 	var text string
-	err = tx.QueryRowContext(ctx, "SELECT position FROM _positions WHERE feed = ?", feed).Scan(&text)
+	err = from.QueryRowContext(ctx, "SELECT position FROM _positions WHERE feed = ?", feed).Scan(&text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return p, nil
 	}
@@ -410,12 +417,20 @@ func position(ctx context.Context, tx *sql.Tx, feed string) (p apiclient.Positio
 	return p, err
 }
 
+// reader is a transaction or a connection.
+type reader interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// keepPosition stores the place to continue a feed.
+const keepPosition = "INSERT OR REPLACE INTO _positions VALUES (?, ?)"
+
 // keep stores the place to continue a feed.
 func keep(ctx context.Context, tx *sql.Tx, feed string, p apiclient.Position) error {
 	text, err := json.Marshal(p)
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "INSERT OR REPLACE INTO _positions VALUES (?, ?)", feed, string(text))
+	_, err = tx.ExecContext(ctx, keepPosition, feed, string(text))
 	return err
 }

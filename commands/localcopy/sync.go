@@ -2,9 +2,11 @@ package localcopy
 
 import (
 	"context"
-	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"fundesk/apiclient"
@@ -22,7 +24,7 @@ const (
 
 var feeds = []string{feedPersons, feedCalls, feedPledges, feedErased}
 
-// The details that are read record by record.
+// The details that a service without ExtensionDetails gives record by record.
 const (
 	Consents = "consents"
 	Checks   = "checks"
@@ -42,24 +44,38 @@ type Read struct {
 // syncing is one sync of a copy.
 type syncing struct {
 	*Copy
+	*pages
 	client      *apiclient.Client
+	seen        map[apitype.UUID]bool // In a first reading. Nil in later ones.
 	hasConsents bool
 	hasChecks   bool
+	hasDetails  bool // Lists bring both.
 }
 
-// Sync reads what is new, corrected and erased, in one transaction for each page. It also reads the details that are
-// named, of the records that changed. A record that cannot be read ends it after all others.
-func (c *Copy) Sync(ctx context.Context, client *apiclient.Client, details []string, now time.Time) (read Read, err error) {
-	s := &syncing{Copy: c, client: client}
-	hasFilters, err := client.Has(ctx, apitype.ExtensionFilters)
+// Sync reads what is new, corrected and erased, in one transaction for each page. If the lists bring no details, it
+// also reads those that are named, of the records that changed. A record that cannot be read ends it after all others.
+func (c *Copy) Sync(
+	ctx context.Context,
+	client *apiclient.Client,
+	details []string,
+	now time.Time,
+) (read Read, err error) {
+	stored, err := newPages(ctx, c.db)
 	if err != nil {
 		return read, err
 	}
-	if s.hasConsents, err = client.Has(ctx, apitype.ExtensionConsents); err != nil {
-		return read, err
-	}
-	if s.hasChecks, err = client.Has(ctx, apitype.ExtensionChecks); err != nil {
-		return read, err
+	defer func() { err = errors.Join(err, stored.Close()) }()
+	s := &syncing{Copy: c, pages: stored, client: client}
+	var hasFilters bool
+	for extension, has := range map[string]*bool{
+		apitype.ExtensionFilters:  &hasFilters,
+		apitype.ExtensionConsents: &s.hasConsents,
+		apitype.ExtensionChecks:   &s.hasChecks,
+		apitype.ExtensionDetails:  &s.hasDetails,
+	} {
+		if *has, err = client.Has(ctx, extension); err != nil {
+			return read, err
+		}
 	}
 	if read, err = s.records(ctx, hasFilters); err != nil {
 		return read, err
@@ -69,13 +85,13 @@ func (c *Copy) Sync(ctx context.Context, client *apiclient.Client, details []str
 			return read, err
 		}
 	}
-	return read, c.change(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, "DELETE FROM _synced"); err != nil {
-			return err
-		}
-		_, err := tx.ExecContext(ctx, "INSERT INTO _synced VALUES (?)", apitype.NewTime(now).String())
-		return err
-	})
+	if err := s.add("DELETE FROM _synced"); err != nil {
+		return read, err
+	}
+	if err := s.add("INSERT INTO _synced VALUES (?)", s.named(apitype.NewTime(now).String())...); err != nil {
+		return read, err
+	}
+	return read, s.commit(ctx)
 }
 
 // records reads the feeds.
@@ -85,11 +101,12 @@ func (s *syncing) records(ctx context.Context, hasFilters bool) (read Read, err 
 	if hasFilters {
 		personsSince = "updatedAfter"
 	}
-	persons := client.Persons.Feed(apitype.PersonListOptions{}, personsSince)
+	persons := client.Persons.Feed(apitype.PersonListOptions{Consents: s.hasDetails}, personsSince)
 	if read.Persons, err = syncFeed(ctx, s, feedPersons, persons, s.person); err != nil {
 		return read, err
 	}
-	calls, pledges := apitype.CallListOptions{}, apitype.PledgeListOptions{Include: []string{apitype.IncludeTransactions}}
+	calls := apitype.CallListOptions{Checks: s.hasDetails}
+	pledges := apitype.PledgeListOptions{Include: []string{apitype.IncludeTransactions}}
 	if calls.Completers, err = client.Has(ctx, apitype.ExtensionCompleters); err != nil {
 		return read, err
 	}
@@ -118,25 +135,22 @@ func syncFeed[T any](
 	s *syncing,
 	name string,
 	feed apiclient.Feed,
-	store func(context.Context, *sql.Tx, apiclient.Record[T], T) error,
+	store func(apiclient.Record[T], T) error,
 ) (n int, err error) {
-	var from apiclient.Position
-	err = s.change(ctx, func(tx *sql.Tx) (err error) {
-		from, err = position(ctx, tx, name)
-		return err
-	})
+	from, err := position(ctx, s.conn, name)
 	if err != nil {
 		return 0, err
 	}
-	round := feed.From(from)
-	var page *sql.Tx
-	var failed, unread error
-	options := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Reuse: true}
-	options.Yielded = func() {
-		if page != nil && failed == nil {
-			failed, page = page.Commit(), nil
+	isFirst := from.After.IsZero() && name != feedErased
+	if isFirst {
+		if err := s.beginFirst(name); err != nil {
+			return 0, err
 		}
 	}
+	round := feed.From(from)
+	var failed, unread error
+	options := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Reuse: true}
+	options.Yielded = func() { failed = errors.Join(failed, s.commit(ctx)) }
 	add := func(record apiclient.Record[T]) error {
 		value, err := record.Decode()
 		if errors.Is(err, apiclient.ErrUnreadable) {
@@ -146,107 +160,216 @@ func syncFeed[T any](
 		if err != nil {
 			return err
 		}
-		if page == nil {
-			if page, err = s.db.BeginTx(ctx, nil); err != nil {
+		if begun, ok := round.Begun(); ok && n == 0 { // A sync that is cut short has records of this epoch.
+			if err := s.keep(name, begun); err != nil {
 				return err
-			}
-			if begun, ok := round.Begun(); ok && n == 0 { // A sync that is cut short has records of this epoch.
-				if err := keep(ctx, page, name, begun); err != nil {
-					return err
-				}
 			}
 		}
 		n++
-		return store(ctx, page, record, value)
+		return store(record, value)
 	}
+	defer s.forget() // Of a page that was not read to its end.
 	for record, err := range apiclient.Changes[T](ctx, s.client, round, options) {
 		if err == nil && failed == nil {
 			err = add(record)
 		}
-		if failed == nil {
-			failed = err
-		}
+		failed = errors.Join(failed, err)
 		if failed != nil {
-			break
+			return n, failed
 		}
 	}
-	if page != nil && failed == nil {
-		failed, page = page.Commit(), nil
+	failed = errors.Join(failed, s.commit(ctx))
+	if failed != nil || unread != nil {
+		return n, errors.Join(failed, unread)
 	}
-	if page != nil {
-		_ = page.Rollback()
+	if isFirst {
+		if err := s.endFirst(name); err != nil {
+			return n, err
+		}
 	}
-	if failed != nil {
-		return n, failed
+	if err := s.keep(name, round.Next()); err != nil {
+		return n, err
 	}
-	if unread != nil {
-		return n, unread
-	}
-	return n, s.change(ctx, func(tx *sql.Tx) error { return keep(ctx, tx, name, round.Next()) })
+	return n, s.commit(ctx)
 }
 
-// put stores a row.
-func (s *syncing) put(ctx context.Context, tx *sql.Tx, table string, row []any) error {
-	//nolint:sqlclosecheck // The end of the transaction closes it.
-	_, err := tx.StmtContext(ctx, s.insert[table]).ExecContext(ctx, row...)
-	return err
+// tablesOf are the tables that a feed fills.
+var tablesOf = map[string][]string{
+	feedPersons: {"persons", Consents},
+	feedCalls:   {"calls", "attempts", "results", Checks},
+	feedPledges: {"pledges", "transactions"},
 }
 
-// drop deletes rows by a column.
-func (s *syncing) drop(ctx context.Context, tx *sql.Tx, place string, id apitype.UUID) error {
-	//nolint:sqlclosecheck // The end of the transaction closes it.
-	_, err := tx.StmtContext(ctx, s.remove[place]).ExecContext(ctx, id.String())
-	return err
-}
-
-// due stores that a detail of a record is to be read.
-func (s *syncing) due(ctx context.Context, tx *sql.Tx, detail string, id apitype.UUID) error {
-	_, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO _due VALUES (?, ?)", detail, id.String())
-	return err
-}
-
-func (s *syncing) person(ctx context.Context, tx *sql.Tx, _ apiclient.Record[apitype.Person], p apitype.Person) error {
-	if err := s.put(ctx, tx, "persons", s.fields.persons.row(p)); err != nil || !s.hasConsents {
-		return err
-	}
-	return s.due(ctx, tx, Consents, p.UUID)
-}
-
-func (s *syncing) call(ctx context.Context, tx *sql.Tx, r apiclient.Record[apitype.Call], c apitype.Call) error {
-	if err := s.put(ctx, tx, "calls", s.fields.calls.row(c)); err != nil {
-		return err
-	}
-	for _, place := range []string{"attempts.callUuid", "results.callUuid"} {
-		if err := s.drop(ctx, tx, place, c.UUID); err != nil {
+// beginFirst begins the first reading of a feed: it empties the tables, which a sync that was cut short may have
+// filled, and drops their indexes.
+func (s *syncing) beginFirst(feed string) error {
+	s.seen = map[apitype.UUID]bool{}
+	for _, t := range s.fields.tables() {
+		if !slices.Contains(tablesOf[feed], t.name) {
+			continue
+		}
+		for name := range t.indexes() {
+			if err := s.add("DROP INDEX IF EXISTS " + name); err != nil {
+				return err
+			}
+		}
+		if err := s.add("DELETE FROM " + t.name); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// endFirst makes the indexes after a first reading.
+func (s *syncing) endFirst(feed string) error {
+	s.seen = nil
+	for _, t := range s.fields.tables() {
+		if !slices.Contains(tablesOf[feed], t.name) {
+			continue
+		}
+		for _, create := range t.indexes() {
+			if err := s.add(create); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// maxSeen limits the memory for the records of a first reading, which has the indexes from then on.
+var maxSeen = 1_000_000
+
+// mayHave reports whether the copy may have rows of a record. In a first reading it has none, except for a record that
+// came twice because the pages moved.
+func (s *syncing) mayHave(feed string, id apitype.UUID) (bool, error) {
+	if s.seen == nil || s.seen[id] {
+		return true, nil
+	}
+	s.seen[id] = true
+	if len(s.seen) > maxSeen {
+		return false, s.endFirst(feed)
+	}
+	return false, nil
+}
+
+// dropped lists the columns by which the rows of a record are found. Details have their own.
+var dropped = map[string][]string{
+	feedPersons: {"persons.uuid"},
+	feedCalls:   {"calls.uuid", "attempts.callUuid", "results.callUuid"},
+	feedPledges: {"pledges.uuid", "transactions.pledgeUuid"},
+}
+
+// dropRecord deletes the rows of a record that is stored again.
+func (s *syncing) dropRecord(feed string, id apitype.UUID) (hadRows bool, err error) {
+	hadRows, err = s.mayHave(feed, id)
+	if err != nil || !hadRows {
+		return hadRows, err
+	}
+	for _, place := range dropped[feed] {
+		if err := s.drop(place, id); err != nil {
+			return hadRows, err
+		}
+	}
+	return hadRows, nil
+}
+
+// put stores a row.
+func (s *syncing) put(table string, row []driver.NamedValue) error {
+	return s.add(s.inserts[table], row...)
+}
+
+// drop deletes rows by a column, which is named with its table.
+func (s *syncing) drop(place string, id apitype.UUID) error {
+	table, column, _ := strings.Cut(place, ".")
+	return s.add("DELETE FROM "+table+" WHERE "+column+" = ?", s.named(id.String())...)
+}
+
+// keep stores the place to continue a feed.
+func (s *syncing) keep(feed string, p apiclient.Position) error {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return s.add(keepPosition, s.named(feed, string(text))...)
+}
+
+// due stores that a detail of a record is to be read.
+func (s *syncing) due(detail string, id apitype.UUID) error {
+	return s.add("INSERT OR IGNORE INTO _due VALUES (?, ?)", s.named(detail, id.String())...)
+}
+
+func (s *syncing) person(r apiclient.Record[apitype.Person], p apitype.Person) error {
+	hadRows, err := s.dropRecord(feedPersons, p.UUID)
+	if err != nil {
+		return err
+	}
+	if err := s.put("persons", s.fields.persons.row(s.pages, p)); err != nil || !s.hasConsents {
+		return err
+	}
+	if !s.hasDetails {
+		return s.due(Consents, p.UUID)
+	}
+	return s.replace(Consents, p.UUID, s.consentRows(p.UUID, r.Consents), hadRows)
+}
+
+func (s *syncing) call(r apiclient.Record[apitype.Call], c apitype.Call) error {
+	hadRows, err := s.dropRecord(feedCalls, c.UUID)
+	if err != nil {
+		return err
+	}
+	if err := s.put("calls", s.fields.calls.row(s.pages, c)); err != nil {
+		return err
+	}
 	for i, a := range c.Attempts.Value() {
-		if err := s.put(ctx, tx, "attempts", s.fields.attempts.row(attempt{c.UUID, i + 1, a})); err != nil {
+		if err := s.put("attempts", s.fields.attempts.row(s.pages, attempt{c.UUID, i + 1, a})); err != nil {
 			return err
 		}
 	}
 	if found := c.Result.Pointer(); found != nil {
-		row := s.fields.results.row(result{c.UUID, r.CompletedBy, *found})
-		if err := s.put(ctx, tx, "results", row); err != nil {
+		if err := s.put("results", s.fields.results.row(s.pages, result{c.UUID, r.CompletedBy, *found})); err != nil {
 			return err
 		}
 	}
 	if !s.hasChecks {
 		return nil
 	}
-	return s.due(ctx, tx, Checks, c.UUID)
+	if !s.hasDetails {
+		return s.due(Checks, c.UUID)
+	}
+	var checks apitype.CallChecks
+	if r.Checks != nil {
+		checks = *r.Checks
+	}
+	return s.replace(Checks, c.UUID, s.checkRows(c.UUID, checks), hadRows)
 }
 
-func (s *syncing) pledge(ctx context.Context, tx *sql.Tx, _ apiclient.Record[apitype.Pledge], p apitype.Pledge) error {
-	if err := s.put(ctx, tx, "pledges", s.fields.pledges.row(p)); err != nil {
+// detailPlaces are the columns that name the record of a detail.
+var detailPlaces = map[string]string{Consents: "consents.personUuid", Checks: "checks.callUuid"}
+
+// replace stores the rows of a record's detail instead of its earlier ones, if it may have some.
+func (s *syncing) replace(detail string, id apitype.UUID, rows [][]driver.NamedValue, hadRows bool) error {
+	if hadRows {
+		if err := s.drop(detailPlaces[detail], id); err != nil {
+			return err
+		}
+	}
+	for _, row := range rows {
+		if err := s.put(detail, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *syncing) pledge(_ apiclient.Record[apitype.Pledge], p apitype.Pledge) error {
+	if _, err := s.dropRecord(feedPledges, p.UUID); err != nil {
 		return err
 	}
-	if err := s.drop(ctx, tx, "transactions.pledgeUuid", p.UUID); err != nil {
+	if err := s.put("pledges", s.fields.pledges.row(s.pages, p)); err != nil {
 		return err
 	}
 	for _, t := range p.Transactions.Value() {
-		if err := s.put(ctx, tx, "transactions", s.fields.transactions.row(payment{p.UUID, t})); err != nil {
+		if err := s.put("transactions", s.fields.transactions.row(s.pages, payment{p.UUID, t})); err != nil {
 			return err
 		}
 	}
@@ -255,19 +378,13 @@ func (s *syncing) pledge(ctx context.Context, tx *sql.Tx, _ apiclient.Record[api
 
 // erased deletes a person. Its calls and pledges stay, as the service keeps them: they were read again without what
 // named the person.
-func (s *syncing) erased(
-	ctx context.Context,
-	tx *sql.Tx,
-	_ apiclient.Record[apitype.ErasedPerson],
-	p apitype.ErasedPerson,
-) error {
-	for _, place := range []string{"persons.uuid", "consents.personUuid"} {
-		if err := s.drop(ctx, tx, place, p.UUID); err != nil {
+func (s *syncing) erased(_ apiclient.Record[apitype.ErasedPerson], p apitype.ErasedPerson) error {
+	for _, place := range []string{"persons.uuid", "consents.personUuid", "_due.uuid"} {
+		if err := s.drop(place, p.UUID); err != nil {
 			return err
 		}
 	}
-	_, err := tx.ExecContext(ctx, "DELETE FROM _due WHERE uuid = ?", p.UUID.String())
-	return err
+	return nil
 }
 
 // fillAtOnce is how many records get their details in one transaction.
@@ -288,7 +405,7 @@ func (s *syncing) fill(ctx context.Context, detail string) error {
 
 // dueOf returns some records whose detail is to be read.
 func (s *syncing) dueOf(ctx context.Context, detail string) (ids []apitype.UUID, err error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT uuid FROM _due WHERE detail = ? LIMIT ?", detail, fillAtOnce)
+	rows, err := s.conn.QueryContext(ctx, "SELECT uuid FROM _due WHERE detail = ? LIMIT ?", detail, fillAtOnce)
 	if err != nil {
 		return nil, err
 	}
@@ -309,56 +426,52 @@ func (s *syncing) dueOf(ctx context.Context, detail string) (ids []apitype.UUID,
 
 // fillSome reads a detail of some records, and stores it in one transaction.
 func (s *syncing) fillSome(ctx context.Context, detail string, ids []apitype.UUID) error {
-	read, place := s.readConsents, "consents.personUuid"
+	read := s.readConsents
 	if detail == Checks {
-		read, place = s.readChecks, "checks.callUuid"
+		read = s.readChecks
 	}
-	found := map[apitype.UUID][][]any{}
+	defer s.forget() // After an error.
 	for outcome := range bulk.InOrder(ctx, bulk.DefaultConcurrency, slices.Values(ids), read) {
 		isGone := apiclient.KindOf(outcome.Err) == apiclient.KindNotFound // It was erased in the meantime.
 		if outcome.Err != nil && !isGone {
 			return outcome.Err
 		}
-		found[outcome.Item] = outcome.Value
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return s.change(ctx, func(tx *sql.Tx) error {
-		for id, rows := range found {
-			if err := s.drop(ctx, tx, place, id); err != nil {
-				return err
-			}
-			for _, row := range rows {
-				if err := s.put(ctx, tx, detail, row); err != nil {
-					return err
-				}
-			}
-			_, err := tx.ExecContext(ctx, "DELETE FROM _due WHERE detail = ? AND uuid = ?", detail, id.String())
-			if err != nil {
-				return err
-			}
+		if err := s.replace(detail, outcome.Item, outcome.Value, true); err != nil {
+			return err
 		}
-		return nil
-	})
+		statement := "DELETE FROM _due WHERE detail = ? AND uuid = ?"
+		if err := s.add(statement, s.named(detail, outcome.Item.String())...); err != nil {
+			return err
+		}
+	}
+	return s.commit(ctx)
 }
 
 // readConsents reads the rows of a person's consents.
-func (s *syncing) readConsents(ctx context.Context, id apitype.UUID) (rows [][]any, err error) {
+func (s *syncing) readConsents(ctx context.Context, id apitype.UUID) ([][]driver.NamedValue, error) {
 	record, err := s.client.Consents(ctx, id)
 	consents, err := apiclient.Decoded(record, err)
-	for i, c := range consents.Consents {
-		rows = append(rows, s.fields.consents.row(consent{id, len(consents.Consents) - i, c}))
+	return s.consentRows(id, consents.Consents), err
+}
+
+// consentRows returns the rows of consents, which come newest first.
+func (s *syncing) consentRows(person apitype.UUID, consents []apitype.Consent) (rows [][]driver.NamedValue) {
+	for i, c := range consents {
+		rows = append(rows, s.fields.consents.row(s.pages, consent{person, len(consents) - i, c}))
 	}
-	return rows, err
+	return rows
 }
 
 // readChecks reads the rows of a call's checks.
-func (s *syncing) readChecks(ctx context.Context, id apitype.UUID) (rows [][]any, err error) {
+func (s *syncing) readChecks(ctx context.Context, id apitype.UUID) ([][]driver.NamedValue, error) {
 	record, err := s.client.Checks(ctx, id)
 	checks, err := apiclient.Decoded(record, err)
+	return s.checkRows(id, checks), err
+}
+
+func (s *syncing) checkRows(call apitype.UUID, checks apitype.CallChecks) (rows [][]driver.NamedValue) {
 	for _, item := range checks.Items {
-		rows = append(rows, s.fields.checks.row(check{id, checks.UserUUID, item}))
+		rows = append(rows, s.fields.checks.row(s.pages, check{call, checks.UserUUID, item}))
 	}
-	return rows, err
+	return rows
 }

@@ -36,7 +36,7 @@ const interrupt = syscall.SIGINT
 func main() {
 	calls := flag.Int("calls", 100_000, "calls of the long list")
 	runs := flag.Int("runs", 9, "how often each long run is repeated; start-up ten times as often")
-	only := flag.String("only", "", "one part: startup, one, walk, latency, import or terminal")
+	only := flag.String("only", "", "one part: startup, one, walk, latency, import, copy or terminal")
 	flag.Parse()
 	if err := bench(*calls, *runs, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -88,6 +88,7 @@ func bench(calls, runs int, only string) (err error) {
 		parts,
 		part{"latency", func() error { return p.latency(runs) }},
 		part{"import", func() error { return p.imports(runs) }},
+		part{"copy", p.copies},
 		part{"terminal", p.terminal},
 	)
 	for _, part := range parts {

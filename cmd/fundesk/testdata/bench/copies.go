@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Of a copy: persons of the sample, and how often each contestant runs.
+const (
+	copyPersons = 20_000
+	copyRuns    = 3
+)
+
+// copies compares the processor time of a first sync with that of pulling the same records.
+func (p programs) copies() (err error) {
+	folder := filepath.Join(p.folder, "copy")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return err
+	}
+	fundeskd := func(args ...string) *exec.Cmd {
+		args = append(args, "--database", "sqlite:"+filepath.Join(folder, "fundeskd.db"))
+		return exec.Command(filepath.Join(p.folder, "fundeskd"), args...)
+	}
+	if out, err := fundeskd("sample", "--persons", strconv.Itoa(copyPersons)).CombinedOutput(); err != nil {
+		return fmt.Errorf("make the sample: %w: %s", err, out)
+	}
+	token, err := fundeskd("account", "add", "bench", "--all-organizations").Output()
+	if err != nil {
+		return fmt.Errorf("add an account: %w", err)
+	}
+	server := fundeskd("serve", "--listen", "127.0.0.1:0")
+	out, err := server.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := server.Start(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Process.Signal(interrupt), server.Wait()) }()
+	url, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return err
+	}
+	p.url, p.token = strings.TrimSpace(url), strings.TrimSpace(string(token))
+
+	var pulls, syncs []time.Duration
+	for range copyRuns {
+		var pull time.Duration
+		for _, args := range [][]string{
+			{"pull", "person", "--reset", "-q"},
+			{"pull", "call", "--reset", "-q"},
+			{"pull", "pledge", "--updated", "--include", "person,transactions", "--reset", "-q"},
+		} {
+			one, err := p.processor(folder, args...)
+			if err != nil {
+				return err
+			}
+			pull += one
+		}
+		sync, err := p.processor(folder, "copy", "sync", "--anew")
+		if err != nil {
+			return err
+		}
+		pulls, syncs = append(pulls, pull), append(syncs, sync)
+	}
+	sync, pull := least(syncs), least(pulls)
+	what := fmt.Sprintf("`copy sync`, %s persons, processor time", thousands(copyPersons))
+	row(what, ms(sync), "`pull` of the same records "+ms(pull), ratio(sync, pull), "≤ 1.3")
+	return nil
+}
+
+// processor returns the processor time of a command whose output goes to a file.
+func (p programs) processor(folder string, args ...string) (time.Duration, error) {
+	file, err := os.Create(filepath.Join(folder, "out"))
+	if err != nil {
+		return 0, err
+	}
+	command := exec.Command(p.fundesk, args...)
+	command.Env, command.Stdout, command.Stderr = p.environment(), file, os.Stderr
+	if err := errors.Join(command.Run(), file.Close()); err != nil {
+		return 0, fmt.Errorf("%v: %w", args, err)
+	}
+	return command.ProcessState.UserTime() + command.ProcessState.SystemTime(), nil
+}
+
+// least returns the shortest time: what other processes add is no part of it.
+func least(times []time.Duration) time.Duration {
+	shortest := times[0]
+	for _, t := range times {
+		shortest = min(shortest, t)
+	}
+	return shortest
+}
