@@ -3,11 +3,15 @@ package commands
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"fundesk/commands/localcopy"
 	"fundesk/service/servicetest"
 )
 
@@ -227,5 +231,69 @@ func TestCopyOfAnotherEpoch(t *testing.T) {
 	l.must(t, "copy", "sync", "--anew")
 	if got := l.must(t, "query", "SELECT count(*) FROM persons", "-o", "tsv"); got != "30\n" {
 		t.Errorf("got %q persons, want 30", got)
+	}
+}
+
+// The copy has no social security numbers.
+func TestCopyWithoutSocialSecurityNumbers(t *testing.T) {
+	t.Parallel()
+	_, l := copyHome(t)
+	person := strings.TrimSpace(l.must(t, "person", "list", "--limit", "1", "-q", "-o", "id"))
+	l.must(t, "person", "update", person, "--social-security-number", "829417365")
+	l.must(t, "copy", "sync")
+	content, err := os.ReadFile(l.copyFile(t))
+	servicetest.Check(t, err)
+	if bytes.Contains(content, []byte("829417365")) {
+		t.Error("the file has the number")
+	}
+	if _, errs, code := l.run(t, "query", "SELECT socialSecurityNumber FROM persons"); code != 2 {
+		t.Errorf("got exit code %d and %s, want 2", code, errs)
+	}
+	if help := l.must(t, "query", "--help"); !strings.Contains(help, "socialSecurityNumber is left out") {
+		t.Errorf("the help does not say so: %s", help)
+	}
+}
+
+// Marks of the outbox are in the copy once the service accepted them, also while a sync has the copy.
+func TestMarksOfTheOutboxReachTheCopy(t *testing.T) {
+	t.Parallel()
+	h, l := copyHome(t)
+	var isDown atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isDown.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		h.Handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	l.environment["FUNDESK_BASE_URL"] = server.URL
+	l.must(t, "copy", "sync")
+	persons := strings.Fields(l.must(t, "person", "list", "--limit", "3", "-q", "-o", "id"))
+	marks := func() string { return l.must(t, "query", "SELECT entityUuid FROM marks", "--offline", "-o", "tsv") }
+	l.must(t, "processed", "mark", "person", persons[0], "--outbox")
+	if got := marks(); got != persons[0]+"\n" {
+		t.Errorf("got the marks %q", got)
+	}
+
+	isDown.Store(true)
+	if _, errs, code := l.run(t, "processed", "mark", "person", persons[1], "--outbox"); code != 10 {
+		t.Fatalf("got exit code %d and %s, want 10", code, errs)
+	}
+	if got := marks(); strings.Contains(got, persons[1]) {
+		t.Errorf("got the marks %q before the service has them", got)
+	}
+	isDown.Store(false)
+	l.must(t, "outbox", "send")
+	if got := marks(); !strings.Contains(got, persons[1]) {
+		t.Errorf("got the marks %q after outbox send", got)
+	}
+
+	syncing, err := localcopy.Open(t.Context(), l.copyFile(t))
+	servicetest.Check(t, err)
+	l.must(t, "processed", "mark", "person", persons[2])
+	servicetest.Check(t, syncing.Close())
+	if got := marks(); !strings.Contains(got, persons[2]) {
+		t.Errorf("got the marks %q after a mark beside a sync", got)
 	}
 }

@@ -25,6 +25,7 @@ package outbox
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -129,6 +130,8 @@ type Options struct {
 	BaseURL, Account string
 	Now              func() time.Time // Nil means the system's clock.
 	NewID            func() string    // The part of an id after its number. Nil means random.
+	// Accepted is called with each accepted entry before it is erased, again after a crash in between. It may be nil.
+	Accepted func(context.Context, Entry)
 }
 
 // Outbox is a spool folder. It is safe for concurrent use, by several processes too.

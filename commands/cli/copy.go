@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/durable"
+	"fundesk/apiclient/outbox"
 	"fundesk/commands/localcopy"
 )
 
@@ -30,6 +32,18 @@ func (s *Session) CopyPath(ctx context.Context) (string, error) {
 		)
 	}
 	return localcopy.Path(state, s.Target.BaseURL, account), nil
+}
+
+// copySentMarks stores the marks of an entry of the outbox in the copy. The service has them in any case, so a copy that
+// cannot be written delays no entry.
+func (s *Session) copySentMarks(ctx context.Context, e outbox.Entry) {
+	if e.Op != apiclient.OpMarkProcessed {
+		return
+	}
+	var request apitype.MarkProcessedRequest
+	if err := json.Unmarshal(e.Body, &request); err == nil {
+		_ = s.CopyMarks(ctx, request.Entries)
+	}
 }
 
 // CopyMarks stores marks that the service accepted in the copy, if there is one.

@@ -19,7 +19,12 @@ func (s *Session) Outbox(ctx context.Context) (*outbox.Outbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.openOutbox(outbox.Options{BaseURL: client.BaseURL(), Account: account, Now: s.App.Now})
+	return s.openOutbox(outbox.Options{
+		BaseURL:  client.BaseURL(),
+		Account:  account,
+		Now:      s.App.Now,
+		Accepted: s.copySentMarks,
+	})
 }
 
 // AnyOutbox opens the spool without asking for a token: to look, not to send.

@@ -28,7 +28,7 @@ func Copy(s *cli.Session) *cobra.Command {
 func aboutTables() string {
 	return "The tables have the interface's names, with _ for a dot. Columns with * are whole numbers, yes is 1, and\n" +
 		"_cents is an amount in cents. Times are texts in UTC. marks are those that this computer made since the\n" +
-		"copy began.\n\n" + localcopy.Help()
+		"copy began. socialSecurityNumber is left out.\n\n" + localcopy.Help()
 }
 
 func copySync(s *cli.Session) *cobra.Command {
