@@ -69,14 +69,13 @@ func callList(s *cli.Session) *cobra.Command {
 					s,
 				),
 				Options: o,
-				At:      func(p apitype.Paging) { o.Paging = p },
+				After:   func(cursor string) { o.After = cursor },
 				Of:      read.Calls,
 				Passes:  filters.Passes(),
 			})
 		},
 	}
 	flags.Register(s, cmd)
-	flags.RegisterNoun(cmd)
 	filters.Register(s, cmd)
 	return cmd
 }

@@ -350,23 +350,6 @@ func TestRefusedMarkOfOneIdentifier(t *testing.T) {
 	}
 }
 
-// A service that does not say whether there are earlier records is not said to have some.
-func TestLastOfAServiceThatDoesNotSay(t *testing.T) {
-	t.Parallel()
-	for flags, want := range map[string]string{
-		``: "there may be more before these; go on with --before c1",
-		`"hasPreviousPage":true,"hasNextPage":false,`: "there are more before these; go on with --before c1",
-	} {
-		answer := `{"pageInfo":{` + flags + `"startCursor":"c1","endCursor":"c1"},"edges":[{"cursor":"c1","node":{"uuid":"` + testID + `"}}]}`
-		for _, page := range [][]string{{"--last", "1"}, {"--before", "c2"}, {"--last", "1", "--before", "c2"}} {
-			out, errs, code := against(t, status(200, "application/json", answer), append([]string{"call", "list", "-o", "id"}, page...)...)
-			if code != 0 || out != testID+"\n" || !strings.Contains(errs, want) {
-				t.Errorf("%q, %v: got exit code %d, %q and %q, want %q", flags, page, code, out, errs, want)
-			}
-		}
-	}
-}
-
 // A change whose record is worth a look, since its outcome is not known or its state refused it,
 // says how to look; one that was refused for what it says does not.
 func TestWhatToLookAtAfterAChange(t *testing.T) {

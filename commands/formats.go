@@ -126,8 +126,8 @@ func checkOutput(s *cli.Session, cmd *cobra.Command) error {
 	if s.Flags.JQ != "" && slices.Equal(kind.formats, spoken.formats) {
 		return cli.UsageError("this command prints nothing that --jq could read")
 	}
-	if s.Flags.JQ == "" && (s.Flags.Raw || len(s.Flags.Arguments) > 0) {
-		return cli.UsageError("--raw and --arg go with --jq")
+	if s.Flags.JQ == "" && len(s.Flags.Arguments) > 0 {
+		return cli.UsageError("--arg goes with --jq")
 	}
 	if s.Flags.Output == "" {
 		return nil

@@ -63,7 +63,7 @@ func TestHostileText(t *testing.T) {
 			a := &actedService{T: t, names: strings.NewReplacer("$ID", "11111111-1111-4111-8111-111111111111", "$NOTHING", ""), env: map[string]string{
 				"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token",
 			}}
-			for _, line := range []string{"call list", "person list", "pledge list", "call list --first 1", "call get $ID", "call attempt $ID", "call cancel $ID --yes", "person update $ID --last-name x", "call stats", "api GET /api/v1/calls", "auth status"} {
+			for _, line := range []string{"call list", "person list", "pledge list", "call list --limit 1", "call get $ID", "call attempt $ID", "call cancel $ID --yes", "person update $ID --last-name x", "call stats", "api GET /api/v1/calls", "auth status"} {
 				for _, flags := range []string{"", " --debug"} {
 					_, errs, _ := a.run(line + flags)
 					a.harmless(line+flags, errs)

@@ -64,7 +64,7 @@ func personList(s *cli.Session) *cobra.Command {
 			l := read.List[apitype.Person, apitype.PersonListOptions]{
 				Columns: render.PersonColumns(),
 				Options: &o,
-				At:      func(p apitype.Paging) { o.Paging = p },
+				After:   func(cursor string) { o.After = cursor },
 				Of:      read.Persons,
 				Passes:  passes,
 				ForEdit: &read.ForEdit[apitype.Person]{
@@ -83,7 +83,6 @@ func personList(s *cli.Session) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&consents, "consents", false, "add the newest consents, which are read person by person")
 	flags.Register(s, cmd)
-	flags.RegisterNoun(cmd)
 	flags.RegisterForEdit(cmd)
 	cli.RegisterFilters(s, cmd, append(apitype.PersonFilters(), apitype.PersonSearch()), &o)
 	selection.Register(cmd)

@@ -71,7 +71,7 @@ func pledgeList(s *cli.Session) *cobra.Command {
 			person := slices.Contains(o.Include, apitype.IncludePerson)
 			l := read.List[apitype.Pledge, apitype.PledgeListOptions]{
 				Columns: read.FilledColumns(s, render.PledgeColumns(), func(string) bool { return person }),
-				Options: &o, At: func(p apitype.Paging) { o.Paging = p }, Of: read.Pledges,
+				Options: &o, After: func(cursor string) { o.After = cursor }, Of: read.Pledges,
 				Allowed: read.PersonsOfPledges(&o),
 				ForEdit: &read.ForEdit[apitype.Pledge]{
 					Asked: &o.Revisions,
@@ -82,7 +82,6 @@ func pledgeList(s *cli.Session) *cobra.Command {
 		},
 	}
 	flags.Register(s, cmd)
-	flags.RegisterNoun(cmd)
 	flags.RegisterForEdit(cmd)
 	cli.RegisterFilters(s, cmd, apitype.PledgeFilters(), &o)
 	return cmd

@@ -91,7 +91,7 @@ func TestExportForEditingHasRevisions(t *testing.T) {
 			{"--for-excel", "NL"},
 			{"--for-edit", "--columns", "uuid"},
 			{"--for-edit", "--sort-by", "createdAt"},
-			{"--for-edit", "--first", "5"},
+			{"--for-edit", "--limit", "5"},
 		} {
 			rows := e.list(append([]string{noun, "list"}, args...)...)
 			if !slices.Contains(rows[0], "rev") {

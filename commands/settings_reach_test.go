@@ -91,13 +91,15 @@ func TestNoColorReachesTheScreen(t *testing.T) {
 	}
 }
 
-// Cells that a spreadsheet would take for formulas are guarded where that is asked for, and
-// nowhere else.
-func TestSpreadsheetSafeReachesTheFile(t *testing.T) {
+// Cells that a spreadsheet would take for formulas are guarded in a file for a spreadsheet, and in no other one.
+func TestGuardedCellsReachTheFile(t *testing.T) {
 	t.Parallel()
 	page := `{"edges":[{"node":{"uuid":"` + testID + `","lastName":"=1+1"},"cursor":"c"}],"pageInfo":{"hasNextPage":false,"hasPreviousPage":false,"startCursor":"c","endCursor":"c"}}`
-	list := []string{"person", "list", "-o", "csv", "--no-header", "--columns", "lastName"}
-	for flag, want := range map[string]string{"": "=1+1\r\n", "--spreadsheet-safe": "'=1+1\r\n"} {
+	list := []string{"person", "list", "-o", "csv", "--columns", "lastName"}
+	for flag, want := range map[string]string{
+		"":               "lastName\r\n=1+1\r\n",
+		"--for-excel EN": "\uFEFFlastName\r\n'=1+1\r\n",
+	} {
 		out, errs, code := against(t, status(200, "application/json", page), append(slices.Clone(list), strings.Fields(flag)...)...)
 		if out != want || code != 0 {
 			t.Errorf("%s: got exit code %d, %q and %q, want %q", flag, code, out, errs, want)

@@ -38,15 +38,15 @@ func TestOneRecordHidesNoOther(t *testing.T) {
 		stderr     string
 		moved      bool // The position of the pull.
 	}{
-		{"call list --all -o csv --no-header", "", 8, 2, badID, false},
+		{"call list --all -o csv", "", 8, 3, badID, false},
 		{"call list --all -o ndjson", "", 0, 3, "", false},
 		{"call list --all -o ndjson", "/null", 8, 2, `the element at the cursor \"2\" is not a record`, false},
-		{"call list --first 3 -o id", "/null", 8, 2, `the element at the cursor "2" is not a record`, false},
+		{"call list --limit 3 -o id", "/null", 8, 2, `the element at the cursor "2" is not a record`, false},
 		{"person list --all -o tsv", "", 8, 2, badID, false},
-		{"call stats -o csv --no-header", "", 8, 5, badID, false},
-		{"call stats -o csv --no-header", "/null", 8, 5, "is not a record", false},
+		{"call stats -o csv", "", 8, 6, badID, false},
+		{"call stats -o csv", "/null", 8, 6, "is not a record", false},
 		{"pull call", "", 0, 3, "3 records", true}, // As it was sent: nothing of it is lost.
-		{"pull call -o csv --no-header", "", 8, 2, badID, false},
+		{"pull call -o csv", "", 8, 3, badID, false},
 		{"pull call", "/null", 8, 2, "is not a record", false},
 	} {
 		t.Run(test.line+test.base, func(t *testing.T) {
@@ -69,10 +69,7 @@ func TestAListPrintsTheRecordsBesideOneThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	const odd = "11111111-1111-4111-8111-111111111111"
 	page := `[{"uuid":"` + odd + `","attemptsCount":"7"},{"uuid":"` + testID + `","attemptsCount":7}]`
-	for _, args := range [][]string{
-		{"call", "list", "-o", "csv", "--columns", "uuid,attemptsCount"},
-		{"call", "list", "-o", "csv", "--columns", "uuid,attemptsCount", "--first", "2"},
-	} {
+	for _, args := range [][]string{{"call", "list", "-o", "csv", "--columns", "uuid,attemptsCount"}} {
 		out, errs, code := against(t, status(200, "application/json", page), args...)
 		if out != "uuid,attemptsCount\r\n"+testID+",7\r\n" || code != 8 || !strings.Contains(errs, odd) {
 			t.Errorf("%v: got %q, %q and exit code %d, want %s, that %s is missing, and 8", args, out, errs, code, testID, odd)

@@ -50,7 +50,7 @@ func appendCSV[T any](b []byte, columns []Column[T], record T, o Options) []byte
 		if o.Terminal {
 			value = CleanLines(value)
 		}
-		return csvCell(value, o.SpreadsheetSafe || o.Excel != "")
+		return csvCell(value, o.Excel != "")
 	})
 }
 

@@ -19,7 +19,6 @@ import (
 type Query struct {
 	code   *gojq.Code
 	values []any // Of its variables.
-	Raw    bool  // Texts are written bare in every format.
 }
 
 // Variable is a text that an expression finds under $ and its name.
@@ -68,7 +67,7 @@ func (q *Query) run(w io.Writer, value any, o Options) (count int, err error) {
 		}
 		var line []byte
 		switch text, isText := result.(string); {
-		case isText && (q.Raw || o.Format == ID || o.Format == TSV):
+		case isText && (o.Format == ID || o.Format == TSV):
 			if o.Terminal {
 				text = CleanLines(text)
 			}

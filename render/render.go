@@ -58,23 +58,22 @@ func (f Format) IsJSON() bool { return f == JSON || f == NDJSON }
 
 // Options set how records are written.
 type Options struct {
-	Format          Format
-	Columns         []string // Names of columns. Empty means the noun's columns.
-	SortBy          string   // Name of a column, with - before it for descending order. Empty keeps the order.
-	Most            int      // Writes only so many of the sorted records. Zero writes all.
-	Identifier      string   // The member that the format id prints. Empty means uuid.
-	NoHeader        bool
-	Query           *Query // Runs over the whole list, or with NDJSON over each record. Nil if there is none.
-	Endless         bool   // The list has no end: a query runs over each record in any format.
-	Terminal        bool   // The output goes to a terminal: text is cleaned and cut.
-	Color           bool
-	Width           int // Of the terminal, in cells. Zero cuts nothing.
-	SpreadsheetSafe bool
-	Excel           string                            // CSV for Excel with the settings of this country. Empty means RFC 4180.
-	TooNarrow       func(shortened, missing []string) // Called with the columns of a table that did not fit. May be nil.
-	Now             time.Time                         // For relative times.
-	Location        *time.Location                    // For absolute times in tables. Nil means UTC.
-	Locale          Locale                            // For tables and records field by field.
+	Format     Format
+	Columns    []string // Names of columns. Empty means the noun's columns.
+	SortBy     string   // Name of a column, with - before it for descending order. Empty keeps the order.
+	Most       int      // Writes only so many of the sorted records. Zero writes all.
+	Identifier string   // The member that the format id prints. Empty means uuid.
+	NoHeader   bool
+	Query      *Query // Runs over the whole list, or with NDJSON over each record. Nil if there is none.
+	Endless    bool   // The list has no end: a query runs over each record in any format.
+	Terminal   bool   // The output goes to a terminal: text is cleaned and cut.
+	Color      bool
+	Width      int                               // Of the terminal, in cells. Zero cuts nothing.
+	Excel      string                            // CSV for Excel with the settings of this country. Empty means RFC 4180.
+	TooNarrow  func(shortened, missing []string) // Called with the columns of a table that did not fit. May be nil.
+	Now        time.Time                         // For relative times.
+	Location   *time.Location                    // For absolute times in tables. Nil means UTC.
+	Locale     Locale                            // For tables and records field by field.
 }
 
 // eachRecord reports whether a query runs over each record, and not over the whole list.

@@ -78,7 +78,7 @@ func TestGolden(t *testing.T) {
 		{"table-columns", render.Options{Format: render.Table, Columns: []string{"status", "result.resultCode", "attemptsCount"}, NoHeader: true}},
 		{"tsv", render.Options{Format: render.TSV, Columns: []string{"uuid", "notes", "recordingDuration", "result.resultCode"}}},
 		{"csv", render.Options{Format: render.CSV, Columns: []string{"uuid", "notes", "result.donorRetentionRating"}}},
-		{"csv-safe", render.Options{Format: render.CSV, Columns: []string{"notes"}, SpreadsheetSafe: true, NoHeader: true}},
+		{"csv-safe", render.Options{Format: render.CSV, Columns: []string{"notes"}, Excel: "EN"}},
 		{"json", render.Options{Format: render.JSON}},
 		{"json-terminal", terminal(render.Options{Format: render.JSON})},
 		{"ndjson", render.Options{Format: render.NDJSON}},

@@ -65,10 +65,10 @@ fi
 echo "mock"
 FUNDESK_BASE_URL=$(start_prism "$work/mock.log" mock service/httpapi/openapi.json)
 # The records of the description's examples: the client takes no other for an answer.
-call=$(fundesk call list --first 1 -o id)
-person=$(fundesk person list --first 1 -o id)
+call=$(fundesk call list --limit 1 -o id)
+person=$(fundesk person list --limit 1 -o id)
 pledge=$(fundesk pledge list --limit 1 -o id)
-fundesk call list --first 1 -o table
+fundesk call list --limit 1 -o table
 fundesk person get "$person" -o id
 fundesk pledge get "$pledge" -o table > /dev/null
 fundesk call cancel "$call" --yes -o id

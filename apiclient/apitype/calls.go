@@ -226,6 +226,7 @@ func CallFields() []Field[Call] {
 			Recast: true,
 			Kind:   ObjectField,
 			In:     Created,
+			NoFlag: true,
 			Help:   "further properties, a JSON object",
 		},
 		{
@@ -245,6 +246,7 @@ func CallFields() []Field[Call] {
 			Recast: true,
 			Kind:   ObjectField,
 			In:     Created,
+			NoFlag: true,
 			Help:   `external calls: attempts, JSON such as [{"createdAt":"…"}]`,
 		},
 		{Name: "person.firstName", Value: person(func(p Person) any { return p.FirstName })},

@@ -42,6 +42,7 @@ type Field[T any] struct {
 	Title   string   // The head of its column. Empty means the name.
 	Default bool     // A column that is shown unless others are asked for.
 	Flag    string   // Its flag. Empty means the last part of the path in bodies, in kebab-case.
+	NoFlag  bool     // Only a body in a file carries it.
 	Help    string   // Of the flag.
 	Example string
 	Values  []string // The known values. Nil if any value is allowed.

@@ -204,8 +204,7 @@ func TestServiceOfAStranger(t *testing.T) {
 	}{
 		{"fundesk person list --all -o id | wc -l", 0, "135", ""},
 		{"fundesk call list --all -o ndjson | jq -r .uuid | sort -u | wc -l", 0, "135", ""},
-		{"fundesk call list --all --include person,pledge --columns uuid,person.lastName,pledgeCase.status -o csv --no-header | grep -c 'Number [0-9]*,lead'", 0, "135", "135 embedded objects could not be read and left out, the first of them pledgeCase.calls.0 of the record 0000"},
-		{"fundesk call list --last 50 -o id | wc -l", 0, "50", "there may be more before these"},
+		{"fundesk call list --all --include person,pledge --columns uuid,person.lastName,pledgeCase.status -o tsv | grep -Pc 'Number [0-9]*\tlead'", 0, "135", "135 embedded objects could not be read and left out, the first of them pledgeCase.calls.0 of the record 0000"},
 		{"fundesk call stats -o tsv | grep total", 0, "total\tcalls\t135", ""},
 		{"fundesk pull call -q | wc -l", 0, "135", ""},
 		{"fundesk pull call -q | wc -l", 0, "0", ""},

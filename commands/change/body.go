@@ -27,7 +27,7 @@ type Field struct {
 	Kind    apitype.FieldKind
 	Example string
 	values  []string // The known values. Nil allows any.
-	flag    string
+	flag    string   // Empty if only a file carries it.
 	usage   string
 }
 
@@ -39,7 +39,11 @@ func Fields[T any](of []apitype.Field[T], in apitype.FieldUse) (fields []Field) 
 			if in == apitype.Created && f.In&apitype.OfExternal != 0 {
 				example = "" // What others recorded is not what an example creates.
 			}
-			fields = append(fields, Field{f.Path(), f.ShownAt(), f.Kind, example, f.Values, f.FlagName(), f.Help})
+			flag := f.FlagName()
+			if f.NoFlag {
+				flag = ""
+			}
+			fields = append(fields, Field{f.Path(), f.ShownAt(), f.Kind, example, f.Values, flag, f.Help})
 		}
 	}
 	return fields
@@ -60,6 +64,9 @@ type Body struct {
 func newBody(s *cli.Session, cmd *cobra.Command, update bool, fields []Field) *Body {
 	b := &Body{session: s, Fields: fields, values: map[string]*[]string{}, update: update}
 	for _, field := range fields {
+		if field.flag == "" {
+			continue
+		}
 		values := new([]string)
 		b.values[field.flag] = values
 		read := func(text string) error {
@@ -143,10 +150,11 @@ func (b *Body) object(ctx context.Context) (map[string]any, error) {
 		SetPath(object, name, nil)
 	}
 	for _, field := range b.Fields {
-		texts := *b.values[field.flag]
-		if len(texts) == 0 {
+		values := b.values[field.flag]
+		if values == nil || len(*values) == 0 {
 			continue
 		}
+		texts := *values
 		if slices.Contains(b.clear, field.Path) {
 			return nil, cli.UsageError("--" + field.flag + " and --clear " + field.Path + " exclude each other")
 		}
@@ -403,7 +411,7 @@ func (b *Body) byFlags(err error) error {
 	var flags, detail, hints []string
 	for _, v := range violations {
 		i := slices.IndexFunc(b.Fields, func(f Field) bool { return f.Path == v.Where() })
-		if i < 0 {
+		if i < 0 || b.Fields[i].flag == "" {
 			return err
 		}
 		flag := b.Fields[i].flag

@@ -99,15 +99,13 @@ func (s *Session) Output() (render.Options, error) {
 		return render.Options{}, err
 	}
 	o := render.Options{
-		Format:          format,
-		Columns:         s.Flags.Columns,
-		SortBy:          s.Flags.SortBy,
-		NoHeader:        s.Flags.noHeader,
-		SpreadsheetSafe: s.Flags.safeCells,
-		Excel:           strings.ToUpper(s.Flags.excel),
-		Terminal:        s.OnTerminal(),
-		Now:             s.App.Now(),
-		Location:        time.Local,
+		Format:   format,
+		Columns:  s.Flags.Columns,
+		SortBy:   s.Flags.SortBy,
+		Excel:    strings.ToUpper(s.Flags.excel),
+		Terminal: s.OnTerminal(),
+		Now:      s.App.Now(),
+		Location: time.Local,
 	}
 	if o.SortBy != "" && format != render.Table && format != render.Wide {
 		s.Note("--sort-by gathers the whole list before anything is printed")
@@ -152,7 +150,6 @@ func (s *Session) query() (*render.Query, error) {
 	if err != nil {
 		return nil, UsageError(err.Error())
 	}
-	q.Raw = s.Flags.Raw
 	return q, nil
 }
 

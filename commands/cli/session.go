@@ -27,9 +27,7 @@ type globals struct {
 	Output    string
 	Columns   []string
 	SortBy    string
-	noHeader  bool
 	JQ        string
-	Raw       bool
 	Arguments []string // Of the jq expression, NAME=VALUE each.
 	Timeout   time.Duration
 	Retries   int
@@ -38,7 +36,6 @@ type globals struct {
 	NoColor   bool
 	Quiet     bool
 	debug     bool
-	safeCells bool
 	excel     string
 	UTC       bool
 }
@@ -67,9 +64,7 @@ func (g *globals) Register(root *cobra.Command) {
 		"",
 		"sort everything that matches by this column (-COLUMN: descending), then apply --limit",
 	)
-	f.BoolVar(&g.noHeader, "no-header", false, "leave out the header")
 	f.StringVar(&g.JQ, "jq", "", "jq expression over the output; implies -o json")
-	f.BoolVarP(&g.Raw, "raw", "r", false, "jq: print texts without quotes")
 	f.StringArrayVar(&g.Arguments, "arg", nil, "jq: NAME VALUE, a text for the expression under $NAME (repeatable)")
 	f.DurationVar(&g.Timeout, "timeout", apiclient.DefaultTimeout, "longest time for one request")
 	f.IntVar(&g.Retries, "retry", defaultRetries, "how often a safe request is retried, 0 to 10")
@@ -79,8 +74,7 @@ func (g *globals) Register(root *cobra.Command) {
 	f.BoolVarP(&g.Quiet, "quiet", "q", false, "no notes on stderr")
 	f.BoolVar(&g.debug, "debug", false, "show requests and answers on stderr, masked")
 	f.BoolVar(&g.UTC, "utc", false, "tables: show times in UTC, not in the local zone")
-	f.BoolVar(&g.safeCells, "spreadsheet-safe", false, "csv: guard cells that a spreadsheet would read as formulas")
-	f.StringVar(&g.excel, "for-excel", "", "csv: as Excel of this country opens it, such as NL, DE, FR or EN")
+	f.StringVar(&g.excel, "for-excel", "", "csv: as Excel of this country opens it, such as NL, DE, FR or EN, with no cell read as a formula")
 }
 
 // defaultRetries is the number of repeats of a request: four tries in all.

@@ -66,7 +66,7 @@ func queueList(s *cli.Session) *cobra.Command {
 			return read.RunList(s, cmd, flags, read.List[apitype.Call, apitype.QueueCallListOptions]{
 				Columns: render.CallColumns(),
 				Options: &o,
-				At:      func(p apitype.Paging) { o.First, o.After = p.First, p.After },
+				After:   func(cursor string) { o.After = cursor },
 				Of: func(c *apiclient.Client) *apiclient.Collection[apitype.Call, apitype.QueueCallListOptions] {
 					return c.Queue.Calls
 				},

@@ -46,7 +46,7 @@ func queueCallbacks(s *cli.Session) *cobra.Command {
 				Columns:    render.DeferralColumns(),
 				Options:    &o,
 				Identifier: "callUuid",
-				At:         func(p apitype.Paging) { o.First, o.After = p.First, p.After },
+				After:      func(cursor string) { o.After = cursor },
 				Of: func(c *apiclient.Client) *apiclient.Collection[apitype.Deferral, apitype.QueueDeferralListOptions] {
 					return c.Queue.Deferrals
 				},

@@ -33,10 +33,7 @@ type ListFlags struct {
 	limit    int
 	all      bool
 	pageSize int
-	first    int
-	last     int
 	after    string
-	before   string
 	forEdit  bool
 }
 
@@ -51,9 +48,8 @@ func (l *ListFlags) Register(s *cli.Session, cmd *cobra.Command) {
 	f.IntVar(&l.limit, "limit", defaultLimit, "records to print in all")
 	f.BoolVar(&l.all, "all", false, "print everything")
 	f.IntVar(&l.pageSize, "page-size", DefaultPageSize, "records to ask for at a time (500 with --all)")
-	f.IntVar(&l.first, "first", 0, "one page: records from the start, or after --after")
 	f.StringVar(&l.after, "after", "", "cursor after which to begin")
-	cli.OnPage(cmd, "lists", "page-size", "first", "after")
+	cli.OnPage(cmd, "lists", "page-size", "after")
 	s.UnpagedFlag(cmd)
 }
 
@@ -67,14 +63,6 @@ func aboutList(err error) error {
 	return err
 }
 
-// RegisterNoun declares the flags of a list that can be read from its end.
-func (l *ListFlags) RegisterNoun(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.IntVar(&l.last, "last", 0, "one page: records from the end, or before --before")
-	f.StringVar(&l.before, "before", "", "cursor before which to end")
-	cli.OnPage(cmd, "lists", "last", "before")
-}
-
 // Check refuses flags that exclude each other and fills in what depends on others.
 func (l *ListFlags) Check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
@@ -85,29 +73,8 @@ func (l *ListFlags) Check(cmd *cobra.Command) error {
 		return cli.UsageError("--limit must be greater than 0")
 	case l.pageSize <= 0:
 		return cli.UsageError("--page-size must be greater than 0")
-	case l.isPage(cmd) && (l.all || given("limit") || given("page-size")):
-		return cli.UsageError("--first and --last are one page; they exclude --limit, --all and --page-size")
-	case l.first < 0 || l.last < 0:
-		return cli.UsageError("--first and --last must not be negative")
 	}
 	return nil
-}
-
-// isPage reports whether one page is asked for as the service sends it.
-func (l *ListFlags) isPage(cmd *cobra.Command) bool {
-	given := cmd.Flags().Changed
-	return given("first") || given("last") || given("before")
-}
-
-func (l *ListFlags) paging(cmd *cobra.Command) apitype.Paging {
-	p := apitype.Paging{After: l.after, Before: l.before}
-	if cmd.Flags().Changed("first") {
-		p.First = &l.first
-	}
-	if cmd.Flags().Changed("last") {
-		p.Last = &l.last
-	}
-	return p
 }
 
 // List is the list of a noun.
@@ -116,7 +83,7 @@ type List[T any, O apiclient.ListOptions] struct {
 	Options *O
 	// Identifier is the member that -o id prints. Empty means uuid.
 	Identifier string
-	At         func(apitype.Paging) // Puts a place in the list into the options.
+	After      func(cursor string) // Puts the place where to begin into the options.
 	Of         func(*apiclient.Client) *apiclient.Collection[T, O]
 	ForEdit    *ForEdit[T]  // Reads revisions. Nil if apply does not read the list.
 	Passes     func(T) bool // Filters downloaded records. Nil passes all.
@@ -135,7 +102,7 @@ func RunList[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command,
 	if err != nil {
 		return err
 	}
-	isSorted := printer.SortBy != "" && !flags.isPage(cmd) && !flags.all
+	isSorted := printer.SortBy != "" && !flags.all
 	if isSorted { // All that matches is sorted, and then cut.
 		printer.Most, flags.all = flags.limit, true
 	}
@@ -149,11 +116,7 @@ func RunList[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command,
 			p.absent[object] = column
 		}
 	}
-	print := l.printAll
-	if flags.isPage(cmd) {
-		print = l.printPage
-	}
-	hint, err := print(cmd, client, flags, p)
+	hint, err := l.printAll(cmd, client, flags, p)
 	if err := EndList(list, err); err != nil {
 		return err
 	}
@@ -267,48 +230,6 @@ func EndList[T any](list *render.List[T], err error) error {
 	return aboutList(err)
 }
 
-// printPage prints one page as the service sends it. hint describes how to get the pages around it.
-func (l List[T, O]) printPage(
-	cmd *cobra.Command,
-	client *apiclient.Client,
-	flags *ListFlags,
-	p *printing[T],
-) (hint string, err error) {
-	paging := flags.paging(cmd)
-	l.At(paging)
-	page, err := l.Of(client).List(cmd.Context(), *l.Options)
-	if err != nil {
-		return "", err
-	}
-	records := func(yield func(apiclient.Record[T], error) bool) {
-		for _, record := range page.Records {
-			if !yield(record, nil) {
-				return
-			}
-		}
-	}
-	if err := p.walk(l.embedded(cmd.Context(), client, records)); err != nil {
-		return "", err
-	}
-	if err := page.Err(); err != nil {
-		p.unread = append(p.unread, err)
-	}
-	if err := p.end(); err != nil {
-		return "", err
-	}
-	switch {
-	case page.HasNextPage && page.EndCursor != "" && !paging.IsBackward():
-		hint = "there are more; go on with --after " + page.EndCursor
-	case page.HasPreviousPage && page.StartCursor != "" && paging.IsBackward():
-		hint = "there are more before these; go on with --before " + page.StartCursor
-	case page.MayHavePrevious() && paging.IsBackward():
-		hint = "there may be more before these; go on with --before " + page.StartCursor
-	case page.MayBeCut:
-		hint = "there may be more: nothing in the answer tells"
-	}
-	return hint, nil
-}
-
 // embedded returns records with what is added to them.
 func (l List[T, O]) embedded(
 	ctx context.Context,
@@ -337,7 +258,7 @@ func (l List[T, O]) printAll(
 	if !flags.all {
 		p.most = flags.limit
 	}
-	l.At(apitype.Paging{After: flags.after})
+	l.After(flags.after)
 	err = p.walk(l.embedded(cmd.Context(), client, l.Of(client).All(cmd.Context(), *l.Options, options)))
 	if err = cmp.Or(err, p.end()); err != nil || !p.more {
 		return "", err
