@@ -90,7 +90,7 @@ func OnPage(cmd *cobra.Command, page string, names ...string) {
 func PageOf(f *pflag.Flag) string { return strings.Join(f.Annotations[flagPage], "") }
 
 // UUIDValue returns a flag with an identifier.
-func UUIDValue(value **apitype.UUID) *Value { return parsed(value, "uuid", apitype.ParseUUID) }
+func UUIDValue(value **apitype.UUID) *Value { return parsed(value, "uuid", parseUUID) }
 
 // KeptFile returns the flag value of a file that is read and written again. It refuses streams.
 func KeptFile(kept *string) *Value {

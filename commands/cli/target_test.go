@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/commands/profile"
 )
 
@@ -126,5 +127,28 @@ func TestOmissions(t *testing.T) {
 	}
 	if n, _ := o.Read(); n != 10_000 {
 		t.Errorf("got %d, want no more than ten thousand", n)
+	}
+}
+
+// The beginning of a UUID, as a table shows it, is refused as such with the way out, in arguments and flags.
+func TestBeginningsOfUUIDs(t *testing.T) {
+	t.Parallel()
+	const whole = "f966357f-cbb6-4f0e-8b0e-1c2d3e4f5a6b"
+	var person *apitype.UUID
+	for text, isBeginning := range map[string]bool{
+		whole[:8]: true, whole[:9]: true, whole[:13] + "…": true, whole[:35]: true, strings.ToUpper(whole[:18]): true,
+		whole[:7]: false, "jansen": false, "f966357fcbb6": false, "": false, whole + "0": false,
+	} {
+		_, err := ParseID(text)
+		if got := err != nil && strings.Contains(err.Error(), "the whole one is needed; -o id"); got != isBeginning {
+			t.Errorf("%q: got %v, want a beginning: %v", text, err, isBeginning)
+		}
+		err = UUIDValue(&person).Set(text)
+		if got := err != nil && strings.Contains(err.Error(), "the whole one is needed"); got != isBeginning {
+			t.Errorf("the flag %q: got %v, want a beginning: %v", text, err, isBeginning)
+		}
+	}
+	if id, err := ParseID(whole); err != nil || id.String() != whole {
+		t.Errorf("got %s, %v", id, err)
 	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"regexp"
 
 	"github.com/spf13/cobra"
 
@@ -17,11 +18,26 @@ func AllowEmptyFlag(cmd *cobra.Command, allow *bool) {
 
 // ParseID reads an identifier from the arguments.
 func ParseID(text string) (apitype.UUID, error) {
-	id, err := apitype.ParseUUID(text)
+	id, err := parseUUID(text)
 	if err != nil {
 		return id, UsageError(Quote(text) + " " + err.Error())
 	}
 	return id, nil
+}
+
+// beginsUUID matches the beginning of an identifier, as tables show it.
+var beginsUUID = regexp.MustCompile(`^(?i)[0-9a-f]{8}(-[0-9a-f]{0,4}){0,3}(-[0-9a-f]{0,12})?(…|\.\.\.)?$`)
+
+// errBeginning is the error of such a text. Two records may share it.
+var errBeginning = errors.New("is the beginning of a UUID, and the whole one is needed; -o id and -o wide print it")
+
+// parseUUID reads an identifier, and reports the beginning of one by name.
+func parseUUID(text string) (apitype.UUID, error) {
+	id, err := apitype.ParseUUID(text)
+	if err != nil && beginsUUID.MatchString(text) {
+		err = errBeginning
+	}
+	return id, err
 }
 
 // Targets returns the identifiers of the arguments, or of stdin for "-". All are checked before the first request.
