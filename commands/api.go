@@ -54,9 +54,9 @@ func apiCommand(s *cli.Session) *cobra.Command {
 			}
 			return cli.AtMost(2)(cmd, args)
 		},
-		Long: "Send one request as you write it, with the token of the profile, and print the answer. Fields go\n" +
+		Long: "Send any API request with the token of the profile, and print the answer. Fields go\n" +
 			"into the query of a GET, else into a JSON body. Without a method it is GET, or POST where there is a body.\n" +
-			"Nothing is retried. The token goes with it, and to no other service.",
+			"Nothing is retried. Your token is sent only to this service.",
 		Example: "  fundesk api GET /api/v1/calls --field first=5\n" +
 			"  fundesk api PUT /api/v1/calls/5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10/actions/cancel\n" +
 			"  fundesk api /api/v1/persons --paginate -o ndjson\n" +
@@ -80,7 +80,7 @@ func apiCommand(s *cli.Session) *cobra.Command {
 	)
 	f.StringArrayVarP(&a.texts, "raw-field", "f", nil, "field k=v whose value is always text")
 	f.StringArrayVarP(&a.headers, "header", "H", nil, "header 'Name: value' of the request (repeatable)")
-	f.BoolVarP(&a.include, "include", "i", false, "print the status and the headers of the answer, too")
+	f.BoolVarP(&a.include, "include", "i", false, "also print status and headers")
 	f.StringVar(&a.input, "input", "", "body from a file, - for stdin")
 	f.BoolVar(&a.paginate, "paginate", false, "follow the pages of a list and print its records")
 	s.UnpagedFlag(cmd)

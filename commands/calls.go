@@ -16,7 +16,8 @@ func callCommand(s *cli.Session) *cobra.Command {
 	return cli.Group(
 		s,
 		"call",
-		"Calls are requested to persons. An agent records attempts and ends a call: completed, cancelled or\nexpired.",
+		"A call is a task to phone a donor. An agent records attempts and ends a call: completed, cancelled or\n"+
+			"expired.",
 		"  fundesk call list --status requested\n  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --rating 8",
 		cli.Verbs{
 			"list":     callList,

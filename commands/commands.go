@@ -64,7 +64,7 @@ func entries() []entry {
 			groupSettings,
 			account.Profiles,
 		},
-		{"api", nil, "Send one request as you write it", groupMoving, apiCommand},
+		{"api", nil, "Send any API request", groupMoving, apiCommand},
 		{"tui", nil, "Open the Desk in the terminal", groupWork, desk.TUI},
 		{"demo", nil, "Try everything on sample data", groupWork, desk.Demo},
 		{"doctor", nil, "Find out why fundesk does not work", groupSettings, doctor.Command},
@@ -135,7 +135,7 @@ func newRoot(s *cli.Session, args []string) *cobra.Command {
 		Use:   "fundesk",
 		Short: "The fundraising desk: calls, persons and pledges",
 		Long: "fundesk works with a Fundraising Data Service: persons (donors), their pledges, and the\n" +
-			"calls that are requested to them.\n\n" +
+			"phone calls to make.\n\n" +
 			"Topics: fundesk help options, changes, lists, settings, exit-codes, environment, output, filters, scripting, keys",
 		Example: "  fundesk demo\n" +
 			"  fundesk --profile demo call list --status requested\n" +

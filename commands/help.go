@@ -121,7 +121,7 @@ func filtersTopic() string {
 		"call list, where the service keeps it",
 		[]apitype.Filter[apitype.CallListOptions]{apitype.CompletedBy()},
 	)
-	writeFilters(&b, "call list, applied after the download", apitype.CallSelections())
+	writeFilters(&b, "call list, filtered on your computer", apitype.CallSelections())
 	writeFilters(&b, "pledge list", apitype.PledgeFilters())
 	writeFilters(&b, "queue", apitype.QueueFilters())
 	return b.String()

@@ -452,30 +452,30 @@ func CallSelections() []Filter[CallSelection] {
 		{
 			"status",
 			"",
-			"applied after the download: requested, completed, cancelled, expired",
+			"filtered on your computer: requested, completed, cancelled, expired",
 			func(o *CallSelection) field {
 				return listField(&o.Statuses, CallStatuses, true)
 			},
 		},
-		{"type", "", "applied after the download: verification, happy_call, winback", func(o *CallSelection) field {
+		{"type", "", "filtered on your computer: verification, happy_call, winback", func(o *CallSelection) field {
 			return listField(&o.Types, CallTypes, true)
 		}},
 		{
 			"person",
 			"",
-			"applied after the download: calls to this person",
+			"filtered on your computer: calls to this person",
 			func(o *CallSelection) field { return uuidField(&o.PersonUUID) },
 		},
 		{
 			"resultCode",
 			"",
-			"applied after the download: calls with this result",
+			"filtered on your computer: calls with this result",
 			func(o *CallSelection) field { return textField(&o.ResultCode) },
 		},
 		{
 			"attempts",
 			"",
-			"applied after the download: calls with so many attempts, 0 to 9, or 3+ for three and more",
+			"filtered on your computer: calls with this number of attempts, 0 to 9, or 3+ for three and more",
 			func(o *CallSelection) field {
 				all := AttemptsGroups()
 				for n := 1; n < manyAttempts; n++ {
@@ -487,13 +487,13 @@ func CallSelections() []Filter[CallSelection] {
 		{
 			"attemptBy",
 			"",
-			"applied after the download: calls with an attempt by this user",
+			"filtered on your computer: calls with an attempt by this user",
 			func(o *CallSelection) field { return uuidField(&o.AttemptBy) },
 		},
 		{
 			"completedOn",
 			"",
-			"applied after the download: calls completed on the day of this time, here",
+			"filtered on your computer: calls completed on this day, in your time zone",
 			func(o *CallSelection) field { return timeField(&o.CompletedOn) },
 		},
 	}

@@ -368,7 +368,7 @@ func authToken(s *cli.Session) *cobra.Command {
 		Use:   "token",
 		Short: "Print the token",
 		Args:  cli.NoArgs,
-		Long:  "Print the token that requests carry, for other programs. Mind who can see your screen.",
+		Long:  "Print the token that requests carry, for other programs. Anyone who sees your screen can use it.",
 		Example: "  fundesk auth token | sed 's/^/Authorization: Bearer /' | curl -H @- https://api.example.org/api/v1/calls\n" +
 			"  fundesk auth token --profile demo -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -469,8 +469,8 @@ func profileSet(s *cli.Session) *cobra.Command {
 			return settingNames()
 		},
 		Long: "Change settings of a profile, by their names in config.toml. Lists take values with commas, and a key may come\n" +
-			"several times. An empty value removes a setting. Another base_url makes the profile one of another service, and\n" +
-			"leaves the stored token behind: it asks first, and you log in again. fundesk help settings lists the settings.",
+			"several times. An empty value removes a setting. Another base_url points the profile to another service:\n" +
+			"it asks first, and you must log in again. fundesk help settings lists the settings.",
 		Example: "  fundesk profile set prod agent=0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b languages=nl,fy\n" +
 			"  fundesk profile set prod token_command='pass show fundesk'\n  fundesk profile set prod agent=",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -44,7 +44,7 @@ func (c *Flags) Register(cmd *cobra.Command, many bool) {
 	cmd.Flags().DurationVar(&c.hold, "hold", 0, "wait this long before sending; ctrl+c or outbox drop stops it")
 	if many {
 		cli.AllowEmptyFlag(cmd, &c.allowEmpty)
-		cmd.Flags().IntVar(&c.concurrency, "concurrency", bulk.DefaultConcurrency, "changes at a time")
+		cmd.Flags().IntVar(&c.concurrency, "concurrency", bulk.DefaultConcurrency, "parallel requests")
 		cli.OnPage(cmd, "changes", "allow-empty", "concurrency")
 	}
 	cli.OnPage(cmd, "changes", "yes", "dry-run", "outbox", "hold")

@@ -174,7 +174,8 @@ func outboxSend(s *cli.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "send", Short: "Send unsent changes", Args: cli.NoArgs,
 		Long: "Send the unsent changes for this service and account. Held changes wait for their time. The exit\n" +
-			"code is 9 while a change is refused, waits behind a refused one, or was made by a later version of\nfundesk. outbox list shows these.\n" +
+			"code is 9 while a change is refused, is blocked by a refused change, or was made by a later version of\n" +
+			"fundesk. outbox list shows these.\n" +
 			"A result waits while a correction of the same call is refused. On a terminal send asks whether to\n" +
 			"send the result alone. The refused correction stays in the outbox.",
 		Example: "  fundesk outbox send --profile prod\n" +

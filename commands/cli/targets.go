@@ -13,7 +13,7 @@ import (
 
 // AllowEmptyFlag declares the flag of a command that reads identifiers from stdin.
 func AllowEmptyFlag(cmd *cobra.Command, allow *bool) {
-	cmd.Flags().BoolVar(allow, "allow-empty", false, "with -: stdin may name nothing")
+	cmd.Flags().BoolVar(allow, "allow-empty", false, "with -: accept empty input")
 }
 
 // ParseID reads an identifier from the arguments.

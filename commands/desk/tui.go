@@ -48,7 +48,7 @@ func Demo(s *cli.Session) *cobra.Command {
 	var ascii bool
 	cmd := &cobra.Command{
 		Use: "demo", Args: cli.NoArgs,
-		Long: "Open the desk on sample data. Nothing needs to be set up; the data stays where it is, and\n" +
+		Long: "Open the desk on sample data. Nothing needs to be set up. The data stays on this computer, and\n" +
 			"`--profile demo` gives every other command the same data. Four invented colleagues work\n" +
 			"beside you while the desk is open: see the Floor.",
 		Example: "  fundesk demo\n  fundesk --profile demo call list --status requested",

@@ -43,8 +43,8 @@ func Apply(s *cli.Session, shape Rows) *cobra.Command {
 		Short: "Update " + noun + "s from a file",
 		Args:  f.args,
 		Long: "Change records as a file has them, one row for each, found by its uuid: csv and ndjson of " + noun + " list, JSON of " + noun + "\n" +
-			"get, or request bodies with a uuid. Every record is read first, and only the fields that differ are sent. Fields\n" +
-			"that cannot be changed may stand in a row as they are. --dry-run shows each field that would change; a record that\n" +
+			"get, or request bodies with a uuid. Every record is read first, and only the fields that differ are sent. Read-only\n" +
+			"columns are ignored. --dry-run shows each field that would change; a record that\n" +
 			"changed since it was read is refused. A row of list --for-edit carries the revision of its record: if that has\n" +
 			"changed, the row is left out and named, unless --force is given. --create creates rows whose uuid is missing or\n" +
 			"unknown, also those that another service has exported: --value 'owningOrganizationUuid:ITS=OURS' names their\n" +
@@ -69,7 +69,7 @@ func Apply(s *cli.Session, shape Rows) *cobra.Command {
 		cli.RegisterFlag(cmd, "match", cli.Values(matchFields))
 	}
 	cmd.Flags().
-		StringVar(&f.empty, "empty", "", "what an empty CSV cell does to a value: clear or keep (default: refused)")
+		StringVar(&f.empty, "empty", "", "empty cells: clear the field or keep it (default: refused)")
 	return cmd
 }
 

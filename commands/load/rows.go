@@ -66,7 +66,7 @@ func (f *rowFlags) register(cmd *cobra.Command, fields []change.Field) {
 	flags.BoolVar(&f.yes, "yes", false, "do not ask")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be sent, and send nothing")
 	cli.AllowEmptyFlag(cmd, &f.allowEmpty)
-	flags.IntVar(&f.concurrency, "concurrency", bulk.DefaultConcurrency, "changes at a time")
+	flags.IntVar(&f.concurrency, "concurrency", bulk.DefaultConcurrency, "parallel requests")
 	flags.Var(cli.KeptFile(&f.results), "results", "keep one result per line here, and skip records that it lists as done")
 	flags.Var(cli.KeptFile(&f.errors), "errors", "write the bad rows, with the reason, to this CSV file")
 	flags.StringVar(
@@ -88,7 +88,7 @@ func (f *rowFlags) register(cmd *cobra.Command, fields []change.Field) {
 		"names of columns as fields: 'Voornaam=name.firstName', - for none (repeatable)",
 	)
 	flags.StringSliceVar(&f.defaults, "default", nil, "value for a field that the file lacks: field=value (repeatable)")
-	flags.StringArrayVar(&f.values, "value", nil, "meaning of a text in a column: 'gender:V=female' (repeatable)")
+	flags.StringArrayVar(&f.values, "value", nil, "translate a value: 'gender:V=female' (repeatable)")
 	flags.StringVar(&f.country, "country", "", "country whose phones, days, amounts and words are read, such as NL")
 	flags.StringVar(&f.dates, "dates", "", "order of dates in the file: dmy, mdy or ymd (default: as the column shows)")
 	flags.StringVar(&f.mapping, "mapping", "", "read columns, values and country as this TOML file says")
@@ -108,7 +108,7 @@ func (f *rowFlags) register(cmd *cobra.Command, fields []change.Field) {
 		return all, cobra.ShellCompDirectiveNoFileComp
 	})
 	cli.OnPage(cmd, "changes", "yes", "dry-run", "allow-empty", "concurrency")
-	flags.BoolVar(&f.template, "template", false, "print a header with an example, and end")
+	flags.BoolVar(&f.template, "template", false, "print an example file")
 }
 
 // check refuses flags without a meaning.

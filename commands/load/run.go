@@ -168,7 +168,7 @@ func (r *rowRun) carryOut(name string) error {
 		r.printOvertaken()
 		return errors.Join(r.partial(r.skipped), r.printed.Close())
 	case r.read == 0:
-		r.session.Note("there is no line")
+		r.session.Note("the file is empty")
 	case r.unchanged > 0:
 		r.session.Note("nothing differs: %s as in the file", cli.Count(r.unchanged, "record"))
 	}

@@ -25,8 +25,8 @@ func Pull(s *cli.Session) *cobra.Command {
 	return cli.Group(
 		s,
 		"pull",
-		"Retrieve what is new since the last pull, as NDJSON, or by -o as csv, tsv or id. A pull that fails is repeated whole by the next\n"+
-			"one: a record may come again, and none is lost.",
+		"Retrieve what is new since the last pull, as NDJSON; -o chooses csv, tsv or id. A pull that fails is\n"+
+			"repeated whole by the next one: a record may come again, and none is lost.",
 		"  fundesk pull call --updated >> calls.ndjson\n  fundesk pull person --mark-processed",
 		cli.Verbs{
 			"person":  pullPersons,

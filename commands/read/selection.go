@@ -22,9 +22,9 @@ type PersonSelection struct{ phone, email, name string }
 
 // Register declares the flags.
 func (p *PersonSelection) Register(cmd *cobra.Command) {
-	const here = "; applied after the download"
+	const here = "; filtered on your computer"
 	cmd.Flags().StringVar(&p.phone, "phone", "", "only persons with this phone number, or this end of it"+
-		"; applied after the download, unless the service can search")
+		"; filtered on your computer, unless the service can search")
 	cmd.Flags().StringVar(&p.email, "email", "", "only persons with this in their e-mail address"+here)
 	cmd.Flags().StringVar(&p.name, "name", "", "only persons with these words in their name"+here)
 }
