@@ -73,6 +73,9 @@ func entries() []entry {
 	}
 }
 
+// ErrTerminated is the cause of a context that SIGTERM ended.
+var ErrTerminated = cli.ErrTerminated
+
 // Run runs one command line and returns its exit code.
 func Run(ctx context.Context, args []string, app cli.App) int {
 	if app.Now == nil {

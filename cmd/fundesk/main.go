@@ -24,18 +24,23 @@ import (
 func main() {
 	// Logs of libraries quote the data that they read: net/http quotes unexpected answers.
 	log.SetOutput(io.Discard)
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancelCause(context.Background())
 	os.Exit(commands.Run(ctx, os.Args[1:], commands.App{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		Getenv: os.Getenv, Now: time.Now, Version: func() string { return release.Version },
 		ZoneError:    zone.Set(os.Getenv),
 		OpenEmbedded: openEmbedded(os.Stderr),
 		WatchSignals: func() {
-			interrupted, unwatch := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-			context.AfterFunc(interrupted, func() {
-				unwatch() // The second one ends the process, whatever that waits for.
-				stop()
-			})
+			signals := make(chan os.Signal, 1)
+			signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+			go func() {
+				received := <-signals
+				signal.Stop(signals) // The second one ends the process, whatever that waits for.
+				if received == syscall.SIGTERM {
+					stop(commands.ErrTerminated)
+				}
+				stop(nil)
+			}()
 			// A closed pipe is an error of one write, not the end of the program: a bulk
 			// change must not stop half way because its output goes to head.
 			signal.Ignore(syscall.SIGPIPE)

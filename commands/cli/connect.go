@@ -73,6 +73,10 @@ func (s *Session) Config() (profile.Config, error) {
 	demo := config.Profiles[profile.Demo] // The file may have its settings, and never another address.
 	demo.BaseURL = profile.DemoURL
 	config.Profiles[profile.Demo] = demo
+	isNamed := s.App.Getenv("FUNDESK_BASE_URL") != "" && s.App.Getenv("FUNDESK_TOKEN") != ""
+	if isNamed && errors.Is(err, profile.ErrNoFolder) {
+		return config, nil // The environment is enough.
+	}
 	if err != nil {
 		err = UsageError(err.Error())
 	}

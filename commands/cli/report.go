@@ -35,6 +35,12 @@ var ExitCodes = map[apiclient.Kind]int{
 	apiclient.KindInterrupted:     130,
 }
 
+// ErrTerminated is the cause of a context that SIGTERM ended.
+var ErrTerminated = errors.New("terminated")
+
+// terminatedCode is the exit code of a command that repeats until it is terminated, as shells count signals.
+const terminatedCode = 143
+
 // Report is an error as it is printed.
 type Report struct {
 	Kind      apiclient.Kind `json:"kind"`
@@ -142,6 +148,9 @@ func (s *Session) Finish(command *cobra.Command, err error) int {
 		fmt.Fprintf(s.App.Err, "%s\n", line)
 	} else {
 		s.tell(command, r)
+	}
+	if errors.Is(err, ErrTerminated) {
+		return terminatedCode
 	}
 	return ExitCodes[r.Kind]
 }

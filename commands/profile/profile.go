@@ -139,7 +139,8 @@ func (p Profile) Storage() string {
 // Store is the configuration folder. Without one nothing is read or written.
 type Store struct{ Dir string }
 
-var errNoFolder = errors.New("no home folder: set HOME or FUNDESK_CONFIG_DIR")
+// ErrNoFolder is the error of a user without a home folder.
+var ErrNoFolder = errors.New("no home folder: set HOME or FUNDESK_CONFIG_DIR")
 
 // Path returns the path of the configuration.
 func (s Store) Path() string { return filepath.Join(s.Dir, "config.toml") }
@@ -161,7 +162,7 @@ func CheckName(name string) error {
 func (s Store) Load() (Config, error) {
 	config := Config{Profiles: map[string]Profile{}}
 	if s.Dir == "" {
-		return config, errNoFolder
+		return config, ErrNoFolder
 	}
 	err := durable.CheckTrust(s.Path()) // The file decides which program runs, and where tokens go.
 	var data []byte
@@ -191,7 +192,7 @@ func (s Store) Load() (Config, error) {
 // fails it stays as it was.
 func (s Store) Change(change func(*Config) error) error {
 	if s.Dir == "" {
-		return errNoFolder
+		return ErrNoFolder
 	}
 	if err := durable.MakeFolders(s.Dir); err != nil {
 		return fmt.Errorf("make the folder: %w", err)

@@ -132,7 +132,8 @@ func RunList[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command,
 	if list.Cut {
 		hint = "printed the first " + cli.Count(list.Count(), "record") + " of the order; for more: --limit N, or --all"
 	}
-	if hint != "" {
+	isAsked := s.Flags.Quiet && cmd.Flags().Changed("limit") // A list that ends at its limit is not short.
+	if hint != "" && !isAsked {
 		s.Warn("%s", hint)
 	}
 	return nil

@@ -2,6 +2,7 @@ package read
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,7 +40,7 @@ func follow(ctx context.Context, s *cli.Session, interval time.Duration, round f
 		case err == nil:
 			hasAnswered, isTold = true, false
 		case !hasAnswered || known == nil || known.Kind != apiclient.KindUnavailable || !known.Retryable:
-			return err
+			return ended(ctx, s, err)
 		default:
 			if !isTold {
 				s.Note("%s; trying on", known)
@@ -47,7 +48,18 @@ func follow(ctx context.Context, s *cli.Session, interval time.Duration, round f
 			isTold, wait = true, max(interval, known.RetryAfter)
 		}
 		if err := apiclient.Pause(ctx, wait); err != nil {
-			return err
+			return ended(ctx, s, err)
 		}
 	}
+}
+
+// ended returns the error of a command that was interrupted between two rounds. A unit that systemd stops ends well.
+func ended(ctx context.Context, s *cli.Session, err error) error {
+	if !errors.Is(context.Cause(ctx), cli.ErrTerminated) {
+		return err
+	}
+	if s.App.Getenv("INVOCATION_ID") != "" {
+		return nil
+	}
+	return &apiclient.Error{Kind: apiclient.KindInterrupted, Message: "terminated", Err: cli.ErrTerminated}
 }
