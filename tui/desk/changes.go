@@ -55,12 +55,11 @@ type changeGroup struct {
 
 // worked is a call as it was when the agent ended it, to give back.
 type worked struct {
-	call    apitype.Call
-	draft   outbox.Draft
-	disk    outbox.Draft // From which it came.
-	goes    bool         // The text goes with the change: its draft is erased.
-	dialled []dialling
-	struck  []struckNumber
+	call  apitype.Call
+	draft outbox.Draft
+	disk  outbox.Draft // From which it came.
+	goes  bool         // The text goes with the change: its draft is erased.
+	progress
 }
 
 // Held is a change that can still be taken back.

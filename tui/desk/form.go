@@ -279,12 +279,11 @@ func (d *Day) finish(c Change, what string, textGoes bool) {
 	d.leases.protect(id)
 	c.asked = d.Guard.presses
 	c.from = &worked{
-		call:    *d.Call,
-		draft:   d.Form.Draft(),
-		disk:    d.Changes.Autosave.From(id),
-		goes:    textGoes,
-		dialled: d.dialled,
-		struck:  d.struck,
+		call:     *d.Call,
+		draft:    d.Form.Draft(),
+		disk:     d.Changes.Autosave.From(id),
+		goes:     textGoes,
+		progress: d.progress,
 	}
 	d.queue.pass(id, "")
 	if textGoes {
@@ -315,7 +314,7 @@ func (d *Day) restore(c Change) {
 	d.Gate.askedAt = d.Guard.presses
 	d.present(call)
 	d.Form.fill(draft)
-	d.dialled, d.struck, d.undone = c.from.dialled, c.from.struck, c.group
+	d.progress, d.undone = c.from.progress, c.group
 	d.Changes.Autosave.Loaded(outbox.Draft{Call: call.UUID})
 	d.Form.autosave()
 	d.leases.trimLeases()

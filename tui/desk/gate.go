@@ -144,7 +144,7 @@ func (d *Day) takeCall(id apitype.UUID) {
 	d.leave()
 	d.Gate.askedAt = d.Guard.presses
 	d.Wanted, d.NoneLeft = false, false
-	d.Taking, d.unleased = true, id
+	d.Taking, d.unleased, d.callbackReason = true, id, d.reasonOf(id)
 	d.leases.unreturned = apitype.UUID{}
 	d.reread(id, d.Gate.askedAt)
 }

@@ -26,6 +26,8 @@ type floor struct {
 	calls []apitype.UUID                            // The oldest first.
 	user  *apitype.UUID                             // Of the next agent; nil: one of its own.
 	line  func(http.RoundTripper) http.RoundTripper // To the service; nil: it never fails.
+	// configDir is the folder of scripts/. Empty without one.
+	configDir string
 }
 
 func newFloor(t *testing.T, n int) *floor {
@@ -80,7 +82,14 @@ func (f *floor) agent(dir string) *agent {
 	client.Pin(account)
 	box, err := outbox.Open(dir, outbox.Options{BaseURL: f.URL, Account: account, Now: f.Clock.Now})
 	servicetest.Check(f.t, err)
-	a := &agent{Day: desk.New(desk.Options{Client: client, Outbox: box, Now: f.Clock.Now, Languages: []string{"nl"}, Agent: f.user}), f: f}
+	a := &agent{f: f, Day: desk.New(desk.Options{
+		Client:    client,
+		Outbox:    box,
+		Now:       f.Clock.Now,
+		Languages: []string{"nl"},
+		Agent:     f.user,
+		ConfigDir: f.configDir,
+	})}
 	a.Changes.Sender = a.NewSender(outbox.SenderOptions{})
 	a.perform(a.Begin())
 	return a

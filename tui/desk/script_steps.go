@@ -2,6 +2,7 @@ package desk
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -149,14 +150,11 @@ func (q *Questions) PreviousStep() Answer {
 
 // answerStep notes the donor's answer, and goes on to the next step for it.
 func (d *Day) answerStep(at int, step Step, answer StepAnswer) {
-	line := answer.Label
-	if asks := step.asks(); asks != "" {
-		line = asks + ": " + answer.Label
-	}
+	line := step.noteOf(answer)
 	notes := strings.Split(d.Form.Notes, "\n")
-	earlier := slices.Index(notes, d.walk.answers[at])
+	earlier := slices.IndexFunc(notes, func(note string) bool { return d.isAnswered(at, step, note) })
 	switch {
-	case d.walk.answers[at] != "" && earlier >= 0:
+	case earlier >= 0:
 		notes[earlier] = line
 	case strings.TrimSpace(d.Form.Notes) == "":
 		notes = []string{line}
@@ -169,6 +167,25 @@ func (d *Day) answerStep(at int, step Step, answer StepAnswer) {
 	}
 	d.walk.answers[at] = line
 	d.goOn(d.leadsTo(at, answer.leadsTo), step)
+}
+
+// noteOf returns the line in the notes for an answer.
+func (s Step) noteOf(answer StepAnswer) string {
+	if asks := s.asks(); asks != "" {
+		return asks + ": " + answer.Label
+	}
+	return answer.Label
+}
+
+// isAnswered reports whether a line of the notes is an earlier answer to a step: of this walk, or of one that ended
+// with its visit and left the notes as a draft.
+func (d *Day) isAnswered(at int, step Step, note string) bool {
+	if of := d.walk.answers[at]; of != "" {
+		return note == of
+	}
+	isOfAnother := slices.Contains(slices.Collect(maps.Values(d.walk.answers)), note)
+	return step.asks() != "" && !isOfAnother &&
+		slices.ContainsFunc(step.Answers, func(a StepAnswer) bool { return step.noteOf(a) == note })
 }
 
 // leadsTo returns the step to which an answer leads.

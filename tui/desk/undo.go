@@ -18,10 +18,11 @@ func (c *Changes) CanUndo() bool { return len(c.Held) > 0 || c.saving > 0 }
 func (d *Day) holdReturn(label string, created apitype.UUID) {
 	h := Held{Change: Change{Label: label}, Until: d.Now().Add(holdTime), created: created, back: func() {}}
 	if d.Call != nil {
-		id := d.Call.UUID
+		id, done := d.Call.UUID, d.progress
 		h.back = func() {
 			d.queue.dismissed[id] = false
 			d.takeCall(id)
+			d.progress = done
 		}
 	}
 	d.Changes.Held = append(d.Changes.Held, h)

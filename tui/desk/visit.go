@@ -23,17 +23,22 @@ type visit struct {
 	isBlocked bool                 // A number of the donor is blocked.
 	isErased  bool                 // The donor was erased while the card was shown.
 
-	undone  *changeGroup // The undone change of the call. Nil without one.
-	dialled []dialling   // In the order of time. A new reading does not change it.
-	struck  []struckNumber
-	walk    walk // Through the script.
-	// callbackReason is why the donor wanted to be called back. Empty without a callback of this agent.
-	callbackReason string
+	undone *changeGroup // The undone change of the call. Nil without one.
+	progress
 
 	// What the settings of the floor say of the call. Both stay the same while the call is on the Desk.
 	results     []apitype.ResultChoice // Nil before they were asked for.
 	required    []string
 	hasRequired bool // required was asked for.
+}
+
+// progress is what the agent did for the donor. A new reading does not change it, and an undo brings it back.
+type progress struct {
+	dialled []dialling // In the order of time.
+	struck  []struckNumber
+	walk    walk // Through the script.
+	// callbackReason is why the donor wanted to be called back. Empty without a callback of this agent.
+	callbackReason string
 }
 
 // isCurrent reports whether a reading is the latest of this visit.
