@@ -17,10 +17,10 @@ import (
 	"fundesk/service/sqlstore/pgdriver"
 )
 
-// TestClaimsModel runs random takes, releases, extensions, completions and releases of users at one time, on two
-// processes of PostgreSQL or one of SQLite, in rounds between which time passes. After each round the live leases are
-// those that were given and not ended: never two of one donor, and none is lost. A take that came twice at one time,
-// once at each process, got one answer.
+// TestClaimsModel runs random takes, leases, releases, extensions, completions, pauses and releases of users at one
+// time, on two processes of PostgreSQL or one of SQLite, in rounds between which time passes. After each round the live
+// leases are those that were given and not ended: never two of one donor, and none is lost. A take that came twice at
+// one time, once at each process, got one answer. A user who is paused after a round holds nothing.
 func TestClaimsModel(t *testing.T) {
 	servicetest.Slow(t)
 	onEngines(t, func(t *testing.T, f *floor) {
@@ -57,6 +57,7 @@ type claimsModel struct {
 	extended map[apitype.UUID]apitype.Time
 	twice    []takenTwice
 	released map[apitype.UUID]bool // Users whose leases were ended in this round, and calls that were worked on.
+	paused   map[apitype.UUID]bool // Users who paused in this round.
 	given    int
 	repeats  int
 }
@@ -92,7 +93,7 @@ func (m *claimsModel) round() {
 		}
 	}
 	m.taken, m.ended = map[apitype.UUID]apitype.Lease{}, map[apitype.UUID]bool{}
-	m.twice = nil
+	m.twice, m.paused = nil, map[apitype.UUID]bool{}
 	m.extended, m.released = map[apitype.UUID]apitype.Time{}, map[apitype.UUID]bool{}
 	known := slices.SortedFunc(maps.Values(m.live), func(a, b apitype.Lease) int { return a.LeaseUUID.Compare(b.LeaseUUID) })
 	var group sync.WaitGroup
@@ -105,9 +106,25 @@ func (m *claimsModel) round() {
 	if m.random.IntN(4) == 0 {
 		group.Go(m.releasesUser(m.f.users[m.random.IntN(len(m.f.users))]))
 	}
+	if m.random.IntN(2) == 0 {
+		user := m.f.users[m.random.IntN(len(m.f.users))]
+		m.mu.Lock()
+		m.paused[user], m.released[user] = true, true
+		m.mu.Unlock()
+		group.Go(m.setsState(user, apitype.UserPaused))
+		for range 3 {
+			group.Go(m.takes(user))
+		}
+		if m.random.IntN(2) == 0 {
+			group.Go(m.opens(user))
+		}
+	}
 	group.Wait()
 	m.compareTwice()
 	m.compare()
+	for user := range m.paused {
+		m.setsState(user, apitype.UserReady)()
+	}
 	m.f.Clock.Advance(time.Duration(m.random.IntN(10)) * time.Minute)
 	now := m.f.Clock.Now()
 	maps.DeleteFunc(m.live, func(_ apitype.UUID, l apitype.Lease) bool { return !l.ExpiresAt.After(now) })
@@ -167,6 +184,9 @@ func (m *claimsModel) take(at *queue.Queue, request apitype.TakeRequest) (ids []
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if service.KindOf(err) == service.Conflict && m.paused[request.UserUUID] {
+		return nil
+	}
 	if err != nil {
 		m.t.Errorf("take: %v", err)
 		return nil
@@ -232,6 +252,54 @@ func (m *claimsModel) releasesUser(user apitype.UUID) func() {
 	}
 }
 
+// setsState returns a change of the state of a user.
+func (m *claimsModel) setsState(user apitype.UUID, state apitype.UserStateName) func() {
+	at, request := m.queue(), apitype.UserStateRequest{State: state}
+	if state == apitype.UserPaused {
+		request.Reason = new(apitype.PauseLunch)
+	}
+	return func() {
+		if _, err := at.SetState(m.t.Context(), m.caller, user, request); err != nil {
+			m.t.Errorf("set the state: %v", err)
+		}
+	}
+}
+
+// opens returns the lease of a call that a user chose, which ends a pause.
+func (m *claimsModel) opens(user apitype.UUID) func() {
+	calls := slices.SortedFunc(maps.Keys(m.donor), apitype.UUID.Compare)
+	call, at := calls[m.random.IntN(len(calls))], m.queue()
+	request := apitype.LeaseRequest{RequestUUID: apitype.NewUUID(), UserUUID: user}
+	return func() {
+		answer, err := at.Lease(m.t.Context(), m.caller, call, request)
+		if service.KindOf(err) == service.Conflict {
+			return // A colleague has the donor, or the call has ended.
+		}
+		var lease apitype.Lease
+		if err == nil {
+			err = apitype.DecodeExact(answer.JSON, &lease)
+		}
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if err != nil {
+			m.t.Errorf("lease: %v", err)
+			return
+		}
+		m.taken[lease.LeaseUUID] = lease
+	}
+}
+
+// isPaused reports whether a user takes no calls now.
+func (m *claimsModel) isPaused(user apitype.UUID) bool {
+	answer, err := m.queue().Agents(m.t.Context(), m.caller, apitype.QueueAgentsOptions{UserUUID: &user})
+	servicetest.Check(m.t, err)
+	var all apitype.QueueAgents
+	servicetest.Check(m.t, apitype.DecodeExact(answer.JSON, &all))
+	return slices.ContainsFunc(all.Agents, func(a apitype.QueueAgent) bool {
+		return a.UserUUID == user && a.State == apitype.UserPaused
+	})
+}
+
 // compare reads the live leases at each process. A lease that was given in a round in which its user was released, or its
 // call was worked on, may have come before or after that.
 func (m *claimsModel) compare() {
@@ -266,6 +334,9 @@ func (m *claimsModel) compare() {
 			holder[donor] = lease.LeaseUUID
 			_, isRequired := must[lease.LeaseUUID]
 			_, isAllowed := may[lease.LeaseUUID]
+			if m.paused[lease.UserUUID] && m.isPaused(lease.UserUUID) {
+				m.t.Errorf("the user of the lease %s is paused", lease.LeaseUUID)
+			}
 			if !isRequired && !isAllowed {
 				m.t.Errorf("lease %s is live: it was ended, or never given", lease.LeaseUUID)
 			}

@@ -79,6 +79,34 @@ func TestPauseGivesLeasesBack(t *testing.T) {
 	})
 }
 
+// TestPauseKeepsAnUnseenCallback leaves a callback due that was prefetched for a user who paused before it was shown. One
+// that was shown goes back to its place, as after a release.
+func TestPauseKeepsAnUnseenCallback(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		me, other := f.users[0], f.users[1]
+		for _, isAhead := range []bool{true, false} {
+			call := f.waitingCalls(1)[0]
+			due := apitype.NewTime(f.Clock.Now().Add(time.Hour))
+			later := fmt.Sprintf(`{"notBefore":%q,"userUuid":%q}`, due, me)
+			f.want(204, "PUT", "/fundesk/v1/queue/calls/"+call.String()+"/later", later)
+			f.Clock.Advance(2 * time.Hour)
+			if got := f.take(me, fmt.Sprintf(`,"ahead":%t`, isAhead)).Leases; len(got) != 1 || got[0].CallUUID != call {
+				t.Fatalf("got %+v, want the callback", got)
+			}
+			f.setState(f.token, me, lunch)
+			got := f.take(other, "").Leases
+			if len(got) != 1 || got[0].CallUUID != call {
+				t.Fatalf("got %+v, want the call for a colleague", got)
+			}
+			if isDue := got[0].DueAt != nil && got[0].DueAt.Equal(due); isDue != isAhead {
+				t.Errorf("ahead %t: got a callback of %v, want %t", isAhead, got[0].DueAt, isAhead)
+			}
+			f.setState(f.token, me, `{"state":"ready"}`)
+			f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/cancel", `{}`)
+		}
+	})
+}
+
 // TestPauseEnds ends a pause by ready, by a call that the user opens, and after 12 hours. A pending lease is no call
 // that was opened.
 func TestPauseEnds(t *testing.T) {

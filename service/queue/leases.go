@@ -62,13 +62,22 @@ func (q *Queue) Lease(
 	if err := q.rules.NoteRead(ctx, t.shown()...); err != nil {
 		return service.Answer{}, err
 	}
+	var pause *apitype.PauseReason
 	err = q.rules.Read(ctx, service.ReadRecord, "read what was leased", func(r service.Reader) error {
 		leases, err := named(r, t.leases)
-		if err == nil {
-			answer.JSON, err = q.appendLease(nil, c, r, leases[0])
+		if err != nil {
+			return err
 		}
+		answer.JSON, err = q.appendLease(nil, c, r, leases[0])
+		if err != nil || t.pending {
+			return err
+		}
+		pause, err = pauseOf(r, request.UserUUID, t.now)
 		return err
 	})
+	if err == nil && pause != nil { // It began during the lease, which ends it.
+		return q.Lease(ctx, c, id, request)
+	}
 	return answer, err
 }
 
@@ -565,9 +574,24 @@ func releaseLeases(
 		leases = slices.DeleteFunc(leases, func(l service.LeaseRow) bool { return l.Pending })
 	}
 	for _, lease := range leases {
-		if err := service.EndLease(tx, lease, now, service.EndedByReturn, nil); err != nil {
+		var keepsDeferral func(*service.QueueRow) bool
+		if lease.ShownAt == nil {
+			keepsDeferral = deferralOf(lease)
+		}
+		if err := service.EndLease(tx, lease, now, service.EndedByReturn, keepsDeferral); err != nil {
 			return 0, err
 		}
 	}
 	return len(leases), nil
+}
+
+// deferralOf gives the call of a lease that its user never saw its deferral back.
+func deferralOf(lease service.LeaseRow) func(*service.QueueRow) bool {
+	return func(row *service.QueueRow) bool {
+		isDue := row.Call == lease.CallUUID && lease.DueAt != nil
+		if isDue {
+			row.DueAt, row.KeptFor = lease.DueAt, lease.KeptFor
+		}
+		return isDue
+	}
 }

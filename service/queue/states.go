@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 )
 
 // SetState sets whether a user takes calls. A pause gives the user's leases back, except pending ones. A repeat changes
-// nothing.
+// nothing. The pause is committed before the leases are read: a concurrent take either finds the pause after its own
+// commit, or its leases are among those that are given back.
 // PUT /fundesk/v1/queue/users/{uuid}/state
 func (q *Queue) SetState(
 	ctx context.Context,
@@ -42,12 +44,6 @@ func (q *Queue) SetState(
 				state.Since = was.Since
 			}
 		}
-		if request.State == apitype.UserPaused {
-			state.Released, err = releaseLeases(tx, c.Scope, user, false, now)
-			if err != nil {
-				return err
-			}
-		}
 		if state.Since != now {
 			return nil
 		}
@@ -65,10 +61,35 @@ func (q *Queue) SetState(
 		}
 		return tx.Audit(line)
 	})
-	if err == nil {
-		q.counted(Released, state.Released)
+	if err != nil || request.State != apitype.UserPaused {
+		return service.Answered(state, err)
 	}
-	return service.Answered(state, err)
+	err = q.rules.Write(ctx, service.WriteIsolated, "release the paused user", func(tx service.Tx) (err error) {
+		state.Released, err = releaseLeases(tx, c.Scope, user, false, q.rules.TimeOf(tx))
+		return err
+	})
+	if err != nil {
+		return service.Answer{}, err
+	}
+	q.counted(Released, state.Released)
+	return service.Answered(state, nil)
+}
+
+// pauseOf returns the pause of a user, or nil.
+func pauseOf(r service.Reader, user apitype.UUID, now apitype.Time) (*apitype.PauseReason, error) {
+	rows, err := r.UserStates(&user, apitype.NewTime(now.Add(-apitype.MaxPause)))
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return rows[0].At(now).Reason, nil
+}
+
+// errPaused refuses a take of a paused user.
+func errPaused(reason apitype.PauseReason) error {
+	return &service.Error{
+		Kind:   service.Conflict,
+		Detail: fmt.Sprintf("the user is paused (%s) and gets no calls; end the pause: fundesk queue ready", reason),
+	}
 }
 
 // maySetState refuses an account without calls:attempt. A signed-in person needs settings:write for other users.

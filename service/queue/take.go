@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -117,10 +116,7 @@ func (t *taking) give(tx service.Tx) error {
 		return err
 	}
 	if before.Pause != nil {
-		return &service.Error{
-			Kind:   service.Conflict,
-			Detail: fmt.Sprintf("the user is paused (%s) and gets no calls; end the pause: fundesk queue ready", *before.Pause),
-		}
+		return errPaused(*before.Pause)
 	}
 	t.begin(before)
 	t.query.Rules = rules
@@ -220,10 +216,18 @@ func (t *taking) newLease(row service.QueueRow, ordinal int) service.LeaseRow {
 }
 
 // takeAnswer writes the leases with their calls, and how many calls wait. It ends like a page before it gets
-// too long, with one lease at least; the other calls wait again. Spec gap: S32.
+// too long, with one lease at least; the other calls wait again. Spec gap: S32. If the user has paused by now, it gives
+// all calls back.
 func (q *Queue) takeAnswer(ctx context.Context, t *taking) (answer service.Answer, err error) {
 	given := 0
-	err = q.rules.Read(ctx, service.ReadRecord, "read what was taken", func(r service.Reader) error {
+	var pause *apitype.PauseReason
+	err = q.rules.Read(ctx, service.ReadRecord, "read what was taken", func(r service.Reader) (err error) {
+		if len(t.leases) > 0 {
+			pause, err = pauseOf(r, t.request.UserUUID, t.now)
+		}
+		if err != nil || pause != nil {
+			return err
+		}
 		leases, err := named(r, t.leases)
 		if err != nil {
 			return err
@@ -256,15 +260,20 @@ func (q *Queue) takeAnswer(ctx context.Context, t *taking) (answer service.Answe
 	}
 	over := t.leases[given:]
 	t.leases = t.leases[:given]
-	return answer, q.rules.Write(ctx, service.WriteIsolated, "give calls back", func(tx service.Tx) error {
+	if err := q.giveBack(ctx, t, over); err != nil {
+		return service.Answer{}, err
+	}
+	if pause != nil {
+		return service.Answer{}, errPaused(*pause)
+	}
+	return answer, nil
+}
+
+// giveBack ends leases whose user was not shown their calls. The calls keep their deferrals.
+func (q *Queue) giveBack(ctx context.Context, t *taking, over []service.LeaseRow) error {
+	return q.rules.Write(ctx, service.WriteIsolated, "give calls back", func(tx service.Tx) error {
 		for _, l := range over {
-			err := service.EndLease(tx, l, t.now, service.EndedByMove, func(row *service.QueueRow) bool {
-				isDue := row.Call == l.CallUUID && l.DueAt != nil
-				if isDue {
-					row.DueAt, row.KeptFor = l.DueAt, l.KeptFor
-				}
-				return isDue
-			})
+			err := service.EndLease(tx, l, t.now, service.EndedByMove, deferralOf(l))
 			if err != nil {
 				return err
 			}
