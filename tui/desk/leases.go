@@ -230,6 +230,9 @@ func (s *leases) onTaken(t taken, err error) {
 	if isPaused := apiclient.KindOf(err) == apiclient.KindConflict; isPaused && !s.day.IsPaused() {
 		s.day.readToday() // Another Desk has paused.
 	}
+	if apiclient.KindOf(err) == apiclient.KindConflict { // It was refused: nothing of it is left.
+		s.request = apitype.UUID{}
+	}
 	if s.day.IsPaused() && err != nil {
 		return
 	}
