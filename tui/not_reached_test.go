@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
@@ -74,6 +76,10 @@ func TestNoSuchNumber(t *testing.T) {
 		t.Fatalf("got:\n%s\nwant the card with the mobile number struck out", d.text())
 	}
 	d.sees("no such number  mobile rang", "home  d dials")
+	for _, width := range []int{80, 100, 120, 200} { // Next to what is held.
+		d.send(tea.WindowSizeMsg{Width: width, Height: 24})
+		d.sees("the card stays, and the home number is next", "◷ not r")
+	}
 	d.press("u")
 	if d.app.Day.Card.IsStruck("mobile") {
 		t.Error("taken back: the number is still struck out")

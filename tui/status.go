@@ -62,20 +62,30 @@ func (a *app) status() string {
 	if a.layout.Panes > 1 && a.Day.Offline == "" { // Next to the time, so that a second changes one place of the line.
 		bar = " " + strings.Fields(a.HoldBar(left))[0]
 	}
+	forHeld := width - a.newsWidth()
 	label, rest := changes.HeldParts(a.KeyOf(page.ActUndo), false)
-	if render.Width(sign+page.Clean(label)+bar+rest) > width {
+	if render.Width(sign+page.Clean(label)+bar+rest) > forHeld {
 		label, rest = changes.HeldParts(a.KeyOf(page.ActUndo), true)
 	}
 	rest = bar + rest
-	if label = page.Clean(label); render.Width(sign+label+rest) > width {
+	if label = page.Clean(label); render.Width(sign+label+rest) > forHeld {
 		label = strings.Replace(label, strings.Split(a.Say("%s there (%s here)"), "%s")[1], " (", 1)
 	}
-	held := sign + widget.Fit(label, min(render.Width(label), max(width-render.Width(sign+rest), 1))) + rest
+	held := sign + widget.Fit(label, min(render.Width(label), max(forHeld-render.Width(sign+rest), 1))) + rest
 	room := width - render.Width(held) - 2
 	if room < leastNews || a.Messages.IsSaid() && a.Messages.Aside && len(a.Messages.Errors) == 0 {
 		return a.Styles.Held(widget.Fit(held, width))
 	}
 	return a.Styles.Held(held) + "  " + a.news(room)
+}
+
+// newsWidth returns the room that a message needs next to a held change: it tells what is next, and the name of what is
+// held gives way. Most of the line stays for the held change.
+func (a *app) newsWidth() int {
+	if !a.Messages.IsSaid() || a.Messages.Aside {
+		return 0
+	}
+	return min(render.Width(page.Clean(a.Messages.Text))+2, a.layout.Width*3/5)
 }
 
 // news returns the reply to a key, an error, an offer, or the latest message.

@@ -25,6 +25,7 @@ type Change struct {
 	apiclient.Change
 	Label string // What it is, as it is shown: "complete: A. Jansen".
 	says  string // The effect in words: "may not be phoned any more". Empty without one.
+	next  string // What the agent does next, shown once the change is on disk. Empty without it.
 	// effect is the effect on the donor that the service should store. Empty without one.
 	effect apitype.ResultEffect
 	err    error // Why it cannot be sent at all.
@@ -290,7 +291,9 @@ func (c *Changes) onQueued(q queued) bool {
 	if !q.change.atOnce {
 		c.Held = append(c.Held, Held{Change: q.change, id: q.entry.ID, Until: q.entry.NotBefore})
 	}
-	c.notify(Notice{}) // Earlier messages are outdated.
+	if !q.change.isExtra {
+		c.notify(Notice{Text: q.change.next}) // Earlier messages are outdated.
+	}
 	if q.left != nil {
 		c.notify(
 			Notice{

@@ -44,8 +44,8 @@ func (d *Day) NotReachedFor(reason apitype.NotReached) []Event {
 	attempt, describes := d.attempt(reason)
 	if next, isLeft := d.numberAfter(reason); isLeft {
 		d.struck = append(d.struck, struckNumber{d.dialledKind(), attempt.group})
+		attempt.next = d.Say("the card stays, and the %s number is next", d.Say(next.Kind))
 		d.Changes.submit(attempt)
-		d.sayf("no such number: the card stays, and the %s number is next", d.Say(next.Kind))
 	} else {
 		d.finish(attempt, d.notReachedWords(reason), false)
 	}

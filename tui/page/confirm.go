@@ -46,11 +46,11 @@ func (c *Confirm) Hints() []Hint {
 	if c.Yes != nil {
 		return []Hint{{"y", "yes"}, {"n", "no"}}
 	}
-	var hints []Hint
+	hints := []Hint{{"esc", "back"}} // First: the labels may be long.
 	for _, o := range c.options {
 		hints = append(hints, Hint{o.Key, o.Label})
 	}
-	return append(hints, Hint{"esc", "back"})
+	return hints
 }
 
 // View implements Dialog.
@@ -65,7 +65,7 @@ func (c *Confirm) View(s Styles, width, _ int) (string, []string) {
 	for _, o := range c.options {
 		lines = append(lines, widget.Fit(s.Key(o.Key)+" "+s.say(o.Label), width))
 	}
-	return c.Title, append(lines, s.Dim(s.say("esc goes back")))
+	return c.Title, lines
 }
 
 // unseen is the time during which a dialog that opened by itself accepts no answer.
