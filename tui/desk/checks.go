@@ -41,7 +41,7 @@ var checkTexts = map[string]struct{ label, text string }{
 // call is on the Desk.
 func (e *Form) Required() []string {
 	d := e.day
-	if d.Call == nil || !d.settings.checks || d.WaitsForSettings() {
+	if d.Call == nil || !d.has(apitype.ExtensionChecks) || d.WaitsForSettings() {
 		return nil
 	}
 	if !d.hasRequired {
@@ -106,7 +106,7 @@ func (e *Form) checkLabel(name string) string {
 // checksChange returns what was ticked of the call on the desk as it is sent; false if there is nothing to send, or the
 // service keeps no checks.
 func (d *Day) checksChange() (Change, bool) {
-	if !d.settings.checks || len(d.Form.Checked) == 0 {
+	if !d.has(apitype.ExtensionChecks) || len(d.Form.Checked) == 0 {
 		return Change{}, false
 	}
 	checks := apitype.CallChecks{UserUUID: d.Agent}

@@ -28,7 +28,6 @@ type leases struct {
 	*base
 	asked  bool // Whether the service has a queue is known.
 	usable bool // It has.
-	notes  bool // The service stores notes for the next agent.
 	held   []lease
 	marks  *marks
 	// ended has the calls of this session whose pending lease ended with an accepted change. Another change is a late
@@ -63,11 +62,8 @@ type lease struct {
 // What the work of leases brings.
 type (
 	discovered struct {
-		has, notes bool
-		settings   bool // It has settings of the floor.
-		effects    bool // It carries out the effects of results.
-		checks     bool // It keeps what was checked in a call.
-		adopted    []lease
+		has     bool
+		adopted []lease
 	}
 	taken struct {
 		leases      []lease
@@ -87,10 +83,6 @@ func (d *Day) discover() {
 			return discovered{}, err
 		}
 		found := discovered{has: has}
-		found.notes, _ = d.Client.Has(ctx, apitype.ExtensionNotes)
-		found.settings, _ = d.Client.Has(ctx, apitype.ExtensionSettings)
-		found.effects, _ = d.Client.Has(ctx, apitype.ExtensionEffects)
-		found.checks, _ = d.Client.Has(ctx, apitype.ExtensionChecks)
 		notes, _ := d.Outbox.AdoptLeases() // Others may have them; what is lost expires.
 		for _, note := range notes {
 			if has {
@@ -116,14 +108,12 @@ func (s *leases) adopt(ctx context.Context, note *outbox.HeldLease) (lease, erro
 }
 
 func (d *Day) onDiscovered(found discovered, err error) {
-	isAnnounced := found.settings || err != nil // Without an answer they may be.
+	isAnnounced := d.has(apitype.ExtensionSettings) || err != nil // Without an answer they may be.
 	d.floor.waits.Store(isAnnounced && !d.settings.isRead && d.floor.kept.Load() == nil)
 	if !d.isRead("cannot ask whether the service has a queue", err) {
 		return
 	}
-	d.settings.effects = found.effects
-	d.settings.checks = found.checks
-	d.leases.asked, d.leases.usable, d.leases.notes = true, found.has, found.notes
+	d.leases.asked, d.leases.usable = true, found.has
 	d.leases.held = append(d.leases.held, found.adopted...)
 	if found.has {
 		d.leases.readQueue()

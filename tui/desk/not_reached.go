@@ -9,16 +9,10 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// reasonWords has the reasons of attempts in words.
-var reasonWords = map[apitype.NotReached]string{
-	apitype.NotReachedNoAnswer:     "no answer",
-	apitype.NotReachedBusy:         "busy",
-	apitype.NotReachedVoicemail:    "voicemail",
-	apitype.NotReachedNoSuchNumber: "no such number",
-}
-
 // ReasonWords returns the reason of an attempt in words.
-func ReasonWords(reason apitype.NotReached) string { return reasonWords[reason] }
+func ReasonWords(reason apitype.NotReached) string {
+	return strings.ReplaceAll(string(reason), "-", " ")
+}
 
 // struckNumber is a number of the donor that does not exist, by an attempt.
 type struckNumber struct {
@@ -80,7 +74,7 @@ func (d *Day) notReachedWords(reason apitype.NotReached) string {
 	if reason == "" {
 		return d.Say("not reached")
 	}
-	return d.Say("not reached") + ", " + d.Say(reasonWords[reason])
+	return d.Say("not reached") + ", " + d.Say(ReasonWords(reason))
 }
 
 // attempt returns the attempt for the call on the Desk, and its description if there is one. Its time is the time of
@@ -144,7 +138,7 @@ func (q *Questions) NotReachedWhy() Answer {
 			pick := q.onCall(func() Answer { return q.notReached(reason) })
 			ask.Choices = append(ask.Choices, Choice{
 				Key:   strconv.Itoa(i + 1),
-				Label: q.Say(reasonWords[reason]),
+				Label: q.Say(ReasonWords(reason)),
 				Pick:  pick,
 			})
 		}
@@ -180,7 +174,7 @@ func (q *Questions) notReached(reason apitype.NotReached) Answer {
 func (q *Questions) recordAttempt(reason apitype.NotReached) Answer {
 	d := q.day
 	_, stays := d.numberAfter(reason)
-	if !d.leases.notes || strings.TrimSpace(d.Form.Notes) == "" || stays {
+	if !d.has(apitype.ExtensionNotes) || strings.TrimSpace(d.Form.Notes) == "" || stays {
 		return Answer{Events: d.NotReachedFor(reason)}
 	}
 	return Answer{Next: &Question{Title: q.Say("Not reached: where do your notes go?"), Choices: []Choice{

@@ -26,11 +26,11 @@ func (d *Day) PauseText() string {
 	if !d.IsPaused() {
 		return ""
 	}
-	return d.Say("paused · %s %s · any key resumes", d.Say(string(d.pause.reason)), spentText(d.Now().Sub(d.pause.since)))
+	return d.Say("paused · %s %s · any key resumes", d.Say(string(d.pause.reason)), SpentText(d.Now().Sub(d.pause.since)))
 }
 
-// spentText returns a time span as minutes and seconds.
-func spentText(spent time.Duration) string {
+// SpentText returns a time span as minutes and seconds.
+func SpentText(spent time.Duration) string {
 	seconds := int(max(spent, 0).Seconds())
 	return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
 }
@@ -59,7 +59,7 @@ func (d *Day) EndPause() []Event {
 			d.fail("still paused", err)
 			return
 		}
-		d.sayf("the pause of %s is over", spentText(d.Now().Sub(d.pause.since)))
+		d.sayf("the pause of %s is over", SpentText(d.Now().Sub(d.pause.since)))
 		d.pause = pause{}
 	})
 	return d.drain()

@@ -32,8 +32,6 @@ type settingsReading struct {
 	asked      time.Time     // Zero if never.
 	retry      time.Duration // The wait after the failure before. Zero without one.
 	isRead     bool          // The service has answered, or has no settings.
-	effects    bool          // The service itself stores the effects of results.
-	checks     bool          // The service keeps what was checked in a call.
 	coming     *keptSettings // The settings from the next call on. Nil without any.
 }
 
@@ -237,7 +235,7 @@ func (b *base) donorCountry(call *apitype.Call) string {
 // storesEffect returns the effect of a result that the service stores when the call on the Desk is completed, or an
 // empty text.
 func (d *Day) storesEffect(result apitype.ResultChoice) apitype.ResultEffect {
-	if !d.settings.effects {
+	if !d.has(apitype.ExtensionEffects) {
 		return ""
 	}
 	for _, known := range d.floor.of(d.Call).ResultsOf(d.Call.Type) {

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -230,7 +229,7 @@ func (c *card) headLine() string {
 	spent := now.Sub(c.Day.Card.Since())
 	aside := s.Dim(s.DueSign + " " + c.Say("%d min", int(max(spent, 0).Minutes()))) // It changes once a minute.
 	if !c.Day.Card.Dialled().IsZero() {
-		aside = s.bold(s.DueSign + " " + clock(spent))
+		aside = s.bold(s.DueSign + " " + desk.SpentText(spent))
 	}
 	if whose := c.Day.Card.Whose(); whose != "" {
 		aside += " " + Clean(c.Say(whose))
@@ -250,12 +249,6 @@ func (c *card) headLine() string {
 		}
 	}
 	return c.frame.Top(title, aside)
-}
-
-// clock returns a time span as minutes and seconds.
-func clock(d time.Duration) string {
-	seconds := int(max(d, 0).Seconds())
-	return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
 }
 
 // nameLines returns the full name of the donor, with language and age.

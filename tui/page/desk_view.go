@@ -371,7 +371,7 @@ func (d *Desk) hourLine() string {
 			counts[hourSteps-1-step]++
 		}
 	}
-	return d.Styles.sparkline(counts)
+	return sparkline(d.Styles, counts)
 }
 
 // sessionLines returns what the service has accepted since the desk was opened.

@@ -262,14 +262,24 @@ func (v *Floor) heldLines(leases []apitype.Lease) []string {
 	return lines
 }
 
-// workWords has the operations of an agent in words.
-var workWords = map[string]string{
-	apitype.WorkAttempt:  "not reached",
-	apitype.WorkComplete: "completed",
-	apitype.WorkCancel:   "cancelled",
-	apitype.WorkExpire:   "expired",
-	apitype.WorkDefer:    "later",
-	apitype.WorkRelease:  "given back",
+// workWord returns an operation of an agent in words.
+func workWord(operation string) string {
+	switch operation {
+	case apitype.WorkAttempt:
+		return "not reached"
+	case apitype.WorkComplete:
+		return "completed"
+	case apitype.WorkCancel:
+		return "cancelled"
+	case apitype.WorkExpire:
+		return "expired"
+	case apitype.WorkDefer:
+		return "later"
+	case apitype.WorkRelease:
+		return "given back"
+	default:
+		return ""
+	}
 }
 
 // workLines returns what an agent did, the newest first.
@@ -277,7 +287,7 @@ func (v *Floor) workLines(work []apitype.AgentWorkItem) []string {
 	var lines []string
 	for _, w := range work {
 		at := w.Time.In(v.Day.Now().Location()).Format("15:04")
-		text := at + "  " + widget.Fit(v.Say(render.Words(string(w.Type))), queueType+2) + v.Say(workWords[w.Operation])
+		text := at + "  " + widget.Fit(v.Say(render.Words(string(w.Type))), queueType+2) + v.Say(workWord(w.Operation))
 		switch {
 		case w.Reason != nil:
 			text += ", " + v.Say(desk.ReasonWords(*w.Reason))

@@ -253,7 +253,7 @@ func (v *Floor) paceLine() string {
 		return ""
 	}
 	slices.Reverse(counts)
-	return v.Styles.sparkline(counts)
+	return sparkline(v.Styles, counts)
 }
 
 // The bars of results, in cells.

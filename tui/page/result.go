@@ -1,7 +1,6 @@
 package page
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -78,13 +77,16 @@ func (r *askedResult) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	}
 }
 
-// azerty has the digits of the keys of French and Belgian keyboards without shift. The key of 6 has another meaning.
-var azerty = map[string]string{
-	"&": "1", "é": "2", `"`: "3", "'": "4", "(": "5", "§": "6", "è": "7", "_": "8", "!": "8", "ç": "9", "à": "0",
+// digitOf returns the digit of a key without shift on French and Belgian keyboards, or the key itself. The key of 6 has
+// another meaning.
+func digitOf(name string) string {
+	for digit, keys := range []string{"à", "&", "é", `"`, "'", "(", "§", "è", "_!", "ç"} {
+		if name != "" && strings.Contains(keys, name) {
+			return strconv.Itoa(digit)
+		}
+	}
+	return name
 }
-
-// digitOf returns the digit of a key without shift, or the key itself.
-func digitOf(name string) string { return cmp.Or(azerty[name], name) }
 
 // Hints implements Dialog.
 func (r *askedResult) Hints() []Hint {

@@ -259,20 +259,8 @@ func (v *Stats) dayLines(width int) []string {
 
 // line draws values as one line of steps, the oldest first.
 func (v *Stats) line(label string, values []float64, more string) string {
-	highest := max(slices.Max(values), 1e-9)
-	var b strings.Builder
-	for _, value := range values {
-		step := int(value/highest*float64(len(v.Styles.steps)-1) + 0.5)
-		b.WriteString(v.Styles.steps[step])
-	}
-	return widget.Fit(
-		"  "+v.Say(label),
-		barLabel+barNumber,
-	) + " " + v.Styles.accent(
-		b.String(),
-	) + " " + v.Styles.Dim(
-		more,
-	)
+	steps := cmp.Or(sparkline(v.Styles, values), strings.Repeat(v.Styles.steps[0], len(values)))
+	return widget.Fit("  "+v.Say(label), barLabel+barNumber) + " " + v.Styles.accent(steps) + " " + v.Styles.Dim(more)
 }
 
 func (v *Stats) otherTables(width int) []string {

@@ -188,15 +188,15 @@ func (s Styles) eighth(n int) string {
 	return string([]rune("▏▎▍▌▋▊▉")[n-1])
 }
 
-// sparkline draws counts as heights, the first at the left, or nothing if all are zero.
-func (s Styles) sparkline(counts []int) string {
-	highest := slices.Max(counts)
+// sparkline draws values as heights, the first at the left, or nothing if all are zero.
+func sparkline[N int | float64](s Styles, values []N) string {
+	highest := slices.Max(values)
 	if highest == 0 {
 		return ""
 	}
 	var b strings.Builder
-	for _, n := range counts {
-		b.WriteString(s.steps[n*(len(s.steps)-1)/highest])
+	for _, value := range values {
+		b.WriteString(s.steps[int(float64(value)/float64(highest)*float64(len(s.steps)-1)+0.5)])
 	}
 	return b.String()
 }
