@@ -127,3 +127,27 @@ func TestCallbackWithReason(t *testing.T) {
 		t.Errorf("got %d announcements, want one:\n%s", n, d.text())
 	}
 }
+
+// A detail of two lines is shown whole, or not at all, at each height of the screen.
+func TestWrappedDetailIsNotCut(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	d := newDriver(t, w.options)
+	d.press("n")
+	seen, hidden := 0, 0
+	for height := 16; height <= 36; height++ {
+		d.send(tea.WindowSizeMsg{Width: 120, Height: height})
+		first, second := strings.Contains(d.text(), "social security number"), strings.Contains(d.text(), "•••••••89")
+		if first != second {
+			t.Errorf("height %d: got the first line %t and the second %t:\n%s", height, first, second, d.text())
+		}
+		if first {
+			seen++
+		} else {
+			hidden++
+		}
+	}
+	if seen == 0 || hidden == 0 {
+		t.Errorf("got the detail at %d heights, and not at %d, want some of each", seen, hidden)
+	}
+}

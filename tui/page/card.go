@@ -98,9 +98,26 @@ func (d *Desk) callPane(frame widget.Frame, height int) []string {
 	}
 	lines := append(top, d.view.Lines()[:room]...)
 	if below := d.view.Below(); below > 0 && room > 0 && d.fixing() == nil {
-		lines[len(lines)-1] = frame.Line(d.Styles.Dim(d.Say("… %d more, j scrolls", below+1)))
+		at := len(lines) - 1
+		for c.focus < 0 && at > len(top) && c.isContinued(lines[at]) { // A wrapped line is shown whole, or not.
+			lines[at] = frame.Line("")
+			at--
+			below++
+		}
+		lines[at] = frame.Line(d.Styles.Dim(d.Say("… %d more, j scrolls", below+1)))
 	}
 	return frame.Close(append(lines, form...), height)
+}
+
+// isContinued reports whether a line of the card goes on with the one above: its label is empty.
+func (c *card) isContinued(line string) bool {
+	text := ansi.Strip(line)
+	if !c.frame.Bare {
+		text = strings.TrimSuffix(strings.TrimPrefix(text, ansi.Strip(c.frame.Left)+" "), ansi.Strip(c.frame.Right))
+	}
+	text = strings.TrimRight(text, " ")
+	indent := len(text) - len(strings.TrimLeft(text, " "))
+	return indent > factLabel && indent < len(text)
 }
 
 // size returns how many lines sections have.
