@@ -75,7 +75,7 @@ func TestNoSuchNumber(t *testing.T) {
 	if !d.app.Day.IsOn(call) || !d.app.Day.Card.IsStruck("mobile") {
 		t.Fatalf("got:\n%s\nwant the card with the mobile number struck out", d.text())
 	}
-	d.sees("no such number  mobile rang", "home  d dials")
+	d.sees("no such number  mobile called ", "home  d dials")
 	for _, width := range []int{80, 100, 120, 200} { // Next to what is held.
 		d.send(tea.WindowSizeMsg{Width: width, Height: 24})
 		d.sees("the card stays, and the home number is next", "◷ not r")
