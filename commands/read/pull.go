@@ -265,7 +265,7 @@ func (p *puller[T]) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	return follow(cmd.Context(), s, p.interval, func() (isLast bool, err error) {
+	err = follow(cmd.Context(), s, p.interval, func() (isLast bool, err error) {
 		round := feed.From(last.Position)
 		begun := func() error {
 			started, ok := round.Begun()
@@ -287,6 +287,7 @@ func (p *puller[T]) run(cmd *cobra.Command) (err error) {
 		last.Position = next
 		return !p.follow, p.keep(path, last)
 	})
+	return ended(cmd.Context(), s, p.follow, err)
 }
 
 // begin returns the position where the pull begins, and the file for its end. The file is empty if none is kept.

@@ -57,13 +57,14 @@ func (p *changePuller) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	return follow(cmd.Context(), p.session, p.interval, func() (isLast bool, err error) {
+	err = follow(cmd.Context(), p.session, p.interval, func() (isLast bool, err error) {
 		err = p.pull(cmd.Context())
 		if errors.Is(err, apiclient.ErrLostPosition) {
 			return false, cli.WithHint(err, "begin again: fundesk pull changes --reset")
 		}
 		return !p.follow, err
 	})
+	return ended(cmd.Context(), p.session, p.follow, err)
 }
 
 // begin reads the position where the pull begins.

@@ -40,7 +40,7 @@ func follow(ctx context.Context, s *cli.Session, interval time.Duration, round f
 		case err == nil:
 			hasAnswered, isTold = true, false
 		case !hasAnswered || known == nil || known.Kind != apiclient.KindUnavailable || !known.Retryable:
-			return ended(ctx, s, err)
+			return err
 		default:
 			if !isTold {
 				s.Note("%s; trying on", known)
@@ -48,14 +48,15 @@ func follow(ctx context.Context, s *cli.Session, interval time.Duration, round f
 			isTold, wait = true, max(interval, known.RetryAfter)
 		}
 		if err := apiclient.Pause(ctx, wait); err != nil {
-			return ended(ctx, s, err)
+			return err
 		}
 	}
 }
 
-// ended returns the error of a command that was interrupted between two rounds. A unit that systemd stops ends well.
-func ended(ctx context.Context, s *cli.Session, err error) error {
-	if !errors.Is(context.Cause(ctx), cli.ErrTerminated) {
+// ended returns the error of a command that follows. A unit that systemd stops ends well.
+func ended(ctx context.Context, s *cli.Session, isFollowing bool, err error) error {
+	isTerminated := errors.Is(context.Cause(ctx), cli.ErrTerminated)
+	if !isFollowing || !isTerminated {
 		return err
 	}
 	if s.App.Getenv("INVOCATION_ID") != "" {
