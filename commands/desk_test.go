@@ -77,7 +77,7 @@ func TestLineDeskTakesBackAndKeepsDrafts(t *testing.T) {
 		want          []string
 		attempts      int
 	}{
-		{"taken back", "a\nu\nq\n", []string{"sent in 5 s, u takes it back", "taken back: not reached"}, 0},
+		{"undone", "a\nu\nq\n", []string{"sent in 5 s, u undoes it", "undone: not reached"}, 0},
 		{"left in the middle", "c\nreached\n7\nq\n", []string{"notes, empty for none"}, 0},
 		{"taken up again", "D\nq\n", []string{"1 draft is not sent yet", "entered before and not sent: result reached, rating 7"}, 0},
 		{"asked before it ends", "X\nn\nq\n", []string{"Cancel the call to"}, 0},
@@ -420,7 +420,7 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 		t.Errorf("got %q, want each answer on its line, twice", said)
 	}
 	said = desk("X", "g", "F", "3", "", "F", "3", "", "q")
-	has(said, `there is no "X"`, "e-mail: old@example.org", "contact: phone unknown, e-mail unknown", "1st try", "3 win-back, chosen", "x everything", "F types and languages")
+	has(said, `there is no "X"`, "e-mail: old@example.org", "contact: phone unknown, e-mail unknown", "attempt 1", "3 win-back, chosen", "x everything", "F types and languages")
 	if strings.Contains(said, "X cancel") {
 		t.Errorf("got %q, want no cancel", said)
 	}
@@ -444,7 +444,7 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 	servicetest.Check(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(strings.Replace(config, "cancel", "skip", 1)), 0o600))
 	has(desk("", "zz", "q"), "that is not available now", `there is no "zz"`) // An empty answer skips nothing here, and ends nothing.
 	servicetest.Check(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600))
-	has(desk("b", "someday", "tomorrow 18:00", "m", "l", "", "q"), "is no time", "m for you\na for anybody\n", "later: ", "u takes it back")
+	has(desk("b", "someday", "tomorrow 18:00", "m", "l", "", "q"), "is no time", "m for you\na for anybody\n", "later: ", "u undoes it")
 }
 
 // TestLineDeskFindsADonor asks the service for a donor, who gets a new call if none is open.

@@ -196,7 +196,7 @@ func TestDialledCallIsReadAgain(t *testing.T) {
 	d.sees("◷ 1:00")
 	d.enter("a", "u")
 	if at := d.app.Day.Card.Dialled(); !at.Equal(dialled) {
-		t.Errorf("taken back: got the call dialled at %s, want %s", at, dialled)
+		t.Errorf("undone: got the call dialled at %s, want %s", at, dialled)
 	}
 	d.press("a")
 	entries, _, err := w.box.List()
@@ -290,9 +290,9 @@ func TestNumberIsALink(t *testing.T) {
 func TestDeskSpeaksTheLanguage(t *testing.T) {
 	t.Parallel()
 	for language, want := range map[string][]string{
-		"nl": {"VERIFICATIE · gevraagd 4 dagen geleden · 1e poging", "geboren", "kies eerst een resultaat", "niet bereikt"},
-		"de": {"VERIFIZIERUNG · angefragt vor 4 Tagen · 1. Versuch", "Adresse", "erst Ergebnis wählen", "nicht erreicht"},
-		"fr": {"VERIFICATION · asked 4 days ago · 1st try", "address", "completes once there is a result", "not reached"},
+		"nl": {"VERIFICATIE · aangevraagd 4 dagen geleden · poging 1", "geboren", "kies eerst een resultaat", "niet bereikt"},
+		"de": {"VERIFIZIERUNG · angefragt vor 4 Tagen · Versuch 1", "Adresse", "erst Ergebnis wählen", "nicht erreicht"},
+		"fr": {"VERIFICATION · requested 4 days ago · attempt 1", "address", "completes once there is a result", "not reached"},
 	} {
 		w := newWorld(t)
 		w.options.Language = language

@@ -101,7 +101,7 @@ func TestUndoWhileTheServiceIsAway(t *testing.T) {
 			w.Clock.Advance(6 * time.Second)
 			d.deliverOutbox(w)
 			d.send(ticked{})
-			if !slices.Contains(footerKeys(d), "u") || !strings.Contains(d.app.Day.Changes.HeldText("u"), "confirmed: Anna Jansen, sent when the service answers, u takes it back") {
+			if !slices.Contains(footerKeys(d), "u") || !strings.Contains(d.app.Day.Changes.HeldText("u"), "confirmed: Anna Jansen, sent when the service answers, u undoes it") {
 				t.Errorf("got %q and %q, want what can be taken back", footerKeys(d), d.app.Day.Changes.HeldText("u"))
 			}
 			if d.press("u"); !d.app.Day.IsOn(callID(1)) || d.app.Day.Form.ResultCode != "confirmed" || len(w.entries(t)) != 0 {
@@ -196,7 +196,7 @@ func TestHeldSendIsSeenAfterEveryFault(t *testing.T) {
 			d.press("y")
 		}
 		d.enter("1", "8", "ctrl+s")
-		if status := ansi.Strip(d.app.status()); !strings.Contains(status, ", sent in 5 s, u takes it back") || !strings.HasPrefix(status, "◷ confirmed: ") {
+		if status := ansi.Strip(d.app.status()); !strings.Contains(status, ", sent in 5 s, u undoes it") || !strings.HasPrefix(status, "◷ confirmed: ") {
 			t.Errorf("%s: got %q, want the send that is held", f.name, status)
 		}
 		frame := strings.ReplaceAll(d.text(), w.URL, "https://service.example")
@@ -297,7 +297,7 @@ func TestDraftThatCannotBeErasedIsSaid(t *testing.T) {
 	hide(t, dir, "drafts")
 	servicetest.Check(t, os.WriteFile(filepath.Join(dir, "drafts"), nil, 0o600))
 	m.press("ctrl+s")
-	m.see("u takes it back", "▲", onCard(4))
+	m.see("u undoes it", "▲", onCard(4))
 	m.press("!")
 	if screen := m.see("its draft could not"); strings.Contains(screen, "nothing was sent") {
 		t.Errorf("screen: got that nothing was sent of what is in the outbox:\n%s", screen)
@@ -341,7 +341,7 @@ func TestUnreadableDraftIsSaid(t *testing.T) {
 	hide(t, dir, "drafts")
 	servicetest.Check(t, os.WriteFile(filepath.Join(dir, "drafts"), nil, 0o600))
 	m.press("n")
-	m.see(onCard(1), "1st try")
+	m.see(onCard(1), "attempt 1")
 	m.until(func(screen string) bool { // Others complain of the folder, too, perhaps after it.
 		return strings.Contains(screen, "cannot read what was typed for call") || strings.Contains(screen, "errors, x dismisses")
 	}, []string{"that the draft cannot be read"})

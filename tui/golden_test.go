@@ -25,7 +25,7 @@ import (
 // one. Read them as code.
 func TestGoldenScreens(t *testing.T) {
 	t.Parallel()
-	previews := map[string]string{"calls": "gives", "persons": "1 pledge", "pledges": "to "}
+	previews := map[string]string{"calls": "donates", "persons": "1 pledge", "pledges": "to "}
 	identifiers, wireWords := regexp.MustCompile(`\b[0-9a-f]{8}\b`), regexp.MustCompile(`\b[a-z]+(_[a-z]+|[A-Z][a-z]+)+\b|[0-9a-f]{8}-[0-9a-f]{4}-`)
 	for _, size := range [][2]int{{80, 24}, {120, 36}, {200, 50}} {
 		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {

@@ -247,10 +247,10 @@ func TestLastCalls(t *testing.T) {
 	}
 	fate(desk.FateHeld)
 	d.press("enter")
-	d.sees("not reached ▰▰▰▰▰ 5 s", "u takes it back")
+	d.sees("not reached ▰▰▰▰▰ 5 s", "u undoes it")
 	d.enter("esc", "u")
 	if len(d.app.Day.Recent) != 0 || !d.app.Day.IsOn(first) {
-		t.Fatalf("taken back: got %+v, want none and the call on the desk", d.app.Day.Recent)
+		t.Fatalf("undone: got %+v, want none and the call on the desk", d.app.Day.Recent)
 	}
 	w.seen()
 	d.press("a")

@@ -82,7 +82,7 @@ func TestNoSuchNumber(t *testing.T) {
 	}
 	d.press("u")
 	if d.app.Day.Card.IsStruck("mobile") {
-		t.Error("taken back: the number is still struck out")
+		t.Error("undone: the number is still struck out")
 	}
 	w.Clock.Advance(2 * time.Second)
 	d.enter("A", "4")

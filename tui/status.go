@@ -253,7 +253,7 @@ func (a *app) undoWord() string {
 		return a.Say("undo")
 	}
 	name = strings.Join(strings.Fields(page.Clean(name)), " ")
-	return a.Say("takes back %s", widget.Fit(name, min(render.Width(name), mostProfile)))
+	return a.Say("undoes %s", widget.Fit(name, min(render.Width(name), mostProfile)))
 }
 
 func (a *app) hintLine(hints []page.Hint) string {

@@ -131,11 +131,11 @@ func TestDemoTakesBackAHeldSend(t *testing.T) {
 		card := cardOnScreen.FindString(term.waitFor("y copies"))
 		term.lookAtCall()
 		term.send("a")
-		term.waitFor("takes it back")
+		term.waitFor("undoes it")
 		term.send("u")
 		// It is held for five seconds: a machine may stand still for longer, and send it.
 		term.wait("what became of it", func(screen string) bool {
-			taken = strings.Contains(screen, "taken back: not reached") && strings.Contains(screen, card)
+			taken = strings.Contains(screen, "undone: not reached") && strings.Contains(screen, card)
 			return taken || strings.Contains(screen, "nothing to undo") || strings.Contains(screen, "cannot undo")
 		})
 		term.send("x") // Dismisses what was said.

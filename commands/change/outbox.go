@@ -447,7 +447,7 @@ func waitHeld(ctx context.Context, s *cli.Session, box *outbox.Outbox, ids []str
 	if len(ids) > 1 {
 		what = "fundesk outbox drop ID"
 	}
-	s.Note("held for %s; ctrl+c or %s takes it back", hold, what)
+	s.Note("held for %s; ctrl+c or %s undoes it", hold, what)
 	wait := s.App.Sleep
 	if wait == nil {
 		wait = apiclient.Pause

@@ -87,7 +87,7 @@ func runTUI(s *cli.Session, cmd *cobra.Command, page string, ascii bool) error {
 }
 
 // inventedNotice announces the colleagues of the sample data.
-const inventedNotice = "the colleagues on the Floor are invented, like all sample data"
+const inventedNotice = "Demo: everyone here is invented"
 
 // colleagues has the colleagues of sample data work until the function that it returns is called.
 func colleagues(s *cli.Session) (leave func()) {

@@ -45,7 +45,7 @@ func (b *Batch) isQueued(q queued) {
 // isTakenBack notes that a record's change was undone.
 func (b *Batch) isTakenBack(entry string) {
 	if r := b.find(entry); r != nil {
-		r.State = stateTakenBack
+		r.State = stateUndone
 	}
 }
 
@@ -75,7 +75,7 @@ func (b *Batch) hear(e outbox.Event) bool {
 	case outbox.OutcomeRejected:
 		r.State = ErrorText("refused", e.Err)
 	case outbox.OutcomeDropped:
-		r.State = stateTakenBack
+		r.State = stateUndone
 	default:
 		r.State = ErrorText("waits", e.Err)
 	}
@@ -85,15 +85,15 @@ func (b *Batch) hear(e outbox.Event) bool {
 // Answered returns how many records have a final state: done, refused, deferred or undone.
 func (b *Batch) Answered() (n int) {
 	for _, r := range b.Records {
-		if r.Done || r.Bad || r.State == stateTakenBack {
+		if r.Done || r.Bad || r.State == stateUndone {
 			n++
 		}
 	}
 	return n
 }
 
-// stateTakenBack is the state of a record whose change was undone.
-const stateTakenBack = "taken back"
+// stateUndone is the state of a record whose change was undone.
+const stateUndone = "undone"
 
 // Summary returns how far the batch has come, in one line.
 func (b *Batch) Summary(say func(string, ...any) string) string {

@@ -27,7 +27,7 @@ func TestBatchTellsOfEachRecord(t *testing.T) {
 	for _, r := range b.Records {
 		got = append(got, r.State)
 	}
-	if want := []string{"done", "waits: down", "taken back", "not saved: short write"}; !slices.Equal(got, want) {
+	if want := []string{"done", "waits: down", "undone", "not saved: short write"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got, want := b.Summary(new(Day).Say), "cancel 4 calls: 1 of 4 done, 2 not"; got != want {

@@ -26,14 +26,10 @@ type Card struct {
 // Tries returns the number of the next attempt, and the maximum if it is known.
 func (k *Card) Tries(call apitype.Call) (next, of string) {
 	n := call.AttemptsCount + 1
-	text := "%dth try"
-	if n%100 < 11 || n%100 > 13 {
-		text = cmp.Or(map[int]string{1: "%dst try", 2: "%dnd try", 3: "%drd try"}[n%10], text)
-	}
 	if most := k.maxAttempts(&call); most >= n {
 		of = " " + k.Say("of %d", most)
 	}
-	return k.Say(text, n), of
+	return k.Say("attempt %d", n), of
 }
 
 // About returns the language and the age of a person, as far as they are known.
@@ -128,9 +124,9 @@ func GivesWord(status apitype.PledgeStatus) string {
 	case status == apitype.PledgeDropped:
 		return "promised"
 	case hasEnded(status):
-		return "gave"
+		return "donated"
 	default:
-		return "gives"
+		return "donates"
 	}
 }
 

@@ -181,7 +181,7 @@ func TestResultsOfCorrections(t *testing.T) {
 	correct("may be phoned", "no")
 	want("an opt-out", "never", true)
 	correct("may be phoned", "yes")
-	want("taken back", "corrected", false)
+	want("undone", "corrected", false)
 	correct("e-mail", "b@example.org")
 	want("all taken back", "", false)
 	d.Form.SetResult("never")
@@ -233,7 +233,7 @@ func TestAWrongResultLeavesNothing(t *testing.T) {
 		name string
 		back func(d *Day) []Event
 	}{
-		{"taken back", func(d *Day) []Event {
+		{"undone", func(d *Day) []Event {
 			events := d.CompleteCall()
 			d.Changes.Written()
 			return append(events, d.Undo()...)
@@ -306,7 +306,7 @@ func TestWhatEndsACall(t *testing.T) {
 	if err != nil || !slices.Equal(lines, []string{"3 changes stay in the outbox; to send: fundesk outbox send"}) || d.Changes.Unsent() != 3 {
 		t.Errorf("got %q, %v, %d unsent", lines, err, d.Changes.Unsent())
 	}
-	if texts := work(t, d, d.Undo()); !slices.Equal(texts, []string{"taken back: glad: Bos", "taken back: correct: Bos", "taken back: 3 changes"}) {
+	if texts := work(t, d, d.Undo()); !slices.Equal(texts, []string{"undone: glad: Bos", "undone: correct: Bos", "undone: 3 changes"}) {
 		t.Errorf("got %q, want it taken back", texts)
 	}
 	if !d.IsOn(callID(1)) || d.Form.Notes != "glad to give" || len(d.Recent) != 0 || d.Changes.CanUndo() {
@@ -535,7 +535,7 @@ func TestOutboxByHand(t *testing.T) {
 	d.onRecalled(recalled{err: io.ErrShortWrite, change: Held{Change: Change{Label: "attempt: Bos"}}})
 	d.onRecalled(recalled{burst: 1, change: Held{Change: Change{Label: "attempt: Bos"}}})
 	d.onRecalled(recalled{burst: 2, change: Held{Change: Change{Label: "attempt: Bos"}}})
-	if texts, _ := said(d); !slices.Equal(texts, []string{"!!cannot undo attempt: Bos: short write", "taken back: attempt: Bos", "taken back: 2 changes"}) {
+	if texts, _ := said(d); !slices.Equal(texts, []string{"!!cannot undo attempt: Bos: short write", "undone: attempt: Bos", "undone: 2 changes"}) {
 		t.Errorf("got %q, want each said", texts)
 	}
 }

@@ -60,7 +60,7 @@ func TestOpenedCallIsLeased(t *testing.T) {
 	}
 	// What was skipped comes back, and its lease with it; the desk says so.
 	third.perform(third.Skip())
-	if third.perform(third.Undo()); !third.IsOn(call) || !slices.ContainsFunc(third.told, func(text string) bool { return strings.HasPrefix(text, "taken back: skipped: ") }) {
+	if third.perform(third.Undo()); !third.IsOn(call) || !slices.ContainsFunc(third.told, func(text string) bool { return strings.HasPrefix(text, "undone: skipped: ") }) {
 		t.Errorf("third: got %+v and %q, want the call that was skipped, and that it was taken back", third.Call, third.told)
 	}
 }

@@ -393,7 +393,7 @@ func (q *Questions) Recent(text func(Recent) string, undo string) *Question {
 			Pick:  func() Answer { return Answer{Events: q.day.Take(r.Call)} },
 		}
 		if r.Fate == FateHeld && q.day.Changes.HeldFor(r) > 0 {
-			c.Why = q.Say("%s takes it back", undo)
+			c.Why = q.Say("%s undoes it", undo)
 		}
 		ask.Choices = append(ask.Choices, c)
 	}

@@ -45,10 +45,10 @@ func TestScriptsAreFilledIn(t *testing.T) {
 		gives  string
 	}{
 		{apitype.CallHappy, apitype.PledgeDropped, "The pledge is dropped: nothing is collected", "promised"},
-		{apitype.CallHappy, apitype.PledgeCancelled, "The pledge is cancelled: nothing is collected", "gave"},
-		{apitype.CallHappy, apitype.PledgeFulfilled, "The pledge is fulfilled: nothing is collected", "gave"},
-		{apitype.CallHappy, apitype.PledgeActive, "Dag Anna", "gives"},
-		{apitype.CallWinback, apitype.PledgeCancelled, "Hello Anna", "gave"},
+		{apitype.CallHappy, apitype.PledgeCancelled, "The pledge is cancelled: nothing is collected", "donated"},
+		{apitype.CallHappy, apitype.PledgeFulfilled, "The pledge is fulfilled: nothing is collected", "donated"},
+		{apitype.CallHappy, apitype.PledgeActive, "Dag Anna", "donates"},
+		{apitype.CallWinback, apitype.PledgeCancelled, "Hello Anna", "donated"},
 	} {
 		d.Card.scripts["winback"] = []string{"Hello {{.Person.FirstName}}"}
 		pledge.Status = ended.status

@@ -121,7 +121,7 @@ func (d *Day) onRecalled(r recalled) {
 	if r.err != nil {
 		d.fail(d.Say("cannot undo %s", d.Say(r.change.Label)), r.err)
 	}
-	label := d.Say("taken back: %s", d.Say(r.change.Label))
+	label := d.Say("undone: %s", d.Say(r.change.Label))
 	if remains := group.remains(d.base); remains != "" && r.burst > 0 {
 		label += "; " + remains
 	}
@@ -141,7 +141,7 @@ func (d *Day) onRecalled(r recalled) {
 	d.Changes.Batch.isTakenBack(r.change.id)
 	d.Recent.forget(r.change.id)
 	if r.burst > 1 && group.remains(d.base) == "" {
-		d.sayf("taken back: %d changes", r.burst)
+		d.sayf("undone: %d changes", r.burst)
 	} else {
 		d.sayf("%s", label)
 	}
@@ -195,11 +195,11 @@ func (c *Changes) HeldParts(undo string, brief bool) (label, rest string) {
 			rest = c.Say("%s, offline, %s undo", "", undo)
 		}
 	case isOffline:
-		rest = c.Say("%s, sent when the service answers, %s takes it back", "", undo)
+		rest = c.Say("%s, sent when the service answers, %s undoes it", "", undo)
 	case last.back != nil:
-		rest = c.Say("%s, %s takes it back for %d s", "", undo, left)
+		rest = c.Say("%s, %s undoes it for %d s", "", undo, left)
 	default:
-		rest = c.Say("%s, sent in %d s, %s takes it back", "", left, undo)
+		rest = c.Say("%s, sent in %d s, %s undoes it", "", left, undo)
 	}
 	if n > 1 {
 		rest += c.Say(" (%d held)", n)

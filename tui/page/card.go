@@ -248,13 +248,14 @@ func (c *card) headLine() string {
 	if !c.Day.Card.Dialled().IsZero() {
 		aside = s.bold(s.DueSign + " " + desk.SpentText(spent))
 	}
-	if whose := c.Day.Card.Whose(); whose != "" {
+	whose := c.Day.Card.Whose()
+	if whose != "" {
 		aside += " " + Clean(c.Say(whose))
 	}
 	tries, most := c.Day.Card.Tries(*call)
 	title := ""
 	for _, words := range [][2]string{{c.Day.Ago(call.RequestedAt.Time), tries + most}, {c.Day.Ago(call.RequestedAt.Time), tries}, {string(render.AppendAge(nil, max(now.Sub(call.RequestedAt.Time), 0))), tries}} {
-		asked := c.Say("asked") + " " + words[0]
+		asked := c.Say("requested") + " " + words[0]
 		if now.Sub(call.RequestedAt.Time) > overdue {
 			asked = s.bold(asked)
 		}
@@ -263,6 +264,11 @@ func (c *card) headLine() string {
 		}
 		if render.Width(title)+render.Width(aside)+4 <= c.width {
 			break
+		}
+	}
+	if long := c.Say("reserved for you"); whose == "yours" {
+		if room := c.width - 4 - render.Width(title) - render.Width(aside); render.Width(long)-render.Width(c.Say(whose)) <= room {
+			aside = strings.TrimSuffix(aside, c.Say(whose)) + long
 		}
 	}
 	return c.frame.Top(title, aside)

@@ -146,7 +146,7 @@ func (d *Desk) nextDonor(width int) (lines []string) {
 		return nil
 	}
 	next := offers[0]
-	about := d.Say(render.Words(string(next.Type))) + " · " + d.Say("asked") + " " + d.Day.Ago(next.RequestedAt)
+	about := d.Say(render.Words(string(next.Type))) + " · " + d.Say("requested") + " " + d.Day.Ago(next.RequestedAt)
 	for _, line := range []string{"", d.offered(next), about, ""} {
 		lines = append(lines, d.Styles.onBand(" "+line, width))
 	}

@@ -86,7 +86,7 @@ keys a
 wait_for 'not reached: Emma Stein'
 donor 'Joost Kok' 'Joost Kok  .*Dutch'
 keys i
-wait_for 'takes it back'
+wait_for 'undoes it'
 capture desk
 draw desk "$work/desk.txt"
 
