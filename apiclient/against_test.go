@@ -13,8 +13,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// behindLoss returns a client whose first change is handed to lose, after which its answer is lost. Lose may
-// deliver the change to the service.
+// behindLoss returns a client whose first change goes to lose, and whose first answer is lost. Lose may deliver the
+// change to the service.
 func behindLoss(t *testing.T, s *stage, lose func(deliver func())) *apiclient.Client {
 	t.Helper()
 	var once sync.Once
@@ -61,7 +61,7 @@ func (s *stage) externalPledge(t *testing.T, status apitype.PledgeStatus) apityp
 	return pledge.UUID
 }
 
-// An action whose answer was lost never undoes what another writer did since.
+// An action with a lost answer never undoes another writer's later change.
 func TestLostActionsKeepANewerStatus(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

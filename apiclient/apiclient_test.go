@@ -24,8 +24,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// basePath is where the services of these tests are mounted: a path that forgets the
-// base URL fails loudly.
+// basePath is the path of the services in these tests. A request that forgets the base URL fails loudly.
 const basePath = "/some/base"
 
 // serve starts a service under a base path and a client of it that does not sleep.
@@ -77,7 +76,7 @@ func TestBaseURL(t *testing.T) {
 	const plain = ", is plain http"
 	tests := []struct {
 		name, url string
-		message   string // "" for an address that is taken.
+		message   string // Empty if the address is taken.
 	}{
 		{"https", "https://api.example.org", ""},
 		{"a path", "https://api.example.org/v/", ""},

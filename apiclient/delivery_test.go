@@ -33,7 +33,7 @@ func deliveries(t *testing.T) map[string]Change {
 	}
 }
 
-// The rule of every change, whoever sends it: what an answer means depends on how far the change has come.
+// One rule for every change: the meaning of an answer depends on how far the change has come.
 func TestDeliveryPhaseByAnswer(t *testing.T) {
 	t.Parallel()
 	failure := func(status int) Answer {

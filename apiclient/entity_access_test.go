@@ -17,8 +17,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// Whatever a service does with the good entries beside a bad one, in the end the good
-// ones were accepted by a request without it.
+// Good entries beside a bad one are accepted in the end, by a request without the bad one.
 func TestMarksUnderPersonalities(t *testing.T) {
 	t.Parallel()
 	for _, p := range servicetest.Personalities() {

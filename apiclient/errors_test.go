@@ -20,8 +20,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// What an answer means is told by its status: whether it may be repeated, and whether a change may
-// have taken effect.
+// The status decides what an answer means: whether a repeat is allowed, and whether the change may have taken effect.
 func TestStatuses(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]*Error{
@@ -140,7 +139,7 @@ func (slow) Error() string   { return "i/o timeout" }
 func (slow) Timeout() bool   { return true }
 func (slow) Temporary() bool { return true }
 
-// Why there is no whole answer is told without the address that was asked for.
+// The reason for a broken answer does not contain the address of the request.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	c, err := New(Options{BaseURL: "https://a.example/base", Timeout: 7 * time.Second})
@@ -207,7 +206,7 @@ type canned func(*http.Request) (*http.Response, error)
 
 func (c canned) RoundTrip(r *http.Request) (*http.Response, error) { return c(r) }
 
-// answered is an answer of some bytes, whose length is told or not.
+// answered returns an answer of some bytes, with or without its length.
 func answered(status int, body string, tellsLength bool) *http.Response {
 	r := &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), ContentLength: -1}
 	if tellsLength {
@@ -231,7 +230,7 @@ func TestAnswersAreBounded(t *testing.T) {
 			path   string
 			status int
 			size   int
-			want   string // Beginning of the error; "" for none.
+			want   string // Beginning of the error. Empty if there is none.
 		}{
 			{"the largest record", http.MethodGet, "", 200, 20_000, ""},
 			{"a larger one", http.MethodGet, "", 200, 20_001, "the answer is larger than 0 MiB"},
@@ -265,8 +264,8 @@ func TestLongExport(t *testing.T) {
 	}
 }
 
-// Nothing that the service may send is too much for the client: the most calls with the most
-// attempts, and the largest record. A change whose answer is larger yet has taken effect.
+// The client accepts the largest answers that a service may send: the most calls with the most attempts, and the
+// largest record. A change with a larger answer has taken effect.
 func TestLargestRecord(t *testing.T) {
 	t.Parallel()
 	const id = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
@@ -291,7 +290,7 @@ func TestLargestRecord(t *testing.T) {
 	}
 }
 
-// Whatever an account is asked by, its token must be one that a header can hold.
+// However an account asks, a header can hold its token.
 func TestBearer(t *testing.T) {
 	t.Parallel()
 	locked := &Error{Kind: KindUsage, Message: "the keyring is locked"}

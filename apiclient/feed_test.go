@@ -17,7 +17,7 @@ import (
 // feedNow is the time of this machine in the tests of feeds.
 var feedNow = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 
-// at is a time so many minutes after feedNow, as a service sends it.
+// at returns the time some minutes after feedNow, in the form of a service.
 func at(minutes float64) string {
 	return apitype.NewTime(feedNow.Add(time.Duration(minutes * float64(time.Minute)))).String()
 }
@@ -25,14 +25,14 @@ func at(minutes float64) string {
 // feedRound is one reading: what the service answers, what is asked for, and what is given.
 type feedRound struct {
 	date    float64 // Of the service, in minutes after feedNow.
-	settled string  // "" for a service that does not say it.
+	settled string  // Empty for a service that does not send it.
 	records string  // One letter each, with its version behind a colon: a:-5 was changed 5 minutes ago.
 	asked   string  // The position; all but live feeds ask for two minutes more.
 	given   string
 }
 
-// A feed gives each change once, whatever the clocks say and however late it becomes visible; a record that
-// may have changed comes again, so that none is lost.
+// A feed gives each change once, even if clocks step and changes become visible late. A record that may have changed
+// comes again, so none is lost.
 func TestFeed(t *testing.T) {
 	t.Parallel()
 	const day = 24 * 60
@@ -164,13 +164,13 @@ func feedEdges(records string) string {
 	return strings.Join(edges, ",")
 }
 
-// judged is what a record says of a change that was sent.
+// judged describes how a record answers for a change that was sent.
 func judged(ch Change, record string) Outcome {
 	o, _ := judgeChange(ch, true, &Response{Body: []byte(record)})
 	return o
 }
 
-// What became of a change whose answer was lost is told by the record that was read after it.
+// The record decides the outcome of a change whose answer was lost.
 func TestJudgeChange(t *testing.T) {
 	t.Parallel()
 	const (
@@ -239,7 +239,7 @@ func TestJudgeChange(t *testing.T) {
 	}
 }
 
-// A value is the same as one that a service has normalised, and only as that.
+// A value equals its normalised form from a service, and nothing else.
 func TestIsSame(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -338,7 +338,7 @@ func TestShownPlaces(t *testing.T) {
 	}
 }
 
-// A round whose position does not fit the service fails instead of finding nothing.
+// A round fails if its position does not fit the service. It does not end empty.
 func TestFeedOfAnotherEpoch(t *testing.T) {
 	t.Parallel()
 	position := Position{After: apitype.NewTime(feedNow), Given: map[string]Stamp{}, Epoch: "one"}

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Any refusal is told in a sentence of bounded length.
+// Each refusal is a sentence of bounded length.
 func FuzzRefusal(f *testing.F) {
 	for _, seed := range []string{
 		`{"title":"no","detail":"that is refused","errors":[{"pointer":"/a","message":"b"}]}`, `{"message":["a","b"]}`, `{"error":{"message":"x"}}`,

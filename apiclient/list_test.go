@@ -84,7 +84,7 @@ func TestAllReusesMemory(t *testing.T) {
 					t.Errorf("got %s of a record that was kept, want %s", kept[i].Raw, want)
 				}
 			}
-			// All are kept, so that no other page is put where one was let go of.
+			// All are kept, so that no other page gets the address of a released one.
 			if got := len(starts); (got < 12) != reuse {
 				t.Errorf("got 12 pages that begin at %d places", got)
 			}
@@ -223,8 +223,8 @@ func TestAllIsNeverSilentlyShort(t *testing.T) {
 	}
 }
 
-// A list that comes as an array, shorter than was asked for, is whole where the service is
-// known to send it so, and says that it may be cut where it is not.
+// A list that comes as an array and is shorter than the page is complete only if the service is known to send it so.
+// Otherwise the client warns that it may be cut.
 func TestUnpaged(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(listServer(100, func(w http.ResponseWriter, _, _, _ int) {
@@ -249,8 +249,8 @@ func TestUnpaged(t *testing.T) {
 	}
 }
 
-// The pages before one are asked for although a service says on every page that there is
-// none; one of ours is believed.
+// The client asks for earlier pages even if the service claims that there are none. It believes the end that it saw
+// itself.
 func TestConstantFlag(t *testing.T) {
 	t.Parallel()
 	for _, ours := range []bool{false, true} {
@@ -481,8 +481,8 @@ type transport func(*http.Request) (*http.Response, error)
 
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
 
-// A page that does not come in within the time-out is asked for with fewer records, as many as
-// the line can take, and so are those after it.
+// If a page does not arrive in time, the client asks for fewer records, as many as the line carries. Later pages keep
+// that size.
 func TestSlowPages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -521,8 +521,7 @@ func TestSlowPages(t *testing.T) {
 	})
 }
 
-// A list whose service filters pages after it has cut them, and says nothing of a next one, is
-// read until an empty page.
+// A list from a service that filters after cutting pages, and names no next page, is read up to an empty page.
 func TestListWithoutFlagIsReadToItsEnd(t *testing.T) {
 	t.Parallel()
 	pages := []int{50, 30, 50, 7, 0}
@@ -536,8 +535,8 @@ func TestListWithoutFlagIsReadToItsEnd(t *testing.T) {
 	}
 }
 
-// A token that ends in the middle of a list is asked for once more; one that is refused at once
-// is not.
+// If a token ends in the middle of a list, the request runs once more. A token that is refused at the start gets no
+// second try.
 func TestTokenEndsInTheMiddleOfAList(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

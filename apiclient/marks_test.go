@@ -12,7 +12,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// The entries that could not be marked are named, and those of which nobody knows.
+// The error names the entries that were not marked, and those with an unknown outcome.
 func TestMarkErrors(t *testing.T) {
 	t.Parallel()
 	failed := []apitype.ProcessedError{{ErrorMessage: "not  found\nat all"}, {ErrorMessage: "b"}}

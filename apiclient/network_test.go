@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// What stands in for the system's way to a service is checked before anything is sent.
+// A replaced transport is checked before anything is sent.
 func TestNetwork(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name   string
 		n      Network
 		scheme string
-		want   string // Beginning of the error; "" for none.
-		proxy  string // "": that of the environment.
+		want   string // Beginning of the error. Empty if there is none.
+		proxy  string // Empty: the value of the environment.
 	}{
 		{"nothing", Network{}, "https", "", ""},
 		{"no file of certificates", Network{CACert: "/nowhere/ca.pem"}, "https", "the CA certificate cannot be read: open /nowhere/ca.pem: ", ""},

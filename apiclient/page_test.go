@@ -32,8 +32,8 @@ func FuzzReadPage(f *testing.F) {
 	})
 }
 
-// An element of a list that holds no record is an error, not an empty line: one in the place of
-// a record is named beside the others, and of a list that holds anything else nothing is read.
+// A list element without a record is an error, not an empty line. Among records it is named. In a list of other things
+// nothing is read.
 func TestElementsWithoutRecord(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]error{
@@ -157,7 +157,7 @@ func TestWhatIsUnread(t *testing.T) {
 	}
 }
 
-// Rows leaves out what cannot be read, and tells of it.
+// Rows leaves out unreadable records and reports them.
 func TestRowsOfAPage(t *testing.T) {
 	t.Parallel()
 	page, err := readPage[apitype.Call]([]byte(`[{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10","status":"expired"},null,{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a11","attemptsCount":"x"},{"uuid":7}]`), nil)
@@ -226,7 +226,7 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-// The revision of an edge is that of its record; what is none, or is a member of the record, is not taken for one.
+// An edge has the revision of its record. Other members are not taken for it.
 func TestRevisionOfAnEdge(t *testing.T) {
 	t.Parallel()
 	for edge, want := range map[string]string{

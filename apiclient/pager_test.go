@@ -21,26 +21,26 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// The bounds of the model, in bytes: those of the client would take its memory.
+// The model's bounds in bytes. The client's own would take too much memory.
 const (
 	modelPage   = 4 << 10
 	modelRecord = 8 << 10
 )
 
-// modelList is a list of some service: what it holds, and how it cuts and tells its pages.
+// modelList is a list of a service, with its rules for cutting and describing pages.
 type modelList struct {
 	records    []string // JSON.
-	tooLarge   []string // The uuids of those that no client reads.
+	tooLarge   []string // The uuids of records that no client reads.
 	nulls      int      // Elements that are no records, and are named after those.
-	most       int      // Records of a page; 0: as many as are asked for.
-	refuses    int      // Page sizes from here on are refused; 0: none.
+	most       int      // Records of a page. Zero means as many as the client asks for.
+	refuses    int      // Larger page sizes are refused. Zero means none.
 	tellsNext  bool
 	infoIsLast bool
 	hasLength  bool
 	bare       bool     // An array, of the first records that fit, whatever is asked for after.
 	cuts       bool     // Every page breaks off when it is asked for the first time.
 	busy       bool     // Every page is 503 when it is asked for the first time.
-	flag       nextFlag // What it says of a next page, where it tells.
+	flag       nextFlag // What it sends about a next page, if it does.
 	inclusive  bool     // A page begins with the record that it is to come after.
 	grows      bool     // A record is added before the others with each page, and moves them.
 	added      int
@@ -49,7 +49,7 @@ type modelList struct {
 	served     map[string]bool // Queries that were answered once.
 }
 
-// nextFlag is how a service fills in a flag.
+// nextFlag is how a service fills in its flag for the next page.
 type nextFlag int
 
 const (
@@ -74,7 +74,7 @@ func newModelList(random *rand.Rand) *modelList {
 	case 3:
 		m.inclusive = random.IntN(2) == 0
 		m.grows = !m.inclusive
-		if m.most == 1 && !m.tellsNext { // One that ignores the cursor looks the same.
+		if m.most == 1 && !m.tellsNext { // A service that ignores the cursor looks the same.
 			m.most = 3
 		}
 	}
@@ -197,7 +197,7 @@ func TestAListIsWholeOrSaysSo(t *testing.T) {
 			return record == "null" || slices.ContainsFunc(m.tooLarge, func(id string) bool { return strings.Contains(record, id) })
 		})
 		switch {
-		case m.bare: // Nothing tells whether it is whole, but what is longer than was asked for.
+		case m.bare: // Only a page that is longer than the client asked for shows the whole list.
 			if failed == nil && len(m.records) > m.added {
 				t.Errorf("seed %d: got %d of %d records and no error, want one: %s", seed, len(got), len(m.records), describeModel(m))
 			}
@@ -225,7 +225,7 @@ func TestAListIsWholeOrSaysSo(t *testing.T) {
 	}
 }
 
-// describeModel tells a model without its records.
+// describeModel describes a model without its records.
 func describeModel(m *modelList) string {
 	sizes := make([]int, len(m.records))
 	for i, record := range m.records {
@@ -235,7 +235,7 @@ func describeModel(m *modelList) string {
 		m.most, m.refuses, m.tellsNext, m.infoIsLast, m.bare, m.cuts, m.busy, m.flag, m.inclusive, m.grows, sizes)
 }
 
-// A page of one-kilobyte records whose bound is smaller is asked for with half as many, until it fits.
+// If records of one kilobyte exceed the bound, the client halves the page until it fits.
 func TestListOfLargeRecords(t *testing.T) {
 	t.Parallel()
 	const page = `{"pageInfo":{"endCursor":"e"},"edges":[{"node":{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10","notes":"`
@@ -337,7 +337,7 @@ func TestEndlessBodyThatIsNotJSON(t *testing.T) {
 			change, wrong := CancelCallChange(id, apitype.CancelCallRequest{})
 			servicetest.Check(t, wrong)
 			_, err = c.Send(t.Context(), change)
-			most *= 2 // It is looked up what became of it.
+			most *= 2 // The client looks up the outcome.
 		}
 		if err == nil || !strings.Contains(err.Error(), "it is not JSON") || body > most {
 			t.Errorf("%s: got %v after %d bytes, want that it is not JSON, within %d", asked, err, body, most)
@@ -353,7 +353,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return copy(p, bytes.Repeat([]byte("x"), len(p))), nil
 }
 
-// What a walk tells its caller, page by page.
+// What a walk reports to its caller, page by page.
 func TestWalkTells(t *testing.T) {
 	t.Parallel()
 	var told []string

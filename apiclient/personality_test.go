@@ -69,7 +69,7 @@ func refusal(status int, contentType, body string) func(*http.Request, *httptest
 	}
 }
 
-// personalities are those that only the client notices; others are in servicetest.
+// personalities lists services with habits that only the client notices. Package servicetest has others.
 func personalities() []personality {
 	return []personality{
 		{name: "unknown enumerated values and fields", answer: forEach(func(o map[string]any) {

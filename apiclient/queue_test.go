@@ -31,7 +31,7 @@ func queueOf(t *testing.T, answer http.HandlerFunc) *apiclient.Client {
 	return client
 }
 
-// Whether there is a queue is asked once, and of a service that says so by itself never.
+// The client asks once whether there is a queue, and never if the service announces it.
 func TestExtensionsAreAskedOnce(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -88,8 +88,8 @@ func TestExtensionsAreAskedOnce(t *testing.T) {
 	})
 }
 
-// What stands before a service, and answers with a page of its own, does not say that the service has no queue: an agent
-// would call without leases until the end of the day. A service that answers its paths alone with one has none.
+// A page from a proxy does not mean that the service has no queue, or an agent would call without leases for the rest
+// of the day. A service that answers its own paths alone has none.
 func TestExtensionsBehindALogin(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -130,7 +130,7 @@ func TestExtensionsBehindALogin(t *testing.T) {
 	}
 }
 
-// A take whose answer was lost is sent again under the same requestUuid.
+// A take with a lost answer is repeated with the same requestUuid.
 func TestTakeIsRepeated(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -161,8 +161,8 @@ func TestTakeIsRepeated(t *testing.T) {
 	}
 }
 
-// A call that was perhaps put off, or given back, is not said to be as it was: where an answer was lost, and no
-// repeat has one, the outcome is unknown. A lease that was perhaps taken ends by itself.
+// A deferral or return with a lost answer and no repeat has an unknown outcome; it is not reported as unchanged. A
+// lease that was perhaps taken ends by itself.
 func TestLostAnswersOfTheQueue(t *testing.T) {
 	t.Parallel()
 	id, at := apitype.NewUUID(), apitype.NewTime(time.Now().Add(time.Hour))
@@ -226,7 +226,7 @@ func TestLostAnswersOfTheQueue(t *testing.T) {
 	}
 }
 
-// TestHeldLease shows who holds a donor whose lease another user has.
+// TestHeldLease shows which user has the donor.
 func TestHeldLease(t *testing.T) {
 	t.Parallel()
 	holder := apitype.NewUUID()

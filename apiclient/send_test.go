@@ -15,7 +15,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// What is sent again, and what is said in the end, when every answer is the same.
+// The repeats and the final report, if every answer is the same.
 func TestChangesThatAreNeverAnswered(t *testing.T) {
 	t.Parallel()
 	id := apitype.MustParseUUID("5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10")
@@ -37,7 +37,7 @@ func TestChangesThatAreNeverAnswered(t *testing.T) {
 	tests := []struct {
 		name   string
 		change Change
-		status int    // Of each answer to the change; 0: the connection breaks; 502500: a 502 and then 500s.
+		status int    // Of each answer to the change. Zero means that the connection breaks, and 502500 a 502 and then 500s.
 		body   string // Of it.
 		found  string // Of each reading; "": not found.
 		sent   int    // How often the change is sent,
@@ -144,17 +144,16 @@ func TestUpdateNamesItsRevision(t *testing.T) {
 	}
 }
 
-// What was changed elsewhere before an update is sent, or while it waits, is not overwritten, also where no revision
-// keeps that from happening: the service has none, something in between has made it a weak one, or the service does
-// not heed the one that the update names.
+// An update does not overwrite a change from elsewhere, even if no revision prevents it: the service has none, a proxy
+// made it weak, or the service ignores it.
 func TestUpdatesAreComparedBeforeTheyAreSent(t *testing.T) {
 	t.Parallel()
 	id := apitype.NewUUID()
 	for _, test := range []struct {
 		name     string
-		status   int    // Of the first answer to the update; 0: it waited before it was sent.
+		status   int    // Of the first answer to the update. Zero if it waited before it was sent.
 		revision string // Of the record when it was shown.
-		etag     string // Of the readings, with the value for %s; "" for none.
+		etag     string // Of the readings, with the value for %s. Empty if there is none.
 		sent     int    // How often the update is sent.
 	}{
 		{"too many requests", 429, "", "", 1},
@@ -191,7 +190,7 @@ func TestUpdatesAreComparedBeforeTheyAreSent(t *testing.T) {
 	}
 }
 
-// Who interrupts a change is told whether it may have reached the service.
+// After an interrupted change the user reads whether it may have reached the service.
 func TestInterruptedChanges(t *testing.T) {
 	t.Parallel()
 	id := apitype.NewUUID()
@@ -234,7 +233,7 @@ func TestInterruptedChanges(t *testing.T) {
 	}
 }
 
-// A connection that is not made after an answer was lost leaves it unknown what became of the change.
+// If no connection is made after a lost answer, the outcome of the change stays unknown.
 func TestLostAndThenUnreachable(t *testing.T) {
 	t.Parallel()
 	c, err := New(Options{BaseURL: "https://a.example", Tries: 2})
@@ -242,7 +241,7 @@ func TestLostAndThenUnreachable(t *testing.T) {
 	c.options.Sleep = func(context.Context, time.Duration) error { return nil }
 	change := Change{Op: OpCancelCall, UUID: apitype.NewUUID(), Method: http.MethodPut, Path: "/x"}
 	for _, test := range []struct {
-		first int // Status of the first answer; 0: there is none.
+		first int // Status of the first answer. Zero if there is none.
 		want  Kind
 	}{{502, KindUnknownOutcome}, {500, KindUnavailable}, {0, KindUnavailable}} {
 		tries := 0
@@ -261,7 +260,7 @@ func TestLostAndThenUnreachable(t *testing.T) {
 	}
 }
 
-// A service that asks to wait for long is told of; one that is asked again in the end is unavailable.
+// The client reports a long wait that a service asks for. A service that is still asked in the end is unavailable.
 func TestPause(t *testing.T) {
 	t.Parallel()
 	var slept []time.Duration
@@ -292,7 +291,7 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// How far the service's clock is behind is what its last answer with a time says.
+// The last answer with a time shows how far the service's clock is behind.
 func TestBehind(t *testing.T) {
 	t.Parallel()
 	c := new(Client)

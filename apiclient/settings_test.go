@@ -13,8 +13,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// The settings are read once, asked for again by their ETag, and written where they are still those that
-// were read.
+// The settings are read once, checked by their ETag, and written only if they have not changed.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	organization := apitype.NewUUID()
@@ -58,7 +57,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// A service without settings is told apart from one that does not answer.
+// A service without settings differs from one that does not answer.
 func TestNoSettings(t *testing.T) {
 	t.Parallel()
 	client := queueOf(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
@@ -68,8 +67,8 @@ func TestNoSettings(t *testing.T) {
 	}
 }
 
-// Settings whose answer was lost are told as set where the service has them, although the repeat is refused
-// for the revision that the first request has changed; otherwise it is not known, or they were refused.
+// Settings with a lost answer are reported as set if the service has them, although the repeat is refused for the
+// revision that the first request changed. Otherwise the outcome is unknown, or a refusal.
 func TestLostSettings(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -88,7 +88,7 @@ func (s *stage) newPledge() apitype.CreatePledgeRequest {
 
 var faultVariants = flag.Int("variants", 1, "how many variants of each fault each change is sent through")
 
-// Whatever happens to its first request, a change takes effect exactly once, or the error says what is known.
+// A change takes effect exactly once, or the error names what is known, whatever happens to its first request.
 func TestChangesThroughFaults(t *testing.T) {
 	t.Parallel()
 	h := plain(t)
@@ -115,7 +115,7 @@ func TestChangesThroughFaults(t *testing.T) {
 	}
 }
 
-// judge compares what was said of a change with its effects, before and after what is late arrives.
+// judge compares the reports of a change with its effects, before and after late requests arrive.
 func judge(t *testing.T, change servicetest.Change, fault servicetest.Fault, err error, effects func() int, deliverLate func()) {
 	t.Helper()
 	before := effects()
@@ -159,7 +159,7 @@ func clientOf(t *testing.T, h *servicetest.Harness, url string) *apiclient.Clien
 // A slow machine makes the client give up without a fault; it then finds what it has sent.
 const answerTimeout = time.Second
 
-// A change that somebody else overtook while its answer was lost is a conflict, not a success.
+// If another writer overtakes a change with a lost answer, it is a conflict, not a success.
 func TestLostAnswerThenSomebodyElse(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -226,7 +226,7 @@ func TestCreationWithAnotherUUID(t *testing.T) {
 	}
 }
 
-// A service may keep whole seconds only. What it says was lost is still recognised there.
+// A service may keep whole seconds only. A change that seemed lost is still recognised there.
 func TestAttemptKeptInSeconds(t *testing.T) {
 	t.Parallel()
 	id := apitype.NewUUID()

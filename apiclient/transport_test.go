@@ -16,8 +16,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// A redirect of any kind is an error, and nothing goes where it points: no token, no
-// body, no query.
+// A redirect of any kind is an error. Neither token, body nor query goes to its target.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	var followed atomic.Int64

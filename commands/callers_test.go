@@ -22,11 +22,11 @@ import (
 
 var everyRole = flag.Bool("every-role", false, "let TestCallersLeaveTheSame try every role, not each in its turn")
 
-// callerOutcome is what a completed call leaves at the service.
+// callerOutcome is the state that a completed call leaves at the service.
 type callerOutcome struct {
 	OptIns           callerOptIns // All were true.
 	Revision         string       // Of the donor's record. It was 1.
-	Blocked          bool         // The check says so of the donor's number.
+	Blocked          bool         // The check confirms it for the donor's number.
 	Again, Neighbour bool         // The queue offers another call of the donor, and one of the other with the number.
 	Audit            []string
 }
@@ -55,7 +55,7 @@ var (
 	}
 )
 
-// callerResults are the results of the settings: those of each type of call, then those for all types.
+// callerResults are the results of the settings: those of each type of call, then the common ones.
 var callerResults = []struct {
 	code string
 	want callerOutcome
@@ -70,7 +70,7 @@ var callerResults = []struct {
 	{"all_died", noContact},
 }
 
-// callerSettings give two codes of the type another effect for all types. That of the type counts.
+// callerSettings give two codes of the type another effect for all types. The type's own effect counts.
 const callerSettings = `{"results":{%q:[
 	{"code":"own_none"}, {"code":"own_fixed","effect":"corrected"},
 	{"code":"own_stop","effect":"opt-out"}, {"code":"own_died","effect":"no-contact"}

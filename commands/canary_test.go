@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// canaries are values that nobody else has.
+// canaries are values that no other record has.
 var canaries = map[string]string{
 	"token": "", // Of the account.
 	"IBAN":  "NL91ABNA0417164300",
@@ -20,8 +20,8 @@ var canaries = map[string]string{
 	"email": "canary@private.example.org",
 }
 
-// Personal data and the token are where they belong: in the output that was asked for,
-// and in the outbox until it is sent. Not in stderr, --debug, errors or other files.
+// Personal data and the token are only in the requested output, and in the outbox until it is sent. Stderr, --debug,
+// errors and other files have none.
 func TestCanaries(t *testing.T) {
 	t.Parallel()
 	h := plain(t)

@@ -98,7 +98,7 @@ func TestScripts(t *testing.T) {
 
 var neededProgram = regexp.MustCompile(`(?m)^\[!exec:(.+)\] skip`)
 
-// wantPrograms fails in CI where a script would be skipped.
+// wantPrograms fails in CI instead of skipping a script.
 func wantPrograms(t *testing.T) {
 	t.Helper()
 	if os.Getenv("CI") == "" {
@@ -197,7 +197,7 @@ func hangBus(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], "unix:path="+filepath.Join(dir, "bus"))
 }
 
-// demoShift is the variable that tells fundesk how far its clock is from the machine's.
+// demoShift is the variable with the difference between fundesk's clock and the machine's.
 const demoShift = "FUNDESK_TEST_SHIFT"
 
 // demo gives the script the demo's data, and their clock.

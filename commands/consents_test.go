@@ -152,7 +152,7 @@ func TestConsentsNeedTheExtension(t *testing.T) {
 	}
 }
 
-// The Desk by questions and answers tells the newest consent of each channel, in the agent's language.
+// The line-by-line Desk reads the newest consent of each channel, in the agent's language.
 func TestLineDeskTellsConsents(t *testing.T) {
 	t.Parallel()
 	h := servicetest.New(t)

@@ -19,13 +19,13 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// copyModel is a service with small pages, whose answers may break off between two of them, and a copy of it.
+// copyModel is a service with small pages, with answers that may break off between two of them, and a copy of it.
 type copyModel struct {
 	*testing.T
 	random  *rand.Rand
 	service *servicetest.Harness
 	env     map[string]string
-	left    int // Answers until one breaks off; below zero for never.
+	left    int // Answers until one breaks off. Below zero for never.
 	// isEarlier is a service whose lists bring no details.
 	isEarlier bool
 	persons   []string
@@ -136,7 +136,7 @@ func (m *copyModel) step(n int) {
 	}
 }
 
-// sync reads what changed. It begins again if it is told to.
+// sync reads changes. It begins again if the error asks for it.
 func (m *copyModel) sync() {
 	_, errs, code := m.run("copy", "sync")
 	if code == 8 && strings.Contains(errs, "--anew") {

@@ -60,8 +60,8 @@ func fillDemo(path string) (err error) {
 	})
 }
 
-// DemoShift is how far the clock of the tests of the demo is from the machine's: its records
-// hang on the day and the hour, and what is asked of them must not.
+// DemoShift is the difference between the demo's clock in tests and the machine's: its records depend on the day and
+// the hour, and the tests' questions must not.
 var DemoShift = time.Until(time.Date(2026, 6, 17, 13, 0, 0, 0, time.UTC))
 
 // DemoNow is the time on that clock, a Wednesday's afternoon, which goes on.
@@ -87,7 +87,7 @@ func CopyDemo(home string) error {
 	return err
 }
 
-// serverDir is where Server built, "" when it was not asked for.
+// serverDir is the folder of Server's build. Empty if it was not used.
 var serverDir string
 
 // RemoveServer removes what the tests built.

@@ -231,8 +231,8 @@ func TestLineDeskWithoutADisk(t *testing.T) {
 	}
 }
 
-// Whoever answers questions keeps the call, however long a question stood; without a call the
-// desk waits for one, and what was typed meanwhile does nothing to it.
+// An agent who answers questions keeps the call, however long a question takes. Without a call the desk waits for one,
+// and earlier typing does nothing to it.
 func TestLineDeskKeepsTheCallAndWaits(t *testing.T) {
 	t.Parallel()
 	h := servicetest.New(t)
@@ -254,7 +254,7 @@ func TestLineDeskKeepsTheCallAndWaits(t *testing.T) {
 	said := &heard{on: map[string]func(){
 		"a not reached":       say("K", "a"),
 		"No other call waits": c.load,
-		"A call has arrived":  say("a"), // Nobody has seen the call.
+		"A call has arrived":  say("a"), // No agent has seen the call.
 	}}
 	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	workByLines(t, cli.App{In: in, Out: io.Discard, Err: said, Now: now, Getenv: func(name string) string { return environment[name] }}, time.Millisecond)
@@ -271,8 +271,8 @@ func TestLineDeskKeepsTheCallAndWaits(t *testing.T) {
 	}
 }
 
-// While a question stands, a lease that is worked under is kept, and one of an agent who went away
-// is given back and nobody else's call taken in its place.
+// During a question, the lease of a working agent is kept. That of an absent agent is given back, and no other call is
+// taken in its place.
 func TestLineDeskTendsTheLeaseWhileAQuestionStands(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
@@ -349,7 +349,7 @@ func workByLines(t *testing.T, app cli.App, look time.Duration) *cli.Session {
 	return s
 }
 
-// heard is what is said; it does something when it hears a text.
+// heard collects the output, and acts when it hears a text.
 type heard struct {
 	bytes.Buffer
 	on map[string]func()
@@ -381,8 +381,8 @@ func TestDemoInterruptedWhileItIsPrepared(t *testing.T) {
 	}
 }
 
-// The desk by questions is the whole desk: details are corrected, calls put off and narrowed,
-// a donor who rings back is found, and an action that the profile takes away is gone.
+// The desk by questions is the whole desk: it corrects details, schedules callbacks, narrows calls and finds a donor
+// who calls back. An action that the profile removes is gone.
 func TestLineDeskIsTheWholeDesk(t *testing.T) {
 	t.Parallel()
 	h := servicetest.New(t)
@@ -392,7 +392,7 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 		t.Fatalf("name: got %d %s", a.Status, a.Body)
 	}
 	first := c.names.Replace("$CALL")
-	for range 3 { // The desk ends where no call waits.
+	for range 3 { // The desk ends when no call is waiting.
 		c.load()
 	}
 	home := t.TempDir()

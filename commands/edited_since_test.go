@@ -13,7 +13,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// editing is a service whose answer to a creation is lost, and whose back office edits the new record at once.
+// editing is a service that loses the answer to a creation, and a back office that edits the new record at once.
 type editing struct {
 	*servicetest.Harness
 	line
@@ -66,7 +66,7 @@ func (l line) runLater(t *testing.T, args ...string) (out, errs string, code int
 	return stdout.String(), stderr.String(), code
 }
 
-// A creation whose answer was lost, and whose record was edited by then, succeeds, prints the record, and says so.
+// A creation with a lost answer succeeds although its record was edited. It prints the record with a remark.
 func TestCreatedAndEditedSince(t *testing.T) {
 	t.Parallel()
 	const owners = `"owningOrganizationUuid":"OWNER","recruitingOrganizationUuid":"OWNER"`

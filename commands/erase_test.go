@@ -16,8 +16,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// An erasure after which tables wait for their operator is told with what the operator does;
-// so is one whose files could not be cleaned at all.
+// An erasure that leaves tables to the operator names the operator's task. So does one whose files could not be cleaned
+// at all.
 func TestPersonEraseTellsWhatIsNotClean(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -42,7 +42,7 @@ func TestPersonEraseTellsWhatIsNotClean(t *testing.T) {
 	}
 }
 
-// What was sent while the question of an erasure stood keeps nothing else from being erased.
+// A change that was sent during the question of an erasure does not stop the rest of the erasure.
 func TestErasureOfWhatIsBeingSent(t *testing.T) {
 	t.Parallel()
 	state := t.TempDir()

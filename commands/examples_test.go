@@ -128,7 +128,7 @@ func (e *example) run(in string, args ...string) (out, errs string, code int) {
 	return stdout.String(), stderr.String(), code
 }
 
-// splitStages are the commands of a pipeline; a bar in quotes is none.
+// splitStages returns the commands of a pipeline. A bar in quotes does not divide.
 func splitStages(line string) []string {
 	var stages []string
 	quoted, begin := false, 0

@@ -133,7 +133,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// brokenPipe is a service whose connections break while a request is written.
+// brokenPipe is a service that breaks connections while a request is written.
 type brokenPipe struct{ cli.Embedded }
 
 func (brokenPipe) RoundTrip(*http.Request) (*http.Response, error) {
@@ -179,7 +179,7 @@ func TestBrokenConnectionIsNoClosedPipe(t *testing.T) {
 	}
 }
 
-// A list that fails later keeps what it printed, says so and ends with an error.
+// A list that fails later keeps its output, and ends with an error.
 func TestListThatFailsLater(t *testing.T) {
 	t.Parallel()
 	handler := func(w http.ResponseWriter, r *http.Request) {
@@ -213,7 +213,7 @@ func TestErrorsAreClean(t *testing.T) {
 	}
 }
 
-// Identifiers are read by other commands, one a line: what is none is not printed as one.
+// Other commands read identifiers, one a line. A value that is no identifier is not printed as one.
 func TestNoIdentifier(t *testing.T) {
 	t.Parallel()
 	for _, uuid := range []string{`null`, `7`, `""`, `"` + testID + `\n` + testID + `"`} {
@@ -256,8 +256,7 @@ func marksOnce(later http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// Each of many entries is told apart: those that were marked before a request failed, and
-// those that perhaps were not.
+// Many entries are reported apart: those that were marked before a request failed, and those that perhaps were not.
 func TestMarksThatBreakOff(t *testing.T) {
 	t.Parallel()
 	const entries = 502
@@ -280,7 +279,7 @@ func TestMarksThatBreakOff(t *testing.T) {
 	}
 }
 
-// Nobody read the results, and still a failure is one.
+// The results had no reader, and a failure still counts.
 func TestRefusedMarksIntoClosedPipe(t *testing.T) {
 	t.Parallel()
 	bad := `{"errors":[{"entityName":"call","entityUuid":"` + testID + `","errorMessage":"unknown"}]}`
@@ -293,7 +292,7 @@ func TestRefusedMarksIntoClosedPipe(t *testing.T) {
 	}
 }
 
-// closedPipe is an output whose reader went away.
+// closedPipe is an output with a reader that went away.
 type closedPipe struct{}
 
 func (closedPipe) Write([]byte) (int, error) { return 0, syscall.EPIPE }
@@ -327,7 +326,7 @@ func TestIdentifiersOfABulkChangeAreOfWhatWasChanged(t *testing.T) {
 	}
 }
 
-// One record may be two of the consumer's: the refusal of one says nothing of the other.
+// One record may be two of the consumer's. The refusal of one means nothing for the other.
 func TestRefusedMarkOfOneIdentifier(t *testing.T) {
 	t.Parallel()
 	const refused, marked = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
@@ -350,8 +349,8 @@ func TestRefusedMarkOfOneIdentifier(t *testing.T) {
 	}
 }
 
-// A change whose record is worth a look, since its outcome is not known or its state refused it,
-// says how to look; one that was refused for what it says does not.
+// If the outcome of a change is unknown, or its record's state refused it, the error explains how to look at the
+// record. A change that was refused for its contents needs no look.
 func TestWhatToLookAtAfterAChange(t *testing.T) {
 	t.Parallel()
 	const hint = "see: fundesk call get " + testID

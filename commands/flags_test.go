@@ -33,7 +33,7 @@ type flagsService struct {
 	asked strings.Builder
 }
 
-// requests are those since the last time.
+// requests returns the requests since the last call.
 func (f *flagsService) requests() string {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -73,7 +73,7 @@ func (f *flagsService) answer(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPut { // The record as it is afterwards.
 		noun = filepath.Base(filepath.Dir(filepath.Dir(r.URL.Path)))
 	}
-	// Before the path of the interface stands another folder of answers.
+	// A folder of other answers is mounted before the path of the interface.
 	folder := strings.Trim(r.URL.Path[:max(strings.Index(r.URL.Path, "/api/v1"), strings.Index(r.URL.Path, "/fundesk/v1"), 0)], "/")
 	records, err := os.ReadFile(filepath.Join("testdata", "flags", folder, noun+".json"))
 	if err == nil && (r.Method != http.MethodPost || folder != "") {
@@ -134,13 +134,12 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// chosen is what tells one request to the queue, change in the outbox, or record that nobody has, from
-// another.
+// chosen matches the random parts of requests to the queue, changes in the outbox, and unknown records.
 var chosen = regexp.MustCompile(`("requestUuid":")[0-9a-f-]+|\b(\d+-[0-9a-f]{8})\b|(api/v1/calls/)[0-9a-f-]{36}( \n> GET \S*fundesk/v1 )|(-)[0-9a-f]{12}(\.json)`)
 
 var variable = regexp.MustCompile(`^[A-Z_]+=`)
 
-// playFlags runs the command lines of a story, and is what they did.
+// playFlags runs the command lines of a story, and returns the transcript.
 func playFlags(t *testing.T, story string) string {
 	t.Helper()
 	p := &flagsPlay{T: t, service: newFlagsService(t), home: t.TempDir()}
@@ -182,7 +181,7 @@ func (p *flagsPlay) write(name, text string) {
 	}
 }
 
-// run runs one line, and is what it did.
+// run runs one line, and returns its transcript.
 func (p *flagsPlay) run(line string) string {
 	p.Helper()
 	words := splitWords(strings.NewReplacer("$SERVICE", p.service.URL, "$HOME", p.home, "$ID", p.entry).Replace(line))

@@ -29,7 +29,7 @@ type hintSituation struct {
 	env   map[string]string // "A" and "B" in it are the addresses of the services.
 	setUp []string          // Command lines before.
 	line  string
-	codes map[string]int // Of those that may end otherwise, by their words.
+	codes map[string]int // Commands that may end otherwise, by their words.
 }
 
 var hintSituations = []hintSituation{

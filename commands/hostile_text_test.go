@@ -19,11 +19,11 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// hostileText is what would take over a terminal: a title, the clipboard, a query, C1
-// controls, a turned direction, what has no width, and a carriage return.
+// hostileText is a text that would take over a terminal: a title, the clipboard, a query, C1 controls, a turned
+// direction, zero-width characters, and a carriage return.
 const hostileText = "A\x1b]0;title\x07\x1b]52;c;eA==\x07\x1b[6n\u009b31m\u202eturned\u200bzero\u2066\ufeff\u0085\rover"
 
-// hostileRecord has that text in every place where a text can stand, names included.
+// hostileRecord has that text in every possible place, names included.
 func hostileRecord() map[string]any {
 	const id = "11111111-1111-4111-8111-111111111111"
 	record := map[string]any{"uuid": id, hostileText: hostileText, "notes": hostileText, "type": hostileText, "lastName": hostileText, "donationInterval": hostileText}
@@ -33,8 +33,8 @@ func hostileRecord() map[string]any {
 	return record
 }
 
-// What a service sends reaches a terminal neither by messages, whose stream is mostly
-// one, nor through a shell that completes.
+// Text from a service reaches a terminal neither by messages, which mostly share one stream, nor through shell
+// completion.
 func TestHostileText(t *testing.T) {
 	t.Parallel()
 	record := hostileRecord()
@@ -80,7 +80,7 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// What stands in arguments, names of files and their lines reaches a terminal by no message and no output.
+// Text in arguments, names of files and their lines reaches a terminal by no message and no output.
 func TestHostileArguments(t *testing.T) {
 	t.Parallel()
 	lines := []string{

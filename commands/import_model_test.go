@@ -29,8 +29,8 @@ var (
 	importFrom  = flag.Uint64("import-from", 0, "first seed of TestImportsBesideEdits")
 )
 
-// However requests of an import are lost or refused, and whatever another writer does to the new persons meanwhile:
-// each row makes one person, an edit stays, and the import that is run again ends well.
+// Requests of an import get lost or refused, and another writer edits the new persons. Still each row makes one person,
+// an edit stays, and the repeated import ends well.
 func TestImportsBesideEdits(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
@@ -74,7 +74,7 @@ func importBesideEdits(t *testing.T, seed uint64) error {
 	return line.compare(rows)
 }
 
-// importLine is a service behind a connection that loses requests and answers, and a writer who edits new persons.
+// importLine is a service behind a connection that loses requests and answers, with a writer who edits new persons.
 type importLine struct {
 	h        *servicetest.Harness
 	token    string

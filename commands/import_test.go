@@ -223,7 +223,7 @@ func TestImportOfAnEditedFile(t *testing.T) {
 	}
 }
 
-// Results of one service do not count for another one, which gets every row, and that is said.
+// Results of one service do not count for another one. It gets every row, and a message explains it.
 func TestImportToAnotherService(t *testing.T) {
 	t.Parallel()
 	i := newImporting(t, "ndjson", 3)
@@ -288,7 +288,7 @@ func TestImportStopsEarly(t *testing.T) {
 	}
 }
 
-// maxTriesOfClient is how often the client sends one change at most.
+// maxTriesOfClient is the highest number of times that the client sends one change.
 const maxTriesOfClient = 4
 
 // nameOf is the last name of a line. It looks like an identifier, so that the harness

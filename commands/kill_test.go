@@ -51,7 +51,7 @@ func (p puller) pull(t *testing.T, lines int) (uuids []string) {
 	reader := bufio.NewReader(out)
 	for {
 		line, err := reader.ReadString('\n')
-		if err != nil { // What was written before the end, and cut lines are none.
+		if err != nil { // Lines that were written before the end. A cut line does not count.
 			break
 		}
 		var record struct{ UUID string }

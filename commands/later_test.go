@@ -15,14 +15,14 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// callbacks is a floor with waiting calls, whose service is told of each request before it is answered.
+// callbacks is a floor with waiting calls. A hook sees each request before its answer.
 type callbacks struct {
 	*servicetest.Harness
 	line
 	t      *testing.T
 	token  string
 	calls  []string
-	before func(r *http.Request) // Nil: nothing comes before a request.
+	before func(r *http.Request) // Nil if nothing precedes a request.
 	bodies []string              // Of the deferrals.
 	hides  string                // An extension that is not announced.
 }
@@ -99,7 +99,7 @@ func (c *callbacks) keep(call, user string, ahead time.Duration) string {
 	return at
 }
 
-// due returns when a call is due, "" for one that is not deferred.
+// due returns when a call is due, or "" if it is not deferred.
 func (c *callbacks) due(call string) string {
 	c.t.Helper()
 	for _, node := range c.edges("/fundesk/v1/queue/deferrals") {
@@ -129,7 +129,7 @@ func TestLaterAsksAboutAnotherUsersCallback(t *testing.T) {
 	if want := `"replaces":{"notBefore":"` + was + `"}`; !strings.Contains(c.last(), want) {
 		t.Errorf("got the body %s, want %s", c.last(), want)
 	}
-	// One's own callback, and one that stays with its user, are moved at once.
+	// The agent's own callback, and one that stays with its user, are moved at once.
 	if _, errs, code := c.run(t, "queue", "later", call, "--at", "in 5 hours", "--user", me); code != 0 {
 		t.Errorf("my own: got exit code %d and %s", code, errs)
 	}
@@ -151,7 +151,7 @@ func TestLaterAsksAboutAnotherUsersCallback(t *testing.T) {
 	}
 }
 
-// A callback that a colleague made in between stays, and the way out is named.
+// A colleague's callback from in between stays, and the error explains what to do.
 func TestLaterKeepsANewerCallback(t *testing.T) {
 	t.Parallel()
 	c := newCallbacks(t)
@@ -211,7 +211,7 @@ func TestReleaseWithATimeAfterTheLease(t *testing.T) {
 	}
 }
 
-// last returns the body of the last change, or "" for none.
+// last returns the body of the last change, or "" if there is none.
 func (c *callbacks) last() string {
 	if len(c.bodies) == 0 {
 		return ""

@@ -174,7 +174,7 @@ func TestAmountsOfAMapping(t *testing.T) {
 	}
 }
 
-// A guess is a mapping as it stands, with the program, and its doubts as comments.
+// A guess is a complete mapping. It names the program, and its doubts are comments.
 func TestGuesses(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{

@@ -108,7 +108,7 @@ func TestApplyMatchCreates(t *testing.T) {
 	}
 }
 
-// Another field, another noun, and --plan-only alone are refused with the way out.
+// Another field, another noun, and --plan-only alone are refused with a hint.
 func TestApplyMatchIsRefused(t *testing.T) {
 	t.Parallel()
 	f := newMatchFloor(t)

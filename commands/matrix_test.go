@@ -21,8 +21,8 @@ func is(name string, want any) func(map[string]any) int {
 	}
 }
 
-// The exit code of a change says what is known of it. What the client finds out through every fault is tested with
-// the client, and rounds of sending with the outbox.
+// The exit code of a change states what is known of it. The client's tests cover every fault, and the outbox's tests
+// the rounds of sending.
 func TestExitCodesOfChangesThroughFaults(t *testing.T) {
 	t.Parallel()
 	h := plain(t)
@@ -50,7 +50,7 @@ func TestExitCodesOfChangesThroughFaults(t *testing.T) {
 		{attempt, servicetest.FaultResetAfter, 0, "", 10, 1},
 		{attempt, servicetest.FaultResetBefore, 10, unknown, 10, 0},
 		{create, servicetest.FaultResetAfter, 0, "", 10, 1},
-		{create, servicetest.FaultDuplicated, 6, "", 6, 1}, // The caller chose the uuid: somebody else may have done so too.
+		{create, servicetest.FaultDuplicated, 6, "", 6, 1}, // The caller chose the uuid, and another program may have chosen the same.
 	} {
 		for _, flag := range []string{"", " --outbox"} {
 			t.Run(strings.Fields(test.line)[1]+"/"+string(test.fault)+flag, func(t *testing.T) {

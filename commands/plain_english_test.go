@@ -19,7 +19,7 @@ const (
 	maxWords, maxMean, allWords, changelogLines, readmeWords = 35, 16.0, 21_000, 60, 420
 )
 
-// oddWords matches what a colleague would not say, and words that stand for a person where a program acts.
+// oddWords matches unusual words, and words for persons that stand for programs.
 var oddWords = regexp.MustCompile(`(?i)\b(rings?|ringing|rung|rang|nobody|somebody|of yours|what waits|whoever|parted|told of|is told|are told|` +
 	`speaks? against|whole or absent|older than it may|sign that turns|put off|by and by|who rings)\b`)
 
@@ -59,7 +59,7 @@ func countWords(text string) (n int) {
 	return n
 }
 
-// checkEnglish fails the test for a long sentence, an odd word, and a text whose mean is high.
+// checkEnglish fails the test for a long sentence, an odd word, and a text with a high mean.
 func checkEnglish(t *testing.T, name, text string) {
 	t.Helper()
 	words, long := 0, 0

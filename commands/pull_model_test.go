@@ -31,8 +31,8 @@ var (
 	pullFrom  = flag.Uint64("seeds-from", 1, "the first seed of TestPullModel")
 )
 
-// pullModel is a service with faults, kills and a clock that goes both ways, whose database is put back and whose
-// account is narrowed and widened, and a program that keeps a copy of its persons by pulls.
+// pullModel is a service with faults, kills and a clock that goes both ways. Its database is restored, its account
+// narrowed and widened, and a program keeps a copy of its persons by pulls.
 type pullModel struct {
 	*testing.T
 	random        *rand.Rand
@@ -45,7 +45,7 @@ type pullModel struct {
 
 	persons []string // Not erased.
 	erased  []service.ErasedPerson
-	backup  string   // The file of the last backup; empty: there was none. On PostgreSQL pg_dump writes it.
+	backup  string   // The file of the last backup. Empty if there is none. On PostgreSQL pg_dump writes it.
 	then    []string // The persons at that time.
 	backups int
 
@@ -283,7 +283,7 @@ func (m *pullModel) restoreFile(isInPlace bool) (database string) {
 	return database
 }
 
-// restoreDump restores a backup with pg_restore, as docs/operator.md says. The epoch changes with the repeated erasures.
+// restoreDump restores a backup with pg_restore, as in docs/operator.md. The epoch changes with the repeated erasures.
 func (m *pullModel) restoreDump(isInPlace bool) (database string) {
 	if !isInPlace {
 		database = servicetest.EmptyDatabase(m.T)
@@ -310,9 +310,9 @@ func (m *pullModel) compare() {
 	}
 }
 
-// TestPullModel lets chance create, correct and erase persons, move all clocks both ways, kill the service, narrow and
-// widen the account, and restore backups in place and to new paths, while a program pulls through faults. Each change
-// and each erasure reaches its copy, or it is told with exit code 8 to begin again.
+// TestPullModel creates, corrects and erases persons at random, moves all clocks both ways, kills the service, narrows
+// and widens the account, and restores backups in place and to new paths, while a program pulls through faults. Each
+// change and each erasure reaches its copy, or exit code 8 asks it to begin again.
 func TestPullModel(t *testing.T) {
 	if servicetest.OnPostgres() {
 		t.Skip("it restores SQLite files")

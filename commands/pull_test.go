@@ -47,7 +47,7 @@ func pullOnce(t *testing.T, url, token, home string, limit int) (out string, cod
 	return writer.String(), code
 }
 
-// uuids are those of the whole lines of an output.
+// uuids returns the uuids of the whole lines of an output.
 func uuids(out string) map[string]bool {
 	found := map[string]bool{}
 	for line := range strings.Lines(out) {
@@ -92,8 +92,8 @@ func TestPullLosesNothing(t *testing.T) {
 	}
 }
 
-// A first pull that broke has given records. If the account sees other records by the next one, the consumer is told to
-// begin again.
+// A first pull that broke off has given records. If the account sees other records by the next pull, the consumer has
+// to begin again.
 func TestBrokenPullKnowsItsEpoch(t *testing.T) {
 	t.Parallel()
 	h := plain(t)
@@ -177,8 +177,8 @@ func TestPullMarksWhatWasWritten(t *testing.T) {
 	}
 }
 
-// A page that is broken in its middle: what stands before the fault is printed, the
-// command fails, and the next pull begins where this one did.
+// A page breaks in its middle. The part before the fault is printed, the command fails, and the next pull begins at the
+// same place.
 func TestPullOfABrokenPage(t *testing.T) {
 	t.Parallel()
 	var tail atomic.Pointer[string]

@@ -16,7 +16,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// settingsService answers with settings as a service has them, and takes those of its first organization.
+// settingsService answers with settings like a service, and takes those of its first organization.
 type settingsService struct {
 	*httptest.Server
 	settings   string
@@ -65,7 +65,7 @@ func (f *settingsService) run(t *testing.T, args ...string) (out, errs string, c
 	return runWith(t, map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": f.URL, "FUNDESK_TOKEN": "token"}, "", args...)
 }
 
-// What get prints is taken by set, which names what changes, and sends nothing where nothing does.
+// set accepts the output of get. It names what changes, and sends nothing if nothing does.
 func TestQueueSettings(t *testing.T) {
 	t.Parallel()
 	f := newSettingsService(t)
@@ -104,7 +104,7 @@ func TestQueueSettings(t *testing.T) {
 	}
 }
 
-// Who may be called is read from the file, checked with its line, and sent only to a service that keeps to it.
+// The rules for calls are read from the file, checked with their line, and sent only to a service that keeps to them.
 func TestQueueSettingsOfWhoMayBeCalled(t *testing.T) {
 	t.Parallel()
 	const rules = "country = \"NL\"\nrequire_opt_in = [\"winback\"]\nyears_after_end = 3\nholidays = [\"-NL\", \"NL:2026-05-05\"]\n"
@@ -203,7 +203,7 @@ func TestAgentByName(t *testing.T) {
 	}
 }
 
-// Off a terminal a result code is one of those that are set, or it is refused with the nearest one.
+// Off a terminal a result code must be one of the settings, or it is refused with the nearest one.
 func TestUnknownResultCode(t *testing.T) {
 	t.Parallel()
 	f := newSettingsService(t)

@@ -59,8 +59,8 @@ func TestRandomCommandLines(t *testing.T) {
 	}
 }
 
-// leavesOf are the commands that do something. The terminal interface is not among
-// them: off a terminal it only says so.
+// leavesOf returns the commands that do something. The terminal interface is left out: off a terminal it only explains
+// itself.
 func leavesOf(root *cobra.Command) (leaves []*cobra.Command) {
 	walkCommands(root, func(cmd *cobra.Command) {
 		if !cmd.HasSubCommands() && cmd.Name() != "tui" && cmd.Name() != "demo" {
@@ -165,7 +165,7 @@ func (m *monkey) line() []string {
 	return args
 }
 
-// argument is what stands for a word of a usage line.
+// argument returns a value for a word of a usage line.
 func (m *monkey) argument(cmd *cobra.Command, word string) []string {
 	switch {
 	case strings.HasPrefix(word, "UUID"), strings.HasPrefix(word, "[UUID"):
@@ -234,18 +234,18 @@ func (m *monkey) file() string {
 	return pick(m, "-", "-", filepath.Join(m.home, "a.ndjson"), filepath.Join(m.home, "b.csv"), filepath.Join(m.home, "missing", "c"), m.home)
 }
 
-// word is what nobody should type.
+// word is a text that no user should type.
 func (m *monkey) word() string {
 	return pick(m, "", " ", "x", "-", "--", "-x", "--nonsense", "\x1b[31m", "\u202e", "\xff\xfe", "é", "%s%n", "../..", "'", `"`, "null", "0", strings.Repeat("long", 500), "a\nb", "NaN", "$(id)", "{}", "[")
 }
 
-// stdin is what comes through a pipe.
+// stdin is the input of a pipe.
 func (m *monkey) stdin() string {
 	return pick(m, "", testID+"\n"+testID+"\n", `{"uuid":"`+testID+`"}`+"\n", "secret-token-of-stdin\n", "nonsense\n", "\x00\xff", `{"name":{"lastName":"A"}}`+"\n", "uuid,name.lastName\n"+testID+",A\n",
 		`{"entityName":"call","entityUuid":"`+testID+`"}`+"\n", "[", strings.Repeat("{", 9000), "y\n")
 }
 
-// faultyAnswers is a service that now and then does as the interface says.
+// faultyAnswers is a service that now and then answers as the interface allows.
 func faultyAnswers(random *rand.Rand) http.Handler {
 	record := `{"uuid":"` + testID + `","status":"requested","type":"winback","attempts":[],"attemptsCount":0,"notes":"a","donationAmount":12.345,"person":{"uuid":"` + testID + `","firstName":"\u001b[31m"}}`
 	page := `{"pageInfo":{"hasNextPage":false,"endCursor":"c"},"edges":[{"cursor":"c","node":` + record + `}]}`

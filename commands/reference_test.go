@@ -83,7 +83,7 @@ func TestManualPages(t *testing.T) {
 	manual.Write(t, wholeTree(t), *pagesTo, sections...)
 }
 
-// filesText is what is kept where.
+// filesText returns the list of places for files.
 const filesText = `~/.config/fundesk/config.toml    profiles; mode 0600
 ~/.config/fundesk/keys.toml      keys of the tui, where they were changed
 ~/.local/state/fundesk/outbox    changes that are not sent yet, drafts

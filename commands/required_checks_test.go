@@ -11,8 +11,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// What an organization requires is set by a file. A call without it is completed only if the command says so, and
-// call stats counts it; call checks prints what was checked.
+// A file sets the organization's requirements. A call without a required check is completed only if the command allows
+// it, and call stats counts it. call checks prints the checks.
 func TestRequiredChecks(t *testing.T) {
 	t.Parallel()
 	h := servicetest.New(t)
@@ -78,7 +78,7 @@ func TestRequiredChecks(t *testing.T) {
 	run(3, "call", "checks", testID)
 }
 
-// A service that announces no checks is asked for none and told of none.
+// A service without the extension checks is asked for none, and gets none.
 func TestChecksNeedTheExtension(t *testing.T) {
 	t.Parallel()
 	e := newExported(t)

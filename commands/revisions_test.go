@@ -186,7 +186,7 @@ func TestApplyLeavesOutWhatWasOvertaken(t *testing.T) {
 	}
 }
 
-// A row without a revision, and one whose record says what it says, are as they were.
+// A row without a revision, and one that equals its record, count as unchanged.
 func TestApplyOfRowsThatNeedNoRevision(t *testing.T) {
 	t.Parallel()
 	e := newExported(t)

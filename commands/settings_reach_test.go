@@ -43,7 +43,7 @@ func settingsSession(t *testing.T, environment map[string]string, settings strin
 	}, nil)
 }
 
-// What a profile says of calls reaches the Desk.
+// The profile's settings of calls reach the Desk.
 func TestProfileReachesTheDesk(t *testing.T) {
 	t.Parallel()
 	s := settingsSession(t, nil, "result_codes = [\"later\", \"yes\"]\nmax_attempts = 7\n")
@@ -69,7 +69,7 @@ func TestTokenEndReachesTheScreen(t *testing.T) {
 	}
 }
 
-// Nobody who asked for no colours gets any, on the whole screen.
+// A user without colours gets none, on the whole screen.
 func TestNoColorReachesTheScreen(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -107,7 +107,7 @@ func TestGuardedCellsReachTheFile(t *testing.T) {
 	}
 }
 
-// A folder is where its variable says, else where XDG says, else below the home folder.
+// The folder of a variable comes first, then that of XDG, then one below the home folder.
 func TestFoldersOfTheEnvironment(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ variable, xdg, below, command string }{

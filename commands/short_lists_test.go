@@ -21,8 +21,7 @@ func onePage(n int, info string) string {
 	return `{"pageInfo":` + info + `,"edges":[` + record(2*n) + "," + record(2*n+1) + `]}`
 }
 
-// A list that is not complete never looks like one that is: in every format, and in
-// everything that walks lists.
+// An incomplete list never looks complete: in every format, and in every command that walks lists.
 func TestNeverSilentlyShort(t *testing.T) {
 	t.Parallel()
 	lines := []string{

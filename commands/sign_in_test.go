@@ -19,7 +19,7 @@ import (
 	"fundesk/service/signin/signintest"
 )
 
-// signInDesk is the computer of a person who signs in at a service.
+// signInDesk is the computer of a person with a sign-in.
 type signInDesk struct {
 	t        *testing.T
 	provider *signintest.Provider
@@ -76,7 +76,7 @@ func (d *signInDesk) login() {
 	}
 }
 
-// enteringCode is a terminal whose reader enters the code that it shows.
+// enteringCode is a terminal with a reader who enters the shown code.
 type enteringCode struct {
 	t    *testing.T
 	mu   sync.Mutex
@@ -139,7 +139,7 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// What goes wrong in a sign-in is said in words, and nothing is stored.
+// A failed sign-in is explained in words, and nothing is stored.
 func TestSignInRefusals(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -10,7 +10,7 @@ import (
 	"fundesk/commands/cli"
 )
 
-// What people type who know other programs is answered with the word here.
+// Commands known from other programs are answered with this program's word.
 func TestSlipsAreAnswered(t *testing.T) {
 	t.Parallel()
 	l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "t"}}
@@ -50,8 +50,7 @@ func TestSlipsAreAnswered(t *testing.T) {
 	}
 }
 
-// brokenLists are services whose lists end before they are complete, or never; page
-// counts from 0.
+// brokenLists are services with lists that end too early, or never. page counts from 0.
 var brokenLists = map[string]func(w http.ResponseWriter, r *http.Request, page int){
 	"a page that fails": func(w http.ResponseWriter, r *http.Request, page int) {
 		if page > 0 {

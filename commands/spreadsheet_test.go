@@ -15,7 +15,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// spreadsheet is what Excel of a country shows of a file, and saves again.
+// spreadsheet shows and saves a file like Excel of a country.
 type spreadsheet struct {
 	country, delimiter, day string
 	words                   map[string]string // Of truth values.
@@ -71,7 +71,7 @@ func (s spreadsheet) saved(t *testing.T, file string) string {
 	return out.String()
 }
 
-// What is written for Excel of a country, opened and saved there, says what the records say.
+// A file for Excel of a country, opened and saved there, still has the values of the records.
 func TestSpreadsheetsComeBack(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
@@ -143,7 +143,7 @@ func TestLibreOfficeSavesWhatWasWritten(t *testing.T) {
 	}
 }
 
-// Each form of a cell is read, or named with its line, its column, its value and a way out.
+// Each form of a cell is read, or named with its line, its column, its value and a hint.
 func TestCellsOfSpreadsheets(t *testing.T) {
 	t.Parallel()
 	h := plain(t)
@@ -182,7 +182,7 @@ func TestCellsOfSpreadsheets(t *testing.T) {
 	}
 }
 
-// At a terminal a message has the value that is wrong, and the names of all columns that are none.
+// At a terminal a message has the wrong value, and the names of all unknown columns.
 func TestWrongCellsOnATerminal(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

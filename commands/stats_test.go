@@ -26,8 +26,8 @@ type idleHost struct{ page.Host }
 
 func (idleHost) Perform([]desk.Event) tea.Cmd { return nil }
 
-// What call stats and pledge stats print is what the Stats page shows: all calls by their attempts, the mean rating, and
-// what pledges give in a year and once.
+// call stats and pledge stats print the numbers of the Stats page: all calls by their attempts, the mean rating, and
+// the pledged amounts of a year and of single gifts.
 func TestStatsAreThoseOfThePage(t *testing.T) {
 	t.Parallel()
 	h := servicetest.New(t)
@@ -107,7 +107,7 @@ func TestStatsAreThoseOfThePage(t *testing.T) {
 	}
 }
 
-// Agents are counted by identifier, with the name beside it that the service has.
+// Agents are counted by identifier, next to the name that the service has.
 func TestStatsNameAgents(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -125,8 +125,8 @@ func TestStatsNameAgents(t *testing.T) {
 	}
 }
 
-// A completion counts for the user whom it names, whoever tried the call, and for nobody if it names none. What is not
-// completed counts for the last who tried, and so does everything at a service that does not say who completed a call.
+// A completion counts for its named user, even if another one tried the call, and for no user if it names none. Other
+// calls count for the last user who tried, and so does everything at a service without completing users.
 func TestStatsOfCompletions(t *testing.T) {
 	t.Parallel()
 	h := servicetest.New(t)

@@ -17,7 +17,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// silentInput is a stdin that nobody writes to; reading tells of its first read.
+// silentInput is a stdin without a writer. reading reports its first read.
 type silentInput struct {
 	once    sync.Once
 	reading func()
@@ -63,8 +63,7 @@ func TestInterruptWhileReading(t *testing.T) {
 	}
 }
 
-// An interrupt while the service is asked is told as one, and that a change may have
-// arrived.
+// An interrupt during a request is reported as one, with the warning that a change may have arrived.
 func TestInterruptWhileSending(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
@@ -105,7 +104,7 @@ func TestInterruptWhileSending(t *testing.T) {
 	}
 }
 
-// A token that is typed is not shown, and one that does not fit the line is not cut.
+// A typed token is not shown, and a long one is not cut.
 func TestTypedToken(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -223,7 +222,7 @@ func TestInterruptWhileAsking(t *testing.T) {
 	}
 }
 
-// Programs of Windows begin a file with a mark that nobody sees.
+// Programs of Windows begin a file with an invisible mark.
 func TestByteOrderMark(t *testing.T) {
 	t.Parallel()
 	for line, stdin := range map[string]string{
@@ -238,7 +237,7 @@ func TestByteOrderMark(t *testing.T) {
 	}
 }
 
-// What a line is too long for is said in words of ours.
+// The error for a line that is too long is in our own words.
 func TestEndlessLine(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"call attempt - --yes", "processed mark --file - --yes", "person import - --yes"} {

@@ -75,8 +75,8 @@ func newCounted(t *testing.T) *counted {
 	return c
 }
 
-// writeConfig writes a configuration of named addresses; the first one is current. Each
-// one's token is that name in capitals.
+// writeConfig writes a configuration of named addresses. The first one is current. The token of each is its name in
+// capitals.
 func writeConfig(t *testing.T, addresses ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -94,9 +94,9 @@ func TestWhichServiceAChangeReaches(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name  string
-		env   map[string]string // An address in it is that of the profile of this name, "" none.
+		env   map[string]string // An address in it belongs to the profile of this name. Empty if there is none.
 		flags map[string]string
-		want  string // "" for none.
+		want  string // Empty if there is none.
 		token string
 		code  int
 	}{
@@ -274,8 +274,7 @@ func TestWithoutAHomeFolderNothingIsReadFromTheCurrentOne(t *testing.T) {
 	}
 }
 
-// What a profile says of its own service's records, and of the way there, goes to that service alone. How its
-// user works stays.
+// A profile's settings of records and of the connection go to its own service alone. The user's habits stay.
 func TestSettingsOfAnotherServiceStayAtHome(t *testing.T) {
 	t.Parallel()
 	const agent, owner = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"

@@ -50,8 +50,8 @@ var typedForms = []struct {
 	{"now", false},
 }
 
-// Each form is read in every place: in a flag, in a filter, in a cell of a file, and as the time of a callback.
-// It means the same in all of them, except that days of records are those of UTC.
+// Each form is read in every place: in a flag, in a filter, in a cell of a file, and as the time of a callback. Its
+// meaning is the same in all of them, except that days of records are days in UTC.
 func TestEachFormOfATimeInEachPlace(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 25, 15, 30, 0, 0, time.Local)

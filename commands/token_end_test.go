@@ -9,14 +9,13 @@ import (
 	"time"
 )
 
-// tokenOf is what a token looks like that ends after a time.
+// tokenOf returns a token that ends after a time.
 func tokenOf(left time.Duration) string {
 	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 	return part(`{"alg":"EdDSA"}`) + "." + part(`{"sub":"a","exp":`+strconv.FormatInt(time.Now().Add(left).Unix(), 10)+`}`) + ".c2ln"
 }
 
-// A token is told of in its last 14 days, by every command that used it, and by none with
-// --quiet.
+// Every command that uses a token in its last 14 days warns of it, unless it has --quiet.
 func TestTokenEndsSoon(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[]}`))
@@ -41,7 +40,7 @@ func TestTokenEndsSoon(t *testing.T) {
 	}
 }
 
-// A 401 for a token that has ended says so.
+// A 401 for an ended token names its end.
 func TestAnExpiredTokenIsToldAsExpired(t *testing.T) {
 	t.Parallel()
 	text := func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }

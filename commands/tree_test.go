@@ -45,7 +45,7 @@ func TestEveryCommandIsDescribed(t *testing.T) {
 	})
 }
 
-// The tree that is built for one noun must be the one that help shows.
+// The tree for one noun must equal the tree in the help.
 func TestChosenEntry(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -74,8 +74,7 @@ func TestChosenEntry(t *testing.T) {
 	}
 }
 
-// A line that names a noun and a verb has those two built and no other, and what it
-// builds is what the whole tree holds.
+// A line with a noun and a verb builds only those two, and they equal their parts of the whole tree.
 func TestOnlyTheChosenVerbIsBuilt(t *testing.T) {
 	t.Parallel()
 	usage := func(cmd *cobra.Command) string { return cmd.CommandPath() + "\n" + cmd.UsageString() }
@@ -94,8 +93,7 @@ func TestOnlyTheChosenVerbIsBuilt(t *testing.T) {
 	})
 }
 
-// leafArguments are what a command needs to run on the demo; %CALL, %PERSON and %PLEDGE
-// stand for records of it.
+// leafArguments are the arguments that a command needs on the demo. %CALL, %PERSON and %PLEDGE stand for its records.
 var leafArguments = map[string][]string{
 	"query":      {"SELECT uuid FROM persons LIMIT 1"},
 	"person get": {"%PERSON"}, "person create": {"--dry-run", "--owning-organization", "%PERSON", "--recruiting-organization", "%PERSON"},
@@ -117,10 +115,10 @@ var leafArguments = map[string][]string{
 	"queue settings set": {"-"}, "api": {"GET", "/api/v1/calls"}, "completion": {"bash"}, "help": {"output"},
 }
 
-// quiet are the commands whose output is not records: scripts, prose, nothing.
+// quiet lists the commands without records in their output: scripts, prose, or nothing.
 var quiet = []string{"completion", "help", "profile add", "profile use", "auth login", "auth logout"}
 
-// demoIDs are records of the demo, by the words that stand for them.
+// demoIDs are records of the demo, by their placeholders.
 func demoIDs(t *testing.T, home string) map[string]string {
 	t.Helper()
 	ids := map[string]string{}
@@ -171,8 +169,8 @@ func runWith(t *testing.T, environment map[string]string, in string, args ...str
 	return stdout.String(), stderr.String(), code
 }
 
-// Help fits a terminal of 80 columns; what is typed, in usage and examples, stays on its line. That of the
-// program fits one screen.
+// Help fits a terminal of 80 columns. Lines to type, in usage and examples, are not wrapped. The program's own help
+// fits one screen.
 func TestHelpFits(t *testing.T) {
 	t.Parallel()
 	l := line{environment: map[string]string{"HOME": t.TempDir()}}

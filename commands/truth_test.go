@@ -24,11 +24,11 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// truths is how many changes are told; the long form is -truths 1000.
+// truths is how many changes are reported. The long form is -truths 1000.
 var truths = flag.Int("truths", 40, "how many changes TestEachTellsTheTruthOfEachChange makes")
 
-// Two commands that hold a change, one that sends the outbox, one that drops from it, and two
-// senders, at random times: each tells the truth of each change.
+// Two commands hold a change, one sends the outbox, one drops from it, and two senders run, at random times. Each
+// reports the truth of each change.
 func TestEachTellsTheTruthOfEachChange(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
@@ -118,7 +118,7 @@ func TestEachTellsTheTruthOfEachChange(t *testing.T) {
 	}
 }
 
-// A round of sending that ends with a change refused says so, exits with 9, and keeps its text.
+// A round of sending with a refused change reports it, exits with 9, and keeps its text.
 func TestOutboxSendTellsWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	var refuses atomic.Bool
@@ -185,7 +185,7 @@ func TestInterruptWhileHeld(t *testing.T) {
 	}
 }
 
-// The question before a change names donors to who is asked, and to nobody else.
+// The question before a change names donors only on the terminal.
 func TestQuestionNamesPersons(t *testing.T) {
 	t.Parallel()
 	var reads atomic.Int64
@@ -205,8 +205,7 @@ func TestQuestionNamesPersons(t *testing.T) {
 	}
 }
 
-// askedOnTerminal answers the question of a command line on a terminal, and tells what was
-// said there.
+// askedOnTerminal answers the question of a command line on a terminal, and returns the conversation.
 func askedOnTerminal(t *testing.T, handler http.HandlerFunc, args, answer string) (said string, code int) {
 	t.Helper()
 	server := httptest.NewServer(handler)

@@ -87,7 +87,7 @@ func TestHangingConnection(t *testing.T) {
 	}
 }
 
-// An answer may take as long as is said, and a second where nothing is.
+// An answer may take the given time, or a second by default.
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ patience, want time.Duration }{{0, time.Second}, {-1, time.Second}, {1, 1}, {time.Minute, time.Minute}} {

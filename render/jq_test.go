@@ -37,7 +37,7 @@ func TestResultsOfAQuery(t *testing.T) {
 	}
 }
 
-// What an expression says of a record is told without the record's values.
+// The description of an expression has no values of the record.
 func TestQueryThatFails(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ expression, record, want string }{
@@ -77,8 +77,7 @@ func TestQueryWithoutAnEnd(t *testing.T) {
 	}
 }
 
-// What is counted without the large tables has the same width as with them, and makes no
-// character with what stands beside it.
+// The fast count of widths equals the one with the large tables, and joins no character with its neighbours.
 func TestMethodsAgreeWhereEitherIsUsed(t *testing.T) {
 	t.Parallel()
 	simple := 0

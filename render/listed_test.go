@@ -13,8 +13,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// told are the columns of a list on the screen: how wide each is, what it says of a record, and
-// whether it grows, stands to the right, and sorts by a time or a number.
+// told lists the columns of a list on the screen: the width, the text for a record, and whether it grows, is aligned to
+// the right, and sorts by a time or a number.
 func told[T any](listed []Column[T], records ...T) string {
 	view := View{Now: time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)}
 	var b strings.Builder
@@ -40,8 +40,7 @@ func told[T any](listed []Column[T], records ...T) string {
 	return b.String()
 }
 
-// What a person is not known to have has an empty cell.
-// agentCells are cells whose text says which they are.
+// An unknown detail of a person is an empty cell. agentCells are cells with the name of an agent.
 var agentCells = AgentCells{
 	Name:     func(apitype.QueueAgent) string { return "you" },
 	Now:      func(apitype.QueueAgent) string { return "now" },
@@ -69,7 +68,7 @@ func TestCellsOfAPerson(t *testing.T) {
 	}
 }
 
-// Each list of the screen has its columns, and says what it knows of a record.
+// Each list of the screen has its columns, and shows the known details of a record.
 func TestListsOfTheScreen(t *testing.T) {
 	t.Parallel()
 	id, err := apitype.ParseUUID("5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10")
@@ -182,7 +181,7 @@ text                       a
 	}
 }
 
-// What is counted without the library has as many cells as it says, and is cut as it does.
+// A text counted without the library has as many cells as promised, and is cut in the same way.
 func TestWidthAgreesWithTheLibrary(t *testing.T) {
 	t.Parallel()
 	if runewidth.EastAsianWidth {

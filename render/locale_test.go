@@ -61,8 +61,8 @@ func TestLocale(t *testing.T) {
 	}
 }
 
-// Amounts keep all of their digits. Where no locale is set their thousands stand apart as in English. A time of a
-// detail has its seconds and its zone.
+// Amounts keep all of their digits. Without a locale, thousands are grouped as in English. A time of a detail has its
+// seconds and its zone.
 func TestLocaleIsExact(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 20, 0, 4, 5, 0, time.FixedZone("CET", 3600))
@@ -178,7 +178,7 @@ func TestSpokenPhones(t *testing.T) {
 	checkWritten(t, Locale.Spoken, tests)
 }
 
-// writtenTest is a value as it is written where a locale is set.
+// writtenTest is a value in the form of a locale.
 type writtenTest struct{ name, lang, value, want string }
 
 func checkWritten(t *testing.T, written func(Locale, string) string, tests []writtenTest) {
@@ -190,7 +190,7 @@ func checkWritten(t *testing.T, written func(Locale, string) string, tests []wri
 	}
 }
 
-// A number is read as it is typed in its country; what cannot be told stays, without its blanks.
+// A number is read in the form of its country. An unreadable one stays, without its blanks.
 func TestInternational(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ typed, country, want string }{

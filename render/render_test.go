@@ -150,7 +150,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// What goes to a program is what the service sent, byte for byte.
+// A program gets exactly the bytes of the service.
 func TestLossless(t *testing.T) {
 	t.Parallel()
 	if got, want := list(t, render.Options{Format: render.NDJSON}, calls...), strings.Join(calls, "\n")+"\n"; got != want {
@@ -329,7 +329,7 @@ func TestRelativeTime(t *testing.T) {
 	}
 }
 
-// Values are told in words.
+// Values are shown in words.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ got, want string }{

@@ -66,7 +66,7 @@ func TestWidthsAreDecidedByTheFirstRows(t *testing.T) {
 	}
 }
 
-// A cell of csv is quoted where it has to be; a safe one is no formula.
+// A cell of csv is quoted if it has to be. A safe one is no formula.
 func TestCells(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -109,7 +109,7 @@ func TestExcelCells(t *testing.T) {
 	}
 }
 
-// JSON is put on one line, and made safe for a terminal; what is none is not lost.
+// JSON is put on one line, and made safe for a terminal. Other texts are not lost.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -199,8 +199,7 @@ func TestSortBy(t *testing.T) {
 	}
 }
 
-// A narrow table shortens identifiers first; what does not fit is told, and columns that were
-// asked for stay.
+// A narrow table shortens identifiers first. Columns that do not fit are reported, and those on request stay.
 func TestNarrowTable(t *testing.T) {
 	t.Parallel()
 	row := shape{UUID: "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10", Name: "Wilhelmina", Size: strings.Repeat("x", 30)}

@@ -78,7 +78,7 @@ func TestAttempts(t *testing.T) {
 		external bool
 		before   int
 		maximum  *int
-		refused  string // What is told.
+		refused  string // The message.
 	}{
 		{"requested", apitype.CallRequested, false, 0, nil, ""},
 		{"requested below the maximum", apitype.CallRequested, false, 2, new(3), ""},

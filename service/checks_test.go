@@ -12,7 +12,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// TestChecksOfOperators says what an organization and an account may not be, and takes what is next to it.
+// TestChecksOfOperators lists values that an organization and an account must not have, and accepts close ones.
 func TestChecksOfOperators(t *testing.T) {
 	t.Parallel()
 	organization := func(change func(*Organization)) error {
@@ -203,7 +203,7 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// TestChanged compares documents whose values look like the end of others.
+// TestChanged compares documents with values that look like the end of others.
 func TestChanged(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ before, after, want string }{
@@ -230,8 +230,8 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// A text of up to 500 bytes stands in its index as it is; a longer one with its beginning and a
-// digest, which is another for another text, and cuts no character. Spec gap: L5.
+// A text of up to 500 bytes is in its index as it is. A longer one has its beginning and a digest, which differs for
+// another text, and no character is cut. Spec gap: L5.
 func TestIndexedText(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", strings.Repeat("x", 500), strings.Repeat("世", 166) + "ab"} {

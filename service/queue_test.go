@@ -16,8 +16,7 @@ import (
 // ago is a time before testNow, or after it.
 func ago(d time.Duration) *apitype.Time { return new(apitype.NewTime(testNow.Add(-d))) }
 
-// TestQueueRowIsReady says from when a call may be given, and whether that is another time than was
-// known. Spec gaps: C5, S34.
+// TestQueueRowIsReady lists when a call may be given, and whether that time has changed. Spec gaps: C5, S34.
 func TestQueueRowIsReady(t *testing.T) {
 	t.Parallel()
 	const never = time.Duration(1 << 62)
@@ -112,7 +111,7 @@ func TestLastContact(t *testing.T) {
 	}
 }
 
-// TestEndOfTokens says until when a token is accepted. Spec gap: A5.
+// TestEndOfTokens lists until when a token is accepted. Spec gap: A5.
 func TestEndOfTokens(t *testing.T) {
 	t.Parallel()
 	account := apitype.NewUUID()

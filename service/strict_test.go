@@ -7,8 +7,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// TestDecodeStrict says where each kind of mistake is found, and that no message holds
-// the value.
+// TestDecodeStrict lists the place of each kind of mistake. No message holds the value.
 func TestDecodeStrict(t *testing.T) {
 	t.Parallel()
 	const secret = "S3CR3T"

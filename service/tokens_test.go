@@ -117,7 +117,7 @@ func TestRememberedTokenExpires(t *testing.T) {
 	}
 }
 
-// A token in use is told of once a day in its last 14 days.
+// A token in use is reported once a day in its last 14 days.
 func TestTokenThatEndsSoonIsToldOf(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
@@ -155,7 +155,7 @@ func FuzzToken(f *testing.F) {
 	})
 }
 
-// keyStore is a store whose key an operator changes.
+// keyStore is a store with a key that an operator changes.
 type keyStore struct {
 	Store
 	seed []byte

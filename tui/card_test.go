@@ -103,8 +103,8 @@ func TestLargeScreenIsNotBlank(t *testing.T) {
 	}
 }
 
-// Space ticks the fact at the pointer and goes on; the ticks are counted where ctrl+s says what it sends, asked by
-// nothing, and are there again with the draft.
+// Space ticks the fact at the pointer and goes on. The line of ctrl+s counts the ticks, no question asks for them, and
+// the draft keeps them.
 func TestTicksAreKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -138,7 +138,7 @@ func TestTicksAreKept(t *testing.T) {
 	}
 }
 
-// dialRole makes the test program one that notes what it was started with.
+// dialRole makes the test program one that notes its arguments.
 const dialRole = "note-arguments"
 
 // noteArguments writes what a dialling program is given to the file that its first argument names.
@@ -180,8 +180,8 @@ func TestDial(t *testing.T) {
 	}
 }
 
-// The clock of the call runs on from the dialling, and the attempt has its time, however often the call is read again
-// meanwhile.
+// The clock of the call runs on from the dialling, and the attempt has its time, even if the call is read again in
+// between.
 func TestDialledCallIsReadAgain(t *testing.T) {
 	t.Parallel()
 	w, d := opened(t)
@@ -250,7 +250,8 @@ func TestFirstClickAfterSleep(t *testing.T) {
 	}
 }
 
-// A program that cannot dial is said with the setting, and never with the number; without one the agent dials.
+// The message about a program that cannot dial has the setting, and never the number. Without a program the agent
+// dials.
 func TestDialWithoutProgram(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -134,7 +134,7 @@ func (p *process) write(text string) {
 	}
 }
 
-// randomText is what an agent may type: words, accents, wide characters.
+// randomText is text that an agent may type: words, accents, wide characters.
 func randomText(random *rand.Rand, length int) string {
 	letters := []rune("abcdefghijklmnopqrstuvwxyz     ,.éüßç世界你好0123456789XAeq?:/")
 	text := make([]rune, length)
@@ -254,7 +254,7 @@ func waitForDraft(t *testing.T, box *outbox.Outbox, want string, most time.Durat
 	t.Errorf("the draft was not on disk within %s", most)
 }
 
-// A terminal that is killed leaves its call to the next one of the agent, and to nobody else.
+// A killed terminal leaves its call to the agent's next one, and to no other agent.
 func TestKilledTerminalLeavesItsCall(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)

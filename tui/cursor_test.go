@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The terminal's cursor stands behind what is typed, in the notes and in a dialog. Elsewhere it is hidden.
+// The terminal's cursor is behind the typed text, in the notes and in a dialog. Elsewhere it is hidden.
 func TestCursorOfTheTerminal(t *testing.T) {
 	t.Parallel()
 	_, d := opened(t)

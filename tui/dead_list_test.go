@@ -15,7 +15,7 @@ import (
 	"fundesk/tui/page"
 )
 
-// What is pasted into the filter reads on as what is typed does, and a list whose filter was left goes on living.
+// Text that is pasted into the filter filters like typed text, and a list goes on living after its filter was left.
 func TestPastedFilterReadsOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -59,7 +59,7 @@ func TestFilterLeftReadsOn(t *testing.T) {
 	}
 }
 
-// A list that could not be read anew says so, and is read once that can be done: it never passes for what there is.
+// A list that could not be read again warns, and is read once that is possible. It never passes for the present state.
 func TestListThatCouldNotBeReadAnew(t *testing.T) {
 	t.Parallel()
 	for _, keys := range []string{"R", "filter"} {
@@ -91,7 +91,7 @@ func TestListThatCouldNotBeReadAnew(t *testing.T) {
 	}
 }
 
-// A live list that is filtered by the donor's name takes in the pledge of a donor whose name was not read yet.
+// A live list that is filtered by the donor's name takes in the pledge of a donor with an unread name.
 func TestNewPledgeOfAFilteredDonor(t *testing.T) {
 	t.Parallel()
 	w, d := opened(t)
@@ -110,8 +110,7 @@ func TestNewPledgeOfAFilteredDonor(t *testing.T) {
 	}
 }
 
-// What was asked for and comes late takes no text from who has begun to type: neither into a dialog, nor as keys of
-// another page.
+// A late answer takes no text from an agent who has begun to type: neither into a dialog, nor as keys of another page.
 func TestWhatComesLateTakesNoText(t *testing.T) {
 	t.Parallel()
 	late := func(d *driver, key string) tea.Cmd {

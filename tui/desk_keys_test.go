@@ -53,8 +53,7 @@ func (w *world) entries(t *testing.T) (all []string) {
 	return all
 }
 
-// The digit of a result is learnt by heart: it never becomes another one, whatever is
-// counted, polled or started anew.
+// Agents know the digit of a result by heart. It never changes, whatever is counted, polled or restarted.
 func TestResultCodesKeepTheirDigits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -89,7 +88,7 @@ func TestResultCodesKeepTheirDigits(t *testing.T) {
 	digits(d, "b", "a")
 }
 
-// A result code that nobody has used yet is asked back: it may be a slip.
+// A result code without earlier use is asked about: it may be a typing mistake.
 func TestUnknownResultCodeIsAskedBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -152,7 +151,7 @@ func TestRatingKeys(t *testing.T) {
 	}
 }
 
-// A whole call in four keys, and in five; a rating of one or ten is what was pressed.
+// A whole call takes four keys, or five. A rating of one or ten is the pressed one.
 func TestWholeCallInFourKeys(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ keys, rating string }{{"c 1 8 ctrl+s", "8"}, {"c 1 r 8 ctrl+s", "8"}, {"c 1 1 ctrl+s", "1"}, {"c 1 1 0 ctrl+s", "10"}, {"c 1 ctrl+s", "<nil>"}}
@@ -178,7 +177,7 @@ func TestWholeCallInFourKeys(t *testing.T) {
 	}
 }
 
-// A key that is held down, or pressed twice by mistake, ends no call that nobody saw.
+// A key that is held down, or pressed twice by mistake, ends no call before the agent has seen it.
 func TestHeldKeyEndsOneCall(t *testing.T) {
 	t.Parallel()
 	held := func(keys ...string) func(d *driver, w *world) {
@@ -247,7 +246,7 @@ func TestHeldKeyEndsOneCall(t *testing.T) {
 	}
 }
 
-// Why a key did nothing is not said of the next call, whose key it would be then.
+// The reason why a key did nothing is not shown for the next call, which would then own the key.
 func TestReplyToAKeyEndsWithTheNext(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -295,7 +294,7 @@ func TestUndoTakesBackABurst(t *testing.T) {
 	}
 }
 
-// footerKeys are the keys that the last line offers: with a word beside it, or after the others.
+// footerKeys are the keys of the last line: with a word, or listed after the others.
 func footerKeys(d *driver) (keys []string) {
 	for item := range strings.SplitSeq(strings.TrimSpace(ansi.Strip(d.app.footer())), "  ") {
 		names := strings.Fields(item)
@@ -311,7 +310,7 @@ func footerKeys(d *driver) (keys []string) {
 	return keys
 }
 
-// entered is all text that keys could have gone into.
+// entered is all text that could have received keys.
 func (d *driver) entered() string {
 	text := d.app.Day.Form.Notes
 	switch open := d.app.Dialog.(type) {
@@ -400,7 +399,7 @@ func TestEachKeyOfACallIsThere(t *testing.T) {
 	}
 }
 
-// What an agent does all day takes as few keys as ever, besides what is typed.
+// Daily work takes as few keys as ever, apart from typed text.
 func TestKeysOfTheDay(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -29,7 +29,7 @@ func TestNotReachedIsOneKey(t *testing.T) {
 	w.seen()
 	m.sent = 0
 	m.press("a")
-	// Bert has opted out and Carla was rung an hour ago: Dmitri is next.
+	// Bert has opted out and Carla was called an hour ago, so Dmitri is next.
 	m.see("Dmitri 世界", onCard(4))
 	if m.sent != 1 {
 		t.Errorf("keys: got %d, want 1", m.sent)
@@ -45,7 +45,7 @@ func TestNotReachedIsOneKey(t *testing.T) {
 	}
 }
 
-// Whoever types ahead loses nothing: all keys come in one piece, the q with them.
+// An agent who types ahead loses nothing: all keys come in one piece, the q with them.
 func TestQuitAtOnceSendsWhatWasDone(t *testing.T) {
 	t.Parallel()
 	for range 5 {
@@ -160,8 +160,7 @@ func TestCancelAndExpireAskAndEnterDoesNothing(t *testing.T) {
 	}
 }
 
-// A call that somebody else completes between the reading ahead and n is not worked
-// twice.
+// A call that another agent completes between the prefetch and n is not worked twice.
 func TestCallTakenBySomebodyElse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -198,7 +197,7 @@ func TestWarningsBeforeDialling(t *testing.T) {
 	m.press("/", "Opgegeven")
 	m.see("Filter calls", "Bert Opgegeven")
 	m.press("enter")
-	m.gone("Filter calls") // The list is read anew: what is seen from now on is of it.
+	m.gone("Filter calls") // The list is read again. From now on the screen shows that reading.
 	m.see("Bert Opgegeven")
 	m.press("w")
 	m.see("opted out of phone calls")
@@ -221,11 +220,11 @@ func TestWithoutKnownCodesOneIsTyped(t *testing.T) {
 	m.see("sends own code")
 }
 
-// flaky loses the network on demand, and tells the paths that were answered.
+// flaky loses the network on demand, and lists the answered paths.
 type flaky struct {
 	http.RoundTripper
 	down atomic.Bool
-	seen chan string // Nil: nobody asks.
+	seen chan string // Nil if it is not watched.
 }
 
 func (f *flaky) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -330,7 +329,7 @@ func TestOfflineChangesStayInTheOutbox(t *testing.T) {
 	}
 }
 
-// The queue tells who is called, and never asks for more than it was told to.
+// The queue reports who is called, and asks for no more calls than allowed.
 func TestQueueNamesWhoComesNext(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -44,8 +44,8 @@ func smallDisk(t *testing.T) (dir string, fill func() (free func())) {
 	}
 }
 
-// A full disk is said, what was typed stays on screen, nothing is called safe that is
-// not, and all is kept when there is space again.
+// A full disk is reported, typed text stays on screen, nothing unsafe is called safe, and all is kept when there is
+// space again.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -88,8 +88,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// A disk that has room for the attempt and not for the notes that go with it takes neither: what is said not to be
-// saved is not sent, and the attempt that is made again is the only one.
+// A disk with room for the attempt but not for its notes takes neither. A change that was reported as not saved is not
+// sent, and the repeated attempt is the only one.
 func TestDiskThatTakesHalf(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)

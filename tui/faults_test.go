@@ -23,7 +23,7 @@ import (
 	"fundesk/tui/page"
 )
 
-// fault is what becomes of a request in place of the service's answer; neither: the service answers.
+// fault replaces the service's answer to a request. With neither field, the service answers.
 type fault func(r *http.Request) (*http.Response, error)
 
 // faultyWay is the way to a service with a fault on it.
@@ -71,7 +71,7 @@ func (w *world) overNetwork(t *testing.T) (end func()) {
 	return server.Close
 }
 
-// ofPath is a fault of the requests whose path ends in one way.
+// ofPath is a fault of requests with paths that end in one way.
 func ofPath(end string, f fault) fault {
 	return func(r *http.Request) (*http.Response, error) {
 		if !strings.HasSuffix(r.URL.Path, end) {
@@ -111,7 +111,7 @@ func TestUndoWhileTheServiceIsAway(t *testing.T) {
 	}
 }
 
-// lost is a fault whose answer does not come whole.
+// lost is a fault with a broken answer.
 func lost(err error) fault {
 	return func(r *http.Request) (*http.Response, error) {
 		if err != nil {
@@ -307,8 +307,7 @@ func TestDraftThatCannotBeErasedIsSaid(t *testing.T) {
 	}
 }
 
-// Who quits while the disk does not take what was typed is told that it is lost, whichever
-// call it is for.
+// An agent who quits while the disk does not take typed text reads that it is lost, for any call.
 func TestQuittingWhileDraftsCannotBeSaved(t *testing.T) {
 	t.Parallel()
 	w, dir, m := onDisk(t, 100)

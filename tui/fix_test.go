@@ -15,7 +15,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// fixer is a desk whose verifications have results for what is corrected.
+// fixer is a desk with results for corrections in its verifications.
 func fixer(t *testing.T) (*world, *driver) {
 	t.Helper()
 	w := newWorld(t)
@@ -48,7 +48,7 @@ func (w *world) person(t *testing.T, n int) apitype.Person {
 	return person
 }
 
-// What ctrl+s sends is said whole, by its values: where the line is too narrow, it has more lines.
+// The line of ctrl+s shows all values. It takes more lines if one is too narrow.
 func TestWhatIsSentFitsItsLine(t *testing.T) {
 	t.Parallel()
 	_, d := fixer(t)
@@ -109,7 +109,7 @@ func TestCorrectionsAreFewKeys(t *testing.T) {
 	}
 }
 
-// What is wrong is said while it is typed, and nothing of it is taken.
+// A mistake is shown while the agent types, and no part of it is taken.
 func TestWrongCorrectionIsNotTaken(t *testing.T) {
 	t.Parallel()
 	w, d := fixer(t)
@@ -121,7 +121,7 @@ func TestWrongCorrectionIsNotTaken(t *testing.T) {
 	if text := d.text(); !strings.Contains(text, "→ x@y.eu") || d.app.Day.Form.ResultCode != "corrected" {
 		t.Errorf("got the result %q and:\n%s\nwant what was and what is", d.app.Day.Form.ResultCode, text)
 	}
-	// The result goes with the last correction, unless somebody chose it.
+	// The result goes with the last correction, unless the agent chose it.
 	d.enter("3", "ctrl+r", "esc")
 	if d.app.Day.Form.ResultCode != "" || len(w.entries(t)) != 0 {
 		t.Errorf("got %q and %q, want neither a result nor a change", d.app.Day.Form.ResultCode, w.entries(t))
@@ -147,7 +147,7 @@ func TestCorrectionsAreOneGroup(t *testing.T) {
 	}
 	w.seen()
 	d.press("ctrl+s")
-	// The pledge is changed meanwhile so that the correction no longer fits.
+	// The pledge changes in between so that the correction no longer fits.
 	change, err := apiclient.UpdatePledgeChange(pledgeID(1), apitype.UpdatePledgeRequest{StartsAt: apitype.Set(w.ago(-10 * 365 * 24 * time.Hour))})
 	if err == nil {
 		_, err = w.client.Send(t.Context(), change)
@@ -165,8 +165,8 @@ func TestCorrectionsAreOneGroup(t *testing.T) {
 	}
 }
 
-// A donor who wants to stop is not only noted as such: the opt-in goes with the result, is
-// shown before it is sent, and comes back with another result.
+// For a donor who wants to stop, the opt-in goes with the result. It is shown before it is sent, and returns with
+// another result.
 func TestResultThatOptsOut(t *testing.T) {
 	t.Parallel()
 	w, d := fixer(t)

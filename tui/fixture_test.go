@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// ids are identifiers that a reader can tell apart.
+// ids are identifiers that readers can tell apart.
 func ids(kind byte, n int) apitype.UUID {
 	id := apitype.MustParseUUID("00000000-0000-4000-8000-000000000000")
 	id[0], id[1], id[15] = kind, byte(n), byte(n)
@@ -51,18 +51,18 @@ func personID(n int) apitype.UUID { return ids(0xa0, n) }
 func pledgeID(n int) apitype.UUID { return ids(0xb0, n) }
 func callID(n int) apitype.UUID   { return ids(0xc0, n) }
 
-// oldestFirst is an agent who is spread to the first ten calls in their order: what the tests
-// say of the next call is said of the oldest one.
+// oldestFirst is an agent who is spread to the first ten calls in their order, so that the next call in these tests is
+// the oldest one.
 var oldestFirst = apitype.MustParseUUID("e0000000-0000-4000-8000-00000027039d")
 
-// onCard is what the card of a call shows and nothing else does: the number to dial.
+// onCard is the part of a call that only the card shows: the number to dial.
 func onCard(n int) string { return fmt.Sprintf("+31 6 12 34 56 7%d", n) }
 
 // world is a real service with a few records, and what the interface needs of it.
 type world struct {
 	*servicetest.Harness
 	options Options
-	client  *apiclient.Client // Of the test itself: nothing stands between it and the service.
+	client  *apiclient.Client // Of the test itself, without anything between it and the service.
 	box     *outbox.Outbox
 	token   string
 }
@@ -84,7 +84,7 @@ func opened(t *testing.T) (*world, *driver) {
 	return w, newDriver(t, w.options)
 }
 
-// clocks are those of the worlds, by the name of the test.
+// clocks are the clocks of the worlds, by the name of the test.
 var clocks sync.Map
 
 // lookFirst lets a call be visible before a key that ends it, as an agent does.
@@ -100,8 +100,8 @@ func lookFirst(t testing.TB, key string) {
 	}
 }
 
-// newQueueWorld has six persons with a call each, the first the oldest: person 2 has opted
-// out of calls, person 3 was rung an hour ago, call 6 is completed.
+// newQueueWorld has six persons with a call each, the first the oldest. Person 2 has opted out of calls, person 3 was
+// called an hour ago, call 6 is completed.
 func newQueueWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{Harness: servicetest.New(t)}

@@ -13,7 +13,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// floorWorld returns a service with an agent on a call, one who is idle, and a callback that is due.
+// floorWorld returns a service with an agent on a call, an idle one, and a due callback.
 func floorWorld(t *testing.T) *world {
 	t.Helper()
 	w := newQueueWorld(t)
@@ -59,7 +59,7 @@ func TestGoldenFloor(t *testing.T) {
 	golden(t, "floor-80x24", shot)
 }
 
-// Where the service has no queue the floor says so, and asks for nothing of one.
+// Without a queue the floor explains this, and asks for nothing of one.
 func TestFloorWithoutAQueue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -101,8 +101,8 @@ func TestFloorFreesAnAgent(t *testing.T) {
 	}
 }
 
-// The head counts the agent's day as the service knows it, with what this terminal did since; the service is asked once a
-// minute. Where it does not tell, the head counts the session.
+// The head counts the agent's day from the service, with this terminal's work since then. The service is asked once a
+// minute. If it does not count, the head counts the session.
 func TestHeadCountsTheAgentsDay(t *testing.T) {
 	t.Parallel()
 	for _, isTold := range []bool{true, false} {

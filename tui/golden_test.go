@@ -32,7 +32,7 @@ func TestGoldenScreens(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.refusedEntry(t)
-			if size[0] >= 200 { // Where there is a script, the contacts stand on the card.
+			if size[0] >= 200 { // With a script, the contacts are on the card.
 				w.options.ConfigDir = t.TempDir()
 				script := []byte("Goedendag **{{.Person.Name}}**, u geeft {{.Pledge.Amount}} {{.Pledge.Interval}}.")
 				folder := filepath.Join(w.options.ConfigDir, "scripts")

@@ -24,20 +24,20 @@ import (
 
 var lateSeeds = flag.Int("late", 8, "how many seeds TestLateAnswersNeverMoveTheTyping has")
 
-// lateDriver runs the model with commands whose results come late, in any order.
+// lateDriver runs the model with commands that bring their results late, in any order.
 type lateDriver struct {
 	*driver
 	random  *rand.Rand
 	waiting []tea.Cmd
 }
 
-// send hands a message over; what comes of it waits.
+// send passes a message. Its results wait.
 func (d *lateDriver) send(msg tea.Msg) {
 	_, cmd := d.app.Update(msg)
 	d.wait(cmd)
 }
 
-// press is a key, after the call was visible where it ends that.
+// press presses a key. If the key ends a call, the call was visible before.
 func (d *lateDriver) press(name string) { d.send(keyPress(name)) }
 
 func (d *lateDriver) wait(cmd tea.Cmd) {
@@ -66,7 +66,7 @@ func (d *lateDriver) answer(n int) {
 	}
 }
 
-// sentence types a sentence of notes, while answers come, and tells the call in which it began.
+// sentence types a sentence of notes, while answers come, and returns the call in which it began.
 func (d *lateDriver) sentence(w *world, text string) (began apitype.UUID) {
 	d.press("i")
 	if d.app.Day.Call == nil || !d.app.desk.Typing() {
@@ -82,7 +82,7 @@ func (d *lateDriver) sentence(w *world, text string) (began apitype.UUID) {
 	return began
 }
 
-// fix corrects the e-mail address, while answers come, and tells of whom.
+// fix corrects the e-mail address, while answers come, and returns the donor.
 func (d *lateDriver) fix(w *world, value string) (began apitype.UUID) {
 	d.press("f")
 	if d.app.Day.Call == nil || d.app.Dialog == nil {
@@ -110,7 +110,7 @@ func (d *lateDriver) complete(t *testing.T, w *world) (sent []outbox.Entry) {
 	}
 	before, frame := list(), d.text()
 	if d.press("ctrl+s"); d.app.Dialog != nil {
-		d.press("y") // The record was corrected, and the result says something else.
+		d.press("y") // The record was corrected, but the result means something else.
 	}
 	sent = slices.DeleteFunc(list(), func(e outbox.Entry) bool {
 		return slices.ContainsFunc(before, func(old outbox.Entry) bool { return old.ID == e.ID })
@@ -124,7 +124,7 @@ func (d *lateDriver) complete(t *testing.T, w *world) (sent []outbox.Entry) {
 	return sent
 }
 
-// summaryOf is what the frame says of the bodies of a completion.
+// summaryOf returns the frame's summary for the bodies of a completion.
 func summaryOf(t *testing.T, sent []outbox.Entry) string {
 	t.Helper()
 	var result apitype.CompleteCallRequest
@@ -157,9 +157,8 @@ func summaryOf(t *testing.T, sent []outbox.Entry) string {
 	return strings.Join(parts, ", ")
 }
 
-// A sentence stays in the notes of the call in which it began, a correction with its donor, nothing is
-// recorded that was not pressed, and what is sent is what the frame said: whatever comes back
-// meanwhile, and however late.
+// A sentence stays in the notes of the call in which it began, and a correction with its donor. No change without a key
+// is recorded, and the sent values are those of the frame, whatever comes back, and however late.
 func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
@@ -240,7 +239,7 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 	}
 }
 
-// worked is what was done at the desk.
+// worked holds the work at the desk.
 type worked struct {
 	typed    map[string]apitype.UUID // Sentences, with the call in which each began.
 	attempts map[apitype.UUID]int
@@ -248,7 +247,7 @@ type worked struct {
 	sent     []outbox.Entry
 }
 
-// checkTyped looks for what was typed and recorded, where it belongs and nowhere else.
+// checkTyped finds typed and recorded values in their own places and in no others.
 func (w *world) checkTyped(t *testing.T, path []string, done worked) {
 	t.Helper()
 	drafts, err := w.box.Drafts()

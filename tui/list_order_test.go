@@ -118,8 +118,7 @@ func TestFilterWhileTyped(t *testing.T) {
 	}
 }
 
-// A filter reads on while it is typed, says how far it has read, and shows nothing beside a list that
-// is empty.
+// A filter reads on during typing, shows how far it has read, and shows nothing beside an empty list.
 func TestFilterReadsOnWhileTyped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -138,7 +137,7 @@ func TestFilterReadsOnWhileTyped(t *testing.T) {
 	}
 }
 
-// Pledges say who gives, and are found by it.
+// Pledges show their donors, and are found by them.
 func TestPledgesHaveTheirDonors(t *testing.T) {
 	t.Parallel()
 	d := newDriver(t, newWorld(t).options)
@@ -156,8 +155,8 @@ func TestPledgesHaveTheirDonors(t *testing.T) {
 	}
 }
 
-// TestPledgesWithoutDonors lists the pledges of a service that does not show their donors there, and of one whose account
-// may not read persons: no pledge is read for a name, and the screen says what is missing.
+// TestPledgesWithoutDonors lists the pledges of a service that hides their donors, and of an account without the right
+// to read persons. No pledge is read for a name, and the screen explains the gap.
 func TestPledgesWithoutDonors(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)
@@ -168,7 +167,7 @@ func TestPledgesWithoutDonors(t *testing.T) {
 	d.lacks("Anna Jansen")
 }
 
-// deliver sends what waits, and tells the desk what became of it.
+// deliver sends waiting changes, and passes the outcomes to the desk.
 func (d *driver) deliverOutbox(w *world) {
 	d.t.Helper()
 	var told []outbox.Event
@@ -181,7 +180,7 @@ func (d *driver) deliverOutbox(w *world) {
 	}
 }
 
-// A donor rings back: the number that the phone shows, and Enter is on the open call.
+// A donor calls back: the agent types the number on the phone, and Enter opens the call.
 func TestDonorRingsBack(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)
@@ -194,7 +193,7 @@ func TestDonorRingsBack(t *testing.T) {
 	if !d.app.Day.IsOn(callID(5)) {
 		t.Fatalf("got %+v, want the open call of person 5:\n%s", d.app.Day.Call, d.text())
 	}
-	// Nobody waits for person 6: a new call is asked for, and comes as soon as it is there.
+	// Person 6 has no waiting call: a new one is requested, and comes as soon as it is there.
 	d.enter("/", "k", "l", "a", "a", "r", "enter")
 	if text := d.text(); !strings.Contains(text, "Fia Klaar has no open call") {
 		t.Fatalf("got:\n%s\nwant to be asked for a new call", text)
@@ -228,7 +227,7 @@ func TestOpenCallWithoutAPledgeIsFound(t *testing.T) {
 	}
 }
 
-// The last calls are shown with what became of them, and opened again by Enter.
+// The last calls are shown with their outcomes, and Enter opens them again.
 func TestLastCalls(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)
@@ -261,7 +260,7 @@ func TestLastCalls(t *testing.T) {
 	if !d.app.Day.IsOn(first) {
 		t.Errorf("enter: got %+v, want the call again", d.app.Day.Call)
 	}
-	// What the service refuses says so.
+	// Refusals of the service are shown.
 	w.change(t, "/api/v1/calls/"+first.String()+"/actions/cancel")
 	w.seen()
 	d.app.Day.Call.Status = apitype.CallRequested
@@ -273,10 +272,10 @@ func TestLastCalls(t *testing.T) {
 	}
 }
 
-// The list of donors found is walked within its bounds, and begins anew with what is typed.
+// The list of found donors keeps its bounds, and begins again with each letter.
 func TestWalkingTheDonorsFound(t *testing.T) {
 	t.Parallel()
-	for keys, want := range map[string]apitype.UUID{ // Of a, which finds the persons 1 and 5, who have an open call.
+	for keys, want := range map[string]apitype.UUID{ // Of a, which finds the persons 1 and 5 with an open call.
 		"/ a enter":                     callID(1),
 		"/ a up enter":                  callID(1),
 		"/ a down enter":                callID(5),
@@ -303,8 +302,8 @@ func TestWalkingTheDonorsFound(t *testing.T) {
 	}
 }
 
-// TestSearchingADonor finds a donor beyond the newest ones at a service that searches. Elsewhere the donors of the newest
-// calls are found, and the screen says so.
+// TestSearchingADonor finds an old donor at a service that searches. Elsewhere it finds the donors of the newest calls,
+// and the screen explains this.
 func TestSearchingADonor(t *testing.T) {
 	t.Parallel()
 	for _, isInterface := range []bool{false, true} {

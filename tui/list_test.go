@@ -77,7 +77,7 @@ func (w *world) loadNewCall(n int) {
 	w.Clock.Advance(-200 * time.Hour)
 }
 
-// Reading anew keeps the rows until the new ones are there, and the cursor on its record.
+// A new reading keeps the rows until the new ones are there, and the cursor on its record.
 func TestRefreshKeepsTheCursor(t *testing.T) {
 	t.Parallel()
 	w, d := opened(t)
@@ -250,7 +250,7 @@ func TestScriptOfTypeAndLanguage(t *testing.T) {
 	w := newWorld(t)
 	w.options.ConfigDir = t.TempDir()
 	scripts := filepath.Join(w.options.ConfigDir, "scripts")
-	// A folder by the name of a script cannot be read, which is said and no more.
+	// A folder with the name of a script cannot be read. A message is all that happens.
 	servicetest.Check(t, os.MkdirAll(filepath.Join(scripts, "a.md"), 0o700))
 	for name, content := range map[string]string{"verification.md": "# Any language", "verification.nl.md": "# Goedendag\n\n- vraag **eerst**"} {
 		servicetest.Check(t, os.WriteFile(filepath.Join(scripts, name), []byte(content), 0o600))
@@ -303,8 +303,8 @@ func TestLeftCallIsNotOfferedAgain(t *testing.T) {
 	}
 }
 
-// What is given each month is never added to what is given each year: the value of a year is
-// shown, and what is given once beside it. A bar opens what is behind it.
+// Monthly and yearly amounts are never added: the value of a year is shown, with single gifts apart. A bar opens its
+// records.
 func TestStatsValueAYear(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t) // Six leads of 12.50 a month.
@@ -401,7 +401,7 @@ func TestEveryBarOpensWhatItCounts(t *testing.T) {
 	}
 }
 
-// The service tells for so long back alone what agents did: the count of all time is complete without the rest.
+// Only for a limited period the service counts the agents' work. The count of all time is complete without it.
 func TestStatsOfAllTimeAreComplete(t *testing.T) {
 	t.Parallel()
 	d := newDriver(t, newQueueWorld(t).options)

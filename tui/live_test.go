@@ -34,7 +34,7 @@ func (w *world) loadRequested(count int, first time.Time) []apitype.UUID {
 	return calls
 }
 
-// clientOf is a client whose requests go through a transport, by a clock of its own.
+// clientOf returns a client with requests through a transport, and a clock of its own.
 func (w *world) clientOf(t *testing.T, transport http.RoundTripper, now func() time.Time) *apiclient.Client {
 	t.Helper()
 	client, err := apiclient.New(apiclient.Options{
@@ -166,7 +166,7 @@ func TestBulkChangesARecordOnce(t *testing.T) {
 	}
 }
 
-// dated are answers that tell the service's own time.
+// dated are answers with the service's own time.
 type dated struct {
 	http.RoundTripper
 	now func() time.Time
@@ -260,7 +260,7 @@ func TestChangedRecordsLeaveTheFilter(t *testing.T) {
 	})
 }
 
-// A change whose commit waits for minutes is dated before it is seen, and comes in when it is seen.
+// A change with a commit that waits for minutes is dated before it is visible, and arrives when it is visible.
 func TestListShowsWhatIsSettledLate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -288,7 +288,7 @@ func TestListShowsWhatIsSettledLate(t *testing.T) {
 	}
 }
 
-// A pledge that is released meanwhile was not updated, and comes in all the same.
+// A pledge that is released in between was not updated, and arrives all the same.
 func TestReleasedPledgesComeIn(t *testing.T) {
 	t.Parallel()
 	const coolingOff = 336 * time.Hour
@@ -323,7 +323,7 @@ func (d *driver) filter(text string) {
 	d.press("enter")
 }
 
-// change makes a change that nobody here knows of.
+// change makes a change without this program's knowledge.
 func (w *world) change(t *testing.T, path string) {
 	t.Helper()
 	if a := w.Do(w.Token(), http.MethodPut, path, `{}`); a.Status != http.StatusOK {

@@ -16,7 +16,7 @@ import (
 	"fundesk/tui/page"
 )
 
-// A list that does not fit says which of its rows is chosen; one that fits says nothing.
+// A list that does not fit shows the number of its chosen row. A list that fits shows none.
 func TestListSaysWhereYouAre(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -38,7 +38,7 @@ func TestListSaysWhereYouAre(t *testing.T) {
 	}
 }
 
-// Help shows each line whole, at each width, and keeps its size while it is filtered: what is behind it is not drawn anew.
+// Help shows each line whole, at each width, and keeps its size under a filter, so the page behind it stays.
 func TestHelpCutsNoLineAndKeepsItsSize(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)
@@ -61,7 +61,7 @@ func TestHelpCutsNoLineAndKeepsItsSize(t *testing.T) {
 	}
 }
 
-// frameOf returns where the corners of the dialog stand.
+// frameOf returns the corners of the dialog.
 func frameOf(d *driver) (corners string) {
 	for y, line := range d.app.screen() {
 		if line = ansi.Strip(line); strings.Contains(line, "╭─ Help") {
@@ -212,8 +212,8 @@ func TestMouse(t *testing.T) {
 	}
 }
 
-// While the service cannot be reached one sentence says which one, why, when it is tried again
-// and what to do; it is gone with the next answer. The same holds for a login that has ended.
+// While the service cannot be reached, one sentence names it, the reason, the next try and what to do. It goes with the
+// next answer. The same holds for a login that has ended.
 func TestStandingSentence(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -251,7 +251,7 @@ func TestStandingSentence(t *testing.T) {
 	}
 }
 
-// A list that nothing says the end of is not shown as if it were whole.
+// A list without a known end is not shown as complete.
 func TestListThatMayBeCut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

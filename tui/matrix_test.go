@@ -12,10 +12,10 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// matrixTimeout is when the client gives up on an answer.
+// matrixTimeout is how long the client waits for an answer.
 const matrixTimeout = 2 * time.Second
 
-// preciousNotes is what must never be nowhere.
+// preciousNotes are notes that must always be in some place.
 const preciousNotes = "precious words"
 
 func count(is bool) int {
@@ -25,8 +25,8 @@ func count(is bool) int {
 	return 0
 }
 
-// What the agent is shown of a completion whose way to the service is spoiled, and where its notes are at every
-// moment: at the service, in the outbox or in a draft. That it takes effect exactly once is tested with the outbox.
+// The agent's messages about a completion on a faulty line, and the place of its notes at every moment: the service,
+// the outbox or a draft. The outbox's tests show that it takes effect exactly once.
 func TestCompletionThroughFaults(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
@@ -88,8 +88,8 @@ func (c *deedCase) play() {
 	m.ended()
 }
 
-// step is how much time may pass at once: what waits need not wait for us, but what comes
-// later than half a minute after it went out cannot be told from another.
+// step is the longest jump of time. Waiting changes need not wait for us, but one that comes more than half a minute
+// after it was sent cannot be told from another.
 func (c *deedCase) step(e outbox.Entry) time.Duration {
 	switch {
 	case e.State == outbox.StateSending:
@@ -110,7 +110,7 @@ func (c *deedCase) left() []outbox.Entry {
 	return entries
 }
 
-// mustBeSomewhere looks for the notes where they go, in the order in which they go.
+// mustBeSomewhere looks for the notes in their places, in the order of their way.
 func (c *deedCase) mustBeSomewhere() {
 	c.Helper()
 	draft, _, err := c.w.box.Draft(callID(1))

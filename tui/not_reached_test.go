@@ -101,7 +101,7 @@ func TestNoSuchNumber(t *testing.T) {
 	}
 }
 
-// The reason of a callback stands in the agent's list and on the card, and a bell announces it once.
+// The reason of a callback is in the agent's list and on the card, and a bell announces it once.
 func TestCallbackWithReason(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)

@@ -13,8 +13,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// An attempt with notes asks where they go: to whoever calls next, or into a draft. u takes both back,
-// and the next agent has the note on the card.
+// An attempt with notes asks where they go: to the next agent, or into a draft. u takes both back, and the next agent
+// has the note on the card.
 func TestAttemptAsksWhereNotesGo(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)
@@ -116,8 +116,8 @@ func TestOpenedDraftIsChangedNotJoined(t *testing.T) {
 	}
 }
 
-// ctrl+z stops the program for as long as somebody likes: what was typed is on disk before, and
-// nothing is begun with the outbox in the 2 s that stopping may take.
+// ctrl+z stops the program for any time. Typed text is on disk before, and nothing begins with the outbox in the 2 s
+// that stopping may take.
 func TestSuspendingSavesWhatWasTyped(t *testing.T) {
 	t.Parallel()
 	w, d := opened(t)
@@ -136,8 +136,7 @@ func TestSuspendingSavesWhatWasTyped(t *testing.T) {
 	}
 }
 
-// Who comes back within the time that stopping may take does not wait for its end: q sends what
-// is held at once.
+// An agent who returns within the time that stopping may take does not wait for its end: q sends held changes at once.
 func TestResumeUsesTheOutboxAtOnce(t *testing.T) {
 	t.Parallel()
 	w, d := opened(t)

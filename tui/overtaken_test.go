@@ -13,8 +13,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// overtakenFields are details with the keys that correct them, what a colleague changes meanwhile, and
-// the two values as answers show them.
+// overtakenFields are details with their keys, a colleague's change in between, and the two values in answers.
 var overtakenFields = map[string]struct{ keys, typed, body, ours, theirs string }{
 	"mobile":     {"f 1", "0611111111", `{"mobilePhoneNumber":"+31622222222"}`, `"mobilePhoneNumber":"+31611111111"`, `"mobilePhoneNumber":"+31622222222"`},
 	"home":       {"f 2", "0201111111", `{"phoneNumber":"+31202222222"}`, `"phoneNumber":"+31201111111"`, `"phoneNumber":"+31202222222"`},
@@ -34,9 +33,8 @@ var overtakenFields = map[string]struct{ keys, typed, body, ours, theirs string 
 	"post":       {"f p", "", `{"optIns":{"mail":true}}`, `"optInMail":false`, `"optInMail":true`},
 }
 
-// A detail that was changed elsewhere is never overwritten in silence: the agent is asked which value
-// stays, before the correction is sent where the card shows the change, and after it was refused where
-// the service does. The result is sent either way.
+// A detail that changed elsewhere is never overwritten in silence. The agent is asked which value stays: before the
+// correction is sent if the card shows the change, or after the service refused it. The result is sent in both cases.
 func TestOvertakenDetailAsks(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
@@ -140,16 +138,16 @@ func laterLine(t *testing.T) (*world, *driver) {
 	return w, d
 }
 
-// A callback is what was typed: each text is understood as the line below it says, and Enter saves
-// that; what has two meanings, or is no time, is not saved.
+// A callback has the typed time: the line below shows its reading, and Enter saves that. A text with two meanings, or
+// without a time, is not saved.
 func TestCallbackIsWhatWasTyped(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, typed string
 		echo        string   // Below the line, while it is typed.
 		keys        []string // After it.
-		said        string   // "" where nothing is saved.
-		stays       string   // What the screen asks where nothing is.
+		said        string   // Empty if nothing is saved.
+		stays       string   // The question of the screen if nothing is.
 	}{
 		{"as the agent's page teaches", "18:00", "Fri 20 Nov 18:00 there (17:00 here), for you · tab: for anybody", []string{"enter"}, "Fri 20 Nov 18:00 there (17:00 here), for you", ""},
 		{"tomorrow", "tomorrow 14:00", "Sat 21 Nov 14:00 there", []string{"enter"}, "Sat 21 Nov 14:00 there (13:00 here), for you", ""},

@@ -21,7 +21,7 @@ func (w *world) heldBy(t *testing.T, user apitype.UUID) int {
 	return len(all.Leases)
 }
 
-// P gives the calls back in the same request and keeps what was typed. The head says the reason and the time. Keys that
+// P gives the calls back in the same request and keeps typed text. The head shows the reason and the time. Keys that
 // only look do not resume, and any other key does nothing else.
 func TestPause(t *testing.T) {
 	t.Parallel()
@@ -56,7 +56,7 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// A pause that the service does not take is no pause, and says so.
+// A pause that the service refuses is no pause, and the message explains it.
 func TestPauseIsRefused(t *testing.T) {
 	t.Parallel()
 	w, now := newQueueWorld(t), fault(nil)
@@ -71,7 +71,7 @@ func TestPauseIsRefused(t *testing.T) {
 	d.sees("not paused")
 }
 
-// An agent who has paused in another terminal gets no call here, and sees why.
+// An agent who paused in another terminal gets no call here, and sees why.
 func TestPausedElsewhere(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)
@@ -88,7 +88,7 @@ func TestPausedElsewhere(t *testing.T) {
 	}
 }
 
-// A line from the supervisor stands on the message line of each desk, once, and among the messages.
+// A line from the supervisor is on the message line of each desk, once, and among the messages.
 func TestLineToAllDesks(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)

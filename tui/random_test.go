@@ -37,7 +37,7 @@ func newDriver(t *testing.T, o Options) *driver {
 	return d
 }
 
-// send hands a message over and runs what comes of it.
+// send passes a message and runs its results.
 func (d *driver) send(msg tea.Msg) {
 	d.t.Helper()
 	d.deliver(msg, 0)
@@ -76,7 +76,7 @@ func (d *driver) press(name string) {
 	d.send(keyPress(name))
 }
 
-// sees holds the screen to texts that stand on it.
+// sees fails if the screen lacks one of the texts.
 func (d *driver) sees(all ...string) {
 	d.t.Helper()
 	for _, want := range all {
@@ -86,7 +86,7 @@ func (d *driver) sees(all ...string) {
 	}
 }
 
-// lacks holds the screen to texts that do not stand on it.
+// lacks fails if the screen has one of the texts.
 func (d *driver) lacks(all ...string) {
 	d.t.Helper()
 	for _, gone := range all {
@@ -235,7 +235,7 @@ func TestBulkAsksWithCountAndNames(t *testing.T) {
 		t.Fatalf("actions: got:\n%s\nwant that one of the three is completed", text)
 	}
 	d.enter("esc", "esc", "g", "j", "space", "space", "space")
-	w.change(t, "/api/v1/calls/"+callID(5).String()+"/actions/complete") // Nobody here knows of it yet.
+	w.change(t, "/api/v1/calls/"+callID(5).String()+"/actions/complete") // No program here knows of it yet.
 	d.enter("A", "2")
 	d.check("the question")
 	question, ok := d.app.Dialog.(*page.Confirm)

@@ -18,7 +18,7 @@ func TestRefusedDetailTakesWhatIsTyped(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		keys   []string
-		change string // The correction that is made; "" for none.
+		change string // The correction. Empty if there is none.
 	}{
 		{"digits after a refused amount", []string{"0", "9", "enter", "esc"}, ""},
 		{"an amount that is refused", []string{"0", "9", ",", "5", "0", "esc", "esc"}, ""},

@@ -46,7 +46,7 @@ func TestRequestsOfADesk(t *testing.T) {
 	}
 }
 
-// A Desk with a call on it at which nobody works asks once in 15 seconds whose the call is, and for one thing more.
+// An idle Desk with a call asks once in 15 seconds who has the call, and for one thing more.
 func TestIdleDeskAsksSeldom(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)
@@ -81,7 +81,7 @@ func TestIdleDeskAsksSeldom(t *testing.T) {
 	}
 }
 
-// The record beside a list is read where there is room to show it, and only there.
+// The record beside a list is read only if there is room to show it.
 func TestNarrowListReadsNoRecords(t *testing.T) {
 	t.Parallel()
 	for width, want := range map[int]bool{99: false, 100: true} {
@@ -99,8 +99,7 @@ func TestNarrowListReadsNoRecords(t *testing.T) {
 	}
 }
 
-// A callback that is due is said and shown, comes next, and leaves the call on screen and
-// what is being typed alone.
+// A due callback is announced and shown, comes next, and leaves the call on screen and typed text alone.
 func TestDueCallbackStealsNothing(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)
@@ -153,8 +152,8 @@ func TestDueCallbackIsNoticedAtOnce(t *testing.T) {
 	d.sees("a callback is due")
 }
 
-// The profile's types and languages narrow what the agent takes, are shown, and are changed
-// on the Desk, where the service has a queue and where it has none.
+// The profile's types and languages narrow the agent's calls. They are shown, and changed on the Desk, with and without
+// a queue.
 func TestNarrowedDesk(t *testing.T) {
 	t.Parallel()
 	for _, hasQueue := range []bool{true, false} {
@@ -215,7 +214,7 @@ func TestPersonListsCallsInOneRequest(t *testing.T) {
 	}
 }
 
-// silent is a service that does not say whether there is another page.
+// silent is a service that does not report whether there is another page.
 type silent struct{ http.RoundTripper }
 
 func (s silent) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -231,7 +230,7 @@ func (s silent) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// The queue is read to its end also where the service does not say where that is.
+// The queue is read to its end even if the service does not mark it.
 func TestQueueOfAServiceWithoutPageFlags(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
@@ -254,7 +253,7 @@ func TestQueueOfAServiceWithoutPageFlags(t *testing.T) {
 // altered is a service that does something else with some requests.
 type altered struct {
 	http.RoundTripper
-	by func(r *http.Request) *http.Response // Its answer; nil: as the service answers the request as it is then.
+	by func(r *http.Request) *http.Response // Its answer. Nil for the service's own answer at that time.
 }
 
 func (a altered) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -265,7 +264,7 @@ func (a altered) RoundTrip(r *http.Request) (*http.Response, error) {
 	return a.RoundTripper.RoundTrip(r)
 }
 
-// The oldest call is the next one also where the service cannot begin at that end.
+// The oldest call is the next one even if the service cannot begin at that end.
 func TestQueueOfAServiceThatBeginsAtTheNewest(t *testing.T) {
 	t.Parallel()
 	fromTheEnd := func(r *http.Request) bool { return r.URL.Query().Has("last") && !r.URL.Query().Has("before") }

@@ -11,8 +11,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// The profile says the results of a type of call: their digits, words, and which of them asks
-// for notes. A whole call is four keys.
+// The profile has the results of a type of call: their digits, words, and which of them asks for notes. A whole call is
+// four keys.
 func TestResultsOfTheProfile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -36,12 +36,12 @@ func TestResultsOfTheProfile(t *testing.T) {
 	}
 }
 
-// A result that was being chosen is none of the call that comes instead.
+// A result that was being chosen does not belong to the call that comes instead.
 func TestChoiceGoesWithItsCall(t *testing.T) {
 	t.Parallel()
 	_, d := opened(t)
 	d.enter("n", "c")
-	d.run(d.app.Perform(d.app.Day.Skip()), 0) // As when somebody else was faster.
+	d.run(d.app.Perform(d.app.Day.Skip()), 0) // As if a colleague was faster.
 	d.enter("1", "2")
 	if call := d.app.Day.Call; call == nil || call.UUID == callID(1) || !d.app.Day.Form.Draft().IsEmpty() {
 		t.Errorf("got %+v with %+v, want the next call without a result", call, d.app.Day.Form)

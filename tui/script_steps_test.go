@@ -11,7 +11,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// steppedScript has four paragraphs. The answer to the second decides whether the third is said.
+// steppedScript has four paragraphs. The answer to the second decides about the third.
 const steppedScript = `# Verification
 
 Good evening, this is the charity.

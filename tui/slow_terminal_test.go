@@ -29,7 +29,7 @@ func TestStoppedTerminalStopsNothing(t *testing.T) {
 	p.write("i")
 	p.see("leave notes")
 
-	// Nobody reads what is drawn, which soon is more than the system keeps for a reader.
+	// The drawn text has no reader, and soon exceeds the system's buffer.
 	p.mu.Lock()
 	random, want := rand.New(rand.NewPCG(5, 11)), ""
 	for range 12 {
@@ -49,6 +49,6 @@ func TestStoppedTerminalStopsNothing(t *testing.T) {
 	_, _ = p.screen.Write([]byte("\x1b[5;5H" + foreign))
 	p.mu.Unlock()
 	p.write("\x0c")
-	// A poll may have changed other lines by then.
+	// A poll may have changed other lines before that.
 	p.until(func(screen string) bool { return isWhole(screen) && !strings.Contains(screen, foreign) }, []string{"no " + foreign})
 }

@@ -36,7 +36,7 @@ func TestMarksThatAFilterHidesStay(t *testing.T) {
 	}
 }
 
-// A filter that names a day as today means the day on which the list is read, also where it was typed the day before.
+// A filter that names a day as today means the day of reading, even if it was typed the day before.
 func TestFilterOfTodayAfterMidnight(t *testing.T) {
 	t.Parallel()
 	for _, reads := range []string{"by itself", "R"} {
@@ -61,7 +61,7 @@ func TestFilterOfTodayAfterMidnight(t *testing.T) {
 	}
 }
 
-// Statistics of today that stay open are those of today after midnight, too.
+// Statistics of today that stay open count the new day after midnight.
 func TestStatsOfTodayAfterMidnight(t *testing.T) {
 	t.Parallel()
 	w, d := opened(t)
@@ -74,7 +74,7 @@ func TestStatsOfTodayAfterMidnight(t *testing.T) {
 	d.sees("counted 0 calls and 0 pledges of today")
 }
 
-// A donor whose name was corrected has the new name once the list of pledges is read anew.
+// A donor with a corrected name has the new name once the list of pledges is read again.
 func TestPledgesReadAnewHaveCorrectedDonors(t *testing.T) {
 	t.Parallel()
 	w, d := opened(t)

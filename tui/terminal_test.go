@@ -31,8 +31,7 @@ type terminal struct {
 	wrote  chan struct{}
 	done   chan error
 	sent   int // Keys pressed.
-	// cooked says that there is no terminal: the program leaves it to somebody else to
-	// turn a line feed into a new line.
+	// cooked means that there is no terminal: another program turns a line feed into a new line.
 	cooked bool
 	after  strings.Builder
 }
@@ -48,7 +47,7 @@ func (m *terminal) Write(p []byte) (int, error) {
 		}
 	}()
 	if m.screen == nil {
-		return len(p), nil // Nobody looks any more.
+		return len(p), nil // The screen has no reader any more.
 	}
 	m.after.Write(p)
 	drawn := p
@@ -70,8 +69,7 @@ func (m *terminal) text() string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
-// patience is how long a test waits for what comes at once. It only ends a test that
-// hangs: a machine may stand still for a while.
+// patience is how long a test waits for a quick event. It only ends a test that hangs: a machine may stall for a while.
 const patience = time.Minute
 
 // start runs the interface in width by height cells.
@@ -79,7 +77,7 @@ func start(t *testing.T, o Options, width, height int) *terminal {
 	t.Helper()
 	in, keys := io.Pipe()
 	m := &terminal{t: t, cooked: true, screen: vt.NewEmulator(width, height), keys: keys, wrote: make(chan struct{}, 1), done: make(chan error, 1)}
-	// The emulator answers what the program asks the terminal; nobody needs it.
+	// The emulator answers the program's questions to the terminal. The tests need none of the answers.
 	go func() { _, _ = io.Copy(io.Discard, m.screen) }()
 	o.In, o.Out = in, m
 	ctx, cancel := context.WithCancel(t.Context())

@@ -18,8 +18,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// The title of the window is in screen shots, task bars and logs: it tells the profile,
-// never a person.
+// The title of the window appears in screen shots, task bars and logs. It has the profile, never a person.
 func TestWindowTitleTellsNobody(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -37,7 +36,7 @@ func TestWindowTitleTellsNobody(t *testing.T) {
 	}
 }
 
-// commandString is what a terminal obeys rather than draws: titles, the clipboard, links.
+// commandString is text that a terminal obeys instead of drawing: titles, the clipboard, links.
 var commandString = regexp.MustCompile("(?s)\x1b[\\]P_^X](.*?)(?:\a|\x1b\\\\)")
 
 // Everything that a session sends to the terminal, byte by byte: personal data is drawn
@@ -126,14 +125,14 @@ func answer(status int, kind, body string) answering {
 	}
 }
 
-// The corner says why nothing comes. What does not pass by itself is told as an error.
+// The corner explains why nothing comes. A lasting reason is an error.
 func TestCornerSaysWhyNothingComes(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name    string
 		service answering
 		corner  string
-		failed  string // Of the error that is told; "" for none.
+		failed  string // Of the shown error. Empty if there is none.
 	}{
 		{"no connection", func() (*http.Response, error) { return nil, errors.New("connection refused") }, "offline", ""},
 		{"an answer of somebody on the way", answer(http.StatusBadGateway, "text/html", "<h1>502</h1>"), "service 502", ""},
@@ -169,12 +168,12 @@ func TestCornerSaysWhyNothingComes(t *testing.T) {
 	}
 }
 
-// Why nothing comes is said in the agent's language, with what the agent can do.
+// The reason why nothing comes is in the agent's language, with what the agent can do.
 func TestConnectionIsSaidInTheAgentsLanguage(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		language, want string
-		service        http.RoundTripper // Nil: none is there.
+		service        http.RoundTripper // Nil if there is none.
 	}{
 		{"nl", "is niet te bereiken: verbinding geweigerd.", nil},
 		{"de", "ist nicht zu erreichen: Verbindung abgelehnt.", nil},

@@ -28,7 +28,7 @@ func unreadDesk(t *testing.T, w *world) *driver {
 	return &driver{t: t, app: a}
 }
 
-// slowDesk is a desk whose first reading has not come back; answer lets it.
+// slowDesk is a desk with an unanswered first reading. answer completes it.
 func slowDesk(t *testing.T, w *world) (d *driver, answer func()) {
 	t.Helper()
 	d = unreadDesk(t, w)
@@ -57,7 +57,7 @@ func TestWhatIsTypedAheadWaitsForTheCall(t *testing.T) {
 	}
 }
 
-// A draft that is still being read is not written over by what is typed meanwhile.
+// A draft that is still being read is not overwritten by typing.
 func TestTypingWaitsForTheDraft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -73,7 +73,7 @@ func TestTypingWaitsForTheDraft(t *testing.T) {
 	}
 }
 
-// A call that nobody has seen is not completed, whatever was typed.
+// A call that no agent has seen is not completed, whatever was typed.
 func TestTypedAheadNeverEndsACall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -160,7 +160,7 @@ func (s *slowly) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// heardFrom is what the library makes of an input.
+// heardFrom returns the library's reading of an input.
 func heardFrom(in io.Reader) string {
 	events, heard := make(chan uv.Event), make(chan string)
 	go func() {
@@ -196,7 +196,7 @@ func TestTypedTextArrivesHoweverItIsCut(t *testing.T) {
 			before, after := typed[:i], typed[i:]
 			outside := strings.HasPrefix(after, "[200~") || strings.HasPrefix(after, "200~") || strings.HasPrefix(after, "[1;5A") || strings.HasPrefix(after, "1;5A")
 			if outside {
-				continue // Esc, and esc with a bracket, are keys where nothing comes after them.
+				continue // Esc, and esc with a bracket, are keys if nothing follows them.
 			}
 			if got := heardFrom(&wholeInput{in: &slowly{[]string{before, after}}}); got != want {
 				t.Errorf("%q, later %q: got %q, want %q", before, after, got, want)

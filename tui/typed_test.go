@@ -19,7 +19,7 @@ import (
 	"fundesk/tui/desk"
 )
 
-// Each example of a typed time and of a correction on the agent's page does what the page says.
+// Each example of a typed time and of a correction on the agent's page has the effect that the page describes.
 func TestAgentsPageTypesWhatItSays(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/agent.md")
@@ -71,12 +71,12 @@ func TestAgentsPageTypesWhatItSays(t *testing.T) {
 	}
 }
 
-// Every key of the corrections is the same detail on every donor: what the card says is what is sent,
-// and a detail that cannot be corrected says why.
+// Every key of the corrections is the same detail for every donor. The value on the card is the one that is sent, and a
+// detail that cannot be corrected explains why.
 func TestEveryKeyOfTheCorrections(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
-	typed := map[string][3]string{ // What is typed, what the card says, and what is sent.
+	typed := map[string][3]string{ // The typed text, the card, and the sent value.
 		"1": {"06 27 08 40 34", "+31 6 27 08 40 34 ✎", `"mobilePhoneNumber":"+31627084034"`}, "2": {"020 123 45 67", "+31 20 123 45 67 ✎", `"phoneNumber":"+31201234567"`},
 		"3": {"b@example.org", "→ b@example.org ✎", `"email":"b@example.org"`}, "9": {"", "✗ ✎", `"optIns":{"phone":false}`}, "0": {"25,5", "→ € 25.50 ✎", `"donationAmount":25.5`},
 		"u": {"4", "→ half-yearly ✎", `"donationInterval":"half-yearly"`}, "w": {"3-1-2030", "→ 2030-01-03 ✎", `"endsAt":"2030-01-03T00:00:00.000Z"`},
@@ -89,7 +89,7 @@ func TestEveryKeyOfTheCorrections(t *testing.T) {
 	external := apitype.Pledge{DonationAmount: apitype.Cents(1250), DonationInterval: "monthly", ExternalSource: apitype.Embed(apitype.ExternalSource{Name: "crm"})}
 	for name, donor := range map[string]struct {
 		change func(*apitype.Call)
-		why    string // Of the pledge; "" where it can be corrected.
+		why    string // Of the pledge. Empty if it can be corrected.
 	}{
 		"with a pledge":                {change: func(*apitype.Call) {}},
 		"without a pledge":             {change: func(c *apitype.Call) { c.PledgeCase, c.RelatedCaseUUID = apitype.Embedded[apitype.Pledge]{}, nil }, why: "no pledge on this call"},
@@ -198,7 +198,7 @@ func TestCorrectionsAskBack(t *testing.T) {
 			}
 		})
 	}
-	// A corrected record with a result that says something else is asked about once.
+	// A corrected record with another result is asked about once.
 	w, d := fixer(t)
 	d.enter("f", "3")
 	d.typing("b@example.org")
@@ -211,8 +211,8 @@ func TestCorrectionsAskBack(t *testing.T) {
 	}
 }
 
-// Half an address is refused at Enter: the line says what is missing and goes on with that, and
-// ctrl+s sends nothing before the address is whole.
+// Enter refuses half an address: the line names the missing part and goes on with it. ctrl+s sends nothing before the
+// address is whole.
 func TestHalfAnAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	w, d := fixer(t)
@@ -230,7 +230,7 @@ func TestHalfAnAddressIsRefused(t *testing.T) {
 			t.Errorf("after %q: got:\n%s\nwant %q missing", part, text, missing)
 		}
 	}
-	// Whoever leaves it is told on the card, and nothing goes.
+	// The card reminds an agent who leaves it, and nothing is sent.
 	d.enter("esc", "ctrl+s")
 	if text := d.text(); !strings.Contains(text, "the address needs its country") || len(w.entries(t)) != 0 {
 		t.Errorf("got %q and:\n%s\nwant nothing sent, and why", w.entries(t), text)

@@ -68,8 +68,7 @@ func readFields(t *testing.T, record string) []specField {
 	return fields
 }
 
-// widened are the fields that may be null though the interface says nothing of it, by
-// record. Spec gap: A3.
+// widened lists, by record, the fields that may be null although the interface does not mention it. Spec gap: A3.
 var widened = map[string][]string{"transaction": {"personUuid"}}
 
 func TestFieldsFollowTheInterface(t *testing.T) {
@@ -85,7 +84,7 @@ func TestFieldsFollowTheInterface(t *testing.T) {
 			}
 			want := readFields(t, name)
 			for i := range want {
-				// A part that may be absent may be null as well, whatever the table says of it.
+				// A field that may be absent may be null as well.
 				if !want[i].required && i < len(got) {
 					want[i].nullable = got[i].nullable
 				}
@@ -109,7 +108,7 @@ func flatFields(record reflect.Type) func(yield func(reflect.StructField) bool) 
 	}
 }
 
-// describeField is what a Go field promises of the JSON field.
+// describeField returns the JSON type that a Go field promises.
 func describeField(field reflect.StructField) specField {
 	name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 	described := specField{name: name, required: options != "omitzero"}
@@ -275,7 +274,7 @@ func TestPatchTellsUnchangedClearedAndSet(t *testing.T) {
 	}
 }
 
-// A record with two uuids is the one that every decoder of it shows, and one that is cut has the uuid before the cut.
+// Every decoder shows the same of two uuids in a record. A record that is cut has its uuid before the cut.
 func TestRecordUUID(t *testing.T) {
 	t.Parallel()
 	const a, b = "6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10", "6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e11"

@@ -86,7 +86,7 @@ func roundTrip[T interface{ Query() url.Values }](t *testing.T, values url.Value
 	}
 }
 
-// pointers are the places of violations, nil when there are none.
+// pointers returns the places of violations. It is empty if there are none.
 func pointers(v Violations) []string {
 	var places []string
 	for _, violation := range v {
@@ -117,7 +117,7 @@ SV62CENR00000000000000700025 TL380080012345678910157 TN5910006035183598478831 TR
 VA59001123000012345678 VG96VPVG0000012345678901 XK051212012345678906 YE15CBYE0001018861234567891234
 `
 
-// Each country's length is that of the registry.
+// Each country's length matches the registry.
 func TestIBANsOfTheRegistry(t *testing.T) {
 	t.Parallel()
 	countries := map[string]bool{}

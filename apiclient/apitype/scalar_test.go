@@ -11,7 +11,7 @@ import (
 
 func TestParseTime(t *testing.T) {
 	t.Parallel()
-	// The text, and the instant that is read strictly and openly; nothing where it is refused.
+	// The text, and the instant by the strict and by the lenient rule. Empty if the text is refused.
 	for _, test := range rowsOf(`
 UTC                                               | 2026-11-20T09:15:00Z            | 2026-11-20T09:15:00.000Z | 2026-11-20T09:15:00.000Z
 offset                                            | 2026-11-20T09:15:00+01:00       | 2026-11-20T08:15:00.000Z | 2026-11-20T08:15:00.000Z

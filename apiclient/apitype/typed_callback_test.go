@@ -80,7 +80,7 @@ func TestParseCallbackWithinHours(t *testing.T) {
 	}
 }
 
-// A time that the clocks skip moves forward, which the reading says.
+// A time that the clocks skip moves forward, and the reading mentions it.
 func TestParseCallbackThatTheClocksSkip(t *testing.T) {
 	t.Parallel()
 	zone, err := time.LoadLocation("Europe/Amsterdam")

@@ -172,8 +172,8 @@ func TestParseTypedUntil(t *testing.T) {
 	}
 }
 
-// The local days that the clocks are changed on begin and end at midnight, and have 23 and 25
-// hours; an age is as long as it says.
+// The local days on which the clocks change begin and end at midnight, and have 23 and 25 hours. An age has its exact
+// length.
 func TestTypedTimeWhereTheClocksChange(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"Europe/Berlin", "Europe/Amsterdam"} {
@@ -211,8 +211,8 @@ func TestTypedTimeWhereTheClocksChange(t *testing.T) {
 	}
 }
 
-// What is typed for a callback is read right, refused, or has all of its meanings told, in three
-// languages; nothing silently becomes another time. It is Wednesday, 25 November 2026, 15:30.
+// Each text for a callback is read correctly, refused, or shown with all its meanings, in three languages. None
+// silently becomes another time. It is Wednesday, 25 November 2026, 15:30.
 func TestParseTimeAhead(t *testing.T) {
 	t.Parallel()
 	zone, err := time.LoadLocation("Europe/Amsterdam")
@@ -520,11 +520,11 @@ func FuzzTypedTime(f *testing.F) {
 	})
 }
 
-// An amount is read as it is written in a country, refused, or has both of its meanings told.
+// An amount is read by the habit of its country, refused, or shown with both meanings.
 func TestParseTypedAmount(t *testing.T) {
 	t.Parallel()
-	// The text, and how it is read where the sign of decimals is unknown, a comma, or a point: nothing where it is
-	// refused, ? where it is asked back.
+	// The text, and its reading if the decimal sign is unknown, a comma, or a point. Empty if it is refused, ? if the
+	// reader asks.
 	for _, test := range rowsOf(`
 12.50     | 12.50      | 12.50      | 12.50
 12,5      | 12.50      | 12.50      | 12.50

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// validated is what is wrong with a body, as a refusal says it.
+// validated returns the violations of a body in the words of a refusal.
 func validated(t *testing.T, kind, body string) string {
 	t.Helper()
 	const id = "6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10"

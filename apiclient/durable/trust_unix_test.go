@@ -30,7 +30,7 @@ func TestTrust(t *testing.T) {
 	tests := []struct {
 		name    string
 		prepare func(folder, file string) error
-		want    string // In the error; "" for none.
+		want    string // In the error. Empty if there is none.
 	}{
 		{"closed", func(_, file string) error { return os.Chmod(file, 0o600) }, ""},
 		{"read by others", func(_, file string) error { return os.Chmod(file, 0o644) }, ""},

@@ -77,7 +77,7 @@ func TestProblemsNameTheirSetting(t *testing.T) {
 	}
 }
 
-// All problems of a file are told at once.
+// One message lists all problems of a file.
 func TestAllProblems(t *testing.T) {
 	t.Parallel()
 	_, err := floorfile.Read([]byte("max_attempts = -1\n[calling_hours.nl]\n"))

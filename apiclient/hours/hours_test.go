@@ -53,7 +53,7 @@ var officialHolidays = map[string]map[int]string{
 	},
 }
 
-// Promise S85: public holidays are those of the official lists.
+// Promise S85: public holidays match the official lists.
 func TestPublicHolidays(t *testing.T) {
 	t.Parallel()
 	for country, years := range officialHolidays {

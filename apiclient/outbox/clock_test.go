@@ -52,8 +52,7 @@ func TestAClockSetBack(t *testing.T) {
 	}
 }
 
-// Whether a lost attempt may still arrive is asked anew when the clock was set back, and
-// not until it is there again.
+// After the clock was set back, the outbox checks again whether a lost attempt may still arrive.
 func TestALostAttemptWhenTheClockIsSetBack(t *testing.T) {
 	t.Parallel()
 	id := apitype.NewUUID()
@@ -209,8 +208,7 @@ func TestSendingIsLinear(t *testing.T) {
 	}
 }
 
-// Adding an entry is as much work beside many as beside few. (Allocations are not counted
-// in tests that run in parallel.)
+// An entry costs the same with many entries as with few. (Parallel tests do not count allocations.)
 func TestAddingIsLinear(t *testing.T) {
 	box := open(t, t.TempDir(), "https://api.example.org")
 	id := apitype.NewUUID()

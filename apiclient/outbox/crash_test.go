@@ -44,7 +44,7 @@ func die(err error) {
 	}
 }
 
-// crashAdd adds attempts for ever and says each one that is durable.
+// crashAdd adds attempts without end and prints each durable one.
 func crashAdd(dir string) {
 	box, err := Open(dir, Options{BaseURL: "https://a.example", Account: "embedded"})
 	die(err)
@@ -58,8 +58,7 @@ func crashAdd(dir string) {
 	}
 }
 
-// crashDraft saves one draft for ever with a growing number and says each one that is
-// durable.
+// crashDraft saves one draft without end, with a growing number, and prints each durable one.
 func crashDraft(rest string) {
 	dir, call, _ := strings.Cut(rest, " ")
 	box, err := Open(dir, Options{BaseURL: "https://a.example", Account: "embedded"})
@@ -70,7 +69,7 @@ func crashDraft(rest string) {
 	}
 }
 
-// crashSend sends what is in the outbox and says when it has begun.
+// crashSend sends the outbox and prints when it begins.
 func crashSend(rest string) {
 	dir, base, _ := strings.Cut(rest, " ")
 	box, err := Open(dir, Options{BaseURL: base, Account: "embedded"})
@@ -95,8 +94,8 @@ func (neverDone) Done() <-chan struct{}       { return nil }
 func (neverDone) Err() error                  { return nil }
 func (neverDone) Value(any) any               { return nil }
 
-// killAfter runs the test binary in a role, reads lines until it said enough of them or
-// has said nothing for a while, kills it, and returns all that it said: one at least.
+// killAfter runs the test binary in a role and reads its lines until there are enough, or until it pauses. Then it
+// kills the process and returns all lines, at least one.
 func killAfter(t *testing.T, role string, lines int) []string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), os.Args[0])
@@ -106,7 +105,7 @@ func killAfter(t *testing.T, role string, lines int) []string {
 	servicetest.Check(t, err)
 	servicetest.Check(t, command.Start())
 	var said []string
-	// One that has nothing left to say is killed all the same; starting may take longer.
+	// A process that prints nothing more is killed as well. Its start may take longer.
 	timer := time.AfterFunc(time.Minute, func() { _ = command.Process.Kill() })
 	defer timer.Stop()
 	scanner := bufio.NewScanner(out)
@@ -162,8 +161,8 @@ func TestKilledWhileSavingDraftsKeepsTheLatest(t *testing.T) {
 	}
 }
 
-// Several programs that are killed again and again, and a service that loses answers:
-// each change takes effect once, and those of one call in their order.
+// Several programs are killed again and again, and a service loses answers. Each change takes effect once, and those of
+// a call in their order.
 func TestCrowd(t *testing.T) {
 	servicetest.SlowUnlessRaced(t)
 	t.Parallel()

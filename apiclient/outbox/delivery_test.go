@@ -14,8 +14,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// An update is not sent on and on to a service that refuses each revision, such as one whose revisions change with
-// each reading: it is refused in the end, as when it is sent directly.
+// An update to a service that refuses each revision is refused in the end, as if it had been sent directly.
 func TestUpdatesWhoseRevisionsAreAlwaysRefused(t *testing.T) {
 	t.Parallel()
 	id := apitype.NewUUID()
@@ -52,8 +51,8 @@ func TestUpdatesWhoseRevisionsAreAlwaysRefused(t *testing.T) {
 	}
 }
 
-// A creation whose answer was lost is not taken for a conflict with another record while a service that is slow to
-// show what is new says that there is none: it was made once, and is told as made when it is shown.
+// A creation with a lost answer is not taken for a conflict while a slow service does not show the new record. It was
+// made once, and is reported as made when it appears.
 func TestACreationThatIsShownLate(t *testing.T) {
 	t.Parallel()
 	person := apitype.CreatePersonRequest{UUID: new(apitype.NewUUID()), Email: new("new@example.org")}

@@ -16,7 +16,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// What one process sends, has refused or drops, every other one is told.
+// Every process learns what another one sent, refused or dropped.
 func TestEndingsReachEveryProcess(t *testing.T) {
 	t.Parallel()
 	service := newService(t, "", faultRefused)
@@ -44,7 +44,7 @@ func TestEndingsReachEveryProcess(t *testing.T) {
 	}
 }
 
-// A running sender tells what others did meanwhile, and nothing of what was before.
+// A running sender reports what others did while it ran, and nothing from before.
 func TestSendersTellWhatOthersDid(t *testing.T) {
 	t.Parallel()
 	service := newService(t)
@@ -165,8 +165,8 @@ func TestLeasesOfOtherServices(t *testing.T) {
 	}
 }
 
-// An attempt that is known to be another entry's does not count for one whose answer was lost,
-// and a time that was cut counts only where the service shows no fractions.
+// An attempt that belongs to another entry does not count for a lost one. A time without fractions counts only if the
+// service shows none.
 func TestAttemptsOfTheSameSecond(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -18,7 +18,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// fault is what goes wrong with the next change.
+// fault names the failure of the next change.
 type fault string
 
 const (
@@ -35,8 +35,7 @@ const (
 	faultRefused     fault = "409"
 )
 
-// fakeService is a small service that keeps calls in memory, counts what it applied, and
-// does as it is told wrong.
+// fakeService keeps calls in memory, counts what it applied, and fails as it is asked to.
 type fakeService struct {
 	mu       sync.Mutex
 	faults   []fault
@@ -67,8 +66,8 @@ func (s *fakeService) client(t *testing.T) *apiclient.Client {
 	return client
 }
 
-// newClient is a client of a fake service, which leaves nothing without an answer, and
-// knows what came first where each request has a connection of its own.
+// newClient returns a client of a fake service that answers every request. Each request has its own connection, so the
+// order is known.
 func newClient(base string) (*apiclient.Client, error) {
 	return apiclient.New(apiclient.Options{BaseURL: base, Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}})
 }
@@ -191,7 +190,7 @@ func (s *fakeService) answer(w http.ResponseWriter, id string) {
 	})
 }
 
-// count is how often a change of a call was applied.
+// count returns how often a change of a call was applied.
 func (s *fakeService) count(id apitype.UUID, verb string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,8 +13,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// Folders of somebody else are refused, and so is an entry that somebody else put there
-// or that is a link; the others go on.
+// Folders of another user are refused, and so are foreign entries and links. The others go on.
 func TestWhatBelongsToOthersIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{"", dirQueued, dirDrafts} {

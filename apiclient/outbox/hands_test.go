@@ -12,7 +12,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// What somebody does to an entry by hand is refused in the states in which it would harm.
+// A manual change to an entry is refused in the states in which it would do harm.
 func TestEntriesByHand(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
@@ -76,7 +76,7 @@ func TestEntriesByHand(t *testing.T) {
 	}
 }
 
-// Numbers go on from the highest that was ever given, whatever became of the file that tells it.
+// Numbers continue from the highest one ever given, even if the file that keeps it is gone.
 func TestNumbersGoOn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -16,13 +16,12 @@ import (
 
 var matrixSeeds = flag.Int("seeds", 0, "how many variants of each fault are tried with each operation; 0 tries each fault with three operations")
 
-// matrixTimeout is when the client gives up on an answer. A slow machine makes it do so without a fault;
-// it then finds what it has sent.
+// matrixTimeout is how long the client waits for an answer. On a slow machine it may time out without a fault; it then
+// finds what it has sent.
 const matrixTimeout = 400 * time.Millisecond
 
-// Every change through every fault takes effect exactly once, or was refused and is kept. What one sending does is
-// tested with the client: here it is what comes of it in rounds, with a change that arrives late, and with a record
-// that cannot be read at first.
+// Every change through every fault takes effect exactly once, or is refused and kept. The client's tests cover one
+// sending. This one covers rounds, with a change that arrives late and a record that cannot be read at first.
 func TestMatrix(t *testing.T) {
 	servicetest.SlowUnlessRaced(t)
 	t.Parallel()

@@ -22,13 +22,12 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// modelPerson is a person with a field that answers show and one that they do not, a third writer,
-// and a connection that loses an answer.
+// modelPerson has a field that answers show, one that they hide, a third writer, and a connection that loses an answer.
 type modelPerson struct {
 	id            apitype.UUID
 	email, hidden string
 	version       int
-	revisions     bool // The service tells revisions, and keeps to them.
+	revisions     bool // The service sends revisions, and keeps to them.
 
 	requests, thirdAt int    // The third writer comes before that request is worked on.
 	third             string // Which field it writes.
@@ -96,8 +95,8 @@ func (m *modelPerson) answer(status int) *http.Response {
 	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body))}
 }
 
-// Whatever is lost and whoever else writes, at whatever step: an update that is told as done was
-// done, and nothing is overwritten that somebody else wrote and that could be seen.
+// Answers get lost, and others write, at any step. An update that is reported as done was done, and it overwrites no
+// visible value of another writer.
 func TestUpdatesBesideAThirdWriter(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
@@ -113,7 +112,7 @@ func TestUpdatesBesideAThirdWriter(t *testing.T) {
 	}
 }
 
-// playBesideAThirdWriter sends an update in each way. If all of it is visible, it is always known what became of it.
+// playBesideAThirdWriter sends an update in each way. If all of it is visible, its outcome is always known.
 func playBesideAThirdWriter(t *testing.T, body string, isVisible bool) {
 	t.Helper()
 	for thirdAt := range 5 {
@@ -134,7 +133,7 @@ func playBesideAThirdWriter(t *testing.T, body string, isVisible bool) {
 					if err == nil && m.applied == 0 {
 						t.Errorf("%s: told as done, and never done", name)
 					}
-					// What was there before anything was read is what was shown, unless more was known.
+					// The first value is the one that was shown, unless more was known.
 					isNews := thirdAt > 1 || isShown && third == "email"
 					if m.overwritten && isNews {
 						t.Errorf("%s: overwrote what somebody else wrote (%v)", name, err)
@@ -148,7 +147,7 @@ func playBesideAThirdWriter(t *testing.T, body string, isVisible bool) {
 	}
 }
 
-// play sends an update, and says how that ends; with isShown it carries what was shown before.
+// play sends an update and returns its outcome. With isShown it carries the value that was shown.
 func (m *modelPerson) play(t *testing.T, body string, isQueued, isShown bool) error {
 	t.Helper()
 	client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Transport: m, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
@@ -189,10 +188,8 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// Whatever crashes and others left in the folders of an outbox, no attempt is sent twice,
-// and what was typed is sent, or listed, or set aside: three attempts, of each of which
-// placed says in which folders a copy is, damaged which of them is torn, and how, and junk
-// what else lies there.
+// Crashes may leave three attempts in any folders of an outbox. None is sent twice, and each typed text is sent,
+// listed, or set aside. placed names the folders of a copy, damaged the torn ones, and junk other files.
 func FuzzFolders(f *testing.F) {
 	f.Add([]byte{1, 1, 1}, []byte{0, 0, 0}, []byte("junk"))
 	f.Add([]byte{3, 5, 15}, []byte{0, 0, 0}, []byte(""))

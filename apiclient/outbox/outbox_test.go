@@ -230,7 +230,7 @@ func TestEntriesOfOthersAreNeverSent(t *testing.T) {
 	}
 }
 
-// Somebody logged in as another account while the program ran.
+// Another account logged in while the program ran.
 func TestNothingGoesOutWithAnotherAccountsToken(t *testing.T) {
 	t.Parallel()
 	server := newService(t)
@@ -244,8 +244,8 @@ func TestNothingGoesOutWithAnotherAccountsToken(t *testing.T) {
 	}
 }
 
-// An open program asks for the token once a minute where it is another account's, not at every
-// look into the outbox: a command may print it, and ask somebody.
+// An open program asks for another account's token once a minute, not at every look into the outbox. Its command may
+// print it, or ask the user.
 func TestTokenOfAnotherAccountIsAskedForOnceAMinute(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)

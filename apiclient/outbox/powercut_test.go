@@ -17,7 +17,7 @@ import (
 // never is a moment after all.
 const never = 1 << 30
 
-// ledger is what the outbox has said of one entry, by the moments of the disk.
+// ledger holds the outbox's statements about one entry, by the moments of the disk.
 type ledger struct {
 	added    int // Add has returned: it is safe.
 	arrived  int // Its request has come to the service: it is not to be sent blindly again.
@@ -26,7 +26,7 @@ type ledger struct {
 	refused  bool
 }
 
-// wrong is what is wrong with an entry as a power cut left it; "" when it is well.
+// wrong returns the damage of an entry after a power cut. It is empty if there is none.
 func (l *ledger) wrong(moment int, e Entry, found bool) string {
 	isKept := l.added <= moment && (l.refused || moment < l.answered)
 	switch {
@@ -42,8 +42,8 @@ func (l *ledger) wrong(moment int, e Entry, found bool) string {
 	return ""
 }
 
-// Whatever a power cut leaves: what was said to be safe is there, nothing is half there,
-// and nothing that was sent is sent again without a look.
+// After any power cut, everything that was called safe is there and complete. Nothing that was sent is sent again
+// without a look.
 func TestPowerCut(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
@@ -142,7 +142,7 @@ func TestPowerCut(t *testing.T) {
 	})
 }
 
-// wantDraft wants the draft that was safe last, or the one that was being saved.
+// wantDraft expects the last safe draft, or the one that was being saved.
 func wantDraft(t *testing.T, box *Outbox, call apitype.UUID, safe []int, erased, moment int) {
 	t.Helper()
 	draft, found, err := box.Draft(call)

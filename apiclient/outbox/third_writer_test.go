@@ -105,8 +105,8 @@ func newThirdWriter(t *testing.T, seed uint64) *thirdWriter {
 	return w
 }
 
-// folderInMemory returns a folder whose files need no flush to a disk, if the system has one. What a power cut takes
-// is tested elsewhere.
+// folderInMemory returns a folder whose files need no flush to a disk, if the system has one. Other tests cover power
+// cuts.
 func folderInMemory(t *testing.T) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("/dev/shm", "fundesk-outbox-")
@@ -174,7 +174,7 @@ func (w *thirdWriter) fail(format string, args ...any) {
 	w.broken = append(w.broken, text)
 }
 
-// state returns the fields of a record that the changes touch. Path is that of a change.
+// state returns the fields of a record that the changes touch, by the path of the change.
 func (w *thirdWriter) state(path string) string {
 	parts := strings.Split(path, "/") // /api/v1/NOUN/UUID/…
 	var record map[string]any
@@ -278,7 +278,7 @@ func (w *thirdWriter) addUpdate() {
 	w.add(ch, err)
 }
 
-// other changes a record as another writer does, who may also put an earlier value back.
+// other changes a record as another writer, sometimes back to an earlier value.
 func (w *thirdWriter) other() {
 	path, body := w.updatePath(), `{"email":"`+w.firstEmail+`"}`
 	switch w.random.IntN(4) {
@@ -377,7 +377,7 @@ func (l *badLine) deliver(r *http.Request, body []byte) (*http.Response, error) 
 	return answer, err
 }
 
-// deliverLate delivers some of the late requests, and those that are 8 seconds late: within the outbox's patience.
+// deliverLate delivers some of the late requests, and all that are 8 seconds late: within the outbox's patience.
 func (l *badLine) deliverLate(all bool) {
 	waiting := l.late
 	l.late = nil

@@ -18,7 +18,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// deskPatience is how long an agent looks at a screen before doing it again.
+// deskPatience is how long an agent looks at a screen before trying again.
 const deskPatience = 10 * time.Second
 
 // deskMost is how long an agent tries to complete one call.
@@ -100,7 +100,7 @@ func (d *crowdDesk) open() bool {
 	return true
 }
 
-// deskSlower is how much longer an agent at a terminal takes than a command line.
+// deskSlower is the factor by which an agent at a terminal is slower than a command line.
 const deskSlower = 40
 
 func (d *crowdDesk) leave() {
@@ -178,7 +178,7 @@ func (d *crowdDesk) workCall(ctx context.Context, id string) bool {
 	return true
 }
 
-// openElsewhere is what a terminal says of a call that the agent's other one has.
+// openElsewhere is the message for a call that is open in the agent's other terminal.
 const openElsewhere = "is already open in another terminal"
 
 func (d *crowdDesk) shows(text string) bool {
@@ -187,8 +187,7 @@ func (d *crowdDesk) shows(text string) bool {
 	return strings.Contains(d.screen.String(), text)
 }
 
-// complete does at the terminal what completes a call, and reports whether the program
-// said that it has it.
+// complete completes a call at the terminal, and reports whether the program confirmed it.
 func (d *crowdDesk) complete(id string) bool {
 	const escape, erase, complete = "\x1b", "\x15", "\x13"
 	d.write(escape)
@@ -202,7 +201,7 @@ func (d *crowdDesk) complete(id string) bool {
 	if d.see("Status      Asked") == "" {
 		return false
 	}
-	// What is typed narrows the list at once: only the filter says that it was read for it.
+	// Typing narrows the list at once. Only the filter shows that the list was read for it.
 	const filtered = "  / c0000000"
 	if d.shows(filtered) {
 		d.write(escape)
@@ -262,8 +261,7 @@ func (d *crowdDesk) choose() bool {
 	return d.see("sends reached") != ""
 }
 
-// isSafe reports whether a completion is on disk or at the service, although nobody saw
-// it said.
+// isSafe reports whether a completion is on disk or at the service, even without a visible confirmation.
 func (d *crowdDesk) isSafe(id string) bool {
 	for _, args := range [][]string{{"outbox", "list", "-o", "ndjson"}, {"call", "get", id, "-o", "json"}} {
 		command := exec.CommandContext(d.Context(), filepath.Join(programs, "fundesk"), args...)

@@ -42,8 +42,8 @@ type crowd struct {
 	applied  []string            // "uuid verb" of what the service accepted, in the order of its coming; "" of the rest.
 	history  map[string][]string // Of each call, what was sent for it, and answered.
 	kills    int
-	sure     map[string]bool // Changes that a program has said to have.
-	maybe    map[string]bool // Changes whose program was killed before it said so.
+	sure     map[string]bool // Changes that a program has confirmed.
+	maybe    map[string]bool // Changes of programs that were killed before they confirmed them.
 	typed    map[string]bool // Calls that were completed at a terminal.
 }
 
@@ -56,8 +56,8 @@ func crowdCall(n int) apitype.UUID {
 	return id
 }
 
-// Two terminals and six command lines on one state folder, killed again and again, over
-// a network that flaps: each change takes effect once, and those of a call in order.
+// Two terminals and six command lines share a state folder. They are killed again and again, over a flapping network.
+// Each change takes effect once, and those of a call in order.
 func TestCrowdOnOneStateFolder(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
@@ -109,11 +109,10 @@ func TestCrowdOnOneStateFolder(t *testing.T) {
 	c.judge()
 }
 
-// crowdName is the last name of the person of a call: what the terminal says of a change
-// is said of that call.
+// crowdName is the last name of a call's person, by which messages of the terminal name the call.
 func crowdName(id apitype.UUID) string { return fmt.Sprintf("Menge%d", id[15]) }
 
-// load makes calls, the one that the terminals look at first.
+// load makes calls. The terminals look at the first one first.
 func (c *crowd) load(calls int) {
 	c.Helper()
 	owner := c.service.Organization("Sea Rescue")
@@ -157,7 +156,7 @@ func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	answer := httptest.NewRecorder()
-	// What is applied is told, also where the program that asked for it was killed meanwhile.
+	// An applied change is reported even if its program was killed.
 	c.service.Handler.ServeHTTP(answer, r.WithContext(context.WithoutCancel(r.Context())))
 	parts := strings.Split(r.URL.Path, "/")
 	if r.Method != http.MethodGet && len(parts) > 3 {
@@ -225,7 +224,7 @@ func (c *crowd) command(change string, args ...string) {
 	}
 }
 
-// mayKill says whether the next program is killed, and when.
+// mayKill decides whether the next program is killed, and when.
 func (c *crowd) mayKill() (time.Duration, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -236,8 +235,8 @@ func (c *crowd) mayKill() (time.Duration, bool) {
 	return time.Duration(c.random.IntN(80)) * time.Millisecond, true
 }
 
-// drain lets the network be, and sends until nothing is left. Attempts whose answer was
-// lost wait until they can no longer arrive.
+// drain repairs the network and sends until nothing is left. Attempts with lost answers wait until they can no longer
+// arrive.
 func (c *crowd) drain() {
 	c.Helper()
 	c.mu.Lock()
@@ -258,7 +257,7 @@ func (c *crowd) drain() {
 	}
 }
 
-// judge holds what the service accepted against what the programs have said.
+// judge compares what the service accepted with what the programs reported.
 func (c *crowd) judge() {
 	c.Helper()
 	for change := range c.sure {
@@ -287,7 +286,7 @@ func (c *crowd) judge() {
 			c.Errorf("call %s: got %s, want it completed with its notes", id, call.Status)
 		}
 		if c.typed[id] {
-			continue // Nobody recorded an attempt.
+			continue // No agent recorded an attempt.
 		}
 		first, last := slices.Index(c.applied, id+" add-attempt"), slices.Index(c.applied, id+" complete")
 		if first > last {

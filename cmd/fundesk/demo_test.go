@@ -133,12 +133,12 @@ func TestDemoTakesBackAHeldSend(t *testing.T) {
 		term.send("a")
 		term.waitFor("undoes it")
 		term.send("u")
-		// It is held for five seconds: a machine may stand still for longer, and send it.
+		// It is held for five seconds. The machine may stall for longer, and send it.
 		term.wait("what became of it", func(screen string) bool {
 			taken = strings.Contains(screen, "undone: not reached") && strings.Contains(screen, card)
 			return taken || strings.Contains(screen, "nothing to undo") || strings.Contains(screen, "cannot undo")
 		})
-		term.send("x") // Dismisses what was said.
+		term.send("x") // Dismisses the message.
 	}
 	term.send("q")
 	term.wait("the shell", func(screen string) bool { return !strings.Contains(screen, "Desk") })
@@ -168,16 +168,15 @@ func TestPipelineRecordsThreeAttempts(t *testing.T) {
 // clockOfWarning is the part of a warning that another minute words otherwise.
 var clockOfWarning = regexp.MustCompile(`it is \d\d:\d\d on \w+day`)
 
-// What the desk of ACCESSIBLE=1 offers is what the drawn one does: the same calls in the
-// same order, with the same warnings.
+// The desk of ACCESSIBLE=1 offers the same calls as the drawn one, in the same order, with the same warnings.
 func TestBothFacesOfTheDeskOfferTheSame(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
 	const calls = 8
 	h := newHome(t)
 	h.must(t, "fundesk --profile demo call list --limit 1") // The sample data.
-	// No hour is one to call in: else the two faces could stand on both sides of a bound.
-	// By its path the same database has no colleagues, who would take calls between the two.
+	// Every hour is outside calling hours, or the two faces could differ at a bound. Opened by its path, the database
+	// has no colleagues that would take calls between the two.
 	h.must(t, "fundesk profile add faces --base-url embedded:$HOME/.local/share/fundesk/demo.db --set calling_hours=NL=-,-,- --set calling_hours=DE=-,-,-")
 	timeless := func(text string) string { return clockOfWarning.ReplaceAllString(text, "it is now") }
 	lines := h.openTerminal(t, 300, 200)
@@ -233,7 +232,7 @@ func TestBothFacesOfTheDeskOfferTheSame(t *testing.T) {
 	}
 }
 
-// What --debug prints is refused where it would be written over the screen, and goes into a file.
+// The output of --debug goes into a file, and is refused if it would be written over the screen.
 func TestDebugNeedsAFileBesideTheScreen(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -32,9 +32,8 @@ func (h *home) earlier(t *testing.T, path string) {
 
 var sentObjection = regexp.MustCompile(`✓ .*\(opt-out\): .*, sent`)
 
-// TestEarlierService runs this client with fundeskd 0.2.0, which refuses each parameter that it does not know. What the
-// service has works, and the rest is left out or refused with a way out.
-// .ci/nightly builds that service.
+// TestEarlierService runs this client with fundeskd 0.2.0, which refuses unknown parameters. Its features work; the
+// rest is left out, or refused with a hint. .ci/nightly builds that service.
 func TestEarlierService(t *testing.T) {
 	if *earlierService == "" {
 		t.Skip("no -earlier-service: .ci/nightly builds one")
@@ -83,7 +82,7 @@ func TestEarlierService(t *testing.T) {
 		{"fundesk call stats --by agent -o tsv | grep -c ^agent", 0, "9", ""},
 		{"fundesk doctor -o json --jq 'all(.ok)'", 0, "true", ""},
 
-		// What came later.
+		// What followed.
 		{"fundesk person list --search dijk", 2, "", "--all --name"},
 		{"fundesk call list --completed-by $AGENT", 2, "", "--attempt-by"},
 		{"fundesk pledge list --include person", 2, "", "fundesk pledge get -"},

@@ -30,7 +30,7 @@ const (
 	maxPatience = time.Minute
 )
 
-// repeat writes a text again and again: that many bytes, or until nobody reads.
+// repeat writes a text again and again, up to some bytes or until the reader goes away.
 func repeat(w io.Writer, text string, size int) {
 	block := strings.Repeat(text, max(1, 64<<10/len(text)))
 	for written := 0; size < 0 || written < size; written += len(block) {
@@ -81,7 +81,7 @@ func drip(w http.ResponseWriter, r *http.Request) {
 
 const hostileID = "11111111-1111-4111-8111-111111111111"
 
-// hostiles are services that mean harm; list and record are what they answer.
+// hostiles are malicious services. list and record are their answers.
 func hostiles() map[string]struct{ list, record http.HandlerFunc } {
 	type pair = struct{ list, record http.HandlerFunc }
 	both := func(h http.HandlerFunc) pair { return pair{h, h} }
@@ -123,8 +123,7 @@ func hostiles() map[string]struct{ list, record http.HandlerFunc } {
 	}
 }
 
-// Whatever a service answers, the client takes bounded memory and time, and says what
-// is wrong.
+// Whatever a service answers, the client takes bounded memory and time, and reports the mistake.
 func TestHostileService(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
@@ -168,8 +167,8 @@ func TestHostileService(t *testing.T) {
 	}
 }
 
-// peak is the most memory that a process was seen to have until the end, in bytes. What
-// the system tells of an ended child begins with what the test itself has.
+// peak returns the most memory that a process had until its end, in bytes. The system's figure of an ended child begins
+// with the memory of the test itself.
 func peak(pid int, stop <-chan struct{}) (most int64) {
 	for {
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

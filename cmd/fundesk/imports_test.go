@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// forbidden says what a package must not import, itself or through others of ours.
-// A name ending in /... stands for everything below.
+// forbidden lists what a package must not import, directly or through ours. A name ending in /... covers everything
+// below.
 var forbidden = map[string][]string{
 	"fundesk/apiclient/apitype":            {"fundesk/...", "net/http", "database/sql"},
 	"fundesk/apiclient":                    {"fundesk/service/...", "fundesk/render", "fundesk/commands/...", "fundesk/tui/...", "database/sql"},
@@ -79,7 +79,7 @@ func TestRoomsOfCommands(t *testing.T) {
 	}
 }
 
-// goPackage is what go list tells of a package.
+// goPackage holds the output of go list for a package.
 type goPackage struct {
 	ImportPath string
 	Imports    []string
@@ -104,7 +104,7 @@ func listed(t *testing.T, pattern string) (all []goPackage) {
 	}
 }
 
-// The arrows of the architecture: who may import whom.
+// The arrows of the architecture: which package may import which.
 func TestImports(t *testing.T) {
 	t.Parallel()
 	found := 0
@@ -112,7 +112,7 @@ func TestImports(t *testing.T) {
 		found++
 		for _, rule := range forbidden[p.ImportPath] {
 			prefix, tree := strings.CutSuffix(rule, "/...")
-			// What is ours counts through others too; a library only where it is used.
+			// Our packages count through others too, a library only if it is used.
 			imports := p.Imports
 			if strings.HasPrefix(rule, "fundesk/") || p.ImportPath == "fundesk/cmd/fundesk" {
 				imports = p.Deps

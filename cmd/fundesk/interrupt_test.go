@@ -18,8 +18,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// hangAfter answers so many requests with a page of two calls, and those after it never;
-// hanging is closed by the first of them.
+// hangAfter answers some requests with a page of two calls, and never the later ones. The first of those closes
+// hanging.
 func hangAfter(t *testing.T, answered int) (url string, hanging <-chan struct{}) {
 	t.Helper()
 	waits := make(chan struct{})
@@ -40,8 +40,7 @@ func hangAfter(t *testing.T, answered int) (url string, hanging <-chan struct{})
 	return server.URL, waits
 }
 
-// An interrupt ends a command at whatever request it waits for: exit code 130, one line
-// that says so, and what was printed stays valid.
+// An interrupt ends a command at any request: exit code 130, one line of explanation, and valid output so far.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -69,7 +68,7 @@ func TestInterrupt(t *testing.T) {
 				servicetest.Check(t, command.Start())
 				ended := make(chan struct{})
 				go func() {
-					_ = command.Wait() // The exit code tells.
+					_ = command.Wait() // The exit code shows it.
 					close(ended)
 				}()
 				select {

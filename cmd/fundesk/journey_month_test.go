@@ -74,7 +74,7 @@ func TestMonthOfHistory(t *testing.T) {
 	j.judge(12 * days)
 }
 
-// pull copies what has changed, and is how many requests that took.
+// pull copies what has changed, and returns the number of requests.
 func (j *monthJourney) pull() int64 {
 	j.Helper()
 	before := j.requests.Load()
@@ -128,7 +128,7 @@ func (j *monthJourney) work(day int) {
 	}
 }
 
-// judge holds the copy against the service, which has so many calls.
+// judge compares the copy with the service and its number of calls.
 func (j *monthJourney) judge(want int) {
 	j.Helper()
 	lines := strings.Split(j.home.must(j.T, "fundesk call list --all -o ndjson"), "\n")

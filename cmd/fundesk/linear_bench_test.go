@@ -18,9 +18,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// BenchmarkLinear prints the processor time of what is done to many records: changes into the
-// outbox while the service is away, the same sent, and an import. Ten times as many are to take
-// ten times as long; it fails where they take 15 times.
+// BenchmarkLinear prints the processor time of work on many records: changes into the outbox while the service is away,
+// sending them, and an import. Ten times as many should take ten times as long. It fails at 15 times.
 //
 //	go test ./cmd/fundesk -run '^$' -bench Linear -benchtime 1x
 func BenchmarkLinear(b *testing.B) {
@@ -42,7 +41,7 @@ func BenchmarkLinear(b *testing.B) {
 
 var linearMost = flag.Int("linear", 16_000, "how many records BenchmarkLinear does something to, after a tenth of them")
 
-// linear is how much processor time each of the three took.
+// linear holds the processor time of each of the three.
 func linear(b *testing.B, n int) (times [3]time.Duration) {
 	b.Helper()
 	h := servicetest.New(b)
@@ -88,7 +87,7 @@ func linear(b *testing.B, n int) (times [3]time.Duration) {
 	return times
 }
 
-// processorTime is what a command takes that ends with a code.
+// processorTime returns the processor time of a command that ends with a code.
 func (h home) processorTime(b *testing.B, in string, code int, args ...string) time.Duration {
 	b.Helper()
 	command := h.program(b, args...)

@@ -56,8 +56,8 @@ func stay(w net.Conn) bool {
 	return false
 }
 
-// Whatever a server sends, a command ends, says what is wrong in one line on stderr, and shows nothing there of what
-// came. Bodies without an end are those of hostile services.
+// A command ends whatever a server sends. It reports the mistake in one line on stderr, without the foreign text.
+// Bodies without an end come from hostile services.
 func TestOddServers(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
@@ -115,7 +115,7 @@ func TestOddServers(t *testing.T) {
 				var problem strings.Builder
 				command.Stderr = &problem
 				began := time.Now()
-				// The exit code tells.
+				// The exit code shows it.
 				_ = command.Run()
 				if took := time.Since(began); took > time.Minute { // A slow machine starts a program in many seconds.
 					t.Errorf("got an end after %s, want it after a few time-outs of %s", took, timeout)

@@ -15,7 +15,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// fence is a block of a page: "sh" says that it can be run as it stands.
+// fence is a block of a page. "sh" means that it runs as it is.
 var fence = regexp.MustCompile("(?s)\n```([a-z]*)\n(.*?)```")
 
 // inline is a command within the text, with the words that name it.
@@ -182,7 +182,7 @@ func (h home) followByExample(t *testing.T, program string) {
 	follow("grep -v " + id + " > /dev/null")
 }
 
-// The files that docs/configuration.md shows are read as they stand.
+// The files in docs/configuration.md are read as they are.
 func TestFilesOfTheConfigurationPage(t *testing.T) {
 	t.Parallel()
 	need(t, "bash")
@@ -246,7 +246,7 @@ func TestWhatThePagesNameIsThere(t *testing.T) {
 			h.must(t, name)
 			continue
 		}
-		// Help of a command that is not there is that of the one above it.
+		// Help for an unknown command shows that of the command above it.
 		if out := h.must(t, name+" --help"); !strings.Contains(out, "\n  "+name) {
 			t.Errorf("%s --help: got\n%s\nwant a usage line of that command", name, out)
 		}
@@ -302,7 +302,7 @@ func TestAgentsPageAgainstAService(t *testing.T) {
 	token := h.must(t, "fundeskd user add Anneke > /dev/null && fundeskd account add desk --all-organizations")
 	term := h.openTerminal(t, 120, 36)
 	entered := 0
-	// The screen of the line before must not be taken for that of the next.
+	// A screen of one line must not pass for that of the next.
 	enter := func(line, want string) {
 		t.Helper()
 		entered++

@@ -11,14 +11,14 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// private are values that nobody else has: of a donor, and of a call with one.
+// private holds values of a donor, and of one with a call, that no other record has.
 var private = map[string]string{
 	"IBAN": "NL02ABNA0123456789", "social security number": "918273645", "name": "Kanarienvogel",
 	"notes": "wants-to-be-rung-after-choir", "email": "kanarie@kooi.example", "phone": "+31699977755",
 }
 
-// What the program is told of donors, and its token, are in the files that are meant for
-// it, and in no temporary file or shared memory, also when it is killed.
+// Donors' data and tokens are only in the files that are made for them. No temporary file or shared memory holds them,
+// even after a kill.
 func TestPersonalDataStaysOutOfOtherFiles(t *testing.T) {
 	t.Parallel()
 	need(t, "bash", "tmux")
@@ -73,7 +73,7 @@ func TestPersonalDataStaysOutOfOtherFiles(t *testing.T) {
 			return fs.SkipDir
 		}
 		if err != nil || d.IsDir() || !d.Type().IsRegular() {
-			return nil // It ended meanwhile: shared memory is everybody's.
+			return nil // It ended in between: shared memory belongs to every process.
 		}
 		if info, err := d.Info(); err != nil || info.ModTime().Before(began) {
 			return nil // Such as the folder of a run of the tests that was killed.
@@ -103,9 +103,8 @@ func TestPersonalDataStaysOutOfOtherFiles(t *testing.T) {
 	}
 }
 
-// belongs is the place of a file where personal data is kept on purpose, "" for others:
-// what waits to be sent and drafts, the databases of the demo and of the service, and what
-// the test itself wrote.
+// belongs returns the place of a file that holds personal data on purpose: waiting changes and drafts, the databases of
+// demo and service, and the test's own files. It is empty for others.
 func belongs(path string) string {
 	for _, place := range []string{"/state/fundesk/outbox/", "/fundesk/demo.db", "/fundesk/fundeskd.db", "/input/"} {
 		if strings.Contains(path, place) {

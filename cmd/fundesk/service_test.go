@@ -57,9 +57,8 @@ func nextLine(t *testing.T, out *bufio.Reader) string {
 	return strings.TrimSpace(line)
 }
 
-// unlockKeyring is what unlocks the keyring of a session's bus and waits until it can be
-// asked: the daemon goes on with that after its command has ended, and who asks before gets
-// another one, which is locked.
+// unlockKeyring unlocks the keyring of a session's bus and waits until it answers. The daemon goes on with that after
+// its command has ended. An earlier question would reach another, locked one.
 const unlockKeyring = `printf pass | gnome-keyring-daemon --unlock --components=secrets >/dev/null; ` +
 	`until dbus-send --session --print-reply --dest=org.freedesktop.DBus / org.freedesktop.DBus.NameHasOwner string:org.freedesktop.secrets | grep -q true; do :; done; ` +
 	`until dbus-send --session --print-reply --dest=org.freedesktop.secrets /org/freedesktop/secrets org.freedesktop.Secret.Service.ReadAlias string:default | grep -q /collection/; do :; done`
@@ -103,7 +102,7 @@ func TestEveryCommandThroughHTTPWithATokenFromTheKeyring(t *testing.T) {
 			t.Errorf("the session never printed %s:\n%s", want, out)
 		}
 	}
-	// Without a bus, and with one that nobody serves, no daemon may be started for it.
+	// Without a bus, or with a dead one, no daemon may be started for it.
 	for _, bus := range []string{"", "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere"} {
 		line := `fundesk profile add pinned --base-url "$URL" --set token_storage=keyring && env -u FUNDESK_TOKEN ` + bus + ` fundesk auth status --profile pinned`
 		if out, errs, code := h.run(t, line); code != 4 {
@@ -127,7 +126,7 @@ func (h *home) wantNoDaemon(t *testing.T) {
 		folders, err := filepath.Glob("/proc/[0-9]*")
 		servicetest.Check(t, err)
 		for _, folder := range folders {
-			// A process that ended meanwhile has neither.
+			// A process that ended in between has neither.
 			name, _ := os.ReadFile(folder + "/comm")
 			environment, _ := os.ReadFile(folder + "/environ")
 			isDaemon := strings.HasPrefix(string(name), "dbus-") || strings.HasPrefix(string(name), "gnome-keyring")
@@ -168,7 +167,7 @@ func TestErrorsAreOneLineForMachines(t *testing.T) {
 	}
 }
 
-// stranger starts a service that somebody else wrote from the interface alone.
+// stranger starts a service that another author wrote from the interface alone.
 func (h *home) stranger(t *testing.T) {
 	t.Helper()
 	need(t, "python3")
@@ -188,8 +187,8 @@ func (h *home) stranger(t *testing.T) {
 	h.env = append(h.env, "FUNDESK_BASE_URL="+nextLine(t, bufio.NewReader(out)), "FUNDESK_TOKEN=stranger")
 }
 
-// The interface, read by another pair of eyes: what it leaves open is decided otherwise,
-// and everything works all the same, or says why not.
+// A second author's reading of the interface: its gaps are filled differently. Everything still works, or an error
+// explains why not.
 func TestServiceOfAStranger(t *testing.T) {
 	t.Parallel()
 	need(t, "jq", "tmux")
@@ -236,7 +235,7 @@ func TestServiceOfAStranger(t *testing.T) {
 	}
 	term := h.openTerminal(t, 120, 36)
 	term.send("fundesk tui", "Enter")
-	term.waitFor("requested calls so far") // Though the first page says that nothing stands before it.
+	term.waitFor("requested calls so far") // Although the first page claims that there is nothing before it.
 	term.send("n")
 	term.waitFor("y copies") // One of the oldest of 135: agents are spread over those.
 	term.send("/number 7")

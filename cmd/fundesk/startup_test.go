@@ -23,10 +23,10 @@ func build(tb testing.TB, pkg string) string {
 	return path
 }
 
-// mostInit is what a package of ours may allocate before main, in bytes.
+// mostInit is how many bytes a package of ours may allocate before main.
 const mostInit = 8192
 
-// Nothing that one command needs makes every command wait: expressions and tables are made where they are used.
+// Commands do not wait for what only one of them needs: expressions and tables are built on first use.
 func TestInit(t *testing.T) {
 	servicetest.Slow(t)
 	cmd := exec.CommandContext(t.Context(), build(t, "fundesk/cmd/fundesk"), "version")
@@ -88,7 +88,7 @@ func median(all []time.Duration) time.Duration {
 	return all[len(all)/2]
 }
 
-// spy is a program that writes down what the system shows of it and of who started it.
+// spy is a program that writes down what the system shows of it and of its parent.
 const spy = `#!/bin/bash
 tr '\0' '\n' < /proc/$$/environ > "$HOME/spied-environ"
 tr '\0' '\n' < /proc/$$/cmdline > "$HOME/spied-cmdline"
@@ -122,8 +122,8 @@ func (h home) wantHidden(t *testing.T, secrets ...string) {
 	}
 }
 
-// The program that prints the token is not shown another service's that the environment
-// holds, and nobody sees the one that it printed.
+// The program that prints the token does not see another service's token in its environment, and no process sees the
+// printed one.
 func TestTokenCommandSeesNoToken(t *testing.T) {
 	t.Parallel()
 	need(t, "bash")

@@ -14,8 +14,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// programs holds the two programs, built once for all tests of this package; with the
-// race detector where the tests have it: a race ends the program with exit code 66.
+// programs holds the two programs, built once for all tests of this package. With the race detector, a race ends them
+// with exit code 66.
 var programs string
 
 func TestMain(m *testing.M) {
@@ -31,7 +31,7 @@ func runTests(m *testing.M) int {
 	defer os.RemoveAll(folder)
 	args := []string{"build", "-o", folder + string(filepath.Separator), "fundesk/cmd/fundesk", "fundesk/cmd/fundeskd"}
 	build := exec.Command("go", args...)
-	if servicetest.IsRaced { // But for those of SQLite, as .ci/run says.
+	if servicetest.IsRaced { // Except those of SQLite, as in .ci/run.
 		build.Args = slices.Insert(build.Args, 2, "-race", "-gcflags=modernc.org/sqlite/lib=-race=false")
 		build.Env = append(os.Environ(), "CGO_ENABLED=1")
 	}
@@ -43,8 +43,8 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// patience is how long a test waits for what comes soon, on a machine that may be busy
-// with all other tests, or stand still: it only ends a test that hangs.
+// patience is how long a test waits for a quick event on a machine that may be busy or stall. It only ends a test that
+// hangs.
 const patience = 2 * time.Minute
 
 // need skips the test when a program is not installed; in CI it must be.
@@ -159,7 +159,7 @@ func (term *terminal) write(text string) {
 	term.tmux("send-keys", "-l", text)
 }
 
-// screen is what the terminal shows.
+// screen returns the text of the terminal.
 func (term *terminal) screen() string {
 	term.t.Helper()
 	return term.tmux("capture-pane", "-p")

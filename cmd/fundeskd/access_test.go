@@ -32,8 +32,8 @@ func (e environment) accepts(token string, want bool) {
 	}
 }
 
-// TestRestoreEndsTokens revokes an account after a backup, and restores it in place and to a new path: neither its
-// token nor any other is good, unless they are kept, and the restore says how to issue new ones.
+// TestRestoreEndsTokens revokes an account after a backup, and restores it in place and to a new path. Neither its
+// token nor any other works, unless tokens are kept, and the restore explains how to issue new ones.
 // Promise S51: a restore undoes no revocation.
 func TestRestoreEndsTokens(t *testing.T) {
 	t.Parallel()
@@ -62,7 +62,7 @@ func TestRestoreEndsTokens(t *testing.T) {
 	}
 }
 
-// TestUnreadReplaced restores in the place of a file that is damaged: that is what restores are for.
+// TestUnreadReplaced restores over a damaged file: that is the purpose of a restore.
 func TestUnreadReplaced(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
@@ -74,8 +74,8 @@ func TestUnreadReplaced(t *testing.T) {
 	e.accepts(same.Token, false)
 }
 
-// TestReplayEndsTokens puts a database back without restore, as pg_restore does: a replay that finds an erasure ends
-// every token, one that finds none or is refused ends none.
+// TestReplayEndsTokens puts a database back without restore, as pg_restore does. A replay that finds an erasure ends
+// every token. One that finds none, or is refused, ends none.
 func TestReplayEndsTokens(t *testing.T) {
 	t.Parallel()
 	onEngines(t, func(t *testing.T, e environment) {

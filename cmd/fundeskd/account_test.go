@@ -113,8 +113,7 @@ func TestAuditList(t *testing.T) {
 	}
 }
 
-// Users are added, listed and renamed; an agent finds the names in the settings, those of other organizations
-// not.
+// Users are added, listed and renamed. An agent finds the names in the settings, but not those of other organizations.
 func TestUsers(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)

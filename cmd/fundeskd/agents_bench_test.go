@@ -157,7 +157,7 @@ func (f *floorAtWork) agent(url string) func() {
 	}
 }
 
-// next saves what came of a call, and takes the next one.
+// next saves the outcome of a call, and takes the next one.
 func (f *floorAtWork) next(url, user, call string) string {
 	if call != "" {
 		action := []string{"add-attempt", "complete"}[rand.IntN(2)]

@@ -91,7 +91,7 @@ func TestKilledBackup(t *testing.T) {
 func listing(folder string) (files []os.FileInfo) {
 	entries, _ := os.ReadDir(folder)
 	for _, entry := range entries {
-		if file, err := entry.Info(); err == nil { // One that is gone is not there.
+		if file, err := entry.Info(); err == nil { // A file that is gone is absent.
 			files = append(files, file)
 		}
 	}
@@ -115,8 +115,8 @@ func wantWhole(t *testing.T, e environment, step, file string, counts map[string
 	servicetest.Check(t, os.Remove(copied))
 }
 
-// TestBackupIsStreamed streams a backup into another folder's database; the service tells how old it is. What was cut,
-// what has another sum, and what is none, replace nothing.
+// TestBackupIsStreamed streams a backup into another folder's database; the service reports its age. A file that is
+// cut, has another sum, or is no backup replaces nothing.
 // Promise S13: a backup is one file, and its sum is known.
 func TestBackupIsStreamed(t *testing.T) {
 	t.Parallel()

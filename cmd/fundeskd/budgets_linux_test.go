@@ -124,9 +124,9 @@ func (h *heavyPerson) asks() map[string]func(n int) ask {
 	}
 }
 
-// TestEveryRouteHasABudget lets an account ask for the heaviest that there is on each route of openapi.json,
-// while another account, and a colleague of the same one, work: the program keeps to its memory, and nothing
-// else fails. A route that is new has no request here, and is told.
+// TestEveryRouteHasABudget sends the heaviest request of an account to each route of openapi.json, while another
+// account and a colleague work. The program keeps to its memory, and nothing else fails. The test names a new route
+// without a request.
 func TestEveryRouteHasABudget(t *testing.T) {
 	servicetest.Slow(t)
 	h := newHeavyPerson(t)
@@ -162,7 +162,7 @@ func TestEveryRouteHasABudget(t *testing.T) {
 	h.environment.ended(h.running)
 }
 
-// budget asks for one route, beside others at work.
+// budget asks for one route while others work.
 func (h *heavyPerson) budget(t *testing.T, route, method string, next func(int) ask, alone [3]time.Duration) {
 	t.Helper()
 	most := anonymous(h.running.command.Process.Pid)
@@ -192,8 +192,8 @@ func (h *heavyPerson) budget(t *testing.T, route, method string, next func(int) 
 	}
 }
 
-// beAtWork lets another account read and write, and a colleague of the busy one read, while busy clients do
-// something, nil: nothing. It is how long the median of each took.
+// beAtWork lets another account read and write, and a colleague of the busy one read, while busy clients do something
+// (or nothing, if nil). It returns the median time of each.
 func (h *heavyPerson) beAtWork(t *testing.T, do func(*http.Client)) (reads, writes, colleagues time.Duration) {
 	t.Helper()
 	end := time.Now().Add(*budgetRound)

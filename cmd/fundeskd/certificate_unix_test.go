@@ -62,8 +62,8 @@ func TestCertificateIsReadAgain(t *testing.T) {
 	}
 }
 
-// TestReloadWithoutCertificate reloads a program without TLS, as systemctl reload does: it goes on, and
-// ends when it is told to.
+// TestReloadWithoutCertificate reloads a program without TLS, like systemctl reload. It goes on, and still ends on
+// request.
 func TestReloadWithoutCertificate(t *testing.T) {
 	t.Parallel()
 	running := newEnvironment(t).child()
@@ -89,7 +89,7 @@ func TestKeyThatOthersMayRead(t *testing.T) {
 	s.stop()
 }
 
-// TestDatabaseOfAnotherUser looks at a database of another user than the program's, as one that is not root.
+// TestDatabaseOfAnotherUser looks at a database of another user, without the rights of root.
 func TestDatabaseOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {

@@ -15,7 +15,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// execute runs a statement on an SQLite file, beside the program.
+// execute runs a statement on an SQLite file while the program runs.
 func execute(t *testing.T, file, text string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", file)
@@ -24,8 +24,7 @@ func execute(t *testing.T, file, text string) {
 	servicetest.Check(t, errors.Join(err, db.Close()))
 }
 
-// fileBytes are the digests of a database's file and of what lies beside it; one that is not
-// there is absent.
+// fileBytes holds the digests of a database's file and of its companions. A missing file has none.
 func fileBytes(t *testing.T, file string) map[string]string {
 	t.Helper()
 	digests := map[string]string{}
@@ -44,8 +43,8 @@ func fileBytes(t *testing.T, file string) map[string]string {
 	return digests
 }
 
-// TestCheckOnlyReads shows that no byte changes of a database or of its log: of one
-// that was closed, of one that was killed, of one that is served, and of a backup.
+// TestCheckOnlyReads shows that a check changes no byte of a database or of its log, whether it was closed, killed, is
+// served, or is a backup.
 func TestCheckOnlyReads(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
@@ -87,8 +86,7 @@ func TestCheckOnlyReads(t *testing.T) {
 	}
 }
 
-// TestCheckOfDamage shows that a file which cannot be read as a database is told of like
-// any other damage, for programs too.
+// TestCheckOfDamage shows that an unreadable database file is reported like any other damage, for programs too.
 func TestCheckOfDamage(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

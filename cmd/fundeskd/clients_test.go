@@ -26,8 +26,8 @@ import (
 // slowestHundredth is wanted of a machine that has nothing else to do.
 var slowestHundredth = flag.Duration("p99", 0, "what the slowest hundredth of TestSlowClients may take; 0: any time")
 
-// TestSlowClients holds 500 connections open by sending next to nothing: each is
-// closed by the server, and a client that does its work is served meanwhile.
+// TestSlowClients holds 500 connections open by sending next to nothing. The server closes each, and serves a working
+// client in between.
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -124,7 +124,7 @@ func TestAbortedRequests(t *testing.T) {
 		t.Errorf("%d connections to the database are still in use", pool.InUse)
 	}
 	if strings.HasPrefix(h.Database, "postgres") {
-		sockets += pool.Most // The pool keeps those that it opened.
+		sockets += pool.Most // The pool keeps the connections that it opened.
 	}
 	if left := goroutinesOf("service/httpapi.") - before; left > 0 {
 		t.Errorf("%d goroutines still answer", left)
@@ -148,7 +148,7 @@ func abort(ctx context.Context, address, beginning string) error {
 	return errors.Join(err, connection.Close())
 }
 
-// openSockets is how many sockets the process has, 0 where nobody can tell.
+// openSockets returns the number of sockets of the process, 0 if the system does not show it.
 func openSockets(t *testing.T) (n int) {
 	t.Helper()
 	const folder = "/proc/self/fd"
@@ -165,7 +165,7 @@ func openSockets(t *testing.T) (n int) {
 	return n
 }
 
-// goroutinesOf is how many goroutines of the process are in a function.
+// goroutinesOf returns how many goroutines of the process are in a function.
 func goroutinesOf(function string) (n int) {
 	stacks := make([]byte, 64<<20)
 	lines := bufio.NewScanner(strings.NewReader(string(stacks[:runtime.Stack(stacks, true)])))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestClockResetAsks changes nothing without an answer, and says what it did.
+// TestClockResetAsks changes nothing without an answer, and reports what it did.
 func TestClockResetAsks(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)

@@ -12,7 +12,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// awaiting is a service on a PostgreSQL server whose commits wait for a standby that is away.
+// awaiting is a service on a PostgreSQL server. Its commits wait for a standby that is away.
 type awaiting struct {
 	*writing
 	e      environment
@@ -27,8 +27,8 @@ func newAwaiting(t *testing.T, more ...string) awaiting {
 	t.Helper()
 	servicetest.NeedPostgres(t)
 	server := servicetest.NewServer(t, "wal_level=replica", "max_wal_senders=4")
-	// Commits do not wait until all is set up: when the server takes in that there is a standby
-	// to wait for, nobody can see. A new connection that waits is one after which all do.
+	// Commits begin to wait only after the setup, and no test sees when the server notices the missing standby. If a
+	// new connection waits, all do.
 	server.Execute(t, `ALTER SYSTEM SET synchronous_commit = local`)
 	server.Execute(t, `ALTER SYSTEM SET synchronous_standby_names = 'away'`)
 	server.Execute(t, `SELECT pg_reload_conf()`)
@@ -48,8 +48,8 @@ func newAwaiting(t *testing.T, more ...string) awaiting {
 	return awaiting{writing: w, e: e, t: t, server: server, url: s.url}
 }
 
-// put creates a person, and is the status. How long that may take TestCommitThatIsNotConfirmed of
-// sqlstore tells, by a clock that no other work holds up.
+// put creates a person and returns the status. TestCommitThatIsNotConfirmed of sqlstore checks the time, by a clock
+// that no other work delays.
 func (a awaiting) put(id string) int {
 	a.t.Helper()
 	status, _ := send(a.t, http.MethodPost, a.url+"/api/v1/persons", a.token,
@@ -63,7 +63,7 @@ func (a awaiting) read(id string) int {
 	return status
 }
 
-// isReady wants what /readyz says: whether a change could be made durable, and a read be answered.
+// isReady expects from /readyz whether a change could be made durable, and a read be answered.
 func (a awaiting) isReady(changes, reads int) {
 	a.t.Helper()
 	for query, want := range map[string]int{"": changes, "?for=reads": reads} {
@@ -73,10 +73,9 @@ func (a awaiting) isReady(changes, reads int) {
 	}
 }
 
-// TestCommitWaitsForItsStandby shows that nobody is told of a change whose commit waits for a
-// standby, nor sees it; that the commit is not cancelled, which would keep the change where a
-// failover loses it; that the service is not ready for changes meanwhile; and that the change is there
-// when the standby is.
+// TestCommitWaitsForItsStandby shows that a change is neither confirmed nor visible while its commit waits for a
+// standby. The commit is not cancelled, or a failover would lose a visible change. The service is not ready for
+// changes, and the change is there when the standby is.
 // Promise S40: while a commit waits for its standby, the service is not ready for changes.
 func TestCommitWaitsForItsStandby(t *testing.T) {
 	servicetest.Slow(t)
@@ -116,8 +115,7 @@ func TestCommitWaitsForItsStandby(t *testing.T) {
 	}
 }
 
-// TestCancelledCommit shows that a commit which an operator cancels is not told of as kept: the
-// server says that no standby may have it.
+// TestCancelledCommit shows that a commit which an operator cancels is not confirmed: perhaps no standby has it.
 func TestCancelledCommit(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()

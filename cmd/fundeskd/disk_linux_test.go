@@ -17,8 +17,7 @@ const (
 	// recordDisk names a file to which each change of the database's files is written,
 	// with each flush.
 	recordDisk = "FUNDESKD_TEST_RECORD"
-	// failDisk names a file that says how the disk fails now: one of the faults below;
-	// nothing while it is empty.
+	// failDisk names a file with the present fault of the disk: one of those below, or none while it is empty.
 	failDisk = "FUNDESKD_TEST_FAULT"
 )
 
@@ -177,7 +176,7 @@ func diskSync(tls *libc.TLS, file uintptr, flags int32) int32 {
 	return code
 }
 
-// fault is how the disk fails now.
+// fault returns the present fault of the disk.
 func fault() string {
 	if disk.fault == "" {
 		return ""
@@ -189,12 +188,12 @@ func fault() string {
 	return strings.TrimSpace(string(text))
 }
 
-// What a record says was done, after it was.
+// The work that a record confirms, after it was done.
 const (
 	opWrite    = 'w' // offset, data
 	opTruncate = 't' // to offset
 	opDelete   = 'd'
-	opSync     = 's' // All that stands in the log before offset.
+	opSync     = 's' // Everything in the log before offset.
 )
 
 // note writes one record: kind, length of the name, offset, length of the data, name,

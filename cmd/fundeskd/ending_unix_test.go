@@ -17,8 +17,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// TestEndWaitsForNoBodies ends the program while many bodies have not arrived: it does not wait for them,
-// and a request whose body has arrived is answered.
+// TestEndWaitsForNoBodies ends the program while many bodies have not arrived. It does not wait for them, and answers a
+// request whose body is complete.
 func TestEndWaitsForNoBodies(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -55,7 +55,7 @@ func TestEndWaitsForNoBodies(t *testing.T) {
 	clients.Wait()
 }
 
-// TestSecondServeIsSaid starts a second process on one SQLite file: it says so, and both serve.
+// TestSecondServeIsSaid starts a second process on one SQLite file. It warns, and both serve.
 func TestSecondServeIsSaid(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)

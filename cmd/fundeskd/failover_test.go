@@ -63,8 +63,7 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// failoverRun is what the writers of TestFailover see: changes that are kept, then
-// refusals, then changes that are kept again.
+// failoverRun is what the writers of TestFailover see: confirmed changes, then refusals, then confirmed changes again.
 type failoverRun struct {
 	t                        *testing.T
 	url, organization, token string
@@ -118,7 +117,7 @@ func (p *proxy) lead(to *servicetest.Cluster) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, c := range p.open {
-		_ = c.Close() // One that is closed already is no matter.
+		_ = c.Close() // A closed connection does no harm.
 	}
 	p.open, p.socket = nil, socketOf(nameOf(to))
 }
@@ -237,8 +236,8 @@ func TestServeStandby(t *testing.T) {
 	}
 }
 
-// TestReplacedPrimaryWhoseCommitsWait promotes the standby of a primary whose commits wait: a process
-// that was not ready for that is ready when the proxy leads to the new one, though nobody changes anything.
+// TestReplacedPrimaryWhoseCommitsWait promotes the standby of a primary with waiting commits. A process that was not
+// ready for that becomes ready when the proxy leads to the new primary, even without changes.
 func TestReplacedPrimaryWhoseCommitsWait(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()

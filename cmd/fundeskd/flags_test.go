@@ -92,7 +92,7 @@ func TestAuditReadsFlag(t *testing.T) {
 	servicetest.Same(t, "lines of a user who did nothing", 0, len(lines))
 }
 
-// Each flag of serve has a variable, which gives way to the flag; one that no flag can have is named.
+// Each flag of serve has a variable, which yields to the flag. A variable without a flag is named.
 func TestFlagsHaveVariables(t *testing.T) {
 	t.Parallel()
 	values := map[string]string{"bool": "true", "string": "x", "duration": "7s", "int": "7", "uint64": "7", "float64": "7"}

@@ -18,15 +18,13 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// floorCalls is how many calls wait for the agents of TestFloor; the long form is -floor 20000:
-// 400 each.
+// floorCalls is how many calls wait for the agents of TestFloor. The long form is -floor 20000: 400 each.
 var floorCalls = flag.Int("floor", 600, "how many calls 50 agents work through")
 
-// TestFloor lets 50 agents work through calls of persons who mostly have two, against one
-// process on SQLite and against three on PostgreSQL of which two are killed. Some of them open calls
-// by their uuid, and some have a clock that is hours wrong: nobody is held by two agents at one time,
-// and every person is called once, since who was spoken to rests for four hours, and who opens a call
-// of theirs is told.
+// TestFloor lets 50 agents work through calls, two for most persons, against one process on SQLite and three on
+// PostgreSQL, of which two are killed. Some agents open calls by uuid, and some clocks are hours wrong. No person is
+// held by two agents at one time. Each is called once, since a donor rests for four hours, and an agent who opens
+// another call of the donor reads a warning.
 func TestFloor(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
@@ -57,8 +55,8 @@ type floor struct {
 	moved *sync.Cond                    // Something was completed, or an agent has ended.
 	alive []string                      // URLs.
 	asked int                           // How often one of them was.
-	held  map[apitype.UUID]apitype.UUID // Persons, and by whom.
-	given map[apitype.UUID]int          // Calls that were completed by who held them.
+	held  map[apitype.UUID]apitype.UUID // Persons, and their agents.
+	given map[apitype.UUID]int          // Calls that their holders completed.
 	took  []time.Duration               // Of takes.
 	of    map[apitype.UUID]apitype.UUID // The person of each call.
 	all   int                           // Persons.
@@ -100,7 +98,7 @@ func (f *floor) start(n int) {
 	}
 }
 
-// work lets the agents work; some programs are killed meanwhile.
+// work lets the agents work while some programs are killed.
 func (f *floor) work(kills int) {
 	f.t.Helper()
 	begun := time.Now()
@@ -169,8 +167,7 @@ func (f *floor) agent(clock time.Duration) {
 	}
 }
 
-// opener opens calls by chance until all are called. It leaves a person alone whom another agent has, or
-// who was called lately.
+// opener opens calls at random until all are called. It leaves out persons of another agent, and those called lately.
 func (f *floor) opener(clock time.Duration) {
 	defer f.moved.Broadcast()
 	user := apitype.NewUUID()
@@ -196,10 +193,10 @@ func (f *floor) opener(clock time.Duration) {
 	}
 }
 
-// floorLimit is how long the agents may take: to hang is a failure, to be slow is not.
+// floorLimit is how long the agents may take. A hang is a failure, slowness is not.
 const floorLimit = 20 * time.Minute
 
-// hold notes that a user holds a person, whom nobody else may hold.
+// hold notes that a user holds a person. A second holder is a failure.
 func (f *floor) hold(user, person apitype.UUID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -209,7 +206,7 @@ func (f *floor) hold(user, person apitype.UUID) {
 	f.held[person] = user
 }
 
-// complete ends a call. Its person is somebody else's as soon as the service knows.
+// complete ends a call. Another agent may have its person as soon as the service knows.
 func (f *floor) complete(user, call apitype.UUID, clock time.Duration) {
 	f.mu.Lock()
 	delete(f.held, f.of[call])
@@ -221,7 +218,7 @@ func (f *floor) complete(user, call apitype.UUID, clock time.Duration) {
 	f.moved.Broadcast()
 }
 
-// take takes one call, nil where nothing is left; a request without an answer is repeated as it is.
+// take takes one call, or returns nil if none is left. It repeats a request without an answer.
 func (f *floor) take(user apitype.UUID) *apitype.UUID {
 	begun := time.Now()
 	answer := f.until("POST", "/fundesk/v1/queue/take", fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"leaseSeconds":3600}`, apitype.NewUUID(), user), http.StatusOK)

@@ -48,8 +48,7 @@ func (w *writing) create() (status int, answer string) {
 	return status, answer
 }
 
-// refusal is an answer of a service whose disk fails: a problem that says so, and when
-// to come back.
+// refusal is an answer of a service with a failing disk: a problem with its reason, and the time to come back.
 func (w *writing) refusal(status int, answer, want string) {
 	w.t.Helper()
 	if status != http.StatusServiceUnavailable || !strings.Contains(answer, want) || !strings.Contains(answer, "urn:fundesk:problem:unavailable") {

@@ -7,9 +7,9 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// TestFullServer fills the disk of a PostgreSQL server, lets its reading and its writing fail, and lets
-// it end for want of space: changes are 503 and the process is not ready, nothing is lost that was
-// acknowledged, and when the disk is in order all goes on by itself.
+// TestFullServer fills the disk of a PostgreSQL server, lets reads and writes fail, and lets the server end for lack of
+// space. Changes are 503 and the process is not ready. No acknowledged change is lost, and everything resumes when the
+// disk is in order.
 // Promise S14: a full PostgreSQL server is 503 and tells why.
 // Promise S40: a full PostgreSQL server is not ready.
 func TestFullServer(t *testing.T) {

@@ -31,14 +31,14 @@ const (
 // have in memory, and 135 MB what there is.
 func heavyCalls() int { return inShort(130, 601) }
 
-// heavyPerson is a service with one person who has many calls, each as large as one may be with one
-// attempt: about 225 kB.
+// heavyPerson is a service with one person with many calls. Each is as large as a call with one attempt may be: about
+// 225 kB.
 type heavyPerson struct {
 	environment
 	person, call  string // Of the calls, one.
 	pledge        string // Of all these calls.
 	waiting       []string
-	lease, ended  string // Leases: one that is live, and another one.
+	lease, ended  string // Leases: a live one, and another.
 	token, others string
 	organization  string
 	note          string
@@ -137,7 +137,7 @@ func (h *heavyPerson) audited(operation string) int {
 	return strings.Count(out, `"`+operation+`"`)
 }
 
-// beside creates persons as another account until stop, which returns how long each took.
+// beside creates persons as another account until stop, which returns the time of each.
 func (h *heavyPerson) beside(t *testing.T) (stop func() []time.Duration) {
 	var group sync.WaitGroup
 	var stopped atomic.Bool
@@ -158,8 +158,8 @@ func (h *heavyPerson) beside(t *testing.T) (stop func() []time.Duration) {
 	return func() []time.Duration { stopped.Store(true); group.Wait(); return took }
 }
 
-// TestExportOfManyCalls exports a person whose documents have 29 MB, or 135 MB by night: once, and four times at once, within
-// the memory that there is. What is refused leaves no line in the audit.
+// TestExportOfManyCalls exports a person with documents of 29 MB, or 135 MB by night, once, and four times at once,
+// within the memory limit. A refusal leaves no line in the audit.
 func TestExportOfManyCalls(t *testing.T) {
 	servicetest.Slow(t)
 	h := newHeavyPerson(t)

@@ -13,8 +13,8 @@ import (
 	"fundesk/cmd/manual"
 )
 
-// TestCommandsHaveExamples walks the command tree: every example is a command line that
-// its command takes, and the value of each flag has a name that says what it is.
+// TestCommandsHaveExamples walks the command tree. Each command accepts its examples, and the value of each flag has a
+// descriptive name.
 func TestCommandsHaveExamples(t *testing.T) {
 	t.Parallel()
 	root := (&program{Getenv: func(string) string { return "" }, Now: time.Now}).root()
@@ -63,8 +63,7 @@ func checkExample(t *testing.T, c *cobra.Command, line string) {
 	}
 }
 
-// A mistake in a command line is told in words of this program: what it is, and what was
-// given.
+// A mistake in a command line gets an error in this program's own words, with the value.
 func TestMistakesAreNamed(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

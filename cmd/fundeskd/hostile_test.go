@@ -14,9 +14,8 @@ import (
 	"time"
 )
 
-// beHostile makes the test program act as an account that means harm, against the service that it
-// names, until its standard input ends and it was refused something, which a machine with other work
-// may let it wait for; then it prints what it was told how often.
+// beHostile makes the test program a malicious account against a service, until its standard input ends and it was
+// refused something. Other work on the machine may delay the refusal. Then it prints how often it got each answer.
 const beHostile = "FUNDESKD_TEST_HOSTILE"
 
 // What the hostile account has at work.
@@ -37,7 +36,7 @@ type hostileAccount struct {
 	refused context.CancelFunc // Called whenever it is.
 }
 
-// hostilePatience is how long the account waits at most until it is refused something.
+// hostilePatience is the longest that the account waits for a refusal.
 const hostilePatience = time.Minute
 
 func hostile() {
@@ -89,7 +88,7 @@ func hostile() {
 	}
 }
 
-// ask asks for something and notes what it is told.
+// ask sends a request and notes the answer.
 func (h *hostileAccount) ask(ctx context.Context, method, path, body string) {
 	status, header, _, err := request(ctx, h.client, method, h.url+path, h.token, body)
 	told := strconv.Itoa(status)
@@ -111,7 +110,7 @@ func (h *hostileAccount) dial(ctx context.Context) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(h.url, "http://"))
 }
 
-// readNothing asks for the largest page, takes nothing of it for some seconds, and asks anew.
+// readNothing asks for the largest page, reads nothing for some seconds, and asks again.
 func (h *hostileAccount) readNothing(ctx context.Context) {
 	again := time.NewTicker(5 * time.Second)
 	defer again.Stop()
@@ -147,7 +146,7 @@ func request(ctx context.Context, client *http.Client, method, url, token, body 
 	return response.StatusCode, response.Header, answer, err
 }
 
-// clientOf keeps so many connections.
+// clientOf keeps some connections.
 func clientOf(connections int) *http.Client {
 	return &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connections, DisableCompression: true}}
 }

@@ -20,8 +20,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// TestSecondSignal tells a program to end whose request lasts: it says what it waits for,
-// and a second signal ends it at once.
+// TestSecondSignal ends a program with a running request. It reports what it waits for, and a second signal ends it at
+// once.
 func TestSecondSignal(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -65,7 +65,7 @@ func TestSecondSignal(t *testing.T) {
 	}
 }
 
-// TestLogReaderGone shows that the service goes on when nobody reads its log any more.
+// TestLogReaderGone shows that the service goes on when the reader of its log is gone.
 func TestLogReaderGone(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
@@ -104,8 +104,7 @@ func (r *interruptedInput) Read(into []byte) (int, error) {
 	return 0, io.EOF
 }
 
-// TestInterruptedLoad shows that a load which waits for its input can be interrupted, and
-// says that it left nothing.
+// TestInterruptedLoad interrupts a load that waits for its input. It reports that it left nothing.
 func TestInterruptedLoad(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -124,7 +123,7 @@ func TestInterruptedLoad(t *testing.T) {
 	}
 }
 
-// A dump whose reader goes away, or whose disk is full, is told by its own name and retires nothing.
+// A dump with a closed reader or a full disk fails under its own name, and retires nothing.
 func TestDumpThatIsNotReadRetiresNothing(t *testing.T) {
 	t.Parallel()
 	onEngines(t, func(t *testing.T, e environment) {

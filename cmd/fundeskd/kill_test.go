@@ -18,7 +18,7 @@ import (
 	"fundesk/service/sqlstore"
 )
 
-// kills is how often the program is killed; a long run is asked for with -kills 1000.
+// kills is how often the program is killed. A long run has -kills 1000.
 var kills = flag.Int("kills", 3, "how often TestKill kills the program")
 
 // beFundeskd makes the test program run as fundeskd.
@@ -118,7 +118,7 @@ func (c child) write(t *testing.T, organization, token string, enough int) (ackn
 				mu.Lock()
 				acknowledged[id] = true
 				if len(acknowledged) == enough {
-					_ = c.command.Process.Kill() // kill -9; Wait tells whether it worked.
+					_ = c.command.Process.Kill() // kill -9. Wait reports whether it worked.
 				}
 				mu.Unlock()
 			}

@@ -11,11 +11,10 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// enoughTime is how long anything may take of which the length is not what is looked at.
+// enoughTime is how long an action may take if its length is not the subject.
 const enoughTime = 5 * time.Minute
 
-// ledger is what clients of a service that fails now and then were told: which changes are kept,
-// and which may be.
+// ledger holds the answers to the clients of a service that fails now and then: confirmed changes, and possible ones.
 type ledger struct {
 	t                   testing.TB
 	organization, token string
@@ -33,7 +32,7 @@ type ledger struct {
 	ending bool
 }
 
-// ledgerCall is what is known of a call.
+// ledgerCall holds what is known about a call.
 type ledgerCall struct {
 	attempts  map[string]bool // By their times; true: acknowledged.
 	completed bool
@@ -65,7 +64,7 @@ func (l *ledger) write(writers int) (end func()) {
 	}
 }
 
-// more waits until each process has acknowledged so many more changes.
+// more waits until each process has acknowledged some more changes.
 func (l *ledger) more(changes int) {
 	l.t.Helper()
 	late := time.AfterFunc(enoughTime, func() {
@@ -136,7 +135,7 @@ func (l *ledger) until(process int, method, path, body string) (more bool) {
 	}
 }
 
-// attempt sends an attempt once: nobody may count it twice.
+// attempt sends an attempt once, and it may count once.
 func (l *ledger) attempt(process int, path string, known *ledgerCall, at string) (more bool) {
 	l.mu.Lock()
 	known.attempts[at] = false

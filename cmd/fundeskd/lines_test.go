@@ -61,7 +61,7 @@ func TestReadLines(t *testing.T) {
 	}
 }
 
-// TestReadLinesOfAPipe shows that a bad line is told while the pipe is still open.
+// TestReadLinesOfAPipe shows that a bad line is reported while the pipe is still open.
 func TestReadLinesOfAPipe(t *testing.T) {
 	t.Parallel()
 	read, written := io.Pipe()
@@ -88,8 +88,7 @@ func (f *slowFile) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestReadLinesOfAFile shows that nothing reads a file any more after a bad line was told: it may be
-// read again.
+// TestReadLinesOfAFile shows that the file is closed after a bad line: it may be read again.
 func TestReadLinesOfAFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -46,7 +46,7 @@ func inShort[T any](day, night T) T {
 type environment struct {
 	t        testing.TB
 	folder   string
-	database string // Empty: the SQLite file of the folder.
+	database string // Empty for the SQLite file of the folder.
 	timeouts timeouts
 	sleep    func(time.Duration)
 	ahead    time.Duration // Of the clock of its programs.
@@ -62,8 +62,8 @@ func newEnvironment(t *testing.T) environment {
 	return e
 }
 
-// newFileEnvironment is on SQLite, for tests of its file and for those that name a database. It skips the
-// test if the services of tests are on PostgreSQL: that would be the same once more.
+// newFileEnvironment uses SQLite, for tests of its file and for those that name a database. It skips the test if the
+// test services run on PostgreSQL, where it would repeat itself.
 func newFileEnvironment(t *testing.T) environment {
 	t.Helper()
 	if servicetest.OnPostgres() {
@@ -103,7 +103,7 @@ func (e environment) run(in string, args ...string) (code int, out, errs string)
 	return code, o.String(), r.String()
 }
 
-// done runs a command, which must do what it is told.
+// done runs a command that must succeed.
 func (e environment) done(in string, args ...string) {
 	e.t.Helper()
 	if code, _, errs := e.run(in, args...); code != exitDone {
@@ -157,7 +157,7 @@ func (e environment) serve(args ...string) serving {
 	ended := make(chan int, 1)
 	go func() {
 		code := run(ctx, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...), e.program("", written, s.log))
-		_ = written.Close() // Ends the reading of the first line when there is none.
+		_ = written.Close() // Ends the wait for the first line if there is none.
 		ended <- code
 	}()
 	line, err := bufio.NewReader(read).ReadString('\n')
@@ -197,7 +197,7 @@ func TestServe(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	s := e.serve("--log-format", "json", "--database-connections", "3")
-	connections := 6 // Those that read lists, and those that read single records.
+	connections := 6 // Readers of lists, and readers of single records.
 	if strings.HasPrefix(e.database, "postgres") {
 		connections = 3
 	}
@@ -251,8 +251,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestRequestInFlight shows that a request which has begun is answered when the program
-// is told to end.
+// TestRequestInFlight shows that a program which has to end still answers a request that has begun.
 func TestRequestInFlight(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -325,8 +324,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// A connection that only holds a place is ended: a slow request, an answer that nobody reads,
-// and silence.
+// A connection that only holds a place is ended: a slow request, an unread answer, and silence.
 func TestTimesOfConnections(t *testing.T) {
 	t.Parallel()
 	s := defaultTimeouts.server(http.NotFoundHandler(), slog.New(slog.DiscardHandler))
@@ -453,7 +451,7 @@ func TestUsage(t *testing.T) {
 		name string
 		args []string
 		code int
-		want string // Of stderr, its beginning; of stdout where the code is 0.
+		want string // The beginning of stderr, or of stdout if the code is 0.
 	}{
 		{"no command", nil, 0, "fundeskd serves persons, calls and pledges over HTTP from a database"},
 		{"help", []string{"serve", "--help"}, 0, "Serve answers the interface until it is interrupted."},

@@ -90,8 +90,7 @@ func TestMemoryOfTheCollector(t *testing.T) {
 	}
 }
 
-// A short command gives a silent server 10 s, and one that may take any time gives it no limit.
-// Spec gap: S26.
+// A short command gives a silent server 10 s. A long one has no limit. Spec gap: S26.
 func TestPatienceOfShortCommands(t *testing.T) {
 	t.Parallel()
 	for how, want := range map[access]time.Duration{{}: 10 * time.Second, {patient: true}: 0} {

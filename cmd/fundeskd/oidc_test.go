@@ -103,7 +103,7 @@ func TestSignInMistakes(t *testing.T) {
 	}
 }
 
-// oidc check says what a token is allowed, and why it is refused.
+// oidc check prints what a token allows, and the reason if it is refused.
 func TestOIDCCheck(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)

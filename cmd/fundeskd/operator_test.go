@@ -31,8 +31,8 @@ func TestSettingsOfTheService(t *testing.T) {
 	}
 }
 
-// TestRootIsTold runs commands of root where the service is installed: those that name no database say how
-// they are run, and every other one works.
+// TestRootIsTold runs commands as root on an installed service. A command without a database explains how to run it,
+// and every other one works.
 func TestRootIsTold(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -67,8 +67,8 @@ func TestRootIsTold(t *testing.T) {
 	}
 }
 
-// TestRefusedLoginIsToldAsOne runs a command with a role that the server does not know, also where the server has no
-// TLS to try first, and one with a database that it does not have. Root is told whose command it is.
+// TestRefusedLoginIsToldAsOne runs a command with a role that the server does not know, also on a server without TLS,
+// and one with an unknown database. Root reads under which user to run the command.
 func TestRefusedLoginIsToldAsOne(t *testing.T) {
 	t.Parallel()
 	server, err := url.Parse(servicetest.PostgresDatabase(t))

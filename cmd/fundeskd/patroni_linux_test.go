@@ -94,7 +94,7 @@ func (p *patroni) write(name, text string) (path string) {
 	return path
 }
 
-// start runs a program of the cluster, whose output goes to a file.
+// start runs a program of the cluster. Its output goes to a file.
 func (p *patroni) start(name string, args ...string) *exec.Cmd {
 	p.t.Helper()
 	attributes, err := servicetest.Unprivileged(p.folder)
@@ -112,7 +112,7 @@ func (p *patroni) start(name string, args ...string) *exec.Cmd {
 func kill(command *exec.Cmd) {
 	if command.ProcessState == nil {
 		_ = command.Process.Kill()
-		_ = command.Wait() // Ended by the signal, as it was told.
+		_ = command.Wait() // Ended by the signal, as requested.
 	}
 }
 
@@ -174,12 +174,12 @@ func (p *patroni) signalPostgres(i int, signal syscall.Signal) {
 	servicetest.Check(p.t, errors.Join(err, syscall.Kill(pid, signal)))
 	for child := range strings.FieldsSeq(string(children)) {
 		if n, err := strconv.Atoi(child); err == nil {
-			_ = syscall.Kill(n, signal) // One that ended meanwhile is no matter.
+			_ = syscall.Kill(n, signal) // A process that ended in between does no harm.
 		}
 	}
 }
 
-// member is what Patroni tells of a server.
+// member is Patroni's report of a server.
 type member struct{ Name, Role, State string }
 
 // members asks any of the servers.
@@ -199,7 +199,7 @@ func (p *patroni) members() (members []member) {
 	return nil
 }
 
-// with is the number of the server that has a role, -1 where there is none.
+// with returns the number of the server with a role, -1 if there is none.
 func (p *patroni) with(role string) int {
 	for _, m := range p.members() {
 		if m.Role == role {

@@ -20,7 +20,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// secret is in every value of the donor who is erased, and in no other.
+// secret is in every value of the erased donor, and in no other record.
 const secret = "Geheimnis"
 
 // filesOf are the files in which a database keeps what it keeps, but for PostgreSQL's WAL.
@@ -47,7 +47,7 @@ func (e environment) filesOf(t *testing.T) (files []string) {
 	return files
 }
 
-// atServer runs a statement at the PostgreSQL server of the environment, where it has one.
+// atServer runs a statement at the PostgreSQL server of the environment, if it has one.
 func (e environment) atServer(t *testing.T, text string) {
 	t.Helper()
 	if e.database == "" {
@@ -91,7 +91,7 @@ func onEngines(t *testing.T, test func(t *testing.T, e environment)) {
 	})
 }
 
-// donor is a person with a call that waits, one that was completed, a pledge and a transaction.
+// donor has a waiting call, a completed one, a pledge and a transaction.
 type donor struct {
 	person, waiting, completed, pledge string
 }
@@ -146,8 +146,8 @@ func (c *charity) must(method, path, body string) string {
 	return id
 }
 
-// donor makes one all of whose values hold a text. Records of others come in between and after, so
-// that pages are divided, and theirs among them.
+// donor makes a donor with a text in all values. Other records come in between and after, so that pages are split
+// between them.
 func (c *charity) donor(text string) (d donor) {
 	c.t.Helper()
 	long := strings.Repeat(text+" rang at noon, and was not in; ", 450)
@@ -183,8 +183,8 @@ func (c *charity) others(n int) {
 	}
 }
 
-// TestErasedBytes erases a donor while the database is served: no byte of them is left in its files,
-// answers do not show them, nothing of them can be changed, and the queue gives none of their calls.
+// TestErasedBytes erases a donor while the database is served. No byte of the donor is left in its files or answers, no
+// record of the donor can be changed, and the queue gives none of the calls.
 // Promise S60: what an erasure takes from a call is gone.
 // Promise K2: an erasure takes the external metadata of calls.
 // Promise K3: an erasure takes the external metadata of pledges.

@@ -17,11 +17,10 @@ import (
 	"fundesk/service/sqlstore"
 )
 
-// images is how many power cuts TestPowerLoss tries; a long run is asked for with
-// -images 2000.
+// images is how many power cuts TestPowerLoss tries. A long run has -images 2000.
 var images = flag.Int("images", 8, "how many power cuts TestPowerLoss tries")
 
-// sector is what a disk writes as a whole.
+// sector is the unit that a disk writes as a whole.
 const sector = 512
 
 // TestPowerLoss records what eight writers make the program write and flush, then cuts
@@ -72,9 +71,8 @@ func readFiles(t *testing.T, folder string) map[string][]byte {
 	return files
 }
 
-// writeWatched creates persons by eight writers, then kills the program. For each
-// person it is how much of the disk's log there was when it was acknowledged; -1 when it
-// never was.
+// writeWatched creates persons by eight writers, then kills the program. For each person it returns the length of the
+// disk's log at the acknowledgement, or -1 if there was none.
 func (c child) writeWatched(t *testing.T, organization, token, log string, enough int) map[string]int64 {
 	t.Helper()
 	sent := map[string]int64{}
@@ -99,7 +97,7 @@ func (c child) writeWatched(t *testing.T, organization, token, log string, enoug
 				mu.Lock()
 				sent[id] = there.Size()
 				if done++; done == enough {
-					_ = c.command.Process.Kill() // Wait tells whether it worked.
+					_ = c.command.Process.Kill() // Wait reports whether it worked.
 				}
 				mu.Unlock()
 			}
@@ -112,7 +110,7 @@ func (c child) writeWatched(t *testing.T, organization, token, log string, enoug
 	return sent
 }
 
-// cutPower is what the files hold when the power fails at a place of the log.
+// cutPower returns the files after a power cut at a place of the log.
 func cutPower(before map[string][]byte, ops []diskOp, cut int64, random *rand.Rand) map[string][]byte {
 	flushed := map[string]int64{} // By file, the place in the log up to which it was flushed.
 	for _, op := range ops {
@@ -173,13 +171,13 @@ func written(data []byte, offset int64, part []byte) []byte {
 	return data
 }
 
-// checkImage starts on what a power cut left, and is what is wrong with it.
+// checkImage starts on the files after a power cut, and returns the first mistake.
 func checkImage(t *testing.T, image map[string][]byte, acknowledged map[string]int64, cut int64) (problem string) {
 	t.Helper()
 	folder := t.TempDir()
 	for name, data := range image {
 		if filepath.Ext(name) == ".db-shm" {
-			continue // Not on the disk: made anew.
+			continue // Not on the disk: created again.
 		}
 		servicetest.Check(t, os.WriteFile(filepath.Join(folder, name), data, 0o600))
 	}

@@ -109,7 +109,7 @@ func TestPrinted(t *testing.T) {
 	}
 }
 
-// TestServeRefuses says what of its flags serve does not take, and takes what is next to it.
+// TestServeRefuses lists values that the flags of serve refuse, and close ones that they accept.
 func TestServeRefuses(t *testing.T) {
 	t.Parallel()
 	const (
@@ -169,7 +169,7 @@ func TestServeRefuses(t *testing.T) {
 	}
 }
 
-// TestFront asks what stands before the interface, without a database and with one.
+// TestFront asks the gate before the interface, without a database and with one.
 func TestFront(t *testing.T) {
 	t.Parallel()
 	const nowhere, ending, later = "there is no such path", "the service is shutting down", "the database is not available yet"
@@ -251,7 +251,7 @@ func TestReadyIsAskedNowAndThen(t *testing.T) {
 	}
 }
 
-// Without a certificate there is none; one that cannot be read is named.
+// Without a certificate there is none. An unreadable one is named.
 func TestCertificateOfFiles(t *testing.T) {
 	t.Parallel()
 	if c, err := newCertificate("", ""); c != nil || err != nil {
@@ -262,15 +262,14 @@ func TestCertificateOfFiles(t *testing.T) {
 	}
 }
 
-// Who was erased is noted in the file of the database, or in the one that is named; where there is no place for
-// one, nobody is erased.
+// Erasures are noted in the file of the database, or in the named one. Without a place for it, no person is erased.
 func TestErasuresAreNoted(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	id, at := apitype.MustParseUUID("6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"), apitype.NewTime(time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC))
 	for _, test := range []struct {
 		database, log, data string
-		file                string // In which it is noted; empty: it cannot be.
+		file                string // The file of erasures. Empty if none can be written.
 		variable            string // The file of serve.
 	}{
 		{database: "sqlite:" + folder + "/a.db", file: folder + "/a.db.erasures"},

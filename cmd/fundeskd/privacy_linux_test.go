@@ -23,9 +23,8 @@ var canaries = map[string]string{
 	"consumer": "0f0e0d0c-0b0a-4908-8706-050403020100", "reference": "REF-SINGS-77",
 }
 
-// TestPersonalDataStaysInTheDatabase has a whole conversation with the program, right and
-// wrong requests, and looks for what was said in its log, metrics, temporary files and in
-// what other users see of the process.
+// TestPersonalDataStaysInTheDatabase has a whole conversation with the program, right and wrong requests. It looks for
+// its words in the log, metrics, temporary files and in what other users see of the process.
 // Promise K6: of a token its times are kept, and not the token.
 // Promise K10: the metrics have no identifier of a record.
 func TestPersonalDataStaysInTheDatabase(t *testing.T) {
@@ -116,7 +115,7 @@ func readAll(t *testing.T, folder string, into map[string]string) {
 	servicetest.Check(t, err)
 }
 
-// converse says every canary in every way that there is, and counts the answers.
+// converse sends every canary in every way, and counts the answers.
 func converse(t *testing.T, url, organization, token, weak string) map[int]int {
 	t.Helper()
 	statuses := map[int]int{}

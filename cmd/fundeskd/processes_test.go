@@ -61,7 +61,7 @@ func TestTwoProcesses(t *testing.T) {
 		method, path string
 		body         string
 		requests     int
-		done, kept   int // The status of those that are done, and how many may be.
+		done, kept   int // The status of successful requests, and how many may succeed.
 	}{
 		{"one uuid", "POST", "/api/v1/persons", `{"uuid":"` + person + `","owningOrganizationUuid":"` + organization.UUID + `","recruitingOrganizationUuid":"` + organization.UUID + `"}`, 32, 201, 1},
 		{"one call", "POST", "/api/v1/calls", `{"uuid":"` + call + `","personUuid":"` + person + `","requestedAt":"2026-11-20","type":"winback"}`, 8, 201, 1},
@@ -103,8 +103,8 @@ func TestTwoProcesses(t *testing.T) {
 	survives(t, programs, account.Token, organization.UUID)
 }
 
-// TestPeriodicWorkMovesOn runs two programs on one PostgreSQL database, and kills one, then the other with a third
-// beside it: whichever lives logs the claims that have expired.
+// TestPeriodicWorkMovesOn runs two programs on one PostgreSQL database. It kills one, then the other with a third
+// running. The living one logs the expired claims.
 func TestPeriodicWorkMovesOn(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()

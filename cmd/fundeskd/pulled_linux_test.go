@@ -28,9 +28,9 @@ var (
 	pulledAway    = flag.Duration("pulled-away", time.Second, "how long the standby is away")
 )
 
-// TestEveryChangeIsPulled makes random changes through two processes whose clocks are 40 minutes apart,
-// while the standby goes away and comes back, and pulls them all the time. What is pulled last of each record
-// is the record as it is: no change is lost to a consumer, whatever its time.
+// TestEveryChangeIsPulled makes random changes through two processes, with clocks 40 minutes apart, while the standby
+// goes away and comes back, and pulls all the time. The last pull of each record equals the record: a consumer loses no
+// change, whatever its time.
 // Promise S70: every change reaches a consumer that pulls.
 func TestEveryChangeIsPulled(t *testing.T) {
 	servicetest.Slow(t)
@@ -91,7 +91,7 @@ func TestEveryChangeIsPulled(t *testing.T) {
 	p.compare(urls[0], records)
 }
 
-// pulled is what one consumer has pulled.
+// pulled holds the records of one consumer.
 type pulled struct {
 	t             *testing.T
 	w             *writing
@@ -164,7 +164,7 @@ func (p *pulled) pull() {
 	}
 }
 
-// versionOf is what changes of a record: attempts, and the name.
+// versionOf returns the parts of a record that change: attempts, and the name.
 func versionOf(record []byte) string {
 	var r struct {
 		AttemptsCount int

@@ -15,9 +15,9 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// TestPointInTime runs the commands of PRIVACY.md, as they stand there, that archive and restore a
-// PostgreSQL server: it holds what it held at that moment, and persons erased since are erased again. By night it runs
-// those that rewrite a table and that dump and load the database too, without gpg.
+// TestPointInTime runs the commands of PRIVACY.md that archive and restore a PostgreSQL server. The server then holds
+// the data of that moment, and later erasures are repeated. By night it also runs those that rewrite a table and that
+// dump and load the database, without gpg.
 func TestPointInTime(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
@@ -73,7 +73,7 @@ func (r *recovery) dump(erased, kept string) {
 	}
 }
 
-// recovery is a server whose log is archived, and the page that says how.
+// recovery is a server with an archived log, and the page with the commands.
 type recovery struct {
 	t              *testing.T
 	e              environment
@@ -105,7 +105,7 @@ func newRecovery(t *testing.T) *recovery {
 	return r
 }
 
-// commands are those of the page after some words, with the names of this machine.
+// commands returns the commands of the page after some words, with the names of this machine.
 func (r *recovery) commands(after string) (commands []string) {
 	r.t.Helper()
 	_, text, found := strings.Cut(r.page, after)
@@ -113,7 +113,7 @@ func (r *recovery) commands(after string) (commands []string) {
 		r.t.Fatalf("PRIVACY.md has no %q", after)
 	}
 	names := strings.NewReplacer("/var/backups", r.folder, "/var/lib/postgresql", r.folder, "DATABASE.erasures", filepath.Join(r.e.folder, "postgres.erasures"),
-		"2026-11-20 09:15:00+00", r.moment, "pg_ctl -D", "pg_ctl -l "+r.folder+"/log -D") // A log of its own, so that nobody waits for its end.
+		"2026-11-20 09:15:00+00", r.moment, "pg_ctl -D", "pg_ctl -l "+r.folder+"/log -D") // A log of its own, so that no process waits for its end.
 	for line := range strings.Lines(text) {
 		command, ok := strings.CutPrefix(line, "    ")
 		switch {
@@ -126,13 +126,13 @@ func (r *recovery) commands(after string) (commands []string) {
 	return commands
 }
 
-// run runs commands: those of fundeskd in this process, the others by a shell.
+// run runs commands: those of fundeskd in this process, the others in a shell.
 func (r *recovery) run(commands []string) {
 	r.t.Helper()
 	for _, command := range commands {
 		args, ours := strings.CutPrefix(command, "fundeskd ")
 		if !ours {
-			// The page says what is waited for: the server reads before it has taken over.
+			// The page names the wait: the server reads before it has taken over.
 			for begun := time.Now(); !strings.Contains(r.shell(command), " f\n") && strings.Contains(command, "pg_is_in_recovery()"); {
 				if time.Since(begun) > *takeover {
 					r.t.Fatal("the server does not take over")
@@ -144,7 +144,7 @@ func (r *recovery) run(commands []string) {
 	}
 }
 
-// shell runs one command as the server's user, and is what it prints.
+// shell runs one command as the server's user, and returns its output.
 func (r *recovery) shell(text string) string {
 	r.t.Helper()
 	c := exec.Command("sh", "-c", text) //nolint:noctx // It ends a server when the test's context has ended.

@@ -13,8 +13,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// TestRestore puts a backup back: while somebody has the database open nothing is touched, and
-// afterwards it is as it was, with its tokens, and what was there since is kept beside.
+// TestRestore puts a backup back. An open database is not touched. Afterwards the old state and its tokens are back,
+// and the replaced files are kept.
 // Promise S51: a file that another process serves is not replaced.
 func TestRestore(t *testing.T) {
 	t.Parallel()
@@ -96,7 +96,7 @@ func TestRestore(t *testing.T) {
 	s.stop()
 }
 
-// rename changes the name of a person who has a revision. It returns the new one, or "" if the change is refused.
+// rename changes the name of a person with a revision. It returns the new one, or "" if the change is refused.
 func (w *writing) rename(person, name, revision string) (changed string) {
 	w.t.Helper()
 	body := strings.NewReader(fmt.Sprintf(`{"name":{"lastName":%q}}`, name))
@@ -123,8 +123,7 @@ func (w *writing) rename(person, name, revision string) (changed string) {
 	return ""
 }
 
-// TestInterruptedRestore finds a database in the middle of a restore: nobody opens it until that
-// is done.
+// TestInterruptedRestore finds a database in the middle of a restore. No program opens it until the restore is done.
 func TestInterruptedRestore(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)

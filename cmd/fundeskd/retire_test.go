@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestDumpRetires moves a database away: the old one is neither served nor changed from then on, but read, dumped
-// again, and replaced by a restore. While a service uses it, and where the dump fails, nothing is retired.
+// TestDumpRetires moves a database away. The old one is neither served nor changed from then on, but read, dumped
+// again, and replaced by a restore. Nothing is retired while a service uses it, or if the dump fails.
 func TestDumpRetires(t *testing.T) {
 	t.Parallel()
 	onEngines(t, func(t *testing.T, e environment) {

@@ -21,7 +21,7 @@ func rolesOfThePage(t *testing.T) map[string][]service.Permission {
 	for line := range strings.Lines(table) {
 		role, text, _ := strings.Cut(strings.Trim(line, "| \n"), " | ")
 		text, without, _ := strings.Cut(text, " without ")
-		permissions := roles[strings.Split(text, ",")[0]] // Those of another role.
+		permissions := roles[strings.Split(text, ",")[0]] // The permissions of another role.
 		for name := range strings.FieldsSeq(strings.NewReplacer("`", " ").Replace(text)) {
 			area, isAll := strings.CutSuffix(name, "*")
 			for _, p := range slices.Concat(service.Permissions, service.NamedPermissions) {
@@ -36,8 +36,8 @@ func rolesOfThePage(t *testing.T) map[string][]service.Permission {
 	return roles
 }
 
-// A role gives its permissions, to which --permission adds, and replaces those that an account had. The help and
-// the operator's page have each role.
+// A role gives its permissions. --permission adds to them, and a role replaces the earlier ones. The help and the
+// operator's page have each role.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)

@@ -19,12 +19,11 @@ import (
 // before is a program that may serve the schema of this one; .ci/earlier builds it.
 var before = flag.String("before", "", "an earlier fundeskd for TestRollingUpdate; without one it is this one, and the schema one of later")
 
-// laterSchema is what a migration of the next release may do.
+// laterSchema is a migration that the next release may contain.
 const laterSchema = `ALTER TABLE calls ADD COLUMN later TEXT; ALTER TABLE settings ADD COLUMN later TEXT; CREATE INDEX calls_later ON calls (later); `
 
-// TestRollingUpdate serves by programs, brings the schema up to date beside them, and replaces one
-// after the other by the later program and back again, under writers: no request fails, and what was
-// acknowledged is there, once, for the programs of both versions.
+// TestRollingUpdate updates the schema while programs serve and write, and replaces one after the other by the later
+// program and back. No request fails, and acknowledged changes are there, once, for the programs of both versions.
 func TestRollingUpdate(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()

@@ -15,7 +15,7 @@ import (
 
 const anAttempt = `{"userUuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"}`
 
-// attempts is how many attempts a call has.
+// attempts returns how many attempts a call has.
 func (s sandboxed) attempts(call string) int {
 	s.t.Helper()
 	var node struct{ Attempts []struct{ UUID string } }
@@ -23,7 +23,7 @@ func (s sandboxed) attempts(call string) int {
 	return len(node.Attempts)
 }
 
-// A refusal on demand has what the service's own have: a program must not tell them apart.
+// A refusal on demand looks like the service's own: programs must not see a difference.
 func TestSandboxRefusals(t *testing.T) {
 	t.Parallel()
 	s := serveSandbox(t)

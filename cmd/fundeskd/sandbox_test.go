@@ -67,7 +67,7 @@ func onSandboxes(t *testing.T, test func(t *testing.T, s sandboxed)) {
 	})
 }
 
-// do sends a request, and decodes the answer of one that was done.
+// do sends a request, and decodes the answer if it succeeded.
 func (s sandboxed) do(method, path, body string, value any) (*http.Response, error) {
 	s.t.Helper()
 	response, text, err := s.send(method, path, body, nil)
@@ -82,7 +82,7 @@ func (s sandboxed) do(method, path, body string, value any) (*http.Response, err
 	return response, nil
 }
 
-// send sends a request with more headers; of an answer that broke off, what came is there.
+// send sends a request with more headers. It returns the received part of a broken answer.
 func (s sandboxed) send(method, path, body string, header map[string]string) (*http.Response, []byte, error) {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
@@ -267,8 +267,8 @@ func TestSandboxRefusesOptions(t *testing.T) {
 	}
 }
 
-// TestSandboxOriginsOfThisMachine asks the interface as browsers do for a page of this machine, in the sandbox and
-// in a service that is none.
+// TestSandboxOriginsOfThisMachine asks the interface like browsers with a page of this machine, in the sandbox and in
+// another service.
 func TestSandboxOriginsOfThisMachine(t *testing.T) {
 	t.Parallel()
 	const origin = "http://localhost:3000"

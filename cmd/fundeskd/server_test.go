@@ -72,7 +72,7 @@ func TestServeTellsMistakesAtOnce(t *testing.T) {
 	}
 }
 
-// TestDrain sees that nothing new is sent to a program that ends, while what comes is answered.
+// TestDrain shows that a program which ends gets no new requests, but answers those that arrive.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -106,12 +106,12 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestMetricsListen keeps what operators ask for away from those who use the interface.
+// TestMetricsListen keeps the operators' routes away from users of the interface.
 func TestMetricsListen(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	s := e.serve("--metrics-listen", "127.0.0.1:0")
-	get(t, http.DefaultClient, s.url+"/api/v1/persons", "") // It listens, and its log says where.
+	get(t, http.DefaultClient, s.url+"/api/v1/persons", "") // It listens, and its log names the address.
 	apart := regexp.MustCompile(`serving metrics" url=(\S+)`).FindStringSubmatch(s.log.String())
 	if apart == nil {
 		t.Fatalf("the log does not say where: %s", s.log)
@@ -134,7 +134,7 @@ func TestMetricsListen(t *testing.T) {
 	}
 }
 
-// A token that ends within 14 days is told of in the log, with its account and nothing of itself.
+// The log warns of a token that ends within 14 days, with its account and no part of the token.
 func TestLogOfATokenThatEndsSoon(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -157,7 +157,7 @@ func TestLogOfATokenThatEndsSoon(t *testing.T) {
 	}
 }
 
-// TestLog reads what the log says of requests and of probes, and what the metrics say of the program.
+// TestLog reads the log of requests and probes, and the metrics of the program.
 func TestLog(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -192,7 +192,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestWhatIsNeverAcceptedEndsTheStart tells what may come later from what an operator has to mend.
+// TestWhatIsNeverAcceptedEndsTheStart separates faults that pass from those that an operator has to mend.
 func TestWhatIsNeverAcceptedEndsTheStart(t *testing.T) {
 	t.Parallel()
 	for code, later := range map[string]bool{"42704": false, "22023": false, "42501": false, "28P01": false, "3D000": false, "57P03": true, "53300": true} {

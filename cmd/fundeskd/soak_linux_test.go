@@ -35,9 +35,8 @@ const (
 	soakMemory = 256 << 20              // What the program may have, in bytes.
 )
 
-// TestSoak lets a hostile account do all that it may, beside 20 agents at work: nobody else is
-// refused anything, nothing of the agents' work is lost or counted twice, and the program keeps to
-// its memory, under a hard limit where the system has one to set.
+// TestSoak lets a hostile account try everything while 20 agents work. No other account is refused, no work of the
+// agents is lost or counted twice, and the program keeps to its memory, under a hard limit if the system can set one.
 func TestSoak(t *testing.T) {
 	servicetest.Slow(t)
 	e := newFileEnvironment(t)
@@ -86,8 +85,7 @@ func hundredth(took []time.Duration) time.Duration {
 	return took[len(took)*99/100].Round(100 * time.Microsecond)
 }
 
-// loadSoak loads what the agents work on, and a pledge of 301 calls with notes of 20 kB, whose
-// calls it names.
+// loadSoak loads the agents' records, and a pledge of 301 calls with notes of 20 kB. It returns the calls.
 func (e environment) loadSoak(organization string) (heavy []string) {
 	e.t.Helper()
 	var lines strings.Builder
@@ -115,7 +113,7 @@ func (e environment) loadSoak(organization string) (heavy []string) {
 	return heavy
 }
 
-// soakLedger is what the agents were told is done.
+// soakLedger holds what the service confirmed to the agents.
 type soakLedger struct {
 	t          *testing.T
 	client     *http.Client
@@ -131,7 +129,7 @@ type soakWork struct {
 	status   string
 }
 
-// work lets the agents work for a while, and is how long each answer took.
+// work lets the agents work for a while, and returns the time of each answer.
 func (l *soakLedger) work(duration time.Duration) []time.Duration {
 	l.took = nil
 	ctx, cancel := context.WithTimeout(l.t.Context(), duration)
@@ -200,7 +198,7 @@ func (l *soakLedger) ask(method, path, body string, value any) {
 	l.mu.Unlock()
 }
 
-// judge holds what the service says of each call against the ledger.
+// judge compares each call at the service with the ledger.
 func (l *soakLedger) judge() {
 	for id, want := range l.done {
 		var call apitype.Call
@@ -211,8 +209,8 @@ func (l *soakLedger) judge() {
 	}
 }
 
-// startHostile starts the hostile account in a process of its own, with the lowest priority: its
-// programs would not run on the service's processors. The function ends it and is what it was told.
+// startHostile starts the hostile account in a process of its own, with the lowest priority: its programs would not run
+// on the service's processors. The function ends it and returns its answers.
 func startHostile(t *testing.T, url, token string, heavy []string) (end func() map[string]int) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), os.Args[0])
@@ -236,7 +234,7 @@ func startHostile(t *testing.T, url, token string, heavy []string) (end func() m
 	}
 }
 
-// limitMemory puts a process under a hard limit, where the system lets the test set one.
+// limitMemory puts a process under a hard limit, if the system lets the test set one.
 func limitMemory(t *testing.T, pid int) {
 	t.Helper()
 	if servicetest.IsRaced {

@@ -17,14 +17,14 @@ import (
 // allSteps interrupts every command at many of its steps, in each way; a run in CI does at a few.
 var allSteps = flag.Bool("steps", false, "interrupt the operator's commands at many steps, in each way")
 
-// interruption is what happens to a command, at the n-th of some system calls of each of its threads:
-// the first is there whichever of them makes it.
+// interruption is a fault for a command, at the n-th of some system calls of each of its threads. The first to get
+// there has it.
 type interruption struct {
 	fault, calls string
 	step         int
 }
 
-// interruptions are those of a command; what only reads is interrupted where it reads.
+// interruptions are the faults for a command. A command that only reads is interrupted while it reads.
 func interruptions(reads bool) (all []interruption) {
 	const flushes, writes, names, opens, looks = "fsync,fdatasync", "pwrite64,write,ftruncate",
 		"renameat,rename,linkat,unlinkat,unlink", "open,openat", "pread64"
@@ -44,9 +44,9 @@ func interruptions(reads bool) (all []interruption) {
 	return all
 }
 
-// TestInterruptedCommands kills an operator's command, or lets the disk be full, fail or be
-// read-only, at its n-th flush, write, renaming, opening or reading: what check passes afterwards is
-// served whole and takes a change, and the command can be run again or says why not.
+// TestInterruptedCommands kills an operator's command, or makes the disk full, faulty or read-only, at its n-th flush,
+// write, renaming, opening or reading. If check passes afterwards, the database is served whole and takes a change, and
+// the command can be run again or explains why not.
 func TestInterruptedCommands(t *testing.T) {
 	t.Parallel()
 	strace, err := exec.LookPath("strace")

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// takeovers is what happens to the cluster of TestTakeovers, which wants the machine for itself:
-// servers that wait for a processor for longer than they may be silent are taken over from.
+// takeovers are the events for the cluster of TestTakeovers. It needs the machine for itself: a server that waits too
+// long for a processor counts as silent.
 var takeovers = flag.String("takeovers", "", "the events of TestTakeovers, with commas between them, or all; without any it is skipped")
 
 // TestTakeovers serves by two processes that reach three servers under Patroni by HAProxy and by
@@ -57,13 +57,13 @@ func TestTakeovers(t *testing.T) {
 	}
 }
 
-// event is what happens to a server.
+// event is one fault of a server.
 type event struct {
 	name   string
 	happen func() (repair func())
 }
 
-// events are those that a cluster survives.
+// events are the faults that a cluster survives.
 func (p *patroni) events() []event {
 	return []event{
 		{"switchover", func() func() {
@@ -103,7 +103,7 @@ func (p *patroni) events() []event {
 	}
 }
 
-// ledByOther reports whether another server leads than the one that did.
+// ledByOther reports whether the leader has changed.
 func (p *patroni) ledByOther(before int) func() bool {
 	return func() bool {
 		leader := p.with("leader")

@@ -15,8 +15,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// TestReplaceTokens uses two tokens of an account, and replaces them: first with an overlap, in
-// which both are good and the log says that the old one ends, then at once.
+// TestReplaceTokens uses two tokens of an account, and replaces them. With an overlap both work, and the log warns that
+// the old one ends; then at once.
 // Promise P10: a token that was replaced is refused on its next request.
 func TestReplaceTokens(t *testing.T) {
 	t.Parallel()
@@ -94,8 +94,8 @@ func TestReplaceTokens(t *testing.T) {
 	}
 }
 
-// TestTokensOfProgramsStay tries to replace the tokens of accounts that programs keep for themselves: the demo's and the
-// sandbox's. Both are refused, the token that the program has stays good, and a token beside it is issued.
+// TestTokensOfProgramsStay tries to replace the tokens of accounts that the demo and the sandbox keep for themselves.
+// Both are refused, the program's token still works, and a second token is issued.
 func TestTokensOfProgramsStay(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
@@ -133,7 +133,7 @@ func TestTokensOfProgramsStay(t *testing.T) {
 	}
 }
 
-// A token ends 90 days after it was issued, unless --ttl says otherwise.
+// A token ends 90 days after its issue, unless --ttl has another period.
 func TestTokenEndsAfterNinetyDays(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -185,8 +185,8 @@ func TestAccountsInAList(t *testing.T) {
 	}
 }
 
-// TestKeyRotate replaces the key while two programs serve the database: it says how many tokens end and asks, and
-// then every token and cursor of before is refused at both.
+// TestKeyRotate replaces the key while two programs serve the database. It counts the tokens that end and asks. Then
+// both programs refuse every earlier token and cursor.
 // Promise S52: there is one signing key, and a rotation ends every token.
 func TestKeyRotate(t *testing.T) {
 	t.Parallel()
@@ -206,7 +206,7 @@ func TestKeyRotate(t *testing.T) {
 					answer = body
 					break
 				}
-				if time.Since(begun) > *takeover { // A process knows the key anew within seconds.
+				if time.Since(begun) > *takeover { // A process knows the new key within seconds.
 					t.Fatalf("%s: got %d %s, want %d", path, status, body, want)
 				}
 			}

@@ -14,8 +14,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// TestMissingKey takes the key away from a database with accounts: nothing makes another one, with
-// which no token would be good, and who asks is told how to go on.
+// TestMissingKey removes the key of a database with accounts. No program makes another one, under which no token would
+// work, and the error explains how to go on.
 func TestMissingKey(t *testing.T) {
 	t.Parallel()
 	refuses := func(t *testing.T, e environment, want string) {
@@ -56,8 +56,8 @@ func TestMissingKey(t *testing.T) {
 	})
 }
 
-// TestFileReplaced moves a backup over a file that is served: nothing is told as done that nobody
-// will find, neither file is damaged, and the service goes on when its file is back.
+// TestFileReplaced moves a backup over a served file. No change is confirmed that would be lost, neither file is
+// damaged, and the service resumes when its file is back.
 // Promise S39: a file that was moved is noticed.
 func TestFileReplaced(t *testing.T) {
 	t.Parallel()
@@ -118,8 +118,8 @@ func TestFileReplaced(t *testing.T) {
 	}
 }
 
-// TestFileReplacedAndKilled moves a backup over a file that is served, kills the program and starts
-// it anew: the backup is served as it was, and the log of the other file is not read into it.
+// TestFileReplacedAndKilled moves a backup over a served file, kills the program and starts it again. The backup is
+// served as it was, and the log of the other file is not read into it.
 func TestFileReplacedAndKilled(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
@@ -159,8 +159,7 @@ func TestFileReplacedAndKilled(t *testing.T) {
 	_ = again.command.Wait()
 }
 
-// TestDamagedAccounts damages what every request reads: the service is not ready, and says what to
-// look at.
+// TestDamagedAccounts damages the rows that every request reads. The service is not ready, and names the check.
 // Promise S40: /readyz reads every account.
 func TestDamagedAccounts(t *testing.T) {
 	t.Parallel()

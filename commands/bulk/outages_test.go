@@ -9,8 +9,8 @@ import (
 	"fundesk/apiclient"
 )
 
-// Twenty items in a row that find no service end a bulk operation, and one that is refused for
-// all of them does at once.
+// Twenty items in a row that reach no service end a bulk operation. A refusal that concerns all of them ends it at
+// once.
 func TestOutages(t *testing.T) {
 	t.Parallel()
 	of := func(kind apiclient.Kind) error { return &apiclient.Error{Kind: kind} }
@@ -39,7 +39,7 @@ func TestOutages(t *testing.T) {
 	}
 }
 
-// Results that cannot be kept end a run, and it says why.
+// Results that cannot be kept end a run with the reason.
 func TestResultsThatCannotBeKept(t *testing.T) {
 	t.Parallel()
 	results, err := OpenResults("/dev/full", 0)

@@ -11,8 +11,8 @@ import (
 
 const testID = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
 
-// What a killed import left behind, whatever a crash did to it, is read again or refused
-// whole; what is added to it afterwards is read too, and nothing that stood there is lost.
+// The remains of a killed import, after any crash, are read again or refused as a whole. Later lines are read too, and
+// no earlier one is lost.
 func FuzzResults(f *testing.F) {
 	f.Add([]byte(`{"line":1,"uuid":"` + testID + `","sum":"00000000000000aa","state":"done","ok":true}` + "\n{"))
 	f.Add([]byte(`{"line":-1,"uuid":""}`))
@@ -27,7 +27,7 @@ func FuzzResults(f *testing.F) {
 		}
 		before, err := bulk.ReadResults(path, "")
 		if err != nil {
-			return // It is told, and not written to.
+			return // It is reported, and not written to.
 		}
 		for sum, r := range before.Rows {
 			if r.Line < 1 || !r.Started() {

@@ -30,7 +30,7 @@ func TestShownURL(t *testing.T) {
 	}
 }
 
-// A service is told with its port and its profile.
+// A service is named with its port and its profile.
 func TestWhatIsToldOfAService(t *testing.T) {
 	t.Parallel()
 	at := profile.Profile{BaseURL: "https://a.example"}
@@ -49,7 +49,7 @@ func TestWhatIsToldOfAService(t *testing.T) {
 	}
 }
 
-// A refused token is replaced where it comes from.
+// A refused token is replaced at its source.
 func TestAnotherTokenComesFromWhereItCame(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -66,7 +66,7 @@ func TestAnotherTokenComesFromWhereItCame(t *testing.T) {
 	}
 }
 
-// A verb is built alone where it is named behind its noun, and with all others elsewhere.
+// A verb behind its noun is built alone, and otherwise with all others.
 func TestChosenVerb(t *testing.T) {
 	t.Parallel()
 	build := func(*Session) *cobra.Command { return nil }
@@ -82,7 +82,7 @@ func TestChosenVerb(t *testing.T) {
 	}
 }
 
-// Errors are told as JSON however the format was asked for.
+// Errors are JSON, whichever option asked for the format.
 func TestWantsJSON(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]bool{

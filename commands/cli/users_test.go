@@ -9,7 +9,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// An unknown name leads to the names that there are, as many as a person reads, or to the UUID if there are none.
+// An error about an unknown name lists the known names, as many as a person reads, or suggests the UUID if there are
+// none.
 func TestHintOfAnUnknownUser(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{

@@ -7,7 +7,7 @@ import (
 	"fundesk/commands/profile"
 )
 
-// Where the profile says nothing, the Desk dials by the system where somebody sits before a graphical session.
+// Without a setting in the profile, the Desk dials through the system if it runs in a graphical session.
 func TestDialProgram(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -8,7 +8,7 @@ import (
 	"fundesk/commands/cli"
 )
 
-// doctor says how far a wrong clock is off.
+// doctor reports how far a wrong clock is off.
 func TestClock(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)

@@ -9,7 +9,7 @@ import (
 	"fundesk/commands/cli"
 )
 
-// What people write into cells is what the interface takes.
+// The interface gets its values from the usual forms of cells.
 func TestCellsOfACountry(t *testing.T) {
 	t.Parallel()
 	day := func(text, country string) string {

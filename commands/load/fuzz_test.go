@@ -18,7 +18,7 @@ import (
 
 const testID = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
 
-// Every line of an import is counted: it is created, or told by its number.
+// Every line of an import counts: it is created, or reported by its number.
 func FuzzImport(f *testing.F) {
 	for _, seed := range []string{
 		`{"name":{"lastName":"A"}}`, `{"name":null}`, `{"name":{"lastName":7}}`, `{"uuid":"` + testID + `"}`, "{}{}", "[", `{"a":{"a":{}}}`,

@@ -60,7 +60,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	}
 }
 
-// Where nobody knows how much there is, nothing is said of what is left.
+// Without a known total, no message claims how much is left.
 func TestProgressOfAnUnknownLength(t *testing.T) {
 	t.Parallel()
 	var errs bytes.Buffer

@@ -52,7 +52,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// Who keeps the configuration elsewhere, and a link to it here, finds the changes there.
+// A user with the configuration in another place, linked from here, finds the changes there.
 func TestSaveFollowsALink(t *testing.T) {
 	t.Parallel()
 	kept := filepath.Join(t.TempDir(), "fundesk.toml")
@@ -214,8 +214,7 @@ func TestKeyring(t *testing.T) {
 	}
 }
 
-// Without a session bus the keyring is not asked: the library would start a daemon that
-// nobody ends.
+// Without a session bus the keyring is not asked: the library would start a daemon without an end.
 func TestNoBus(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -316,7 +315,7 @@ func TestChangeThatFails(t *testing.T) {
 	}
 }
 
-// What somebody else could have written is not obeyed.
+// A file that another user could have written is not obeyed.
 func TestConfigurationThatOthersCanWrite(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -337,7 +336,7 @@ func TestConfigurationThatOthersCanWrite(t *testing.T) {
 	}
 }
 
-// dial stands in the file as a word, or as a program with its arguments.
+// The file has dial as a word, or as a program with its arguments.
 func TestDialIsAWordOrAList(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]profile.Dial{

@@ -8,7 +8,7 @@ import (
 	"fundesk/commands/profile"
 )
 
-// What a token command prints beside the token is neither told nor kept without bound.
+// The rest of a token command's output is neither printed nor kept without a bound.
 func TestTokenCommandOutput(t *testing.T) {
 	t.Parallel()
 	const secret = "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiI2NDc1ZmY2MSJ9.c2lnbmF0dXJl"

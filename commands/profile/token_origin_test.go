@@ -16,9 +16,8 @@ func withBus(name string) string {
 	return map[string]string{"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere"}[name]
 }
 
-// A stored token goes to the service that it was stored for, whatever an address that
-// was edited by hand says. Not parallel: the keyring library keeps its provider in a
-// variable.
+// A stored token goes only to its own service, even if the address was edited by hand. Not parallel: the keyring
+// library keeps its provider in a variable.
 func TestTokenStaysWithItsService(t *testing.T) {
 	tests := []struct {
 		name, stored, now string

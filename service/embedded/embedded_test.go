@@ -133,7 +133,7 @@ func (w *waiting) Close() error {
 	return nil
 }
 
-// TestContext shows that a request whose context ends does not wait for its answer.
+// TestContext shows that a request with an ended context does not wait for its answer.
 func TestContext(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "empty.db")})

@@ -31,8 +31,8 @@ func collect(t *testing.T, o SampleOptions) []service.LoadRecord {
 
 var sampleNow = time.Date(2026, 11, 20, 14, 30, 0, 0, time.UTC)
 
-// TestSampleIsTheSameForTheSameSeed holds from release to release, too: what is written for a sandbox names
-// its records. Whoever means to change them writes down their digest anew.
+// TestSampleIsTheSameForTheSameSeed holds from release to release: texts about the sandbox name its records. A change
+// of the records changes their digest here.
 func TestSampleIsTheSameForTheSameSeed(t *testing.T) {
 	t.Parallel()
 	text := func(o SampleOptions) string {
@@ -159,7 +159,7 @@ func TestSampleEndsAtTheFirstError(t *testing.T) {
 	}
 }
 
-// TestSampleDefers shows that some calls of a sample are put off, for anybody and for agents.
+// TestSampleDefers shows that some calls of a sample are deferred, for any agent and for one.
 func TestSampleDefers(t *testing.T) {
 	t.Parallel()
 	deferred, kept := 0, 0

@@ -133,7 +133,7 @@ func decoded(t *testing.T, text []byte) (value any) {
 	return value
 }
 
-// strings of a body: where they are.
+// Places of strings in a body.
 func stringFields(t *testing.T, body string) (places []string) {
 	t.Helper()
 	leaves(decoded(t, []byte(body)), "", func(place string, value any) {
@@ -242,7 +242,7 @@ func TestInjectionIntoBodies(t *testing.T) {
 	}
 }
 
-// checkReturned compares what was sent with what came back.
+// checkReturned compares the sent fields with the returned ones.
 func checkReturned(t *testing.T, o operation, place, name, text string, body []byte) {
 	t.Helper()
 	at, moved := o.shown[place]

@@ -58,8 +58,7 @@ func (w *world) state(token string) (all []string) {
 	return all
 }
 
-// attackAuthentication sends what is no token of this service to every operation. Forgeries are those of
-// TestForgedTokens.
+// attackAuthentication sends foreign tokens to every operation. The forgeries are in TestForgedTokens.
 func attackAuthentication(t *testing.T, w *world) {
 	seed, err := w.Store.SigningSeed(t.Context())
 	servicetest.Check(t, err)
@@ -119,7 +118,7 @@ func attackAuthentication(t *testing.T, w *world) {
 	}
 }
 
-// refused wants a 401 that tells nothing of why.
+// refused expects a 401 without a reason.
 func refused(t *testing.T, name string, answer servicetest.Answer) {
 	t.Helper()
 	const detail = `"detail":"the bearer token is missing or not valid"`
@@ -349,7 +348,7 @@ func attackByAddresses(t *testing.T, w *world) {
 	}
 }
 
-// attackConfiguration looks for what answers tell that nobody needs to know.
+// attackConfiguration looks for needless details in answers.
 func attackConfiguration(t *testing.T, w *world) {
 	person := "/api/v1/persons/" + w.a.person.String()
 	tells := regexp.MustCompile(`(?i)goroutine|\.go:\d|panic|sqlite|postgres|pgx|SELECT |INSERT |/tmp/|/work/|go1\.|version`)

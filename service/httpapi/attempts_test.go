@@ -143,7 +143,7 @@ func TestRestOfAReason(t *testing.T) {
 	})
 }
 
-// TestRestLeavesOtherContacts keeps the 4 hours of a contact without a reason beside a shorter rest.
+// TestRestLeavesOtherContacts keeps the 4 hours of a contact without a reason after a shorter rest.
 func TestRestLeavesOtherContacts(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		f.rests(map[apitype.NotReached]string{apitype.NotReachedBusy: "30m"})

@@ -15,7 +15,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// lines are those of the audit that pass a filter.
+// lines returns the lines of the audit that pass a filter.
 func (w *world) lines(t *testing.T, f service.AuditFilter) (lines []service.AuditLine) {
 	t.Helper()
 	err := w.Privacy.Audit(t.Context(), f, func(line service.AuditLine) error {
@@ -26,7 +26,7 @@ func (w *world) lines(t *testing.T, f service.AuditFilter) (lines []service.Audi
 	return lines
 }
 
-// brief is what an audit line says of a record, its user and its fields.
+// brief returns the record, user and fields of an audit line.
 func brief(lines []service.AuditLine) (texts []string) {
 	for _, l := range lines {
 		text := string(l.Operation)
@@ -151,7 +151,7 @@ func TestAuditOfOperators(t *testing.T) {
 	}
 }
 
-// TestAuditReads looks who was shown persons: nobody is told of without --audit-reads.
+// TestAuditReads lists the accounts that were shown persons. Without --audit-reads there are none.
 func TestAuditReads(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -193,7 +193,7 @@ func TestAuditReads(t *testing.T) {
 	}
 }
 
-// fullAudit is a store whose audit takes no line of a kind of reading.
+// fullAudit is a store with an audit that refuses lines of one kind of reading.
 type fullAudit struct {
 	service.Store
 	operation service.AuditOperation
@@ -218,7 +218,7 @@ func (t fullAuditTx) Audit(line service.AuditLine) error {
 	return t.Tx.Audit(line)
 }
 
-// Whoever takes several calls is noted with the person of each. What cannot be noted is not shown.
+// A take of several calls has a line with each person. If the line cannot be saved, no call is shown.
 func TestAuditOfTakes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -292,7 +292,7 @@ func TestReadingNeedsTheRight(t *testing.T) {
 	}
 }
 
-// TestForeignPledgeTellsNothing refuses a wrong person in the same words, whoever the pledge is of.
+// TestForeignPledgeTellsNothing refuses a wrong person in the same words, for any owner of the pledge.
 func TestForeignPledgeTellsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -307,8 +307,8 @@ func TestForeignPledgeTellsNothing(t *testing.T) {
 	}
 }
 
-// TestPrivacyStaysWithinOrganizations exports what the account may see, and erases nobody who has records
-// of another organization.
+// TestPrivacyStaysWithinOrganizations exports the visible records, and erases no person with records of another
+// organization.
 func TestPrivacyStaysWithinOrganizations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -31,8 +31,7 @@ func (d *discard) Write(data []byte) (int, error) { return len(data), nil }
 // again.
 var persons = flag.Int("persons", 5000, "persons in the sample of benchmarks")
 
-// processorTime is what this process used so far: other work on the machine does not
-// change it.
+// processorTime returns the time of this process so far. Other work on the machine does not change it.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage

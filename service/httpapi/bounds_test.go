@@ -27,14 +27,14 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func (*endless) Close() error { return nil }
 
-// A body that is too large is read on, up to 16 MiB, so that a caller that sends first gets the
-// refusal. One that says that it is larger is not. Spec gap: R2.
+// A body that is too large is read on, up to 16 MiB, so that a caller that sends first gets the refusal. A body with a
+// larger announced length is not. Spec gap: R2.
 func TestRefusedBodyIsReadOn(t *testing.T) {
 	t.Parallel()
 	const most = 16 << 20
 	for _, test := range []struct {
 		name                string
-		length              int64 // As the caller says.
+		length              int64 // From the caller.
 		atLeast, atMost     int64
 		endsTheirConnection bool
 	}{
@@ -141,7 +141,7 @@ func TestWeightsOfAccounts(t *testing.T) {
 	}
 }
 
-// Answers from 1 KiB on are compressed for whoever takes them so. Spec gap: S32.
+// Answers from 1 KiB on are compressed for callers that accept it. Spec gap: S32.
 func TestFromWhichLengthAnswersAreCompressed(t *testing.T) {
 	t.Parallel()
 	for length, want := range map[int]string{1<<10 - 1: "", 1 << 10: "gzip"} {
@@ -157,7 +157,7 @@ func TestFromWhichLengthAnswersAreCompressed(t *testing.T) {
 // what it asks for next is not begun. An answer to a change is given in any case. Spec gap: S32.
 func TestAnswersThatAreNotTaken(t *testing.T) {
 	t.Parallel()
-	gone, cancel := context.WithCancel(t.Context()) // Of whom a refusal does not wait.
+	gone, cancel := context.WithCancel(t.Context()) // A refusal does not wait for these.
 	cancel()
 	for _, test := range []struct {
 		given        int64
@@ -209,8 +209,8 @@ func incompressible(length int) string {
 	return string(text)
 }
 
-// What would wait longer than 2 s is refused after a quarter of a second, and neither it nor
-// a caller who went away holds up what comes next. The answer to a change is sent in any case.
+// A request that would wait longer than 2 s is refused after a quarter of a second. Neither it nor a caller that went
+// away delays the next one. The answer to a change is always sent.
 func TestLongPauseIsRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -44,8 +44,8 @@ func TestCallLife(t *testing.T) {
 	}
 }
 
-// TestCompletedWhenTheResultSays shows that a call is completed when its result says it was, and
-// cancelled when that was sent. Spec gap: S4.
+// TestCompletedWhenTheResultSays shows that a call is completed at the time in its result, and cancelled when the
+// request arrived. Spec gap: S4.
 // Promise S4: a completed call is completed when its result says.
 func TestCompletedWhenTheResultSays(t *testing.T) {
 	t.Parallel()

@@ -56,7 +56,7 @@ type claimsModel struct {
 	ended    map[apitype.UUID]bool          // Leases that were ended in this round.
 	extended map[apitype.UUID]apitype.Time
 	twice    []takenTwice
-	released map[apitype.UUID]bool // Users whose leases were ended in this round, and calls that were worked on.
+	released map[apitype.UUID]bool // Users with leases that ended in this round, and calls with work.
 	paused   map[apitype.UUID]bool // Users who paused in this round.
 	given    int
 	repeats  int
@@ -161,8 +161,8 @@ type takenTwice struct {
 	first, second []apitype.UUID
 }
 
-// compareTwice wants one answer to a take that came twice. A lease whose user was released, or whose call was worked on,
-// in this round may have ended between the answers. A take that found all donors locked takes again, and may get others.
+// compareTwice expects one answer to a take that came twice. A lease may have ended between the answers if its user was
+// released, or its call had work, in this round. A take that found all donors locked takes again, and may get others.
 func (m *claimsModel) compareTwice() {
 	m.t.Helper()
 	mayHaveEnded := func(lease apitype.UUID) bool { return m.released[m.taken[lease].CallUUID] }

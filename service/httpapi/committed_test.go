@@ -18,7 +18,7 @@ import (
 // meddler is a store in which something happens between a change and the next reading.
 type meddler struct {
 	service.Store
-	meddle    func() error // Nil does nothing. Its error is that of the reading.
+	meddle    func() error // Nil does nothing. Its error fails the read.
 	committed bool
 }
 

@@ -15,7 +15,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// TestCompletedBy lists the calls that a user completed, whoever tried or took them, and counts them as theirs.
+// TestCompletedBy lists the calls that a user completed, even if others tried or took them, and counts them for that
+// user.
 // Promise S86: a completion belongs to the user whom it names.
 func TestCompletedBy(t *testing.T) { onEngines(t, testCompletedBy) }
 
@@ -91,8 +92,8 @@ func testCompletedBy(t *testing.T, f *floor) {
 	}
 }
 
-// completers lists calls with the users of their completions, and wants that of one. A call that waits, or that was
-// completed without a user, has none.
+// completers lists calls with the users of their completions, and expects one of them. A waiting call, and a completion
+// without a user, have none.
 func (f *floor) completers(filter, call, user string) {
 	f.t.Helper()
 	var page struct {

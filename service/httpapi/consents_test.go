@@ -50,7 +50,7 @@ func TestConsentsDecideOptIns(t *testing.T) {
 		for _, step := range []struct {
 			what    string
 			hours   int // Before the floor opened.
-			at      int // Where it then is in the list. -1 means that it is there already.
+			at      int // Its later place in the list. -1 means that it is there already.
 			optIns  optIns
 			blocked bool
 		}{
@@ -131,7 +131,7 @@ func TestConsentsAndBlockedNumbers(t *testing.T) {
 	})
 }
 
-// What is wrong is refused, and consents that come at once are all kept.
+// Mistakes are refused, and parallel consents are all kept.
 func TestConsentsRefused(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		donor := f.donor("+31612345678")

@@ -98,8 +98,8 @@ func testStatusNamedTwice(t *testing.T, f *floor) {
 	}
 }
 
-// TestPersonsUpdatedAfter lists persons who were created or changed since a time. What changes nothing is
-// no change, and a person who was erased is in the list of erasures alone, for accounts that saw them.
+// TestPersonsUpdatedAfter lists persons who were created or changed since a time. A request without effect is no
+// change. An erased person is only in the list of erasures, for accounts that saw the person.
 func TestPersonsUpdatedAfter(t *testing.T) { onEngines(t, testPersonsUpdatedAfter) }
 
 func testPersonsUpdatedAfter(t *testing.T, f *floor) {
@@ -164,8 +164,8 @@ func testPersonsUpdatedAfter(t *testing.T, f *floor) {
 	}
 }
 
-// TestLoadRefusesEachMistake loads a person, a pledge, a call and a transaction, of which one has a mistake: it is
-// told with its line, and nothing is kept. What is next to a mistake is loaded.
+// TestLoadRefusesEachMistake loads a person, a pledge, a call and a transaction, one of them with a mistake. The error
+// names its line, and nothing is kept. Values close to a mistake are loaded.
 func TestLoadRefusesEachMistake(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -205,7 +205,7 @@ func TestLoadRefusesEachMistake(t *testing.T) {
 	for _, test := range []struct {
 		line         int // Of the mistake; from 0.
 		old, changed string
-		want         string // Of where it is told; empty: it is none.
+		want         string // The line in the error. Empty if there is no error.
 	}{
 		{0, `"owningOrganizationUuid":"` + ours, `"owningOrganizationUuid":"` + nobody, "owningOrganizationUuid names no organization"},
 		{0, `"recruitingOrganizationUuid":"` + theirs, `"recruitingOrganizationUuid":"` + nobody, "recruitingOrganizationUuid names no organization"},

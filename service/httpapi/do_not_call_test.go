@@ -195,7 +195,7 @@ func TestQueueIsCountedByTheClock(t *testing.T) {
 	})
 }
 
-// A donor who died, and a household that shares the number: the number stays open.
+// A donor who died, and a household with the same number: the number stays open.
 func TestNoContactBlocksNoNumber(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		f.setEffects()

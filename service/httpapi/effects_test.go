@@ -18,7 +18,7 @@ const effectsBody = `{"results":{
 	"winback":[{"code":"back","effect":null},{"code":"shared","effect":"corrected"}]},
 	"scripts":{},"callingHours":{},"maxCallAttempts":null}`
 
-// optIns are those of a person.
+// optIns returns the opt-ins of a person.
 type optIns struct {
 	Phone *bool `json:"optInPhone"`
 	Email *bool `json:"optInEmail"`

@@ -74,7 +74,7 @@ func sameKey(t *testing.T, from, to string) {
 	servicetest.Check(t, err)
 }
 
-// twins are two services that are told the same.
+// twins are two services that get the same requests.
 type twins struct {
 	t              *testing.T
 	engines        [2]*servicetest.Harness

@@ -17,7 +17,7 @@ import (
 
 var errCut = errors.New("the process was killed")
 
-// cutStore is a store whose process is killed before one of its changes. Others work beside it.
+// cutStore kills its process before one of the changes. Other processes go on.
 type cutStore struct {
 	service.Store
 	left   int    // Changes until then. Negative means never.
@@ -33,9 +33,9 @@ func (s *cutStore) Write(ctx context.Context, mode service.WriteMode, change fun
 	return s.Store.Write(ctx, mode, change)
 }
 
-// TestErasureInSteps erases a donor with many calls, and kills the process before each of its steps. No agent is given
-// the donor from the first step on. Until the last step the donor is shown, without the notes that are gone, and changes
-// of blanked calls are refused. Another process completes the erasure, also of a call that came meanwhile.
+// TestErasureInSteps erases a donor with many calls, and kills the process before each of its steps. From the first
+// step on, no agent gets the donor. Until the last step the donor is shown, without the blanked notes, and changes of
+// blanked calls are refused. Another process completes the erasure, with calls that came in between.
 func TestErasureInSteps(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		for step := 1; ; step++ {
@@ -101,7 +101,8 @@ func TestErasureInSteps(t *testing.T) {
 	})
 }
 
-// refusesWork asks for a lease and a deferral of calls of a donor whose erasure was begun, with and without their notes.
+// refusesWork asks for a lease and a deferral of calls of a donor with a begun erasure, before and after their notes
+// are gone.
 func (f *floor) refusesWork(donor apitype.UUID) {
 	f.t.Helper()
 	calls := page(f.t, f.Do(f.token, "GET", "/api/v1/calls?first=100&personUuid="+donor.String(), "")).Edges

@@ -15,11 +15,11 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// failing is a store that fails once it is told how, with what the request said in hand.
+// failing is a store that fails on demand, with the contents of the request in hand.
 type failing struct {
 	service.Store
 	fail func()
-	err  func() error // In place of what is read; nil: it is read.
+	err  func() error // Replaces the read. Nil reads.
 }
 
 // Read fails.
@@ -38,8 +38,8 @@ func (s *failing) Read(ctx context.Context, mode service.ReadMode, read func(ser
 	})
 }
 
-// TestFailuresTellNothing panics in the middle of requests: the caller gets a 500 that
-// says nothing of it, and the log says where it was, and nothing that was said.
+// TestFailuresTellNothing panics in the middle of requests. The caller gets a 500 without details, and the log has the
+// place, without the contents.
 // Promise P2: donors' records are in no log.
 func TestFailuresTellNothing(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,7 @@ var (
 	weeks     = flag.Int("weeks", 0, "how many seeds TestWeekOfFiftyAgents plays on SQLite; a tenth of them on PostgreSQL")
 )
 
-// A floorSize is how many agents and records a model has.
+// A floorSize holds how many agents and records a model has.
 type floorSize struct {
 	agents, donors, calls int
 	pause                 time.Duration // At most, between two rounds of the agents.
@@ -33,7 +33,7 @@ var (
 	largeFloor = floorSize{agents: 50, donors: 60, calls: 90, pause: 8 * time.Hour, changes: 12}
 )
 
-// TestWeekOfFiftyAgents is TestFloorRulesModel with a floor of 50 agents, who complete calls with effects, note
+// TestWeekOfFiftyAgents is TestFloorRulesModel with a floor of 50 agents. They complete calls with effects, note
 // callbacks, and keep some calls past the end of their leases.
 // Promise S84: nobody is called who may not be, and everybody else is.
 func TestWeekOfFiftyAgents(t *testing.T) {
@@ -48,8 +48,8 @@ func TestWeekOfFiftyAgents(t *testing.T) {
 	})
 }
 
-// TestFloorRulesModel lets a floor of agents take calls over a week, under random rules that change, and holds each
-// list and each call that is given against a plain reading of the rules.
+// TestFloorRulesModel lets a floor of agents take calls over a week, under random rules that change. It compares each
+// list and each given call with a plain reading of the rules.
 // Promise S84: nobody is called who may not be, and everybody else is.
 func TestFloorRulesModel(t *testing.T) {
 	seeds := servicetest.Times(4, 200)
@@ -107,7 +107,7 @@ type ruledDonor struct {
 	address   string    // Country of the address.
 	number    string    // Country of the number.
 	tel       string    // The number itself.
-	held      time.Time // The end of a lease that nobody ended.
+	held      time.Time // The end of a lease that only time ended.
 	contacted time.Time
 	pledges   []*ruledPledge
 	basis     string    // Of the newest consent or objection.

@@ -60,7 +60,7 @@ func (f *floor) callable(what string, want ...apitype.UUID) {
 	f.want(200, "POST", "/fundesk/v1/queue/release", fmt.Sprintf(`{"userUuid":%q}`, user))
 }
 
-// Types of calls for which an opt-in is needed are given to donors who opted in, and to no others.
+// Types of calls that need an opt-in go only to donors who opted in.
 // Promise S84: the settings of the organization say who may be called.
 func TestOptInIsRequired(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
@@ -100,7 +100,7 @@ func TestOptInIsRequired(t *testing.T) {
 	})
 }
 
-// A donor whose last pledge ended long ago is not called. Other organizations' pledges do not count.
+// A donor with a last pledge that ended long ago is not called. Other organizations' pledges do not count.
 // Promise S84: the end of the last pledge ends the calls.
 func TestYearsAfterTheEnd(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
@@ -245,7 +245,7 @@ var holidaysOf = map[string]string{
 // zoneOf has the zones of the countries of these tests.
 var zoneOf = map[string]string{"NL": "Europe/Amsterdam", "DE": "Europe/Berlin", "US": "America/New_York", "PT": "Europe/Lisbon"}
 
-// isOpen reads the built-in hours plainly. Countries without hours have those of home.
+// isOpen reads the built-in hours plainly. Countries without hours have the home country's.
 func isOpen(t *testing.T, country, home string, at time.Time) bool {
 	t.Helper()
 	zone, err := time.LoadLocation(zoneOf[country])

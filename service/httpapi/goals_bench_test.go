@@ -21,10 +21,9 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// BenchmarkGoals prints a row for each goal of the service, beside its yardstick: a
-// handler that sends stored bytes from the same database, asked in turn with ours by 16
-// callers at once, by processor time. The larger -persons, the larger the database; FUNDESK_TEST_DATABASE
-// names one that is there already, and FUNDESK_TEST_POSTGRES=1 chooses PostgreSQL.
+// BenchmarkGoals prints a row for each goal of the service, next to its yardstick: a handler that sends stored bytes
+// from the same database, asked in turn with ours by 16 parallel callers, by processor time. A larger -persons makes a
+// larger database. FUNDESK_TEST_DATABASE names an existing one, and FUNDESK_TEST_POSTGRES=1 chooses PostgreSQL.
 //
 //	go test ./service/httpapi -run '^$' -bench BenchmarkGoals -benchtime 1x -persons 66000
 func BenchmarkGoals(b *testing.B) {
@@ -79,14 +78,14 @@ func asker(b *testing.B, h *servicetest.Harness, token, path string) func() {
 	}
 }
 
-// inTurnAsked is how many requests of each kind inTurn asks, in so many rounds.
+// inTurnAsked is how many requests of each kind inTurn sends, in some rounds.
 const (
 	rounds      = 51
 	inTurnAsked = rounds * 16 * 5
 )
 
-// inTurn is the processor time of a request of two kinds, as used tells it, done in turn, each by
-// callers at once that ours and floor make: the medians of many rounds.
+// inTurn returns the processor time of a request of two kinds, in turn, each by parallel callers that ours and floor
+// make: the medians of many rounds.
 func inTurn(used func() time.Duration, ours, floor func() func()) (a, f time.Duration) {
 	const callers, each = 16, inTurnAsked / rounds / 16
 	var took [2][]time.Duration
@@ -143,7 +142,7 @@ func (r bare) call() (id uuid.UUID) {
 	return id
 }
 
-// requested is when the call was requested before which so many tenths of all were.
+// requested returns the time before which some tenths of all calls were requested.
 func (r bare) requested(tenths int) string {
 	var at int64
 	r.must(r.db.QueryRowContext(r.b.Context(), `SELECT requested_at FROM calls ORDER BY requested_at LIMIT 1 OFFSET (SELECT COUNT(*) * $1 / 10 FROM calls)`, tenths).Scan(&at))
@@ -187,7 +186,7 @@ func (r bare) must(err error) {
 	}
 }
 
-// creates prints how many durable creations 16 callers reach, beside one caller alone.
+// creates prints how many durable creations 16 callers reach, and one caller alone.
 func creates(b *testing.B) {
 	b.Helper()
 	h := servicetest.NewOn(b, "sqlite:"+b.TempDir()+"/a.db")

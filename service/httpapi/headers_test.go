@@ -12,7 +12,7 @@ import (
 	"fundesk/service"
 )
 
-// TestHeadersAreRead says what is made of each header, and of what is next to a good one.
+// TestHeadersAreRead lists the effect of each header, and of values close to a good one.
 func TestHeadersAreRead(t *testing.T) {
 	t.Parallel()
 	request := func(name string, values ...string) *http.Request {
@@ -88,7 +88,7 @@ func TestHeadersAreRead(t *testing.T) {
 	}
 }
 
-// TestBodiesOfJSON takes bodies that say that they are JSON in UTF-8, once, and not encoded.
+// TestBodiesOfJSON accepts bodies with one content type of JSON in UTF-8, and without an encoding.
 func TestBodiesOfJSON(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -125,7 +125,7 @@ func TestBodiesOfJSON(t *testing.T) {
 	}
 }
 
-// TestPlacesOfTheService says which paths are as they should be, and where links begin.
+// TestPlacesOfTheService lists clean paths, and where links begin.
 func TestPlacesOfTheService(t *testing.T) {
 	t.Parallel()
 	for p, want := range map[string]string{"/": "/", "/a/": "/a/", "/a//b": "/a/b", "/a/../b": "/b", "": "/", "a": "/a", "/..": "/", "//": "/"} {

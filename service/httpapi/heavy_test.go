@@ -21,8 +21,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// heavyCalls is a service whose calls have between nothing and 64 KiB of metadata and notes
-// of 80 kB, and their order in the list.
+// heavyCalls is a service with calls of up to 64 KiB of metadata and notes of 80 kB, and their order in the list.
 func heavyCalls(t *testing.T, h *servicetest.Harness, n int, random *rand.Rand) (token string, order []string) {
 	t.Helper()
 	token = h.Token()
@@ -158,8 +157,7 @@ func (s *slowReader) Write(data []byte) (int, error) {
 	return s.ResponseRecorder.Write(data)
 }
 
-// Sixteen mebibytes of answers are sent to one account at once: who reads slowly is told to
-// come again, and others are answered.
+// One account gets sixteen mebibytes of answers at once. A slow reader has to come again, and others are answered.
 // Promise S32: no page is made for an account that takes nothing of those that it has.
 func TestSlowReadersOfHeavyPages(t *testing.T) {
 	t.Parallel()

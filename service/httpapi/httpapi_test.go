@@ -22,7 +22,7 @@ type world struct {
 	account service.Account
 }
 
-// owned is what one organization has.
+// owned holds the records of one organization.
 type owned struct {
 	organization, person, pledge, call, transaction, focusArea apitype.UUID
 	token                                                      string

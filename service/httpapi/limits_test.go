@@ -77,8 +77,7 @@ func TestLargestOfEachIsTaken(t *testing.T) {
 	}
 }
 
-// Of very many problems a hundred are listed, and how many more there are is said; of entries that
-// failed to be marked all are.
+// A refusal lists a hundred of many problems, and the number of the others. Of failed marks it lists all.
 // Promise S32: a refusal lists 100 problems.
 func TestProblemsAreCapped(t *testing.T) {
 	t.Parallel()
@@ -107,8 +106,7 @@ func TestFailingEntriesInLowerCase(t *testing.T) {
 	}
 }
 
-// heldBody is a body of a mebibyte that ends when it is let go; read is called when somebody
-// has begun to read it.
+// heldBody is a body of a mebibyte that ends on release. read is called when the first read begins.
 type heldBody struct {
 	begun sync.Once
 	read  func()
@@ -121,7 +119,7 @@ func (b *heldBody) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// hold sends a request whose body is being read until let is closed, and counts those that are let in.
+// hold sends a request with a body that is read until let is closed, and counts the accepted ones.
 func hold(w *world, token string, reading, answered *sync.WaitGroup, let <-chan struct{}, in *atomic.Int64) {
 	request := httptest.NewRequest(http.MethodPost, "/api/v1/persons", &heldBody{read: reading.Done, let: let})
 	request.ContentLength = 1 << 20
@@ -136,8 +134,8 @@ func hold(w *world, token string, reading, answered *sync.WaitGroup, let <-chan 
 	}()
 }
 
-// Sixteen mebibytes of one account are worked on at once, and 64 of all; others are told to
-// come again, and small requests of other accounts are answered.
+// The service works on sixteen mebibytes of one account at once, and on 64 of all. Others have to come again, and small
+// requests of other accounts are answered.
 func TestBodiesInFlight(t *testing.T) {
 	servicetest.SlowUnlessRaced(t)
 	t.Parallel()
@@ -200,7 +198,7 @@ func TestAttemptsOfOneCall(t *testing.T) {
 	}
 }
 
-// An answer of a kilobyte and more is compressed for whoever says so, and for nobody else.
+// An answer from a kilobyte on is compressed only for callers that accept it.
 func TestCompressedAnswers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

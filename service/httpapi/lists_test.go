@@ -210,7 +210,7 @@ func TestCursorSurvivesChange(t *testing.T) {
 	}
 }
 
-// TestBlankIBANFindsNobody shows nobody to a caller whose filter is blank, rather than everybody.
+// TestBlankIBANFindsNobody shows no person for a blank filter, instead of all.
 func TestBlankIBANFindsNobody(t *testing.T) {
 	t.Parallel()
 	w, token, _ := listed(t, 2)
@@ -221,9 +221,8 @@ func TestBlankIBANFindsNobody(t *testing.T) {
 	}
 }
 
-// TestPagesFromWhatDoesNotPass begins pages at every record, of a list that every second
-// one passes: the flags are exact where the cursor's own record is not in the list. Spec
-// gaps: L3, L4.
+// TestPagesFromWhatDoesNotPass begins pages at every record of a list with a filter that every second one passes. The
+// flags are exact even if the cursor's own record is not in the list. Spec gaps: L3, L4.
 func TestPagesFromWhatDoesNotPass(t *testing.T) {
 	t.Parallel()
 	const n, iban = 6, "NL91ABNA0417164300"

@@ -61,7 +61,7 @@ func TestOpenAPIIsGenerated(t *testing.T) {
 	}
 }
 
-// openAPINotes is what the code does not say.
+// openAPINotes holds the parts of openapi.json that are not in the code.
 type openAPINotes struct {
 	OpenAPI    string                    `json:"openapi"`
 	Info       jsontext.Value            `json:"info"`
@@ -79,7 +79,7 @@ type operationNotes struct {
 	Tag         string                    `json:"tag"`
 	Summary     string                    `json:"summary"`
 	Description string                    `json:"description"`
-	Parameters  map[string]parameterNotes `json:"parameters,omitzero"` // Those that mean something else here.
+	Parameters  map[string]parameterNotes `json:"parameters,omitzero"` // Names with another meaning here.
 	Body        exampleNotes              `json:"body,omitzero"`
 	Answer      answerNotes               `json:"answer"`
 	Conflicts   bool                      `json:"conflicts,omitzero"`
@@ -92,7 +92,7 @@ type exampleNotes struct {
 }
 
 type answerNotes struct {
-	Schema      string   `json:"schema,omitzero"` // Empty: it has no body.
+	Schema      string   `json:"schema,omitzero"` // Empty if it has no body.
 	MayBeSent   bool     `json:"mayBeSent,omitzero"`
 	Description string   `json:"description"`
 	Headers     []string `json:"headers,omitzero"`
@@ -169,7 +169,7 @@ var answers = []any{
 	apitype.Page[apitype.Deferral]{},
 }
 
-// page is a page whose edges may have revisions.
+// page is a page with edges that may have revisions.
 type page[T any] struct {
 	PageInfo apitype.PageInfo `json:"pageInfo"`
 	Edges    []edge[T]        `json:"edges"`
@@ -181,7 +181,7 @@ type edge[T any] struct {
 	Revision int64  `json:"revision,omitzero"`
 }
 
-// CallPage is a page whose edges may have the users of completions, too.
+// CallPage is a page with edges that may have the users of completions, too.
 type CallPage struct {
 	PageInfo apitype.PageInfo `json:"pageInfo"`
 	Edges    []CallEdge       `json:"edges"`
@@ -244,7 +244,7 @@ var words = map[reflect.Type][]string{
 	reflect.TypeFor[apitype.PauseReason]():      apitype.Texts(apitype.PauseReasons),
 }
 
-// named are the schemas whose names are not those of their types. Types of one shape share a schema.
+// named are the schemas with other names than their types. Types of one shape share a schema.
 var named = map[string]string{
 	"CallAttemptRequest":          "CallAttemptInput",
 	"CallExternalMetadataRequest": "CallExternalMetadataInput",
@@ -256,7 +256,7 @@ var named = map[string]string{
 	"OrganizationSettingsInput":   "PutSettingsRequest",
 }
 
-// side says whether a type is of a request or of an answer.
+// side marks a type as that of a request or of an answer.
 type side string
 
 const (
@@ -526,7 +526,7 @@ func withExample(content object, notes exampleNotes) object {
 	return content
 }
 
-// refusals are the responses of components by their status. Each operation has those that it can give.
+// refusals are the responses of components by their status. Each operation has its possible ones.
 var refusals = map[string]string{
 	"400": "BadRequest", "401": "Unauthenticated", "403": "Forbidden", "404": "NotFound", "409": "Conflict", "410": "",
 	"412": "PreconditionFailed", "413": "TooLarge", "415": "UnsupportedMediaType", "429": "TooManyRequests",
@@ -656,7 +656,7 @@ var anyObject = object{
 	{"additionalProperties", true},
 }
 
-// mapSchema returns an object whose members are not known, but for those of types of calls.
+// mapSchema returns an object with free members, except for those of types of calls.
 func (g *generator) mapSchema(t reflect.Type, s side) object {
 	value := g.schema(t.Elem(), s)
 	if t.Key() != reflect.TypeFor[apitype.CallType]() || t.Elem() != reflect.TypeFor[[]apitype.ResultChoice]() {
@@ -682,8 +682,8 @@ func (g *generator) wordSchema(t reflect.Type) string {
 
 var genericType = regexp.MustCompile(`^(\w+)\[.*?(\w+)\]$`)
 
-// nameOf returns the name of the schema of a struct: PersonPage of Page[Person], ConsentInput of a Consent that is
-// sent and has another form than one that is answered.
+// nameOf returns the name of the schema of a struct: PersonPage for Page[Person], ConsentInput for a Consent that is
+// sent in another form than it is answered.
 func (g *generator) nameOf(t reflect.Type, s side) string {
 	name := t.Name()
 	if parts := genericType.FindStringSubmatch(name); parts != nil {
@@ -895,14 +895,14 @@ func (g *generator) bounded(place string, schema object, bounds map[string]jsont
 	return bound(schema, bounds)
 }
 
-// keywords are what notes add to a value as it is.
+// keywords are notes that are added to a value unchanged.
 var keywords = []string{
 	"description", "deprecated", "format", "pattern", "minLength", "maxLength", "minimum", "maximum", "minItems",
 	"maxItems", "maxProperties", "default", "examples", "enum",
 }
 
-// structural are the other notes: null is false if a value is never null, optional is whether it may be left out.
-// Those of items hold for the items of an array, those of values for the members of an object.
+// structural are the other notes. null is false if a value is never null, and optional marks a value that may be left
+// out. Notes of items hold for the items of an array, notes of values for the members of an object.
 var structural = []string{"null", "optional", "items", "values"}
 
 // bound adds notes to a schema.

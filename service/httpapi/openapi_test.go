@@ -66,8 +66,8 @@ func TestOpenAPI(t *testing.T) {
 	}
 }
 
-// What a name says of a value, and the formats with which generated programs read it as that: a
-// number without one becomes a float32, which loses cents.
+// The formats that a name implies, and the ones by which generated programs read a value. A number without a format
+// becomes a float32, which loses cents.
 var formatsByName = []struct {
 	name    *regexp.Regexp
 	formats string
@@ -78,9 +78,9 @@ var formatsByName = []struct {
 	{regexp.MustCompile(`(?i)amount$|rating$|score$|percentage$|duration$`), "double"},
 }
 
-// TestOpenAPIForGeneratedPrograms walks openapi.json: every number, identifier, time and date has
-// its format, but for what a failing entry repeats; servers are relative, both kinds of a creation
-// have an example, and no header for browsers of other origins is told of.
+// TestOpenAPIForGeneratedPrograms walks openapi.json. Every number, identifier, time and date has its format, except
+// for a failing entry's copy. Servers are relative, both kinds of a creation have an example, and no header for
+// browsers of other origins is described.
 func TestOpenAPIForGeneratedPrograms(t *testing.T) {
 	t.Parallel()
 	document, err := openapi3.NewLoader().LoadFromData(httpapi.OpenAPI)

@@ -75,7 +75,7 @@ func TestPendingLeaseLasts(t *testing.T) {
 	})
 }
 
-// TestPendingLeaseEnds ends it with the change and by its release, and by that of its user only if asked to.
+// TestPendingLeaseEnds ends it with the change and by its release, and by that of its user only on request.
 func TestPendingLeaseEnds(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		me := f.users[0]
@@ -169,7 +169,7 @@ func TestPendingLeaseStays(t *testing.T) {
 	})
 }
 
-// TestLeasesOfUserAndPerson lists the leases of a user and that of a person, whoever holds it, in one answer.
+// TestLeasesOfUserAndPerson lists the leases of a user and that of a person, with any holder, in one answer.
 func TestLeasesOfUserAndPerson(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		me, other := f.users[0], f.users[1]

@@ -86,8 +86,8 @@ func TestPledgeUpdate(t *testing.T) {
 	}
 }
 
-// TestLoadedLeadIsReleased wants a loaded lead that says nothing of its release to be released
-// its creation and the cooling-off later, as a created one is. Spec gap: S12.
+// TestLoadedLeadIsReleased loads a lead without a release. It is released its creation and the cooling-off later, like
+// a created one. Spec gap: S12.
 // Promise S12: a loaded lead gets its release from its creation and the cooling-off.
 func TestLoadedLeadIsReleased(t *testing.T) {
 	t.Parallel()

@@ -20,8 +20,8 @@ import (
 	"fundesk/service/sqlstore"
 )
 
-// old loads a person who was made so many months ago, with a pledge of a status, or none when it is
-// empty, and a call of a status, as old, or none.
+// old loads a person of some months ago, with an equally old pledge of a status, or none if it is empty, and a call of
+// a status, or none.
 func (w *world) old(organization apitype.UUID, months int, pledge apitype.PledgeStatus, call apitype.CallStatus) (person, called apitype.UUID) {
 	at := apitype.NewTime(servicetest.Start.AddDate(0, -months, 0))
 	person, called = apitype.NewUUID(), apitype.NewUUID()
@@ -45,8 +45,7 @@ func (w *world) old(organization apitype.UUID, months int, pledge apitype.Pledge
 	return person, called
 }
 
-// TestRetention takes back what is old enough of one organization, and of no other, and nothing of
-// whoever is about to be rung.
+// TestRetention blanks the old records of one organization, and of no other. It leaves persons with a waiting call.
 // Promise S61: nobody with a call that is requested is erased.
 // Promise K2: the retention of calls takes their notes.
 func TestRetention(t *testing.T) {
@@ -200,7 +199,7 @@ func TestRetentionIsDatedAsItErases(t *testing.T) {
 	}
 }
 
-// TestEraseOverHTTP exports and erases by an account that may, which others are not told of.
+// TestEraseOverHTTP exports and erases by an account with the permission. Other accounts do not see the extension.
 // Promise S64: who may not erase is not told of it.
 // Promise K1: an erasure takes the person's name, address and contacts.
 func TestEraseOverHTTP(t *testing.T) {
@@ -244,7 +243,7 @@ func TestEraseOverHTTP(t *testing.T) {
 	}
 }
 
-// uncleanable is a store whose files cannot be cleaned for a while.
+// uncleanable is a store with files that cannot be cleaned for a while.
 type uncleanable struct {
 	*sqlstore.Store
 	inUse   bool
@@ -330,8 +329,8 @@ func TestErasureWaitsForNoCleaning(t *testing.T) {
 	waits()
 }
 
-// TestErasureThatCannotBeNoted erases nobody while the file of the erasures cannot be written, as on a
-// full disk, and asks the caller to come again.
+// TestErasureThatCannotBeNoted erases no person while the file of the erasures cannot be written, as on a full disk,
+// and asks the caller to come again.
 func TestErasureThatCannotBeNoted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -348,8 +347,8 @@ func TestErasureThatCannotBeNoted(t *testing.T) {
 	}
 }
 
-// TestCleaningGivesWay erases and cleans beside somebody who reads for long, as pg_dump does: nobody
-// waits for that, and when it has ended the files are cleaned.
+// TestCleaningGivesWay erases and cleans during a long read, like that of pg_dump. No request waits for it, and
+// afterwards the files are cleaned.
 func TestCleaningGivesWay(t *testing.T) {
 	servicetest.SlowUnlessRaced(t)
 	t.Parallel()
@@ -405,8 +404,8 @@ func TestCleaningGivesWay(t *testing.T) {
 	}
 }
 
-// TestRetentionDoubts runs the retention with a clock that is wrong, and where it would erase many
-// persons: it erases nothing before the operator is sure.
+// TestRetentionDoubts runs the retention with a wrong clock, and with many persons to erase. It erases nothing before
+// the operator confirms.
 // Promise S61: a doubtful run of the retention erases nothing.
 func TestRetentionDoubts(t *testing.T) {
 	servicetest.Slow(t)
@@ -471,7 +470,7 @@ func testRetentionDoubts(t *testing.T, f *floor) {
 	wants(privacy.RetentionRun{}, 0, "correct the clock")
 }
 
-// duringScrub lets something happen when the files were written anew, before that is noted.
+// duringScrub acts after the files were rewritten, before that is noted.
 type duringScrub struct {
 	service.Store
 	do func()
@@ -483,7 +482,7 @@ func (s duringScrub) Scrub(ctx context.Context) (service.Scrubbed, error) {
 	return done, err
 }
 
-// uncleaned is a store whose cleaning does not begin.
+// uncleaned is a store with a cleaning that does not begin.
 type uncleaned struct{ service.Store }
 
 var errUncleaned = errors.New("not cleaned")
@@ -523,7 +522,7 @@ func TestErasureDuringCleaning(t *testing.T) {
 	}
 }
 
-// withoutBlanked returns lines without those of blanked calls and pledges.
+// withoutBlanked returns lines without blanked calls and pledges.
 func withoutBlanked(lines []service.AuditLine) []service.AuditLine {
 	return slices.DeleteFunc(lines, func(l service.AuditLine) bool {
 		return l.Operation == service.AuditCallBlank || l.Operation == service.AuditPledgeBlank

@@ -18,8 +18,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// TestTakesAtOnce lets many takes come at one time: no donor is given twice, and nobody is left without a
-// call.
+// TestTakesAtOnce runs many parallel takes. No donor is given twice, and no agent is left without a call.
 // Promise S35: takers pass over what others hold.
 func TestTakesAtOnce(t *testing.T) {
 	servicetest.SlowUnlessRaced(t)
@@ -34,7 +33,7 @@ func testTakesAtOnce(t *testing.T, f *floor, due bool) {
 	const others = 11
 	twice := f.person("null")
 	first, second := f.call(twice, 90*time.Minute, "happy_call"), f.call(twice, 80*time.Minute, "happy_call")
-	for range others + 3 { // One more than is asked for: one that another take holds is passed over.
+	for range others + 3 { // One more than requested: a call that another take holds is passed over.
 		f.call(f.person("null"), time.Hour, "happy_call")
 	}
 	kept, owner := f.call(f.person("null"), time.Minute, "happy_call"), apitype.NewUUID()
@@ -56,7 +55,7 @@ func testTakesAtOnce(t *testing.T, f *floor, due bool) {
 		agents.take(t.Context(), apitype.NewUUID(), apitype.NewUUID(), 1)
 	}
 	agents.Wait()
-	for request, calls := range agents.calls { // Those for whom all was locked at that instant come again.
+	for request, calls := range agents.calls { // Agents come again if all calls were locked at that instant.
 		if len(calls) == 0 && request != away {
 			agents.take(t.Context(), apitype.NewUUID(), request, 1)
 			agents.Wait()
@@ -81,7 +80,7 @@ func testTakesAtOnce(t *testing.T, f *floor, due bool) {
 	}
 }
 
-// crowd is agents who take at one time.
+// crowd is a group of agents who take in parallel.
 type crowd struct {
 	sync.WaitGroup
 	service *service.Service
@@ -128,7 +127,7 @@ func (c *crowd) held(t *testing.T) map[apitype.UUID]bool {
 	return held
 }
 
-// leasing is a store of which a test is told before and after leases are saved.
+// leasing is a store that calls a test before and after leases are saved.
 type leasing struct {
 	service.Store
 	before, after func()
@@ -153,8 +152,8 @@ func (t leasingTx) Claim(leases []service.LeaseRow) ([]apitype.UUID, int, error)
 	return saved, expired, err
 }
 
-// rival is a store in which somebody else takes a donor just before their lease is saved, while a
-// lease of another one ends.
+// rival is a store in which another agent takes a donor just before the lease is saved, while a lease of another donor
+// ends.
 type rival struct {
 	service.Store
 	until time.Time // Of the lease.
@@ -186,9 +185,8 @@ func (t *rivalTx) Claim(leases []service.LeaseRow) ([]apitype.UUID, int, error) 
 	return t.Tx.Claim(leases)
 }
 
-// TestDonorTakenMeanwhile takes a call whose donor somebody else holds by the time that the lease is
-// saved: another call is given, also where leases have ended that were in nobody's way. One that has
-// ended itself is in nobody's way either.
+// TestDonorTakenMeanwhile takes a call with a donor that another agent holds when the lease is saved. It gets another
+// call, even if unrelated leases have ended, or this one.
 func TestDonorTakenMeanwhile(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		held := f.call(f.person("null"), 2*time.Hour, "happy_call")
@@ -208,8 +206,8 @@ func TestDonorTakenMeanwhile(t *testing.T) {
 	})
 }
 
-// TestRequestRepeatedElsewhere repeats a take at another process while the first one, whose call somebody
-// else's lease has kept from it, has not committed the next: both are given the same calls.
+// TestRequestRepeatedElsewhere repeats a take at another process. The first one lost its call to another agent's lease,
+// and has not committed the next. Both get the same calls.
 func TestRequestRepeatedElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

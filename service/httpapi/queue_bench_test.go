@@ -17,8 +17,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// BenchmarkTake lets 50 agents take calls, each with its own lease, of a queue where many
-// wait. Processor time is that of this process: on PostgreSQL it is without the server's.
+// BenchmarkTake lets 50 agents take calls, each with its own lease, from a long queue. Processor time counts this
+// process alone: on PostgreSQL it is without the server's.
 // Promise S37: what counting the queue costs is bounded.
 func BenchmarkTake(b *testing.B) {
 	f := newTakeBench(b, servicetest.New(b), apitype.OrganizationSettings{})
@@ -57,7 +57,7 @@ func takePostgres(b *testing.B, rules apitype.OrganizationSettings) {
 	f.run(b, server, queues)
 }
 
-// takeBench is a service whose calls wait.
+// takeBench is a service with waiting calls.
 type takeBench struct {
 	*servicetest.Harness
 	caller service.Caller
@@ -97,7 +97,7 @@ func (f *takeBench) load(add func(service.LoadRecord) error, owner apitype.UUID,
 		call.Status, call.CompletedAt = apitype.CallCompleted, &at
 	}
 	country := []string{"US", "NL"}[i%2]
-	var optIn *bool // One that is false would keep the call out of the queue altogether.
+	var optIn *bool // False would keep the call out of the queue altogether.
 	if i%3 > 0 {
 		optIn = new(true)
 	}
@@ -127,7 +127,7 @@ func (f *takeBench) run(b *testing.B, server *servicetest.Cluster, queues []*que
 		}
 		return server.ProcessorTime(b)
 	}
-	f.takes(b, queues, 3000) // What the load left to do is done meanwhile.
+	f.takes(b, queues, 3000) // The rest of the load is done in between.
 	b.ResetTimer()
 	begun, before := processorTime(b), used()
 	took := f.takes(b, queues, b.N)
@@ -141,7 +141,7 @@ func (f *takeBench) run(b *testing.B, server *servicetest.Cluster, queues []*que
 	b.ReportMetric(0, "ns/op")
 }
 
-// takes is how long each of n takes took, by 50 agents.
+// takes returns the time of each of n takes, by 50 agents.
 func (f *takeBench) takes(b *testing.B, queues []*queue.Queue, n int) (took []time.Duration) {
 	b.Helper()
 	var mu sync.Mutex

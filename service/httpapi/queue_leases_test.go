@@ -28,7 +28,7 @@ func (f *floor) choose(user, call apitype.UUID) (status int, lease apitype.Lease
 	return answer.Status, lease, problem
 }
 
-// named makes the first user one whom the service knows.
+// named makes the first user known to the service.
 func (f *floor) named(name string) {
 	f.t.Helper()
 	err := f.Store.Write(f.t.Context(), service.WriteIsolated, func(tx service.Tx) error {
@@ -37,8 +37,8 @@ func (f *floor) named(name string) {
 	servicetest.Check(f.t, err)
 }
 
-// TestChosenCallIsLeased shows that a call that was opened is the agent's alone, whatever keeps it out
-// of the queue, and that another agent is told who has the donor.
+// TestChosenCallIsLeased shows that an opened call belongs to its agent alone, even if the queue would not give it, and
+// that another agent reads who has the donor.
 func TestChosenCallIsLeased(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		f.named("Anneke")
@@ -205,7 +205,8 @@ func TestAgentsWithinAMonth(t *testing.T) {
 	}
 }
 
-// TestNumberOfTwoCharities tells an agent when a number was called lately, for whichever donor; an erasure and four hours end that.
+// TestNumberOfTwoCharities warns an agent of a number that was called lately, for any donor. An erasure and four hours
+// end the warning.
 func TestNumberOfTwoCharities(t *testing.T) {
 	servicetest.Slow(t)
 	onEngines(t, func(t *testing.T, f *floor) {
@@ -221,7 +222,7 @@ func TestNumberOfTwoCharities(t *testing.T) {
 		person, ours := donor(`{"mobilePhoneNumber":"` + shared + `","phoneNumber":"+31201234567"}`)
 		_, elsewhere := donor(`{"mobilePhoneNumber":"+31201234599"}`)
 		all := f.token
-		// contacted is what an account is told that sees one of the charities.
+		// contacted returns the answer to an account that sees one of the charities.
 		contacted := func(sees, call apitype.UUID) *apitype.Time {
 			t.Helper()
 			f.token = f.Token(servicetest.For(sees))
@@ -271,8 +272,8 @@ func TestNumberOfTwoCharities(t *testing.T) {
 	})
 }
 
-// TestNotesForTheNextAgent leaves notes with a call that goes on waiting: whoever takes or opens it next
-// reads them, and no list shows them.
+// TestNotesForTheNextAgent leaves notes with a waiting call. The next agent with the call reads them, and no list shows
+// them.
 // Promise S65: a note is given with the next lease, in no list, and goes with its call.
 func TestNotesForTheNextAgent(t *testing.T) { onEngines(t, testNotesForTheNextAgent) }
 
@@ -329,7 +330,7 @@ func testNotesForTheNextAgent(t *testing.T, f *floor) {
 	}
 }
 
-// TestOldestNotesGo fills the notes of a call: those that do not fit any more are the oldest lines.
+// TestOldestNotesGo fills the notes of a call. The oldest lines go when there is no room.
 func TestOldestNotesGo(t *testing.T) { onEngines(t, testOldestNotesGo) }
 
 func testOldestNotesGo(t *testing.T, f *floor) {

@@ -185,7 +185,7 @@ func (m *queueModel) eligible(c *queuedCall, user *apitype.UUID) bool {
 	return c.keptFor == nil || (user != nil && *c.keptFor == *user) || m.now().Sub(*c.due) >= 30*time.Minute
 }
 
-// rank is where a call stands for a user.
+// rank returns the place of a call for a user.
 func (m *queueModel) rank(c *queuedCall, user *apitype.UUID) (rank int, at time.Time) {
 	if user != nil {
 		if at, ok := m.returned[*user][c.id]; ok && m.now().Sub(at) < 10*time.Minute {
@@ -275,7 +275,7 @@ func (m *queueModel) takeOne(user apitype.UUID) {
 				m.t.Errorf("the same request: got %d waiting, want %d", again.Waiting, rest)
 			}
 		} else {
-			for _, lease := range again.Leases { // It took anew.
+			for _, lease := range again.Leases { // A second take.
 				m.want(204, "POST", "/fundesk/v1/queue/leases/"+lease.LeaseUUID.String()+"/release", "")
 				c := m.calls[lease.CallUUID]
 				c.due, c.keptFor = nil, nil

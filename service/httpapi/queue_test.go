@@ -19,7 +19,7 @@ import (
 	"fundesk/service/sqlstore"
 )
 
-// floor is a service with an organization whose calls wait.
+// floor is a service with an organization that has waiting calls.
 type floor struct {
 	*servicetest.Harness
 	t            *testing.T
@@ -38,7 +38,7 @@ func newFloor(t *testing.T, h *servicetest.Harness) *floor {
 	return f
 }
 
-// announced are the extensions that every account is told of.
+// announced lists the extensions that every account sees.
 const announced = "queue, status, notes, filters, settings, pending, effects, do-not-call, checks, consents, revisions, search, rules, completed-by, agents-by-user, completers, user-state, message, attempts, changes, details"
 
 // onEngines runs a test of the queue on both engines.
@@ -58,7 +58,7 @@ func onEngines(t *testing.T, test func(t *testing.T, f *floor)) {
 	})
 }
 
-// person makes a person who speaks a language.
+// person makes a person with a language.
 func (f *floor) person(language string) apitype.UUID {
 	return f.created("/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"language":%s}`, f.organization, f.organization, language))
 }
@@ -131,8 +131,8 @@ func callsOf(taken apitype.Taken) (ids []apitype.UUID) {
 	return ids
 }
 
-// TestQueueOrder shows who is next: what is due for the user, what is due for anybody, then the
-// oldest; and that the list, the counts and a take agree.
+// TestQueueOrder shows the order: calls due for the user, calls due for any agent, then the oldest. The list, the
+// counts and a take agree.
 // Promise S33: a deferred call waits until it is due.
 func TestQueueOrder(t *testing.T) { onEngines(t, testQueueOrder) }
 
@@ -173,7 +173,7 @@ func testQueueOrder(t *testing.T, f *floor) {
 	}
 }
 
-// TestQueueGivesNot goes through what is never given.
+// TestQueueGivesNot lists the calls that the queue never gives.
 // Promise S34: who was opted out of the phone is in no queue.
 // Promise S36: an attempt that is dated ahead counts as rung when it was recorded.
 func TestQueueGivesNot(t *testing.T) { onEngines(t, testQueueGivesNot) }
@@ -195,7 +195,7 @@ func testQueueGivesNot(t *testing.T, f *floor) {
 	if got := f.take(me, ""); len(got.Leases) != 0 {
 		t.Errorf("got %v of a person who opted out", got)
 	}
-	// As it is when the person opts out while a call is created: the two do not see each other.
+	// As if the person opts out while a call is created: the two do not see each other.
 	err := f.Store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
 		rows, err := tx.QueueOfPerson(person)
 		for _, row := range rows {
@@ -224,7 +224,7 @@ func testQueueGivesNot(t *testing.T, f *floor) {
 	wants("rung less than 4 hours ago")
 	f.Clock.Advance(time.Minute)
 	wants("rung 4 hours ago", first, second)
-	ahead := apitype.NewTime(f.Clock.Now().Add(3 * time.Hour)) // It counts as rung when it was recorded.
+	ahead := apitype.NewTime(f.Clock.Now().Add(3 * time.Hour)) // It counts from when it was recorded.
 	f.want(200, "PUT", "/api/v1/calls/"+second.String()+"/actions/add-attempt", fmt.Sprintf(`{"attemptAt":%q}`, ahead))
 	f.Clock.Advance(4*time.Hour - time.Minute)
 	wants("an attempt that is dated ahead")
@@ -372,7 +372,7 @@ func testQueueNarrowed(t *testing.T, f *floor) {
 	}
 }
 
-// TestQueueRefusals shows what the queue refuses, and where it points.
+// TestQueueRefusals lists the refusals of the queue, with their pointers.
 func TestQueueRefusals(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, servicetest.New(t))
@@ -651,8 +651,8 @@ func testShortQueueIsCountedAnew(t *testing.T, f *floor) {
 	}
 }
 
-// TestQueueMaximum changes an organization's maximum of attempts: calls that have reached it are
-// given no more, and those that have not are, at once.
+// TestQueueMaximum changes an organization's maximum of attempts. Calls that have reached it are no longer given, and
+// others are, at once.
 // Promise S34: a call that had its attempts is in no queue.
 func TestQueueMaximum(t *testing.T) { onEngines(t, testQueueMaximum) }
 
@@ -679,9 +679,9 @@ func testQueueMaximum(t *testing.T, f *floor) {
 	}
 }
 
-// TestAttemptBesideAMaximum changes an organization's maximum of attempts while another process
-// records an attempt, before or after that has seen the organization: the call waits, and an attempt
-// is accepted, exactly when fewer were made than the maximum is now.
+// TestAttemptBesideAMaximum changes an organization's maximum of attempts while another process records an attempt,
+// before or after that read the organization. The call waits, and an attempt is accepted, exactly if fewer were made
+// than the new maximum.
 // Promise S34: an attempt goes by the maximum that whoever changes it cannot change meanwhile.
 func TestAttemptBesideAMaximum(t *testing.T) {
 	t.Parallel()
@@ -711,7 +711,7 @@ func TestAttemptBesideAMaximum(t *testing.T) {
 					return
 				}
 				select {
-				case err := <-set: // It did not wait for the attempt: what comes of that is seen below.
+				case err := <-set: // It did not wait for the attempt. The outcome is checked below.
 					set <- err
 				case <-time.After(200 * time.Millisecond):
 				}
@@ -782,8 +782,8 @@ func TestAttemptAheadRestsTheDonorOnce(t *testing.T) {
 	})
 }
 
-// TestContactRestsTheDonor shows that whoever was spoken to, or called from a computer whose clock is
-// wrong, is given to nobody for four hours, on any call.
+// TestContactRestsTheDonor shows that a donor rests for four hours, on every call, after a contact, even from a
+// computer with a wrong clock.
 func TestContactRestsTheDonor(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		hours := func(n int) string { return apitype.NewTime(f.Clock.Now().Add(time.Duration(n) * time.Hour)).String() }

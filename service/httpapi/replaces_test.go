@@ -9,7 +9,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// deferred is when a call was put off until, and for which user.
+// deferred returns the time of a deferral, and its user.
 func (f *floor) deferred(call apitype.UUID) (at *apitype.Time, user *apitype.UUID) {
 	f.t.Helper()
 	envelope := page(f.t, f.Do(f.token, http.MethodGet, "/fundesk/v1/queue/deferrals", ""))

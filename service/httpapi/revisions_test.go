@@ -109,9 +109,8 @@ func (f *floor) touch(path, id string) bool {
 	return f.Do(f.token, http.MethodPut, path+"/"+id+change[0], change[1]).Status == http.StatusOK
 }
 
-// Records that were put back have no revision that was given out before. The next change of each would otherwise have
-// the revision of a lost one: a caller who read that would overwrite this change with If-Match, and not read it with
-// If-None-Match.
+// Restored records have no revision that was given out before. Otherwise the next change could get the revision of a
+// lost one: a caller with that revision would overwrite this change with If-Match, and miss it with If-None-Match.
 func TestRevisionsOfRecordsThatWerePutBack(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		f.Sample(12)

@@ -48,7 +48,7 @@ type onRecords struct {
 	body               func(o owned) string
 }
 
-// send sends it about some records, whose identifiers take the place of their kinds in the path.
+// send sends it about some records. Their identifiers replace the names of their kinds in the path.
 func (r onRecords) send(o owned) servicetest.Answer {
 	ids := strings.NewReplacer("PERSON", o.person.String(), "CALL", o.call.String(), "PLEDGE", o.pledge.String(), "OWNER", o.organization.String())
 	return r.w.Do(r.w.a.token, r.method, "/api/v1/"+ids.Replace(r.path), r.body(o))
@@ -92,9 +92,9 @@ func nobody() owned {
 	return owned{organization: apitype.NewUUID(), person: apitype.NewUUID(), pledge: apitype.NewUUID(), call: apitype.NewUUID(), transaction: apitype.NewUUID(), focusArea: apitype.NewUUID()}
 }
 
-// TestForeignRecords shows that another organization's record answers like one that
-// does not exist, on every operation and in every reference, and is as it was. Cursors of its lists open nothing.
-// It is API1 of the OWASP API Security Top Ten. Spec gaps: R2, A3, L8.
+// TestForeignRecords shows that another organization's record answers like one that does not exist, on every operation
+// and in every reference, and stays unchanged. Cursors of its lists open nothing. It is API1 of the OWASP API Security
+// Top Ten. Spec gaps: R2, A3, L8.
 // Promise S28: the scope is part of the statement that reads one record.
 func TestForeignRecords(t *testing.T) {
 	t.Parallel()
@@ -145,9 +145,8 @@ func TestRecruitedPledge(t *testing.T) {
 	}
 }
 
-// TestCoveredTransactions shows that transactions do not name who paid to an account that may
-// not see the person, who is of another organization than the pledge, or not read persons.
-// They keep what books need. Spec gaps: A3, S30.
+// TestCoveredTransactions shows that transactions hide the payer from an account that may not see the person, because
+// of the organization or without the right to read persons. They keep the details for the books. Spec gaps: A3, S30.
 // Promise S30: transactions of a foreign person are without who paid.
 func TestCoveredTransactions(t *testing.T) {
 	t.Parallel()

@@ -28,8 +28,8 @@ var (
 )
 
 // BenchmarkSearch prints how long a page of each kind of search takes: the median, the slowest twentieth and the
-// slowest of many texts, each the least of five answers. Few names are those of many persons. FUNDESK_TEST_DATABASE
-// names a database to keep, which is filled if it has no person. FUNDESK_TEST_POSTGRES=1 chooses PostgreSQL.
+// slowest of many texts, each the least of five answers. Many persons share few names. FUNDESK_TEST_DATABASE names a
+// database to keep, which is filled if it has no person. FUNDESK_TEST_POSTGRES=1 chooses PostgreSQL.
 //
 //	go test ./service/httpapi -run '^$' -bench BenchmarkSearch -benchtime 1x -searched 1000000 -timeout 2h
 func BenchmarkSearch(b *testing.B) {
@@ -173,7 +173,7 @@ func newPopulation(persons int) *population {
 	return p
 }
 
-// names makes so many words, of beginnings, middles and ends, the earlier ones more often.
+// names makes some words from beginnings, middles and ends. The earlier ones come more often.
 func (p *population) names(n int, beginnings, middles, ends string, most int) []string {
 	n = max(n, 100)
 	b, m, e := strings.Fields(beginnings), strings.Fields(middles), strings.Fields(ends)
@@ -196,7 +196,7 @@ func (p *population) names(n int, beginnings, middles, ends string, most int) []
 
 // frequent is a number below n: 0 is the most frequent, of about one in 60 for names.
 func frequent(random *rand.Rand, n int) int {
-	const bend = 12 // The first so many are about as frequent.
+	const bend = 12 // The first ones are about equally frequent.
 	z := rand.NewZipf(random, 1.08, bend, uint64(n-1))
 	return int(z.Uint64())
 }

@@ -24,7 +24,7 @@ const (
 		`"scripts":{"winback.nl":"Goedemiddag <naam> & co","winback":"Hello"},"callingHours":{"NL":{"weekday":"09:00-21:00","sunday":"-"}},"maxCallAttempts":%s}`
 )
 
-// asked is what the settings answer, with a header more where one is named.
+// asked returns the answer of the settings, to a request with an optional header.
 func (f *floor) asked(token, method, path, body, header, value string) servicetest.Answer {
 	f.t.Helper()
 	r := httptest.NewRequestWithContext(f.t.Context(), method, path, strings.NewReader(body))
@@ -38,8 +38,8 @@ func (f *floor) asked(token, method, path, body, header, value string) servicete
 	return f.Send(r)
 }
 
-// TestSettings puts the settings of an organization and reads them, in the order in which they were put; an
-// ETag says whether they still hold, and what changed meanwhile is not overwritten.
+// TestSettings puts the settings of an organization and reads them in the same order. An ETag shows whether they still
+// hold, and a later change is not overwritten.
 // Promise S71: settings are replaced as a whole, where the account has settings:write.
 func TestSettings(t *testing.T) { onEngines(t, testSettings) }
 
@@ -172,8 +172,8 @@ func testSettingsLimitAttempts(t *testing.T, f *floor) {
 	}
 }
 
-// TestTwoSettingsAtOnce puts two settings over what both were read from, at once: one is taken and the other one told
-// that it was overtaken; without an ETag the settings are one of them, whole.
+// TestTwoSettingsAtOnce puts two settings over the same version in parallel. One is taken and the other refused.
+// Without an ETag the settings are one of them, whole.
 func TestTwoSettingsAtOnce(t *testing.T) { onEngines(t, testTwoSettingsAtOnce) }
 
 func testTwoSettingsAtOnce(t *testing.T, f *floor) {

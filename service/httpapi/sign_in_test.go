@@ -27,7 +27,7 @@ import (
 	"fundesk/service/signin/signintest"
 )
 
-// signedIn is a floor whose agents sign in.
+// signedIn is a floor with agents who sign in.
 type signedIn struct {
 	*floor
 
@@ -101,7 +101,7 @@ func (l lazy) Verify(ctx context.Context, token string, now time.Time) (service.
 	return l.verifier.Verify(ctx, token, now)
 }
 
-// who returns the person whom the service sees behind a token.
+// who returns the person that the service sees behind a token.
 func (s *signedIn) who(t *testing.T, token string) apitype.UserName {
 	t.Helper()
 	answer := s.Do(token, http.MethodGet, "/fundesk/v1", "")
@@ -430,7 +430,7 @@ func testActsAsThemselves(t *testing.T, s *signedIn) {
 	if named.Status != http.StatusOK {
 		t.Errorf("got %d for a program that names a user, want 200", named.Status)
 	}
-	for _, body := range []string{`{"userUuid":"` + other.UUID.String() + `"}`} { // For whom, not who.
+	for _, body := range []string{`{"userUuid":"` + other.UUID.String() + `"}`} { // The beneficiary, not the actor.
 		if got := s.Do(token, http.MethodPost, "/fundesk/v1/queue/release", body).Status; got != http.StatusOK {
 			t.Errorf("got %d for a release of another user's leases, want 200", got)
 		}
@@ -454,7 +454,7 @@ func TestRateOfPersons(t *testing.T) {
 	}
 }
 
-// The service says where persons sign in, in a document and in each 401.
+// The service names its identity provider, in a document and in each 401.
 func TestProtectedResource(t *testing.T) {
 	t.Parallel()
 	s := newSignedIn(t, servicetest.NewFile(t), servicetest.WithBaseURL("https://calls.example/api"))

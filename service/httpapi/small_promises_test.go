@@ -39,8 +39,8 @@ func TestNumbersOutsideADouble(t *testing.T) {
 	}
 }
 
-// TestRecordsThatAreSame answers 304 for a person that the caller has. Calls and pledges have their person in the
-// answer, who changes without the entity tag: they are sent.
+// TestRecordsThatAreSame answers 304 for a person that the caller has. Calls and pledges are sent: their answers
+// contain the person, who changes without their entity tag.
 func TestRecordsThatAreSame(t *testing.T) {
 	t.Parallel()
 	f := &floor{Harness: servicetest.New(t), t: t}

@@ -99,8 +99,8 @@ func TestTimeNeverGoesBack(t *testing.T) {
 	})
 }
 
-// TestSettledWithAnotherName keeps the settled time before an open change whatever the name of the database, or
-// PGAPPNAME, says of the application.
+// TestSettledWithAnotherName keeps the settled time before an open change, under any application name from the
+// database's name or PGAPPNAME.
 func TestSettledWithAnotherName(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)
@@ -169,7 +169,7 @@ func TestSettled(t *testing.T) {
 	})
 }
 
-// skewed is a store whose clock is ahead.
+// skewed is a store with a clock that is ahead.
 type skewed struct {
 	service.Store
 	ahead time.Duration
@@ -177,9 +177,8 @@ type skewed struct {
 
 func (s skewed) ClockAhead(context.Context) (time.Duration, error) { return s.ahead, nil }
 
-// TestReleasesComeAfterSettled asks a process whose clock is behind the database's for what was released. A pledge
-// that it does not show as released yet comes after the time that it names, or a client that goes on from there
-// would never see it.
+// TestReleasesComeAfterSettled asks a process for releases while its clock is behind the database's. A pledge that it
+// does not yet show as released comes after the settled time, or a client that goes on from there would never see it.
 // Promise S70: lists name a time up to which nothing can come any more.
 func TestReleasesComeAfterSettled(t *testing.T) {
 	t.Parallel()
@@ -207,7 +206,7 @@ func TestReleasesComeAfterSettled(t *testing.T) {
 	}
 }
 
-// TestWrongClockIsNotReady takes a process out of service whose clock is not the database's.
+// TestWrongClockIsNotReady takes a process out of service if its clock differs from the database's.
 func TestWrongClockIsNotReady(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, servicetest.New(t))
@@ -221,8 +220,8 @@ func TestWrongClockIsNotReady(t *testing.T) {
 	}
 }
 
-// TestLateChangesAreDatedLate shows that a change which waited has the time at which it was made: what
-// was pulled meanwhile does not hide it.
+// TestLateChangesAreDatedLate shows that a change which waited has the time of its commit. A pull in between does not
+// hide it.
 func TestLateChangesAreDatedLate(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		rules, err := service.New(t.Context(), service.Options{Store: lateStore{f.Store, f}, Now: f.Clock.Now})

@@ -168,8 +168,8 @@ func (w *world) watch(t testing.TB) *watched {
 	return store
 }
 
-// TestTimingTellsNothing shows that a foreign record costs the same reads as an unknown
-// one, in the same order, so that how long an answer takes does not tell them apart.
+// TestTimingTellsNothing shows that a foreign record costs the same reads as an unknown one, in the same order. So the
+// time of an answer does not tell them apart.
 func TestTimingTellsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -216,7 +216,7 @@ func (w *world) cursor(list string) string {
 	return page["pageInfo"].(map[string]any)["startCursor"].(string)
 }
 
-// paced is the service under a clock that moves when nobody has anything to do.
+// paced is the service under a clock that moves while all callers rest.
 type paced struct {
 	handler http.Handler
 	tokens  map[string]string
@@ -262,7 +262,7 @@ func newPaced(t *testing.T, database string) *paced {
 	return p
 }
 
-// do asks for something, and is how long that took.
+// do sends a request, and returns its time.
 func (p *paced) do(ctx context.Context, name, method, path, body string) (status, size int, took time.Duration) {
 	request := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
 	request.Header.Set("Authorization", "Bearer "+p.tokens[name])
@@ -272,8 +272,8 @@ func (p *paced) do(ctx context.Context, name, method, path, body string) (status
 	return answer.Code, answer.Body.Len(), time.Since(begun)
 }
 
-// While others are at work, the bodies and answers of an account from 64 KiB on are 32 MiB a
-// second: it waits, and nobody else does. Alone it waits for nothing. Spec gap: S32.
+// While others work, the bodies and answers of an account from 64 KiB on are paced at 32 MiB a second. Only that
+// account waits. Alone it does not wait. Spec gap: S32.
 // Promise S32: large bodies and answers of an account are paced while others are at work.
 func TestHeavyRequestsArePaced(t *testing.T) {
 	t.Parallel()

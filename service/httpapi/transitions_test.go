@@ -12,10 +12,9 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// The tables below are the rules as the interface and the decisions say them, written
-// out apart from those that the service uses: a line for each state, a column for each
-// move. "moves" ends in the move's state, "same" is a repeat that changes nothing, "adds"
-// records an attempt, and "409" is refused by the state. Spec gaps: C1, C2, C4, G1.
+// The tables below are the rules of the interface and the decisions, written apart from the service's own: a line for
+// each state, a column for each move. "moves" ends in the move's state, "same" is a repeat without effect, "adds"
+// records an attempt, and the state refuses "409". Spec gaps: C1, C2, C4, G1.
 const (
 	managedCalls = `
 		          complete cancel expire add-attempt
@@ -117,7 +116,7 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-// check compares what a move did with what the table says.
+// check compares a move with the table.
 func (tr transition) check(t *testing.T, before, got, after servicetest.Answer) {
 	t.Helper()
 	state, _, _ := strings.Cut(tr.state, "/")
@@ -169,7 +168,7 @@ func (w *world) callIn(state string, external bool) apitype.UUID {
 	return c.UUID
 }
 
-// pledgeIn loads a pledge in a state, which says too whether it is released and ended.
+// pledgeIn loads a pledge in a state, released or not, ended or not.
 func (w *world) pledgeIn(state string, external bool) apitype.UUID {
 	parts := strings.Split(state, "/")
 	p := service.LoadedPledge{PersonUUID: &w.a.person}

@@ -47,8 +47,7 @@ func (f *floor) takeStatus(user apitype.UUID) (status int, answer servicetest.An
 	return answer.Status, answer
 }
 
-// Promise S90: TestPauseGivesLeasesBack frees the donors of a user who pauses for colleagues, except those whose change
-// waits.
+// Promise S90: TestPauseGivesLeasesBack frees the donors of a user who pauses, except those with a waiting change.
 func TestPauseGivesLeasesBack(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		me, other := f.users[0], f.users[1]

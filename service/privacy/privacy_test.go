@@ -19,7 +19,7 @@ var (
 // ago is a time before testNow.
 func ago(d time.Duration) *apitype.Time { return new(apitype.NewTime(testNow.Add(-d))) }
 
-// TestReasons says what the reason of an erasure may not be, and takes what is next to it.
+// TestReasons lists reasons that an erasure refuses, and close ones that it accepts.
 func TestReasons(t *testing.T) {
 	t.Parallel()
 	const notValid = "the request has values that are not valid: "
@@ -39,7 +39,7 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// TestWhoIsOver says of whom nothing more is to happen: retention erases nobody else.
+// TestWhoIsOver lists the persons without anything to come. Retention erases no others.
 func TestWhoIsOver(t *testing.T) {
 	t.Parallel()
 	now, old := testNow, *ago(time.Millisecond)
@@ -76,7 +76,7 @@ func TestWhoIsOver(t *testing.T) {
 	}
 }
 
-// TestErasureCounts counts what is kept of a person, and the leases that hold; of who was erased nothing.
+// TestErasureCounts counts the records of a person, and the live leases. An erased person has none.
 func TestErasureCounts(t *testing.T) {
 	t.Parallel()
 	id := apitype.NewUUID()

@@ -23,7 +23,7 @@ type order struct {
 	want               string // The body; of a refusal its detail.
 }
 
-// box is a sandbox whose clock showed 2026-11-20T09:00:00Z at first, by a system whose time is moved by hand.
+// box is a sandbox with a clock that began at 2026-11-20T09:00:00Z, on a system with a time that tests move.
 type box struct {
 	t       *testing.T
 	system  time.Time
@@ -118,7 +118,7 @@ func TestClockOrders(t *testing.T) {
 	b.orders(order{"POST", "/sandbox/reset", "", 200, at("20T09:00:00.000", "false")})
 }
 
-// TestFaultOrders says what an order of a fault may be, and takes what is next to it.
+// TestFaultOrders lists orders of faults that are refused, and close ones that are accepted.
 func TestFaultOrders(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
@@ -195,7 +195,7 @@ func TestFaultsHappen(t *testing.T) {
 	}
 }
 
-// TestOriginsThatMayAsk compares what pages of this machine are told, whole: others are told nothing.
+// TestOriginsThatMayAsk compares whole origins: only pages of this machine get an answer.
 func TestOriginsThatMayAsk(t *testing.T) {
 	t.Parallel()
 	const here = "http://localhost:3000"
@@ -207,7 +207,7 @@ func TestOriginsThatMayAsk(t *testing.T) {
 	b := newBox(t)
 	for _, test := range []struct {
 		method, path, origin string
-		isBefore             bool // It is what a browser asks beforehand.
+		isBefore             bool // Browsers ask this first.
 		status               int
 		want                 http.Header
 	}{

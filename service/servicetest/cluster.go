@@ -29,7 +29,7 @@ type Cluster struct {
 	keeping    io.Closer // What that program waits for.
 }
 
-// NewCluster starts a server whose commits wait for one standby.
+// NewCluster starts a server with commits that wait for one standby.
 func NewCluster(t testing.TB) *Cluster {
 	t.Helper()
 	return startCluster(t, newFolder(t), newData(t), "synchronous_standby_names=*")
@@ -46,7 +46,7 @@ func startServer(t testing.TB, folder string, settings []string) *Cluster {
 	return startCluster(t, folder, newData(t), append([]string{"wal_level=minimal", "max_wal_senders=0"}, settings...)...)
 }
 
-// ProcessorTime is how much processor time the server's sessions that are still there have used.
+// ProcessorTime returns the processor time of the server's present sessions.
 func (c *Cluster) ProcessorTime(t testing.TB) (used time.Duration) {
 	t.Helper()
 	pid := c.running.Process.Pid
@@ -99,14 +99,14 @@ func (c *Cluster) Stop() string {
 	return c.log.String()
 }
 
-// Wait waits until a server has ended that was told to by somebody else.
+// Wait waits for the end of a server that another process ends.
 func (c *Cluster) Wait() { _ = c.running.Wait() }
 
 // initdb makes the data of a server.
 var initdb = []string{"initdb", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-U", "fundesk", "--no-sync", "-D"}
 
-// unusedData is the folder in that of the shared server with its data as initdb made them. Servers get a copy, which
-// takes a tenth of the processor time.
+// unusedData is the folder with the shared server's data as initdb made them. Servers get a copy, which takes a tenth
+// of the processor time.
 const unusedData = "unused"
 
 func copyOf(data string) []string { return []string{"cp", "-R", "-p", data} }
@@ -130,8 +130,8 @@ func (c *Cluster) Standby(t testing.TB) *Cluster {
 	)
 }
 
-// newFolder is one that is removed after the test. It is not below the test's own: the name of that
-// may be too long for a socket.
+// newFolder returns a folder that is removed after the test. It is outside the test's own, which may have a name too
+// long for a socket.
 func newFolder(t testing.TB) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "fundesk-cluster-")
@@ -182,7 +182,7 @@ func (c *Cluster) run(ctx context.Context, program string, args ...string) error
 	return nil
 }
 
-// Start starts a server, also one that was ended.
+// Start starts a server, also after its end.
 func (c *Cluster) Start(t testing.TB) {
 	t.Helper()
 	if err := c.start(t.Context()); err != nil {
@@ -237,7 +237,7 @@ func (c *Cluster) end(signal syscall.Signal) {
 		return
 	}
 	_ = c.running.Process.Signal(signal)
-	_ = c.running.Wait() // Ended by the signal, as it was told.
+	_ = c.running.Wait() // Ended by the signal, as requested.
 }
 
 // Promote lets a standby take over.

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// A read that comes after a change whose sender is gone is answered after the change was
-// dealt with, however late that is.
+// A read after a change from a gone sender is answered after that change, however late.
 func TestReadsWaitForWhatCameBefore(t *testing.T) {
 	t.Parallel()
 	applied := make(chan struct{})

@@ -31,13 +31,13 @@ const (
 	largeSpan      = 2 * 365 * day // From the first record to the last.
 	largeCommit    = 50_000        // Rows of one COPY or transaction.
 	day            = 24 * time.Hour
-	// A person's calls lie within two days, and at least among so many calls of all persons. Otherwise a page of a
-	// small database would repeat few persons, and a page of a large one would have another person with each call.
+	// A person's calls lie within two days, and within some calls of all persons. Otherwise a page of a small database
+	// would repeat few persons, and a page of a large one would have another person with each call.
 	callsAmong = 3000
 )
 
-// FillLarge makes a database with about so many calls, and their persons, pledges and transactions. It bypasses the
-// service: bare inserts without flushing on SQLite, COPY and then the indexes on PostgreSQL. said is called with the
+// FillLarge makes a database with about as many calls, and their persons, pledges and transactions. It bypasses the
+// service: bare inserts without flushing on SQLite, COPY and then the indexes on PostgreSQL. It calls said with the
 // progress.
 func FillLarge(t testing.TB, database string, calls int, said func(string)) {
 	t.Helper()

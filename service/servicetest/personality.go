@@ -215,7 +215,7 @@ func strip(object map[string]any) {
 	}
 }
 
-// encircle puts a text at the place where a call of a pledge would embed that pledge again.
+// encircle puts a text at the place of a pledge's call that would embed the pledge again.
 func encircle(object map[string]any) {
 	calls, _ := object["calls"].([]any)
 	for _, call := range calls {

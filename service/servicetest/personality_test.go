@@ -11,7 +11,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// TestPersonalities shows that each toggle does what it says.
+// TestPersonalities shows the effect of each toggle.
 func TestPersonalities(t *testing.T) {
 	t.Parallel()
 	h := servicetest.New(t)

@@ -158,11 +158,10 @@ func createDatabase(ctx context.Context, server, template string) (database stri
 	return address.String(), func() error { return execute(ctx, server, "DROP DATABASE "+name+" WITH (FORCE)") }, nil
 }
 
-// databases are those of the shared server that tests have given back.
+// databases are the shared server's databases that tests have given back.
 var databases databasePool
 
-// databasePool makes databases with tables, and empties those that are given back. That takes a tenth
-// of the time of making one.
+// databasePool makes databases with tables, and empties returned ones. That takes a tenth of the time of making one.
 type databasePool struct {
 	mu    sync.Mutex
 	free  []string

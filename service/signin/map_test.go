@@ -104,7 +104,7 @@ organizations = ["3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c"]
 	}
 }
 
-// An issuer whose keys could be replaced on the way is refused.
+// An issuer with keys that could be replaced on the way is refused.
 func TestIssuerAddresses(t *testing.T) {
 	t.Parallel()
 	for issuer, isGood := range map[string]bool{

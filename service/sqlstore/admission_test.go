@@ -163,8 +163,7 @@ func TestPatientSessions(t *testing.T) {
 	}
 }
 
-// The log of a database that is written to without a pause begins anew, again and again: else it
-// would grow as long as anybody writes.
+// The log of a database under constant writes begins again and again. Otherwise it would grow without end.
 func TestLogBeginsAnewBesideWriters(t *testing.T) {
 	t.Parallel()
 	const writers, changes, beginnings = 8, 12_000, 3
@@ -203,7 +202,7 @@ func TestLogBeginsAnewBesideWriters(t *testing.T) {
 	}
 }
 
-// salt is what the header of a database's log has another of, each time that the log begins anew.
+// salt returns the part of the log's header that changes each time the log begins again.
 func salt(t *testing.T, path string) []byte {
 	t.Helper()
 	log, err := os.Open(path + "-wal")

@@ -97,7 +97,7 @@ func testAuditLines(t *testing.T, database string) {
 		if created != test.created {
 			t.Errorf("%s: got %d lines of creations, want %d", name, created, test.created)
 		}
-		slices.Sort(got) // Of those of the same time, the clock decides.
+		slices.Sort(got) // At equal times the clock decides.
 		servicetest.Same(t, name, want, got)
 	}
 }

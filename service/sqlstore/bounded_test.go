@@ -15,8 +15,8 @@ import (
 	"fundesk/service/sqlstore/pgdriver"
 )
 
-// boundedRecords is how many calls and pledges TestBoundedPages looks at. With a million a page may
-// read 12,000 blocks, whatever it is filtered by; that takes minutes:
+// boundedRecords is how many calls and pledges TestBoundedPages reads. With a million, a page may read 12,000 blocks
+// under any filter. That takes minutes:
 //
 //	go test ./service/sqlstore -run TestBoundedPages -timeout 30m -bounded-records 1000000
 var boundedRecords = flag.Int("bounded-records", 24_000, "calls and pledges of TestBoundedPages")
@@ -37,7 +37,7 @@ func TestBoundedPages(t *testing.T) {
 		t.Run(fmt.Sprintf("SQLite, %d changed last", changed), func(t *testing.T) {
 			t.Parallel()
 			few := n
-			if n < 100_000 { // Its pages are counted one by one, where PostgreSQL's are those of a table.
+			if n < 100_000 { // Its pages are counted one by one, those of PostgreSQL by table.
 				few = n / 4
 			}
 			boundedPages(t, "sqlite:"+filepath.Join(t.TempDir(), "a.db"), few, changed)
@@ -105,7 +105,7 @@ type filteredCalls struct {
 	filter service.CallFilter
 }
 
-// callFilters are those of n calls, alone and together.
+// callFilters returns filters of n calls, alone and together.
 func callFilters(n int) []filteredCalls {
 	after, ever, half := apitype.TimeFromMilli(changedLast), apitype.TimeFromMilli(0), apitype.TimeFromMilli(int64(n/2))
 	from, until := apitype.TimeFromMilli(1), apitype.TimeFromMilli(int64(n))
@@ -141,7 +141,7 @@ type filteredPledges struct {
 	filter service.PledgeFilter
 }
 
-// pledgeFilters are those of pledges, alone and together.
+// pledgeFilters returns filters of pledges, alone and together.
 func pledgeFilters() []filteredPledges {
 	after, ever, late := apitype.TimeFromMilli(changedLast), apitype.TimeFromMilli(0), apitype.TimeFromMilli(2*changedLast)
 	return []filteredPledges{
@@ -174,7 +174,7 @@ func boundedPages(t *testing.T, database string, n, changed int) {
 		scope service.Scope
 	}{{"all", all}, {"even", of(evenOnes)}, {"odd", of(oddOnes)}, {"thousandth", of(thousandths)}, {"newcomer", of(newcomer)}, {"two", of(oddOnes, thousandths)}}
 	growing := int64(n) * 12 / 1000
-	if strings.HasPrefix(database, "sqlite") { // Whose pages are half as large.
+	if strings.HasPrefix(database, "sqlite") { // Their pages are half as large.
 		growing *= 2
 	}
 	ask := func(what string, byTime bool, page func(r service.Reader, part service.Range) error) {

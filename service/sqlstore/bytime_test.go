@@ -15,7 +15,7 @@ import (
 	"fundesk/service/sqlstore"
 )
 
-// listed is what a list hangs on.
+// listed holds the parameters of a list.
 type listed struct {
 	owner       int
 	at, updated int64

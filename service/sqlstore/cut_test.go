@@ -28,14 +28,14 @@ import (
 // allCuts cuts the operator's commands off at each of their statements; a run in CI does at a few.
 var allCuts = flag.Bool("cuts", false, "cut the operator's commands off from PostgreSQL at each of their statements")
 
-// cutter passes on what programs say to a server, and lets something happen at a statement. When that is
-// its own end, all programs are gone, for the server as when they are killed.
+// cutter passes statements to a server, and acts at one of them. If it ends itself, the server sees all programs
+// killed.
 type cutter struct {
 	net.Listener
 	network, address string
 	statements       atomic.Int64
 	at               int64
-	after            bool // The server is told of the statement.
+	after            bool // The server gets the statement.
 	happens          func(*cutter)
 	cut              context.Context
 	stop             context.CancelFunc
@@ -67,7 +67,7 @@ func newCutter(t *testing.T, database string, at int64, after bool, happens func
 // end ends all connections, and takes no more.
 func (c *cutter) end() {
 	c.stop()
-	_ = c.Close() // Once more where it was cut.
+	_ = c.Close() // Once more at the same place.
 }
 
 func (c *cutter) serve() {
@@ -127,7 +127,7 @@ type cutCommand struct {
 	name    string
 	prepare func(t *testing.T, database string)
 	run     func(ctx context.Context, store *sqlstore.Store) error // After the store was opened, which migrates.
-	twice   func(error) bool                                       // Whether it says that it had come to its end before.
+	twice   func(error) bool                                       // Whether it reported its end before.
 	verify  func(t *testing.T, store *sqlstore.Store)
 	at      []int64 // The statements at which it meets trouble in CI.
 	little  bool    // What it writes always has room.
@@ -148,15 +148,14 @@ func TestCutCommands(t *testing.T) {
 	}
 }
 
-// trouble is what happens at a statement.
+// trouble is a fault at a statement.
 type trouble struct {
-	server string // Where it happens.
+	server string // The place of the fault.
 	begins func(*cutter)
 	ends   func() // When the command has ended.
 }
 
-// meets lets trouble come over a command at its statements, each time anew; failures are what the
-// command said.
+// meets runs a command with trouble at each of its statements in turn. failures are the command's errors.
 func (c cutCommand) meets(t *testing.T, what trouble) (failures []error) {
 	t.Helper()
 	if !*allCuts {
@@ -286,7 +285,7 @@ func (d *signedDatabase) verify(t *testing.T, store *sqlstore.Store) {
 	}
 }
 
-// damaged makes a focus area whose organization is not there, which repair takes away.
+// damaged makes a focus area without its organization, which repair removes.
 func damaged(t *testing.T, database string) {
 	t.Helper()
 	store := reopen(t, database)
@@ -304,7 +303,7 @@ func repair(t *testing.T, store *sqlstore.Store) {
 	servicetest.Check(t, store.Execute(t.Context(), `DELETE FROM focus_areas`))
 }
 
-// meetsAt lets trouble come at a statement, and reports whether the command has so many.
+// meetsAt brings trouble at a statement, and reports whether the command has that many.
 func (c cutCommand) meetsAt(t *testing.T, what trouble, at int64) (failure error, met bool) {
 	t.Helper()
 	database, drop, err := servicetest.NewPostgresDatabase(t.Context(), what.server)
@@ -349,7 +348,7 @@ func await(t *testing.T, database, question string) {
 	servicetest.Check(t, connection.Close(t.Context()))
 }
 
-// count is how many rows a table has.
+// count returns how many rows a table has.
 func count(t *testing.T, store *sqlstore.Store, table string) int {
 	t.Helper()
 	all, err := store.Rows(t.Context())

@@ -48,7 +48,7 @@ func dump(t *testing.T, store *sqlstore.Store) string {
 	return lines.String()
 }
 
-// loadLines loads lines into a store; with missing those that are there are passed over.
+// loadLines loads lines into a store. With missing it skips existing ones.
 func loadLines(t *testing.T, store *sqlstore.Store, lines string, missing bool) error {
 	t.Helper()
 	s, err := service.New(t.Context(), service.Options{Store: store})
@@ -74,7 +74,7 @@ func copied(t *testing.T, from, to *sqlstore.Store) {
 	servicetest.Check(t, loadLines(t, to, dump(t, from), false))
 }
 
-// withoutLoads is a dump without the lines of the audit that say that it was loaded.
+// withoutLoads returns a dump without the audit's lines about its loads.
 func withoutLoads(lines string) (all []string) {
 	for line := range strings.Lines(lines) {
 		if !strings.Contains(line, `"operation":"load"`) {
@@ -141,7 +141,7 @@ func testDump(t *testing.T, database string) {
 	if err := loadLines(t, target, dump(t, filled(t, 1)), true); err == nil || !strings.Contains(err.Error(), "into an empty database") {
 		t.Errorf("the dump of another database: got %v, want a refusal", err)
 	}
-	// The way back ends where it began.
+	// The way back ends at the start.
 	again := open(t)
 	copied(t, target, again)
 	servicetest.Same(t, "there and back again", withoutLoads(lines), withoutLoads(dump(t, again)))
@@ -189,7 +189,7 @@ func testUnreleasedDump(t *testing.T, database string) {
 	})
 }
 
-// TestLoadMissing goes on where a part is there: it passes over that, and adds the rest.
+// TestLoadMissing continues a load: it skips existing records, and adds the rest.
 func TestLoadMissing(t *testing.T) {
 	servicetest.Slow(t)
 	each(t, testLoadMissing)

@@ -12,7 +12,7 @@ import (
 	"fundesk/service"
 )
 
-// TableRows are all rows of a table, with the statement that inserts one.
+// TableRows returns all rows of a table, with the statement that inserts one.
 type TableRows struct {
 	Table   string
 	Columns []string
@@ -20,7 +20,7 @@ type TableRows struct {
 	Rows    [][]any
 }
 
-// Rows are all rows of a database, for the floors of benchmarks.
+// Rows returns all rows of a database, for the floors of benchmarks.
 func (s *Store) Rows(ctx context.Context) (all []TableRows, err error) {
 	err = s.engine.read(ctx, service.ReadSnapshot, func(c *conn) error {
 		for _, t := range copyTables() {
@@ -64,7 +64,7 @@ func SetListBounds(mostSorted, mostWalked int) (undo func()) {
 	return func() { few, walked = f, w }
 }
 
-// Blocks is how many blocks of records and their indexes a connection of a transaction has read.
+// Blocks returns how many blocks of records and their indexes a connection of a transaction has read.
 func Blocks(r service.Reader) (n int64, err error) {
 	c := r.(*reader).conn
 	if _, ok := c.engine.(*sqliteEngine); !ok {
@@ -81,7 +81,7 @@ func Blocks(r service.Reader) (n int64, err error) {
 	return n, err
 }
 
-// pagesRead is how many pages a connection of SQLite has looked at, in its cache or not.
+// pagesRead returns how many pages a connection of SQLite has read, from its cache or not.
 func pagesRead(db uintptr) (n int64) {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -94,7 +94,7 @@ func pagesRead(db uintptr) (n int64) {
 	return n
 }
 
-// ApplicationName is how PostgreSQL names the session of a transaction.
+// ApplicationName returns PostgreSQL's name for the session of a transaction.
 func ApplicationName(r service.Reader) (name string, err error) {
 	if t, ok := r.(*tx); ok {
 		r = &t.reader

@@ -48,7 +48,7 @@ func TestQuestionsOfTheQueue(t *testing.T) {
 	})
 }
 
-// compareQuestions compares the questions that are written with those of a file.
+// compareQuestions compares the written questions with those of a file.
 func compareQuestions(t *testing.T, golden string, write func(*strings.Builder, *reader) error) {
 	t.Helper()
 	var out strings.Builder
@@ -188,7 +188,7 @@ var (
 	byOther    = regexp.MustCompile(`^SEARCH (p|l) USING (COVERING )?INDEX`)
 )
 
-// plan is how SQLite answers a query, step by step.
+// plan returns SQLite's plan of a query, step by step.
 func (c *conn) plan(text string) (steps []string, err error) {
 	err = c.each(`EXPLAIN QUERY PLAN `+text, make([]any, strings.Count(text, "$")), func(rows *sql.Rows) error {
 		var id, parent, unused int

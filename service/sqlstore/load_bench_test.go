@@ -20,9 +20,9 @@ import (
 	"fundesk/service/sqlstore/pgdriver"
 )
 
-// BenchmarkLoad loads sample records into each engine, beside the floor: the same rows written in one
-// transaction by bare statements, or by bare COPY. It prints records a second of both and their ratio: of SQLite by
-// processor time, which other work on the machine does not change, of PostgreSQL by the clock.
+// BenchmarkLoad loads sample records into each engine, next to the floor: the same rows written in one transaction by
+// bare statements, or by bare COPY. It prints records a second of both and their ratio: of SQLite by processor time,
+// which other work on the machine does not change, of PostgreSQL by the clock.
 func BenchmarkLoad(b *testing.B) {
 	b.Run("sqlite", func(b *testing.B) {
 		benchmarkLoad(b, func() string { return "sqlite:" + filepath.Join(b.TempDir(), "a.db") }, processorTime, bareInserts)
@@ -76,7 +76,7 @@ func benchmarkLoad(b *testing.B, database func() string, used func(*testing.B) t
 	b.ReportMetric(floor.Seconds()/ours.Seconds(), "of-floor")
 }
 
-// processorTime is what this process used so far.
+// processorTime returns the time of this process so far.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage

@@ -11,8 +11,8 @@ import (
 	"fundesk/service/sqlstore"
 )
 
-// TestLoadBatches loads more than is saved at once: records name others of an earlier
-// batch and of their own, and the first bad line is told, whatever batch it is in.
+// TestLoadBatches loads more than is saved at once. Records name others of earlier batches and of their own, and the
+// first bad line is reported from any batch.
 // Promise S27: records are loaded in parts.
 func TestLoadBatches(t *testing.T) {
 	servicetest.Slow(t)
@@ -132,8 +132,8 @@ func checkLoaded(t *testing.T, store *sqlstore.Store, pledge apitype.UUID) {
 	}
 }
 
-// TestRowsNameOthers saves rows together that name others among them, and others that were
-// saved one by one before; one that names nobody is refused.
+// TestRowsNameOthers saves rows together that name each other, and earlier ones that were saved singly. A row with an
+// unknown name is refused.
 func TestRowsNameOthers(t *testing.T) { each(t, testRowsNameOthers) }
 
 func testRowsNameOthers(t *testing.T, database string) {

@@ -101,7 +101,7 @@ func TestMigrationGivesWay(t *testing.T) {
 }
 
 // TestUnreleasedSchema opens databases of programs from before the first release, of lower and higher versions. Each is
-// refused with its version and the way out, and stays as it is.
+// refused with its version and a hint, and stays unchanged.
 func TestUnreleasedSchema(t *testing.T) { eachEmpty(t, testUnreleasedSchema) }
 
 func testUnreleasedSchema(t *testing.T, database string) {
@@ -136,9 +136,8 @@ func testUnreleasedSchema(t *testing.T, database string) {
 	}
 }
 
-// TestLaterSchema opens and serves a database that a later program has brought up to date: as long
-// as that says that this program may, it does, and from then on that it does not, nothing is
-// answered.
+// TestLaterSchema opens and serves a database that a later program has brought up to date, as long as the database
+// allows this program. From then on nothing is answered.
 // Promise S53: a later schema is served where it says so.
 func TestLaterSchema(t *testing.T) { eachEmpty(t, testLaterSchema) }
 

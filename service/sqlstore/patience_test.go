@@ -23,7 +23,7 @@ type refusingServer struct {
 	latency   time.Duration // Of the answer to a begin.
 }
 
-// refusedError is how it says so.
+// refusedError is the words of that refusal.
 type refusedError struct{ code string }
 
 func (e refusedError) Error() string { return e.code }
@@ -82,8 +82,8 @@ func engineOf(t *testing.T, s *refusingServer) *postgresEngine {
 	return e
 }
 
-// A migration that waits for a lock on its tables gives way and comes again, for 5 minutes. Then it
-// says so, and has changed nothing.
+// A migration that waits for a lock on its tables gives way and comes again, for 5 minutes. Then it fails, and has
+// changed nothing.
 func TestMigrationWaitsForLocks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestMigrationWaitsForLocks(t *testing.T) {
 	})
 }
 
-// Whoever waits as the server has no room for a connection is counted, and who waits in vain.
+// Callers that wait because the server has no room for a connection are counted, and so are those that wait in vain.
 func TestWaitsForRoomAreCounted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -137,8 +137,8 @@ func TestWaitsForRoomAreCounted(t *testing.T) {
 	})
 }
 
-// A transaction that loses against others runs again as long as its request has time, and 20 times where
-// no time is set; then it is 503. One whose connections all break is run 20 times. Spec gap: S21.
+// A transaction that loses against others runs again as long as its request has time, and 20 times without a time
+// limit. Then it is 503. A transaction with connections that all break runs 20 times. Spec gap: S21.
 func TestLosingTransactionRunsAgain(t *testing.T) {
 	t.Parallel()
 	lost := refusedError{"40001"}
@@ -146,7 +146,7 @@ func TestLosingTransactionRunsAgain(t *testing.T) {
 		name     string
 		patience time.Duration
 		err      error
-		wins     int // The run that is not refused; 0: none is.
+		wins     int // The run that is not refused. Zero if none is.
 		min, max int // Runs.
 	}{
 		{"it wins late", 10 * time.Second, lost, 50, 50, 50},

@@ -28,7 +28,7 @@ func hangingPool(t *testing.T, patience time.Duration) *pool {
 	return p
 }
 
-// A connection that is not made holds up nobody while another one becomes free.
+// A connection that is not made delays no caller while another one becomes free.
 func TestAConnectionThatHangsHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -51,8 +51,8 @@ func TestAConnectionThatHangsHoldsUpNobody(t *testing.T) {
 	})
 }
 
-// A refusal is told to whoever waited for that connection, not to the next request, for which the server
-// has room again.
+// A refusal goes to the caller who waited for that connection, not to the next request, for which the server has room
+// again.
 func TestRefusalIsNotToldLate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestOneDeadline(t *testing.T) {
 	})
 }
 
-// Connections that nobody uses are given back, all but one; those that are used stay.
+// Unused connections are given back, all but one. Used ones stay.
 func TestIdleConnectionsGoBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestIdleConnectionsGoBack(t *testing.T) {
 	})
 }
 
-// A parameter without a name costs SQLite no search; a name stays where it says which argument.
+// A parameter without a name costs SQLite no search. A name stays if it chooses the argument.
 func TestParametersLoseTheirNamesWhereTheOrderSaysTheSame(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                      "",

@@ -25,7 +25,7 @@ func onPostgres(t *testing.T) string {
 	return servicetest.EmptyDatabase(t)
 }
 
-// execute runs a statement beside the store.
+// execute runs a statement outside the store.
 func execute(t *testing.T, database, text string) {
 	t.Helper()
 	connection, err := pgx.Connect(t.Context(), database)
@@ -34,8 +34,8 @@ func execute(t *testing.T, database, text string) {
 	servicetest.Check(t, errors.Join(err, connection.Close(t.Context())))
 }
 
-// TestReadOnlyServer opens a database that can only be read, as a standby or one that is
-// being moved away from: what reads works, and what writes is told to come back.
+// TestReadOnlyServer opens a read-only database, such as a standby or one that is being moved away from. Reads work,
+// and writes are asked to come back.
 func TestReadOnlyServer(t *testing.T) {
 	database := onPostgres(t)
 	primary := reopen(t, database)
@@ -86,9 +86,8 @@ func TestRoleWithoutTables(t *testing.T) {
 	servicetest.Report(t, errors.Join(err, store.Close()))
 }
 
-// TestFailuresToConnect ends the connections of a store and lets it make no others, as operators
-// do: callers are told to come back, whatever the server says, and are served afterwards. Where
-// there are only too many connections, they wait.
+// TestFailuresToConnect ends the connections of a store and refuses others, as operators do. Callers are asked to come
+// back, for every reason of the server, and are served afterwards. They wait if there are only too many connections.
 // Promise S41: what keeps a connection from being made is 503.
 func TestFailuresToConnect(t *testing.T) {
 	database, server := onPostgres(t), servicetest.PostgresServer(t)
@@ -206,8 +205,8 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// TestPooler goes through PgBouncer as it is installed: where it keeps sessions all is served, and
-// where it does not, the database is refused with the way out.
+// TestPooler goes through PgBouncer as it is installed. If it keeps sessions, everything is served. If not, the
+// database is refused with a hint.
 // Promise S42: a pooler that keeps no sessions is refused.
 func TestPooler(t *testing.T) {
 	servicetest.SlowUnlessRaced(t)
@@ -255,8 +254,8 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestProcessesBehindAPooler lets two programs ask more than PgBouncer has sessions for as it is installed,
-// and one where it has four: every question is answered in its time.
+// TestProcessesBehindAPooler lets two programs ask more than an installed PgBouncer has sessions for, and one with a
+// PgBouncer of four. Every question is answered in its time.
 func TestProcessesBehindAPooler(t *testing.T) {
 	servicetest.SlowUnlessRaced(t)
 	t.Parallel()

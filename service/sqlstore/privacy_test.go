@@ -14,8 +14,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// An erasure waits for whoever makes a record about the person, and finds the record then.
-// Spec gap: S63.
+// An erasure waits for a transaction that makes a record about the person, and finds the record then. Spec gap: S63.
 // Promise S63: a creation holds the person that it names.
 func TestErasureWaitsForCreations(t *testing.T) {
 	database := onPostgres(t)
@@ -62,8 +61,7 @@ func TestErasureWaitsForCreations(t *testing.T) {
 	}
 }
 
-// An erasure takes what the queue keeps of a person: which calls wait, and when they were last rung;
-// a lease ends.
+// An erasure takes the queue's data of a person: the waiting calls, and the last contacts. A lease ends.
 // Promise K5: an erasure takes when the person was last rung.
 func TestErasureTakesPersonFromQueue(t *testing.T) {
 	each(t, func(t *testing.T, database string) {
@@ -120,8 +118,8 @@ func TestCallbackThatCannotBeGivenIsNotDue(t *testing.T) {
 	})
 }
 
-// On PostgreSQL a table of 1 GiB is written anew by an erasure; a larger one is named. A server
-// that measures its tables otherwise stands for one that has large ones. Spec gap: S62.
+// On PostgreSQL an erasure rewrites a table of up to 1 GiB, and names a larger one. A server that measures its tables
+// in another way stands for one with large tables. Spec gap: S62.
 func TestLargeTableIsNotWrittenAnew(t *testing.T) {
 	database := onPostgres(t)
 	store := reopen(t, database)

@@ -271,8 +271,8 @@ func testClosedStore(t *testing.T, database string) {
 	}
 }
 
-// TestEndedConnections ends every connection of an open store, as an operator or a
-// takeover does: who comes next notices nothing.
+// TestEndedConnections ends every connection of an open store, as an operator or a takeover does. The next caller
+// notices nothing.
 func TestEndedConnections(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)
@@ -309,7 +309,7 @@ func TestEndedConnections(t *testing.T) {
 	}
 }
 
-// TestServerAway ends the server under an open store: callers are told to come back.
+// TestServerAway ends the server under an open store. Callers are asked to come back.
 func TestServerAway(t *testing.T) {
 	servicetest.SlowUnlessRaced(t)
 	t.Parallel()

@@ -62,8 +62,8 @@ func TestDeepPagesReadNoTable(t *testing.T) {
 	}
 }
 
-// readFromBeginning is how many rows of calls and persons a database came by from the
-// beginning of their table, when all that others did is counted.
+// readFromBeginning returns how many rows of calls and persons a database read from the beginning of their tables,
+// after all statistics have arrived.
 func readFromBeginning(t *testing.T, database string) (rows int) {
 	t.Helper()
 	db, err := pgx.Connect(t.Context(), database)
@@ -82,9 +82,8 @@ func readFromBeginning(t *testing.T, database string) (rows int) {
 	return rows
 }
 
-// partitions makes of the table of calls one that is partitioned by their time, a month each, of which
-// those of [skewed] have six. With many more and so few rows the server would rather read all of them. Its
-// indexes are those that there were; a unique one must have the time, too.
+// partitions divides the table of calls by their time, a month each. Calls of [skewed] have six months. With many more
+// and so few rows the server would rather read all of them. It keeps the indexes; a unique one must have the time, too.
 const partitions = `
 	ALTER TABLE calls RENAME TO whole_calls;
 	CREATE TABLE calls (LIKE whole_calls INCLUDING DEFAULTS) PARTITION BY RANGE (requested_at);
@@ -106,8 +105,8 @@ const partitions = `
 	CREATE UNIQUE INDEX ON calls (uuid, requested_at);
 	DROP TABLE whole_calls`
 
-// TestPartitions asks for pages of calls, and for calls of a pledge, in a table of PostgreSQL that is
-// partitioned by month: they read about as much as of one that is not.
+// TestPartitions asks for pages of calls, and for calls of a pledge, in a table of PostgreSQL with a partition for each
+// month. They read about as much as from a whole one.
 func TestPartitions(t *testing.T) {
 	servicetest.Slow(t)
 	database := onPostgres(t)
@@ -166,9 +165,9 @@ func TestPartitions(t *testing.T) {
 	}
 }
 
-// leastBlocks reads several times and tells how many blocks the cheapest took, and how many calls it found.
-// A connection looks at each index of each partition before it first uses it, and once more where others
-// have changed so many tables meanwhile, in any database of the server, that it forgets what it knew.
+// leastBlocks reads several times and returns the blocks of the cheapest read, and its number of calls. A connection
+// looks at each index of each partition before its first use, and once more after many changes of tables in any
+// database of the server.
 func leastBlocks(r service.Reader, read func(service.Reader) (int, error)) (least int64, found int, err error) {
 	before, err := sqlstore.Blocks(r)
 	for i := 0; i < 6 && err == nil; i++ {
@@ -244,7 +243,7 @@ func checkLight[T any](t *testing.T, name string, light, whole *T, want bool) {
 	}
 }
 
-// saveLight saves a person, a pledge and two calls of it, whose documents have so many bytes more.
+// saveLight saves a person, a pledge and two of its calls, with some bytes more in each document.
 func saveLight(t *testing.T, store *sqlstore.Store, person, pledge, call, call2 int) (saved, of apitype.UUID) {
 	t.Helper()
 	doc := func(more int) []byte { return []byte("{" + strings.Repeat(" ", more) + "}") }

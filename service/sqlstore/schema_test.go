@@ -58,12 +58,12 @@ func openFile(t *testing.T) *Store {
 	return store
 }
 
-// A schema that this program cannot serve is refused: a later one unless it says that it may be served
-// by this one, and an older one where it must not be changed.
+// A schema that this program cannot serve is refused: a later one unless it allows this program, and an older one that
+// must not be changed.
 func TestPendingMigrations(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		version, servedBy int // From that of this program.
+		version, servedBy int // From the version of this program.
 		noServedBy        bool
 		refuse            bool
 		pending, refused  bool
@@ -88,7 +88,7 @@ func TestPendingMigrations(t *testing.T) {
 	}
 }
 
-// A file takes the place of another one, or its own where there is none; one that is not there is named.
+// A file takes the place of another one, or its own if there is none. A missing one is named.
 func TestFilesTakeTheirPlace(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -16,8 +16,8 @@ import (
 	"fundesk/service"
 )
 
-// TestScrub erases donors whose rows have moved from page to page as others came in between and grew:
-// SQLite overwrites where a row was last, and not where it was before its page was divided.
+// TestScrub erases donors with rows that moved from page to page as others came in between and grew. SQLite overwrites
+// a row's last place, but not that before its page was divided.
 // Promise S62: no byte of what is erased stays in the files.
 func TestScrub(t *testing.T) {
 	t.Parallel()
@@ -97,8 +97,8 @@ func TestScrub(t *testing.T) {
 	}
 }
 
-// TestLogThatIsRead scrubs while another program reads an older state: it says so, as erased values
-// may still lie in the log then, and does it when that program has ended its reading.
+// TestLogThatIsRead scrubs while another program reads an older state. It warns, as erased values may still be in the
+// log, and succeeds when that program has ended its read.
 func TestLogThatIsRead(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes more than two seconds")

@@ -11,8 +11,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// TestFileGoneForAWhile takes away what connections are opened by, as too many open files
-// do: callers are told to come back, and served when it is there again.
+// TestFileGoneForAWhile removes the means to open connections, as too many open files do. Callers are asked to come
+// back, and served when it is there again.
 func TestFileGoneForAWhile(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "data")

@@ -255,8 +255,8 @@ func testDocumentsAreKept(t *testing.T, database string) {
 	}
 }
 
-// TestPledgeScope shows that a pledge comes once, whichever organization it is seen
-// through, and with a call only to who sees it. Spec gap: A3.
+// TestPledgeScope shows that a pledge comes once, seen through any organization, and shows a call only to accounts that
+// see it. Spec gap: A3.
 func TestPledgeScope(t *testing.T) { each(t, testPledgeScope) }
 
 func testPledgeScope(t *testing.T, database string) {
@@ -380,7 +380,7 @@ func testSmallTables(t *testing.T, database string) {
 	servicetest.Check(t, err)
 }
 
-// TestRevisions shows that a change of a row that somebody else changed is noticed.
+// TestRevisions shows that another writer's change of a row is noticed.
 func TestRevisions(t *testing.T) { each(t, testRevisions) }
 
 func testRevisions(t *testing.T, database string) {

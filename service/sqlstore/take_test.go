@@ -13,8 +13,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// A call that is marked as ready and is not, as a process marks it whose time is a little ahead, ends no take in a
-// search without end: it is left out, and the next call is given.
+// A process with a clock slightly ahead may mark a call as ready too early. A take does not search for it without end:
+// it leaves the call out and gives the next one.
 func TestTakePassesOverWhatIsNotReady(t *testing.T) { each(t, testTakePassesOverWhatIsNotReady) }
 
 func testTakePassesOverWhatIsNotReady(t *testing.T, database string) {
@@ -49,7 +49,7 @@ func testTakePassesOverWhatIsNotReady(t *testing.T, database string) {
 	}
 }
 
-// A take marks the calls whose time has come, and waits for none that another transaction has locked.
+// A take marks the calls that have become ready, and waits for none that another transaction has locked.
 func TestMarkingWaitsForNoLock(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)

@@ -11,8 +11,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// TestCleaningRemembersWhatIsLeft names an erasure until the table that is too large was rewritten, however often it
-// is cleaned. A server that measures its tables otherwise stands for one that has large ones.
+// TestCleaningRemembersWhatIsLeft names an erasure until the table that is too large was rewritten, however often it is
+// cleaned. A server that measures its tables in another way stands for one with large tables.
 func TestCleaningRemembersWhatIsLeft(t *testing.T) {
 	database := onPostgres(t)
 	store := reopen(t, database)

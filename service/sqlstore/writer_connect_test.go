@@ -10,8 +10,8 @@ import (
 	"fundesk/service"
 )
 
-// TestWriterCannotConnect lets several changes wait while no file can be opened: each is refused for that reason,
-// which a caller is told as 503, like a change that waits alone.
+// TestWriterCannotConnect lets several changes wait while no file can be opened. Each is refused for that reason, as a
+// 503, like a change that waits alone.
 func TestWriterCannotConnect(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/a.db"

@@ -10,8 +10,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// The token of another account stops the desk: no change is sent, no donor is asked for, and the desk says so until
-// the token is that of the account again. Then all is sent.
+// The token of another account stops the desk. It sends no change, asks for no donor, and explains this until the token
+// belongs to the account again. Then everything is sent.
 func TestTokenOfAnotherAccountStopsTheDesk(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 6)

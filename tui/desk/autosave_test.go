@@ -48,8 +48,8 @@ func TestDraftsAreOnDiskInTime(t *testing.T) {
 	})
 }
 
-// Two terminals that write notes for one call: the text of neither is lost, on the disk
-// or on the screen of the one that wrote last, and sending one leaves the other's.
+// Two terminals write notes for one call. The text of neither is lost, on the disk or on the last writer's screen, and
+// sending one leaves the other's.
 func TestTwoTerminalsWriteForOneCall(t *testing.T) {
 	t.Parallel()
 	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent"})
@@ -115,7 +115,7 @@ func TestTwoTerminalsSaveAtOnce(t *testing.T) {
 	group.Wait()
 }
 
-// callID is an identifier that a reader can tell apart.
+// callID returns an identifier that readers can tell apart.
 func callID(n int) apitype.UUID {
 	id := apitype.MustParseUUID("c0000000-0000-4000-8000-000000000000")
 	id[1], id[15] = byte(n), byte(n)

@@ -9,7 +9,7 @@ import (
 	"fundesk/apiclient/outbox"
 )
 
-// Each record of an action on several says what became of it, also if it was not saved or was taken back.
+// Each record of an action on several shows its outcome, also if it was not saved or was undone.
 func TestBatchTellsOfEachRecord(t *testing.T) {
 	t.Parallel()
 	d := at(morning)

@@ -66,8 +66,8 @@ func TestUndoOfWhatIsBeingSaved(t *testing.T) {
 	}
 }
 
-// Of a change whose answer was lost the agent is told when nobody can say what became of it,
-// and where it is; one that will be looked up again is not spoken of.
+// The agent reads about a change with a lost answer if its outcome stays unknown, and where it is. A change that will
+// be looked up again is not mentioned.
 func TestWhatCannotBeToldIsSaid(t *testing.T) {
 	t.Parallel()
 	entry := outbox.Entry{ID: "1-a"}

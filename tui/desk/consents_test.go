@@ -12,7 +12,7 @@ import (
 	"fundesk/tui/desk"
 )
 
-// contactFact returns what the card says of the ways to contact the donor.
+// contactFact returns the card's line with the ways to contact the donor.
 func (a *agent) contactFact() string {
 	facts := a.Form.Facts(func(said string) string { return cmp.Or(said, "?") })
 	i := slices.IndexFunc(facts, func(f desk.Fact) bool { return strings.Contains(strings.ToLower(f.String()), "sms") })
@@ -34,8 +34,8 @@ func (w withoutExtension) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// The card shows the newest consent of each channel beside the opt-in, in the agent's language. It reads them once for
-// a donor, and not from a service that does not announce them.
+// The card shows the newest consent of each channel next to the opt-in, in the agent's language. It reads them once for
+// a donor, and only from a service that announces them.
 func TestCardShowsConsents(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// d dials the mobile number first and the home number next. The message says when the other one rang. An undone call
-// keeps what was dialled.
+// d dials the mobile number first and the home number next. The message has the time of the other one. An undone call
+// keeps the dialled numbers.
 func TestDialsTheSecondNumber(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 2)

@@ -8,8 +8,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// Where the service stores the effect of a result, the completion alone is sent, and the message says what the
-// service confirmed. Settings that changed since it was pressed are not passed over.
+// If the service stores the effect of a result, the completion alone is sent, and the message has the confirmed effect.
+// Settings that changed since the key are not ignored.
 func TestServiceStoresTheEffect(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -1,4 +1,4 @@
 package desk
 
-// TellJoined has it told where drafts were joined with those of another terminal, as Start does.
+// TellJoined reports drafts that were joined with those of another terminal, like Start.
 func (d *Day) TellJoined(tell func(Result)) { d.Changes.Autosave.tell = tell }

@@ -29,7 +29,7 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body))}, nil
 }
 
-// dayAt is a desk of a service that answers as is said, with a disk.
+// dayAt is a desk with a disk at a service with prepared answers.
 func dayAt(t *testing.T, service answers) *Day {
 	t.Helper()
 	now := func() time.Time { return morning }
@@ -44,7 +44,7 @@ func dayAt(t *testing.T, service answers) *Day {
 	return d
 }
 
-// work does what a desk asks for, and tells what it said.
+// work does the desk's requests, and returns its messages.
 func work(t *testing.T, d *Day, events []Event) (texts []string) {
 	t.Helper()
 	for len(events) > 0 {
@@ -61,7 +61,7 @@ func work(t *testing.T, d *Day, events []Event) (texts []string) {
 	return texts
 }
 
-// donor is a call to somebody with a pledge, on the desk.
+// donor is a call to a person with a pledge, on the desk.
 func donor(d *Day) {
 	person := apitype.Person{
 		UUID: callID(101), LastName: new("Bos"), Email: new("b@example.org"), OptInPhone: new(true), MobilePhoneNumber: new("+31612345678"),
@@ -158,8 +158,7 @@ func TestCorrections(t *testing.T) {
 	}
 }
 
-// Corrections choose the result that they speak for, and a result by which nobody is to be called
-// again corrects the opt-in; each is taken back with the other.
+// Corrections choose their result, and a result that ends all calls corrects the opt-in. Undoing one undoes the other.
 func TestResultsOfCorrections(t *testing.T) {
 	t.Parallel()
 	d := dayAt(t, nil)
@@ -225,8 +224,8 @@ func TestResultsOfCorrections(t *testing.T) {
 	}
 }
 
-// What came of a choice goes with that choice, also after the completion was taken back or the draft was opened
-// again: a donor is not opted out by a result that the agent chose by mistake.
+// The effects of a choice go with that choice, also after an undo or an opened draft. A result that the agent chose by
+// mistake opts no donor out.
 func TestAWrongResultLeavesNothing(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -277,7 +276,7 @@ func TestAWrongResultLeavesNothing(t *testing.T) {
 	}
 }
 
-// What ends a call is sent with its corrections, one after the other; what is refused at once is said.
+// The end of a call is sent with its corrections, one after the other. A refusal is reported at once.
 func TestWhatEndsACall(t *testing.T) {
 	t.Parallel()
 	d := dayAt(t, answers{"GET /api/v1/calls/" + callID(1).String(): `200 {"uuid":"` + callID(1).String() + `","status":"requested"}`})
@@ -415,7 +414,7 @@ func TestNarrowing(t *testing.T) {
 	}
 }
 
-// The open call of a donor who rings back is looked for among the pledges.
+// The open call of a donor who calls back is searched among the pledges.
 func TestOpenCallOfADonor(t *testing.T) {
 	t.Parallel()
 	pledges := `200 {"pageInfo":{"hasNextPage":false},"edges":[{"node":{"uuid":"` + callID(201).String() + `"}},{"node":{"uuid":"` + callID(202).String() + `"}}]}`
@@ -432,7 +431,7 @@ func TestOpenCallOfADonor(t *testing.T) {
 		service answers
 		said    []string
 		taking  bool
-		pledge  int // Of the caller without an open call; 0: there is none.
+		pledge  int // Of the caller without an open call. Zero if there is none.
 		caller  bool
 	}{
 		{"found", answers{"GET /api/v1/pledges": pledges, read(201): calls(201, call(5, "expired")), read(202): calls(202, call(6, "requested")+","+call(7, "requested"))}, []string{looking, "!!call c0060000 is no longer there"}, false, 0, false},
@@ -485,7 +484,7 @@ func TestOpenCallOfADonor(t *testing.T) {
 	}
 }
 
-// What somebody does to the outbox is done, and read anew.
+// Actions on the outbox are done, and it is read again.
 func TestOutboxByHand(t *testing.T) {
 	t.Parallel()
 	d := dayAt(t, answers{"PUT /api/v1/calls/" + callID(1).String() + "/actions/add-attempt": `422 {"detail":"no"}`})
@@ -540,7 +539,7 @@ func TestOutboxByHand(t *testing.T) {
 	}
 }
 
-// The results that the last calls had are learnt where the profile says none.
+// Without results in the profile, the Desk learns those of the last calls.
 func TestResultsThatAreSeen(t *testing.T) {
 	t.Parallel()
 	call := func(n int, code string) string {
@@ -563,7 +562,7 @@ func TestResultsThatAreSeen(t *testing.T) {
 	}
 }
 
-// What is held says what the record will say, not the label of the result alone.
+// The held line shows the result as the record will have it, not its label alone.
 func TestHeldChangeSaysItsEffect(t *testing.T) {
 	t.Parallel()
 	for result, want := range map[string]string{

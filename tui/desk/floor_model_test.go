@@ -28,14 +28,14 @@ var (
 // restTime is how long a donor rests after an attempt or a completion.
 const restTime = 4 * time.Hour
 
-// modelAgent is an agent whose answers come in any order, whose line may be cut, and who may go away for a while.
+// modelAgent is an agent with answers in any order, a line that may be cut, and absences.
 type modelAgent struct {
 	*scattered
 	line  *faultyLine
 	user  apitype.UUID
-	ended map[apitype.UUID]time.Time // Calls that a key ended, and when; those that came back are not in it.
+	ended map[apitype.UUID]time.Time // Calls that a key ended, with the time, except those that came back.
 	blind map[apitype.UUID]bool      // The mark could not be made: the line was cut, or a colleague had the donor.
-	sees  apitype.UUID               // The call on the desk, zero for none.
+	sees  apitype.UUID               // The call on the desk. Zero if there is none.
 }
 
 // floorModel is a floor of two agents and a back office.
@@ -140,7 +140,7 @@ func (m *floorModel) ends(n int, what string) {
 	h.ended[id], h.blind[id] = m.Clock.Now(), h.line.isCut || isTaken
 }
 
-// look notes which call is on a desk, and that it is none whose donor was called.
+// look notes the call on a desk, and fails if its donor was called.
 func (m *floorModel) look(n int) {
 	h := m.agents[n]
 	var now apitype.UUID
@@ -365,10 +365,10 @@ func (m *floorModel) check() {
 	}
 }
 
-// Two agents take donors from the queue, end their calls, take them back, go away, and lose their lines; the back
-// office corrects numbers. A donor whose call was ended is given to none of them within four hours, whatever became of
-// the change. An attempt that was not taken back is one, what was written last is not written over unseen, and no lease
-// stays pending without a change.
+// Two agents take donors from the queue, end their calls, undo, go away, and lose their lines, while the back office
+// corrects numbers. A donor is given to neither of them within four hours after the call ended, whatever happens to the
+// change. A lasting attempt counts once, the last value is not overwritten unseen, and no lease stays pending without a
+// change.
 func TestFloorModel(t *testing.T) {
 	t.Parallel()
 	for seed := *floorFrom; seed < *floorFrom+servicetest.Times(10, *floorSeeds); seed++ {

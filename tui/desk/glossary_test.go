@@ -8,7 +8,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// The Desk says a term in Dutch and German as the glossary of docs/contributing does.
+// The Desk uses the Dutch and German terms of the glossary in docs/contributing.
 func TestTermsAreThoseOfTheGlossary(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/contributing/glossary.md")

@@ -54,8 +54,7 @@ func TestCallingHours(t *testing.T) {
 	}
 }
 
-// A time at which a call is due again is said in the donor's time and in ours, and tells when it is
-// outside the calling hours of the donor.
+// A callback shows the donor's time and ours, with a warning if it is outside the donor's calling hours.
 func TestTimesOfCallbacksKnowCallingHours(t *testing.T) {
 	t.Parallel()
 	d := newDay()
@@ -114,7 +113,7 @@ func TestSameNumberOfSomebodyElse(t *testing.T) {
 	}
 }
 
-// A service whose queue keeps to calling hours: the card shows the same hours, and says that a callback is outside.
+// At a service with calling hours, the card shows the same hours, and warns of a callback outside.
 func TestHoursOfTheService(t *testing.T) {
 	t.Parallel()
 	dutch := apitype.OrganizationSettings{

@@ -45,15 +45,14 @@ func (f *floor) call(id apitype.UUID) (call apitype.Call) {
 	return call
 }
 
-// speak writes down what was said, and what became of the call.
+// speak writes down the conversation, and the outcome of the call.
 func (a *agent) speak(notes string) {
 	a.Form.SetNotes(notes)
 	a.Form.SetResult("reached")
 }
 
-// A laptop is shut with a call on it, and opened two days later: another agent has finished
-// the call. What was typed is not lost, nothing is sent that nobody chose, and what is chosen
-// now does not replace what the other one wrote.
+// A laptop is closed with a call on it, and opened two days later. Another agent has finished the call. The typed text
+// is not lost, nothing is sent that no agent chose, and a new choice does not replace the other agent's.
 func TestLaptopAsleepForTwoDays(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 3)
@@ -122,8 +121,7 @@ func TestErasedWhileOnTheLine(t *testing.T) {
 	}
 }
 
-// A token ends in the afternoon: what is done afterwards waits, all of it, and is sent once
-// with the token that somebody brings.
+// A token ends in the afternoon. All later work waits, and is sent once with the next token.
 func TestTokenEndsInTheAfternoon(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 6)
@@ -172,8 +170,8 @@ func TestTokenEndsInTheAfternoon(t *testing.T) {
 	}
 }
 
-// On the Saturday before the clocks change a donor asks to be rung tomorrow at half past ten: her
-// call comes when her clock shows that, and not a minute before, within her calling hours.
+// On the Saturday before the clocks change a donor asks for a call tomorrow at half past ten. It comes when her clock
+// shows that, and not a minute before, within her calling hours.
 func TestNightInWhichTheClocksChange(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -222,7 +220,7 @@ func TestNightInWhichTheClocksChange(t *testing.T) {
 	}
 }
 
-// callIn makes a call to a donor who lives in a country.
+// callIn makes a call to a donor in a country.
 func (f *floor) callIn(country string) apitype.UUID {
 	f.t.Helper()
 	created := func(path, body string) (made struct{ UUID apitype.UUID }) {

@@ -13,7 +13,7 @@ import (
 	"fundesk/tui/desk"
 )
 
-// Within 15 seconds, and at once after R, the card says that the donor was freed, or who has the donor.
+// Within 15 seconds, and at once after R, the card shows that the donor was freed, or which agent has the donor.
 func TestLeaseIsTrueWithin15Seconds(t *testing.T) {
 	t.Parallel()
 	learns := map[string]func(a *agent){

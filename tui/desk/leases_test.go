@@ -18,14 +18,14 @@ import (
 	"fundesk/tui/desk"
 )
 
-// floor is a service with a queue of n calls, and the agents who work there.
+// floor is a service with a queue of n calls, and its agents.
 type floor struct {
 	*servicetest.Harness
 	t     *testing.T
 	token string
 	calls []apitype.UUID                            // The oldest first.
-	user  *apitype.UUID                             // Of the next agent; nil: one of its own.
-	line  func(http.RoundTripper) http.RoundTripper // To the service; nil: it never fails.
+	user  *apitype.UUID                             // Of the next agent. Nil for one of its own.
+	line  func(http.RoundTripper) http.RoundTripper // To the service. Nil if it never fails.
 	// configDir is the folder of scripts/. Empty without one.
 	configDir string
 }
@@ -55,16 +55,16 @@ func (f *floor) loadCalls(n int) {
 	f.Load(records...)
 }
 
-// agent is a desk whose work is done at once.
+// agent is a desk that does its work at once.
 type agent struct {
 	*desk.Day
 	told   []string
-	urgent []string // Of told.
+	urgent []string // Of the messages.
 	f      *floor
-	line   *faultyLine // Nil: the real one.
+	line   *faultyLine // Nil for the real one.
 
-	requests   *atomic.Int64 // Nil: they are not counted.
-	shownAfter int64         // So many had been made when the first call was on the desk.
+	requests   *atomic.Int64 // Nil if they are not counted.
+	shownAfter int64         // The number when the first call was on the desk.
 }
 
 func (f *floor) agent(dir string) *agent {
@@ -117,8 +117,8 @@ func (a *agent) perform(events []desk.Event) {
 	}
 }
 
-// A call that was taken for after this one is next once, though it was among those that wait when the
-// queue was read; the one on the desk is none of them.
+// A call that was taken ahead comes next once, although the queue had it among the waiting ones. The call on the desk
+// is not among them.
 func TestEachCallIsNextOnce(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 5)
@@ -135,7 +135,7 @@ func TestEachCallIsNextOnce(t *testing.T) {
 	}
 }
 
-// Who was just spoken to by one agent is told so to the next one.
+// An agent reads that another agent has just spoken to the donor.
 func TestADonorWhoWasReachedOnAnotherCallIsToldOf(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 2)
@@ -205,7 +205,7 @@ func TestAgentsOfOneFloorNeverHaveOneDonor(t *testing.T) {
 	}
 }
 
-// A desk that ends gives its call back, and one that opens a call by hand keeps no other.
+// A desk that ends gives its call back. A desk that opens a call by hand keeps no other.
 func TestEndedDeskHoldsNothing(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 5)
@@ -246,8 +246,7 @@ func TestOneScreenADonor(t *testing.T) {
 	}
 }
 
-// An agent with one terminal is never told that another one has a call open, in whatever order
-// the calls that were opened one after the other are answered.
+// An agent with one terminal never reads of another one with an open call, whatever the order of the answers.
 func TestOwnReadingsAreNoOtherScreen(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
@@ -370,8 +369,8 @@ func TestUntouchedDeskGivesItsCallBack(t *testing.T) {
 	}
 }
 
-// After a computer slept the call, its person and the lease are read before a key counts: the agent is
-// told who has the donor now, and what was changed.
+// After the computer slept, the call, its person and the lease are read before a key counts. The agent reads who has
+// the donor now, and what changed.
 func TestSleepMakesAllOld(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 4)

@@ -33,8 +33,7 @@ func TestNumberOfAnotherDonor(t *testing.T) {
 	}
 }
 
-// A call that is opened, not taken, is leased: the second agent is told who has the donor, and it
-// comes free with the first one's next call.
+// An opened call is leased: a second agent reads who has the donor. It is free again with the first agent's next call.
 func TestOpenedCallIsLeased(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 3)
@@ -58,7 +57,7 @@ func TestOpenedCallIsLeased(t *testing.T) {
 	if third.Card.HolderText() != "" {
 		t.Errorf("third: got %q, want the donor free again", third.Card.HolderText())
 	}
-	// What was skipped comes back, and its lease with it; the desk says so.
+	// A skipped call comes back with its lease, and the desk mentions it.
 	third.perform(third.Skip())
 	if third.perform(third.Undo()); !third.IsOn(call) || !slices.ContainsFunc(third.told, func(text string) bool { return strings.HasPrefix(text, "undone: skipped: ") }) {
 		t.Errorf("third: got %+v and %q, want the call that was skipped, and that it was taken back", third.Call, third.told)

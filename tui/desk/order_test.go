@@ -45,7 +45,7 @@ func (l badLine) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// scattered is an agent whose work is done, and whose answers come, in any order.
+// scattered is an agent with work and answers in any order.
 type scattered struct {
 	*agent
 	random  *rand.Rand
@@ -94,7 +94,7 @@ func pull[T any](random *rand.Rand, all *[]T) (one T) {
 	return one
 }
 
-// bring does some work, or takes in what some has brought; false when there is none.
+// bring does some work, or takes in an answer. It returns false if there is neither.
 func (s *scattered) bring() bool {
 	switch n := len(s.jobs) + len(s.results); {
 	case n == 0:
@@ -158,7 +158,7 @@ func (s *scattered) act(mayTake, mayUndo bool) {
 	}
 }
 
-// beside does what goes on beside the agent.
+// beside acts while the agent works.
 func (s *scattered) beside() {
 	switch s.random.IntN(5) {
 	case 4:
@@ -202,10 +202,9 @@ func (s *scattered) settle() {
 	servicetest.Check(s.f.t, s.Changes.Autosave.Flush())
 }
 
-// TestAnswersInAnyOrder has two agents work while what they asked for is done, and answered, in any
-// order. No word that was typed is lost, or stands with another call; no result is saved that
-// nobody chose for the call; an attempt counts once; no two have one call; and nothing is asked for
-// without end.
+// TestAnswersInAnyOrder lets two agents work while their requests are done, and answered, in any order. No typed word
+// is lost, or ends up with another call. No result is saved that no agent chose for the call. An attempt counts once,
+// no two agents have one call, and no request repeats without end.
 func TestAnswersInAnyOrder(t *testing.T) {
 	t.Parallel()
 	for seed := range servicetest.Times(2, *orders) {
@@ -254,7 +253,7 @@ func TestAnswersInAnyOrder(t *testing.T) {
 
 var typedWord = regexp.MustCompile(`[wn]\d+-(\S{36})\.`)
 
-// lastName is that of a person at the service, "" for none.
+// lastName returns the last name of a person at the service, or "" if there is none.
 func (f *floor) lastName(person apitype.UUID) string {
 	f.t.Helper()
 	var p apitype.Person
@@ -318,7 +317,7 @@ func (f *floor) judge(agents []*scattered, mayUndo bool) {
 	}
 }
 
-// wantLeases wants no more leases than those of the calls on the desks, and one ahead of each.
+// wantLeases expects no more leases than those of the calls on the desks, and one ahead of each.
 func (f *floor) wantLeases(most int) {
 	f.t.Helper()
 	var state apitype.QueueState

@@ -13,7 +13,7 @@ import (
 	"fundesk/tui/desk"
 )
 
-// openers are all ways by which the open call of a donor comes on a desk.
+// openers are all ways to put the open call of a donor on a desk.
 var openers = map[string]func(a *agent, call apitype.Call){
 	"the queue": func(a *agent, _ apitype.Call) { a.perform(a.Next()) },
 	"a search": func(a *agent, _ apitype.Call) {
@@ -40,7 +40,7 @@ var openers = map[string]func(a *agent, call apitype.Call){
 
 const lastCalls = "the last calls"
 
-// workedOn is an agent who has worked on a call, where that is among the last ones.
+// workedOn is an agent with work on a call, if that is among the last ones.
 func (f *floor) workedOn(opener string, call apitype.UUID) *agent {
 	a := f.agent(f.t.TempDir())
 	if opener == lastCalls {
@@ -52,7 +52,7 @@ func (f *floor) workedOn(opener string, call apitype.UUID) *agent {
 	return a
 }
 
-// However two agents come to one donor, the second one is told who has the donor.
+// In whatever way two agents come to one donor, the second one reads who has the donor.
 func TestTwoDesksOnOneDonor(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The line is cut after each part of each group. Undo then takes back the rest, and says which part stays; the card says
-// so, and a asks before there is another attempt.
+// The line is cut after each part of each group. Undo takes back the rest and names the part that stays. The card shows
+// it, and a asks before another attempt.
 func TestUndoSpeaksOfParts(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

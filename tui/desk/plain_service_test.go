@@ -87,8 +87,8 @@ func TestAgentsAreSpreadWithoutAQueue(t *testing.T) {
 	}
 }
 
-// A change whose commit waits for minutes is dated before it is seen. The Desk asks on from where the service's
-// changes are settled, so the change comes in when it is seen.
+// A change with a commit that waits for minutes is dated before it is visible. The Desk asks from the settled time on,
+// so it gets the change once it is visible.
 func TestChangeThatIsSettledLate(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 3)

@@ -25,8 +25,8 @@ type faultyLine struct {
 	mu     sync.Mutex // Held while the fields are used: the outbox sends several at once.
 	isCut  bool
 	sent   []string                       // What was sent while it was not cut: method and path.
-	status func(*http.Request) int        // Answers in the service's place; 0 lets the request pass. Nil: all pass.
-	loses  func(method, path string) bool // The answer. Nil: none is lost.
+	status func(*http.Request) int        // Answers instead of the service. 0 lets the request pass. Nil lets all pass.
+	loses  func(method, path string) bool // The answer. Nil if none is lost.
 	// cuts is the end of a path: the line is cut before it is asked for; with losesCut it is asked for, and its answer
 	// is lost.
 	cuts     string
@@ -47,7 +47,7 @@ func (l *faultyLine) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// fault answers in the service's place, where the test wants it.
+// fault answers instead of the service, if the test wants it.
 func (l *faultyLine) fault(r *http.Request) (answer *http.Response, isDone bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,7 +116,7 @@ func (f *floor) leases() []apitype.Lease {
 	return all.Leases
 }
 
-// pending are the calls whose lease is pending.
+// pending returns the calls with a pending lease.
 func (f *floor) pending() (calls []apitype.UUID) {
 	for _, l := range f.leases() {
 		if l.Pending {
@@ -206,7 +206,7 @@ var losses = map[string]func(a *agent){
 	},
 }
 
-// isOffered reports whether a call is given to a user who takes all that there is.
+// isOffered reports whether a user who takes all calls gets this one.
 func (f *floor) isOffered(call apitype.UUID) bool {
 	f.t.Helper()
 	answer := f.Do(f.token, http.MethodGet, "/fundesk/v1/queue/calls?first=100", "")
@@ -290,7 +290,7 @@ func TestDonorIsProtectedWhileAChangeWaits(t *testing.T) {
 			}
 		}
 	}
-	for _, closes := range []bool{false, true} { // A result that says so waits for the answer.
+	for _, closes := range []bool{false, true} { // Such a result waits for the answer.
 		whileItWaits(t, "ctrl+s with a correction", "a correction was refused", reasons, closes)
 	}
 }
@@ -336,7 +336,7 @@ func whileItWaits(t *testing.T, key, reason string, reasons map[string]func(a *a
 	}
 }
 
-// What is undone or dropped gives the pending lease back. The card that comes back is leased anew.
+// Undone and dropped changes give the pending lease back. The returning card is leased again.
 func TestUndoneChangeReleasesTheDonor(t *testing.T) {
 	t.Parallel()
 	for _, key := range slices.Sorted(maps.Keys(endings)) {
@@ -412,8 +412,8 @@ func TestMarkIsRepeatedAndSentFirst(t *testing.T) {
 	}
 }
 
-// A take that overtakes the mark brings a donor again whose lease has ended: the mark stays, and nobody is
-// offered the donor within the hold.
+// A take that overtakes the mark brings a donor again after the lease ended. The mark stays, and no agent is offered
+// the donor within the hold.
 func TestTakeThatOvertakesTheMark(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 3)
@@ -437,8 +437,8 @@ func TestTakeThatOvertakesTheMark(t *testing.T) {
 	}
 }
 
-// Another terminal of the same agent takes the donor on this screen, whose lease has ended, and gives her up. Her
-// attempt is recorded meanwhile: its mark stays, nobody is offered the donor, and that terminal has another one.
+// Another terminal of the same agent takes the donor on this screen after the lease ended, and gives her up. Her
+// attempt is recorded in between. Its mark stays, no agent is offered the donor, and that terminal has another one.
 func TestTakeOfAnotherTerminalLeavesTheDonor(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 4)
@@ -581,7 +581,7 @@ func TestKeysAskOnceForALostDonor(t *testing.T) {
 	}
 }
 
-// A donor who was skipped does not come again before the others, whatever became of the lease.
+// A skipped donor does not come again before the others, whatever happens to the lease.
 func TestSkippedDonorComesAfterTheOthers(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()

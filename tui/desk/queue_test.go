@@ -19,13 +19,13 @@ func requested(n int) apitype.Call {
 	return apitype.Call{UUID: callID(n), PersonUUID: callID(100 + n), Status: apitype.CallRequested, Type: apitype.CallHappy, RequestedAt: apitype.NewTime(morning.Add(-time.Duration(n) * time.Hour))}
 }
 
-// A callback that comes due is said, and comes before the call that was taken for after this one.
+// A due callback is announced, and comes before the call that was taken ahead.
 func TestCallbackThatComesDue(t *testing.T) {
 	t.Parallel()
 	const due = "a callback is due: it comes next"
 	for _, test := range []struct {
 		name        string
-		before, now int // So many are due; -1: not counted yet.
+		before, now int // The number of due calls. -1 if not counted yet.
 		ahead, isIt bool
 		want        []string
 		held        int
@@ -103,8 +103,8 @@ func TestQueueKeepsNothingOfEndedCalls(t *testing.T) {
 	}
 }
 
-// Every call that waits is learned anew, the one that is next, too; where the person is not shown
-// with it, what was known of them stays.
+// The desk learns every waiting call again, the next one too. Known details of a person stay if the list does not show
+// them.
 func TestQueueLearnsWhatChanged(t *testing.T) {
 	t.Parallel()
 	q := newQueue(newDay())

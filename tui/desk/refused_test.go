@@ -36,7 +36,7 @@ func (f *floor) mobile(person apitype.UUID) string {
 	return *p.MobilePhoneNumber
 }
 
-// heard reports whether the agent was told a text.
+// heard reports whether the agent got a message with a text.
 func (a *agent) heard(text string) bool { return strings.Contains(strings.Join(a.told, "\n"), text) }
 
 // keep answers the question about the overtaken details with a key.
@@ -50,8 +50,8 @@ func (a *agent) keep(key string) {
 	}
 }
 
-// A refused correction is asked about at once. After ten minutes without an answer the result is sent alone, and the
-// agent is told which correction was not made; it stays in the outbox.
+// A refused correction is asked about at once. After ten minutes without an answer the result is sent alone, and a
+// message names the correction that stays in the outbox.
 func TestResultIsSentAloneWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 6)
@@ -79,7 +79,7 @@ func TestResultIsSentAloneWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// A result that says that the record was corrected waits for the answer, and the donor stays protected.
+// A result that means "corrected" waits for the answer, and the donor stays protected.
 func TestCorrectedResultWaitsForTheAnswer(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 6)
@@ -124,7 +124,7 @@ func (f *floor) organizations() (ids []string) {
 	return ids
 }
 
-// Each of several overtaken corrections is offered, one after the other, also those that an earlier desk left.
+// Each of several overtaken corrections is offered in turn, also those from an earlier desk.
 func TestEachOvertakenCorrectionIsOffered(t *testing.T) {
 	t.Parallel()
 	for _, closes := range []bool{false, true} {

@@ -27,7 +27,7 @@ func floorCall() *apitype.Call {
 	})}
 }
 
-// floorService has settings, and says by their ETag that they still hold.
+// floorService has settings, with an ETag that shows whether they still hold.
 type floorService struct{ answers }
 
 func (f floorService) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -61,8 +61,8 @@ func readFloor(t *testing.T, d *Day) {
 	work(t, d, d.drain())
 }
 
-// Two empty homes on one service show the same results, effects, scripts, hours and names. Nothing that earlier calls
-// had stands beside them.
+// Two empty homes on one service show the same results, effects, scripts, hours and names. No results of earlier calls
+// come with them.
 func TestTwoHomesHaveOneFloor(t *testing.T) {
 	t.Parallel()
 	sunday := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -119,7 +119,7 @@ func TestSettingsOffline(t *testing.T) {
 	if got := own.againstHours(own.Call, time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)); got != "" {
 		t.Errorf("got %q, want the hours of the profile", got)
 	}
-	// Asked again, the service says that they still hold.
+	// Asked again, the service answers that they still hold.
 	again := floorDay(t, Options{StateFile: path})
 	readFloor(t, again)
 	if again.floor.kept.Load().ETag != `"1"` || len(again.floor.read().Users) != 1 {
@@ -217,7 +217,7 @@ func TestSettingsComeFirst(t *testing.T) {
 	}
 }
 
-// answersOf is a service that answers as a function says: a status and a body.
+// answersOf is a service with the answers of a function: a status and a body.
 type answersOf func(r *http.Request) string
 
 func (a answersOf) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -36,8 +36,7 @@ func TestScriptsAreFilledIn(t *testing.T) {
 	d.Card.pickScript()
 	want := []string{"Dag Anna, u geeft € 1.234,50 per halfjaar aan Helder Water.", "{{.Person.Shoe}} {{"}
 	servicetest.Same(t, "script", want, d.Card.Script)
-	// Of a pledge that has ended nothing is collected: the script says so first, but for a donor who is
-	// asked to come back.
+	// Nothing is collected of an ended pledge. The script begins with that, unless the donor is asked to come back.
 	for _, ended := range []struct {
 		kind   apitype.CallType
 		status apitype.PledgeStatus

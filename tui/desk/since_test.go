@@ -7,8 +7,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// A donor gives since the day of joining, and a pledge that begins later gives from that day: no text says "since" of
-// a day to come.
+// A donor gives since the day of joining, or from the first day of a later pledge. No text has "since" with a future
+// day.
 func TestJoined(t *testing.T) {
 	t.Parallel()
 	zone, err := time.LoadLocation("America/New_York")

@@ -57,13 +57,13 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// independentRings is how many rings of a day go to a donor whom another agent has on the
-// line, if each agent had any of the fifty at random: what a floor has is not far from it.
+// independentRings returns how many calls of a day reach a donor whom another agent has on the line, if each agent has
+// any of the fifty at random. A real floor is not far from it.
 func independentRings(agents, ringsEach int) float64 {
 	return float64(agents*ringsEach) * (1 - math.Pow(1-1.0/50, float64(agents-1)))
 }
 
-// simulatedRings plays a day of a floor whose agents take four minutes a call in the mean.
+// simulatedRings plays a day of a floor with calls of four minutes on average.
 func simulatedRings(random *rand.Rand, agents, ringsEach int) (double int) {
 	type work struct {
 		call apitype.UUID
@@ -91,9 +91,9 @@ func simulatedRings(random *rand.Rand, agents, ringsEach int) (double int) {
 	return double
 }
 
-// What docs/supervisor.md says of floors whose agents ring 120 donors a day each. New calls are
-// liked by many, so that a small floor rings twice more often than agents who choose at
-// random; a large one less often, because those who ring the same donor hold one call.
+// The figures of docs/supervisor.md for floors with 120 calls a day and agent. Many agents prefer new calls, so a small
+// floor has twice the collisions of random choice. A large one has fewer, because agents with the same donor hold one
+// call.
 func TestSpreadOnAFloor(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -107,8 +107,7 @@ func TestSpreadOnAFloor(t *testing.T) {
 	}
 }
 
-// Where the service has no queue, a donor who was called on another call, by whichever agent, is left
-// alone for 4 hours.
+// Without a queue, a donor who was called on another call, by any agent, is left alone for 4 hours.
 func TestSpreadLeavesWhoWasCalledAlone(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(c *apitype.Call, at apitype.Time){

@@ -40,7 +40,7 @@ func TestTablesOfLanguagesMatch(t *testing.T) {
 	}
 }
 
-// A text that is written where it is said is in the tables.
+// A text in the code is in the tables.
 func TestSaidTextsAreTranslated(t *testing.T) {
 	t.Parallel()
 	said := regexp.MustCompile(`\b(?:Say|say|sayf|Refuse|Fail|FailRead)\(("(?:[^"\\]|\\.)*")[,)]`)

@@ -17,7 +17,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// said takes what a desk has told, and how much work it asks for.
+// said takes the desk's messages, and the number of its requests.
 func said(d *Day) (texts []string, jobs int) {
 	for _, e := range d.drain() {
 		if notice, ok := e.(Notice); ok {
@@ -209,7 +209,7 @@ func TestCodes(t *testing.T) {
 	if got, _ := resultsOf(all, apitype.CallWinback); !slices.Equal(got, []string{"z", "y"}) || !all.areKnown() {
 		t.Errorf("got %q, want those of every type", got)
 	}
-	// What another program has put there meanwhile stays.
+	// What another program has put there in between stays.
 	kept := &Codes{path: path}
 	kept.See(apitype.CallWinback, "k")
 	ours := &Codes{path: path}

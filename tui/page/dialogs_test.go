@@ -41,7 +41,7 @@ func hints(d Dialog) string {
 	return strings.Join(all, ", ")
 }
 
-// drawn is a dialog within some cells, without styles where they are told apart by a sign.
+// drawn is a dialog in some cells. It has no styles if a sign replaces them.
 func drawn(d Dialog, s Styles, width, height int) []string {
 	title, lines := d.View(s, width, height)
 	all := []string{title}
@@ -153,7 +153,7 @@ func TestFiltersTakenApart(t *testing.T) {
 	}
 }
 
-// The link of a signature is copied, unless it is none that a browser may open.
+// The link of a signature is copied, unless a browser must not open it.
 func TestSignatureIsCopied(t *testing.T) {
 	t.Parallel()
 	e, _ := scene(t, canned{})
@@ -230,7 +230,7 @@ func TestPersonIsReadWhole(t *testing.T) {
 	}
 }
 
-// TestDialogOverALine shows that a dialog leaves what is around it as it is where each cell travels over SSH.
+// TestDialogOverALine shows that a dialog leaves the cells around it unchanged if each cell travels over SSH.
 func TestDialogOverALine(t *testing.T) {
 	t.Parallel()
 	s := NewStyles("", false, false)

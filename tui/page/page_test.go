@@ -88,7 +88,7 @@ func BenchmarkListFrame(b *testing.B) {
 	}
 }
 
-// callID is an identifier that a reader can tell apart.
+// callID returns an identifier that readers can tell apart.
 func callID(n int) apitype.UUID {
 	id := apitype.MustParseUUID("c0000000-0000-4000-8000-000000000000")
 	id[1], id[15] = byte(n), byte(n)
@@ -116,7 +116,7 @@ func TestCopiedValuesWorkEverywhere(t *testing.T) {
 	}
 }
 
-// texts are the texts of messages; nil for none.
+// texts returns the texts of messages. Nil if there are none.
 func texts(messages []Message) (all []string) {
 	for _, m := range messages {
 		all = append(all, m.Text)

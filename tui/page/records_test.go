@@ -26,7 +26,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden drawings")
 
-// golden compares lines with a file of testdata; escape stands as ^ there.
+// golden compares lines with a file of testdata. The file has ^ for escape.
 func golden(t *testing.T, name string, lines []string) {
 	t.Helper()
 	got := strings.ReplaceAll(strings.Join(lines, "\n")+"\n", "\x1b", "^")
@@ -110,7 +110,7 @@ func ago(d time.Duration) apitype.Time { return apitype.NewTime(morning.Add(-d))
 
 const aDay = 24 * time.Hour
 
-// scene is what pages are drawn with, at a service that answers as is said.
+// scene holds the parts that draw pages, at a service with prepared answers.
 func scene(t *testing.T, answers canned) (*Env, *host) {
 	t.Helper()
 	client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Transport: answers, Now: func() time.Time { return morning }, Tries: 1})
@@ -189,7 +189,7 @@ func gift() apitype.Pledge {
 	}
 }
 
-// ring has all that a call may have.
+// ring has every part of a call.
 func ring() apitype.Call {
 	return apitype.Call{
 		UUID: callID(91), Status: "completed", Type: apitype.CallHappy, RequestedAt: ago(15 * aDay), LastUpdatedAt: ago(time.Minute), AttemptsCount: 2, CompletedAt: new(ago(time.Hour)), CancelledAt: new(ago(2 * time.Hour)),
@@ -203,7 +203,7 @@ func ring() apitype.Call {
 
 func bare(width int) widget.Frame { return widget.Frame{Width: width, Bare: true} }
 
-// Each field of each record, as it is shown, masked and not, and where it leads.
+// Each field of each record: its text, masked and not, and its link.
 func TestRecordsAreDrawn(t *testing.T) {
 	t.Parallel()
 	e, _ := scene(t, nil)
@@ -244,14 +244,14 @@ func TestRecordsAreDrawn(t *testing.T) {
 	}
 }
 
-// said is what the host was told since it was asked last.
+// said returns the host's messages since the last call.
 func (h *host) said() string {
 	told := strings.Join(h.told, "; ")
 	h.told = nil
 	return told
 }
 
-// The floor of a supervisor: who rings, and what waits.
+// The floor of a supervisor: who is on a call, and which calls wait.
 func TestFloorIsDrawn(t *testing.T) {
 	t.Parallel()
 	e, _ := scene(t, canned{
@@ -366,7 +366,7 @@ func TestOutboxIsDrawn(t *testing.T) {
 	}
 }
 
-// An agent copies what a call shows, and is told what became of the last calls.
+// An agent copies parts of a call, and sees the outcomes of the last calls.
 func TestCopiesAndFates(t *testing.T) {
 	t.Parallel()
 	e, _ := scene(t, nil)

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// A role has a colour that is the same in every terminal, none is there under NO_COLOR, and a warning stands out in each
-// theme.
+// A role has the same colour in every terminal. NO_COLOR has none, and a warning stands out in each theme.
 func TestThemes(t *testing.T) {
 	t.Parallel()
 	ofTerminal := regexp.MustCompile(`^\x1b\[(?:[147]|[34]8;5;[0-9]+|;)*m`)

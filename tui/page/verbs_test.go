@@ -27,7 +27,7 @@ func TestPromptGoesBack(t *testing.T) {
 	}
 }
 
-// A count that fails says so, and one that is stopped can be seen to be.
+// A count that fails shows it, and a stopped one is visible as such.
 func TestStatsThatStop(t *testing.T) {
 	t.Parallel()
 	e, _ := scene(t, nil)

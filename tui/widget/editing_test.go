@@ -11,7 +11,7 @@ import (
 	"fundesk/render"
 )
 
-// editing is what a page asks of either editor.
+// editing is a page's view of either editor.
 type editing interface {
 	Insert(text string)
 	Value() string
@@ -105,7 +105,7 @@ func TestTextAreaHasLines(t *testing.T) {
 		name string
 		text string
 		keys []string
-		want string // With a bar where the next character goes.
+		want string // With a bar at the place of the next character.
 	}{
 		{"enter", "ab", []string{"left", "enter"}, "a\n|b"},
 		{"pasted lines", "a\r\nb\rc", nil, "a\nb\nc|"},
@@ -226,7 +226,7 @@ func TestEditingAsAModel(t *testing.T) {
 	})
 }
 
-// The cursor counts no style that the library puts around what is selected, and shows where a line ends.
+// The cursor counts no style that the library puts around a selection, and shows the end of a line.
 func TestCursorInAStyledLine(t *testing.T) {
 	t.Parallel()
 	mark := func(text string) string { return "[" + text + "]" }

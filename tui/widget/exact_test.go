@@ -92,7 +92,7 @@ func TestFitToTheCell(t *testing.T) {
 	}
 }
 
-// A frame stands around its lines, and over the middle of a screen.
+// A frame surrounds its lines, over the middle of a screen.
 func TestFrameToTheCell(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A name with several hosts is refused, whatever way it says so. Spec gap: S43.
+// A name with several hosts is refused, in each notation. Spec gap: S43.
 // Promise S43: a name with several hosts is refused.
 func TestSeveralHostsAreRefused(t *testing.T) {
 	t.Parallel()
@@ -58,7 +58,7 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = c.Close() })
 	peer := <-silent
-	last := time.AfterFunc(10*time.Second, func() { _ = peer.Close() }) // So that the test ends where nothing gives it up.
+	last := time.AfterFunc(10*time.Second, func() { _ = peer.Close() }) // So that the test ends even without a deadline.
 	t.Cleanup(func() { last.Stop(); _ = peer.Close() })
 	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("got %v, want that it took too long", err)
@@ -78,7 +78,7 @@ type safe struct{ error }
 
 func (safe) SafeToRetry() bool { return true }
 
-// A server was not reached where no connection could be made, or nothing was sent on one; a refusal came from it.
+// A server was not reached if no connection was made, or nothing was sent on it. A refusal came from it.
 func TestWhenAServerWasNotReached(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestEncryptionIsNamed refuses a server off this machine whose name does not say how it is encrypted.
+// TestEncryptionIsNamed refuses a server off this machine if its name does not choose the encryption.
 func TestEncryptionIsNamed(t *testing.T) {
 	for _, test := range []struct {
 		name string

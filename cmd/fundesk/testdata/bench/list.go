@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// pageSize is what both fundesk and its yardstick ask for.
+// pageSize is the page size of both fundesk and its yardstick.
 const pageSize = 500
 
 // list is a service that has one long list of calls, and answers from memory.

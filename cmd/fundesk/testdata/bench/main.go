@@ -44,7 +44,7 @@ func main() {
 	}
 }
 
-// programs are what is measured.
+// programs lists the programs that are measured.
 type programs struct {
 	folder, fundesk, bare, floor string
 	list                         *list
@@ -99,7 +99,7 @@ func bench(calls, runs int, only string) (err error) {
 	return err
 }
 
-// outcome is what one run took.
+// outcome is the cost of one run.
 type outcome struct {
 	wall   time.Duration
 	first  time.Duration // Until the first byte of output.
@@ -146,7 +146,7 @@ func (p programs) run(program string, args ...string) (outcome, error) {
 	return o, nil
 }
 
-// environment is that of every program.
+// environment is the environment of every program.
 func (p programs) environment() []string {
 	return append(os.Environ(), "HOME="+p.folder, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=",
 		"FUNDESK_PROFILE=", "FUNDESK_BASE_URL="+p.url, "FUNDESK_TOKEN="+p.token)
@@ -174,7 +174,7 @@ func (p programs) weigh(own, yardstick []string) (a, b float64, err error) {
 	return x.memory, y.memory, err
 }
 
-// command is a command line as one that takes turns.
+// command is a command line that takes turns with others.
 func (p programs) command(args []string) func() (outcome, error) {
 	return func() (outcome, error) { return p.run(args[0], args[1:]...) }
 }

@@ -20,12 +20,12 @@ import (
 // What the terminal interface holds when its memory is read.
 const (
 	terminalRows    = 10_000
-	terminalPersons = 7_000 // Who have more calls than that.
+	terminalPersons = 7_000 // They have more calls than that.
 	terminalRest    = 3 * time.Second
 )
 
-// terminal is the memory of the terminal interface with many rows of a real service,
-// beside the least program of the same library. Only Linux tells it.
+// terminal is the memory of the terminal interface with many rows of a real service, compared with the least program of
+// the same library. Only Linux reports it.
 func (p programs) terminal() (err error) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		return nil
@@ -162,7 +162,7 @@ func (s *screen) quiet(wait time.Duration) (drawn string) {
 
 var rowCount = regexp.MustCompile(`([\d,]+) calls`)
 
-// loadRows goes to the end of the list until so many rows are there.
+// loadRows goes to the end of the list until it has enough rows.
 func (s *screen) loadRows(want int) error {
 	s.quiet(time.Second)
 	last := ""
@@ -183,7 +183,7 @@ func (s *screen) loadRows(want int) error {
 	return fmt.Errorf("the terminal interface shows %q calls, want %d", last, want)
 }
 
-// memory is what the program has in memory now and had at most, in MB.
+// memory returns the present and the highest memory of the program, in MB.
 func (s *screen) memory() (now, most float64, err error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.command.Process.Pid))
 	if err != nil {

@@ -47,7 +47,7 @@ func create(list, file, atATime string) error {
 	return errors.Join(append(failed, scanner.Err())...)
 }
 
-// post creates one record under a new uuid: those of fundesk have one too.
+// post creates one record under a new uuid, as fundesk does.
 func post(client *http.Client, list string, line []byte) error {
 	method, url, body := http.MethodPost, list, append([]byte(`{"uuid":"`+apitype.NewUUID().String()+`",`), line[1:]...)
 	if given, ok := bytes.CutPrefix(line, []byte(`{"uuid":"`)); ok {

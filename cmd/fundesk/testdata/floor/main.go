@@ -99,7 +99,7 @@ func get(address string, body *bytes.Buffer) error {
 	return err
 }
 
-// page hands every node of a page to use, and is where the next page begins.
+// page hands every node of a page to use, and returns the cursor of the next page.
 func page(body []byte, use func(jsontext.Value) error) (end string, more bool, err error) {
 	var envelope struct {
 		PageInfo struct {

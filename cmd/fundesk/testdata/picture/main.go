@@ -86,7 +86,7 @@ func run(args []string, out io.Writer) error {
 	return err
 }
 
-// picture is some screens. A line that stands on several is drawn once.
+// picture holds some screens. A line that several screens share is drawn once.
 type picture struct {
 	theme
 	columns, rows int
@@ -139,7 +139,7 @@ func (p *picture) svg() string {
 	return b.String()
 }
 
-// timing shows one frame after the other, for ever; the last one stays where nothing moves.
+// timing shows one frame after the other without end. Without animation the last one stays.
 func (p *picture) timing() string {
 	var total float64
 	for _, seconds := range p.seconds {
@@ -189,7 +189,7 @@ func (p *picture) line(screen *vt.Emulator, y int) string {
 	return b.String()
 }
 
-// cellStyle is how a cell is drawn.
+// cellStyle holds the look of a cell.
 type cellStyle struct{ ink, paper, attributes string }
 
 func (p *picture) styleAt(screen *vt.Emulator, x, y int) cellStyle {

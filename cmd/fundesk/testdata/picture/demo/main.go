@@ -1,5 +1,4 @@
-// Command demo is fundesk at a time that is always the same, so that two pictures of its
-// sample data differ only where the screens do.
+// Command demo runs fundesk at a fixed time, so that two pictures of its sample data differ only in the screens.
 package main
 
 import (
@@ -29,7 +28,7 @@ func main() {
 	}))
 }
 
-// still is the demo without colleagues, who would take the calls that a picture shows.
+// still is the demo without colleagues. They would take the calls of a picture.
 type still struct{ *embedded.Service }
 
 func (still) Work(context.Context) {}
