@@ -59,17 +59,27 @@ func synced(t *testing.T, h *servicetest.Harness, handler http.Handler) string {
 			names = append(names, column.name)
 		}
 		statement := fmt.Sprintf("SELECT json_array(%s) FROM %s ORDER BY 1", strings.Join(names, ", "), table.name)
-		rows, err := c.db.QueryContext(t.Context(), statement)
-		servicetest.Check(t, err)
-		for rows.Next() {
-			var line string
-			servicetest.Check(t, rows.Scan(&line))
+		for _, line := range linesOf(t, c, statement) {
 			fmt.Fprintln(&all, table.name, line)
 		}
-		servicetest.Check(t, rows.Err())
 	}
 	servicetest.Check(t, c.Close())
 	return all.String()
+}
+
+// linesOf returns the answer of a statement that selects one text.
+func linesOf(t *testing.T, c *Copy, statement string) (lines []string) {
+	t.Helper()
+	rows, err := c.db.QueryContext(t.Context(), statement)
+	servicetest.Check(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var line string
+		servicetest.Check(t, rows.Scan(&line))
+		lines = append(lines, line)
+	}
+	servicetest.Check(t, rows.Err())
+	return lines
 }
 
 // A first reading stores a record once that comes twice, and ends with all indexes, whatever its memory holds.

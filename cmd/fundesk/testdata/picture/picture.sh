@@ -94,7 +94,7 @@ draw desk "$work/desk.txt"
 pages() {
   begin "$1"
   keys 2
-  wait_for 'gives  '
+  wait_for 'donates  '
   capture calls
   keys 6
   wait_for 'R counts anew'
