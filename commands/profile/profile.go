@@ -14,7 +14,6 @@
 package profile
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -41,7 +40,7 @@ const EmbeddedPrefix = "embedded:"
 type Config struct {
 	Current  string             `toml:"current,omitempty"`
 	Theme    string             `toml:"theme,omitempty"` // For profiles without one.
-	Mouse    bool               `toml:"mouse,omitzero"`  // In every profile.
+	Mouse    bool               `toml:"mouse,omitempty"` // In every profile.
 	Profiles map[string]Profile `toml:"profiles,omitempty"`
 }
 
@@ -84,7 +83,7 @@ type Profile struct {
 	// Of the terminal interface.
 	Theme string `toml:"theme,omitempty" json:"theme,omitempty"`
 	// The terminal interface takes clicks.
-	Mouse bool `toml:"mouse,omitzero" json:"mouse,omitempty"`
+	Mouse bool `toml:"mouse,omitempty" json:"mouse,omitempty"`
 	// How the Desk dials.
 	Dial Dial `toml:"dial,omitempty" json:"dial,omitempty"`
 	// The language of the Desk's texts: en, nl or de. Empty means the locale's.
@@ -160,9 +159,15 @@ func CheckName(name string) error {
 
 // Load reads the configuration; without one it is empty.
 func (s Store) Load() (Config, error) {
+	config, _, err := s.load()
+	return config, err
+}
+
+// load is [Store.Load] with the text of the file.
+func (s Store) load() (Config, string, error) {
 	config := Config{Profiles: map[string]Profile{}}
 	if s.Dir == "" {
-		return config, ErrNoFolder
+		return config, "", ErrNoFolder
 	}
 	err := durable.CheckTrust(s.Path()) // The file decides which program runs, and where tokens go.
 	var data []byte
@@ -170,17 +175,26 @@ func (s Store) Load() (Config, error) {
 		data, err = os.ReadFile(s.Path())
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return config, nil
+		return config, "", nil
 	}
 	if err != nil {
-		return config, fmt.Errorf("read the configuration: %w", err)
+		return config, "", fmt.Errorf("read the configuration: %w", err)
 	}
-	meta, err := toml.Decode(string(data), &config)
+	config, err = decode(string(data))
 	if err != nil {
-		return config, fmt.Errorf("read %s: %w", s.Path(), err)
+		return config, "", fmt.Errorf("read %s: %w", s.Path(), err)
+	}
+	return config, string(data), nil
+}
+
+func decode(text string) (Config, error) {
+	var config Config
+	meta, err := toml.Decode(text, &config)
+	if err != nil {
+		return config, err
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return config, fmt.Errorf("read %s: unknown key %s", s.Path(), unknown[0])
+		return config, fmt.Errorf("unknown key %s", unknown[0])
 	}
 	if config.Profiles == nil {
 		config.Profiles = map[string]Profile{}
@@ -188,8 +202,17 @@ func (s Store) Load() (Config, error) {
 	return config, nil
 }
 
+// encode returns the canonical text of a configuration. Equal texts are equal configurations.
+func encode(config Config) (string, error) {
+	var text strings.Builder
+	if err := toml.NewEncoder(&text).Encode(config); err != nil {
+		return "", fmt.Errorf("write the configuration: %w", err)
+	}
+	return text.String(), nil
+}
+
 // Change changes the configuration as it is now, one program after the other; when change
-// fails it stays as it was.
+// fails it stays as it was. The rest of the file stays as its user wrote it, with its comments.
 func (s Store) Change(change func(*Config) error) error {
 	if s.Dir == "" {
 		return ErrNoFolder
@@ -201,18 +224,49 @@ func (s Store) Change(change func(*Config) error) error {
 	if unlock, err := durable.Lock(filepath.Join(s.Dir, "config.lock")); err == nil {
 		defer unlock()
 	}
-	config, err := s.Load()
-	if err == nil {
-		err = change(&config)
-	}
+	config, text, err := s.load()
 	if err != nil {
 		return err
 	}
-	var text bytes.Buffer
-	if err := toml.NewEncoder(&text).Encode(config); err != nil {
-		return fmt.Errorf("write the configuration: %w", err)
+	before, err := encode(config)
+	if err != nil {
+		return err
 	}
-	return WriteFile(s.Path(), text.Bytes())
+	if err := change(&config); err != nil {
+		return err
+	}
+	wanted, err := encode(config)
+	if err != nil || wanted == before {
+		return err
+	}
+	text, err = s.rewritten(text, before, wanted)
+	if err != nil {
+		return err
+	}
+	return WriteFile(s.Path(), []byte(text))
+}
+
+// rewritten returns the text of the file with a change, once it has read it back as the wanted configuration.
+func (s Store) rewritten(text, before, wanted string) (string, error) {
+	if strings.TrimSpace(text) == "" {
+		return wanted, nil
+	}
+	text, err := edited(text, before, wanted)
+	var config Config
+	if err == nil {
+		config, err = decode(text)
+	}
+	var got string
+	if err == nil {
+		got, err = encode(config)
+	}
+	if err == nil && got != wanted {
+		err = errors.New("the changed file would mean something else")
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s is as it was; edit it by hand: %w", s.Path(), err)
+	}
+	return text, nil
 }
 
 // WriteFile writes a file of its owner's atomically: after a crash there is the old one

@@ -56,7 +56,7 @@ func TestStore(t *testing.T) {
 func TestSaveFollowsALink(t *testing.T) {
 	t.Parallel()
 	kept := filepath.Join(t.TempDir(), "fundesk.toml")
-	if err := os.WriteFile(kept, []byte("current = \"old\"\n"), 0o600); err != nil {
+	if err := os.WriteFile(kept, []byte("# Ours.\ncurrent = \"old\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	store := profile.Store{Dir: t.TempDir()}
@@ -66,8 +66,8 @@ func TestSaveFollowsALink(t *testing.T) {
 	if err := store.Change(to(profile.Config{Current: "new"})); err != nil {
 		t.Fatalf("Change: %v", err)
 	}
-	if text, err := os.ReadFile(kept); err != nil || !strings.Contains(string(text), "new") {
-		t.Errorf("got %q, %v, want the new configuration", text, err)
+	if text, err := os.ReadFile(kept); err != nil || string(text) != "# Ours.\ncurrent = \"new\"\n" {
+		t.Errorf("got %q, %v, want the new configuration below the comment", text, err)
 	}
 	if target, err := os.Readlink(store.Path()); err != nil || target != kept {
 		t.Errorf("got a link to %q, %v, want it as it was", target, err)
