@@ -103,6 +103,30 @@ func TestLargeScreenIsNotBlank(t *testing.T) {
 	}
 }
 
+// The head of the card is never cut: it has shorter words on a narrow pane.
+func TestHeadOfTheCardIsWhole(t *testing.T) {
+	t.Parallel()
+	for _, language := range []string{"en", "nl", "de"} {
+		w := newQueueWorld(t)
+		w.options.Language = language
+		w.Clock.Advance(8 * 24 * time.Hour)
+		d := newDriver(t, w.options)
+		d.press("n")
+		for _, width := range []int{80, 100, 120, 160, 200} {
+			d.send(tea.WindowSizeMsg{Width: width, Height: 36})
+			head := ""
+			for line := range strings.Lines(d.text()) {
+				if head == "" && strings.Contains(line, "◷") {
+					head = line
+				}
+			}
+			if head == "" || strings.Contains(head, "…") {
+				t.Errorf("%s, %d columns: got the head %q, want it whole", language, width, head)
+			}
+		}
+	}
+}
+
 // Space ticks the fact at the pointer and goes on. The line of ctrl+s counts the ticks, no question asks for them, and
 // the draft keeps them.
 func TestTicksAreKept(t *testing.T) {

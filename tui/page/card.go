@@ -252,11 +252,18 @@ func (c *card) headLine() string {
 	if whose != "" {
 		aside += " " + Clean(c.Say(whose))
 	}
+	age := now.Sub(call.RequestedAt.Time)
+	short := string(render.AppendAge(nil, max(age, 0)))
 	tries, most := c.Day.Card.Tries(*call)
 	title := ""
-	for _, words := range [][2]string{{c.Day.Ago(call.RequestedAt.Time), tries + most}, {c.Day.Ago(call.RequestedAt.Time), tries}, {string(render.AppendAge(nil, max(now.Sub(call.RequestedAt.Time), 0))), tries}} {
-		asked := c.Say("requested") + " " + words[0]
-		if now.Sub(call.RequestedAt.Time) > overdue {
+	for _, words := range [][2]string{
+		{c.Say("requested") + " " + c.Day.Ago(call.RequestedAt.Time), tries + most},
+		{c.Say("requested") + " " + c.Day.Ago(call.RequestedAt.Time), tries},
+		{c.Say("requested") + " " + short, tries},
+		{short, tries},
+	} {
+		asked := words[0]
+		if age > overdue {
 			asked = s.bold(asked)
 		}
 		if title = kind + " · " + asked + " · " + words[1]; !c.Day.Checked {
