@@ -303,6 +303,7 @@ func (d *Day) restore(c Change) {
 	d.queue.dismissed[call.UUID] = false
 	d.leases.unprotect(call.UUID)
 	d.leave()
+	d.opensCall()
 	draft := c.from.draft
 	if since := d.Form.newest(call.UUID, d.Changes.draftOf(call.UUID)); since != nil {
 		draft.Notes = outbox.JoinNotes("", draft.Notes, since.Notes)

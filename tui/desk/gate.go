@@ -13,7 +13,7 @@ const restTime = time.Second
 
 // gate decides when the call on the Desk changes. A change that the agent asked for with the latest key passes at
 // once. Any other change never replaces a shown call: it is offered. Without a shown call it waits until no text field
-// or dialog is open and the keyboard is idle.
+// or dialog is open, the keyboard is idle, and no pause is on.
 type gate struct {
 	*base
 	// Busy reports whether a text field or a dialog has the keys. Nil means never.
@@ -54,7 +54,7 @@ func (g *gate) admit(a arrival) {
 		a.run()
 	case g.day.Call != nil:
 		g.offer(a)
-	case g.isFree():
+	case g.isFree() && !g.day.IsPaused() && !g.day.pause.isSent:
 		a.run()
 	default:
 		g.waiting = append(g.waiting, a)
@@ -142,6 +142,7 @@ func (d *Day) takeCall(id apitype.UUID) {
 		}
 	}
 	d.leave()
+	d.opensCall()
 	d.Gate.askedAt = d.Guard.presses
 	d.Wanted, d.NoneLeft = false, false
 	d.Taking, d.unleased, d.callbackReason = true, id, d.reasonOf(id)

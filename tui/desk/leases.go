@@ -165,7 +165,7 @@ func (s *leases) prefetch() { s.serve() }
 
 // takeLease asks the queue for the next call.
 func (s *leases) takeLease() {
-	if s.taking {
+	if s.taking || s.day.IsPaused() {
 		return
 	}
 	s.taking = true
@@ -283,6 +283,17 @@ func (s *leases) releaseLease(call apitype.UUID) {
 	do(&s.events, "lease released", func(ctx context.Context) (any, error) {
 		return nil, s.Client.Queue.Release(ctx, id, apitype.DeferRequest{})
 	}, func(any, error) {}) // A lease that cannot be released expires.
+}
+
+// hold adds the lease of an opened call. The latest reading replaces an earlier lease.
+func (s *leases) hold(l lease, isLatest bool) {
+	if before := s.leaseOf(l.CallUUID); before != nil {
+		if !isLatest || before.LeaseUUID == l.LeaseUUID {
+			return
+		}
+		s.endLease(before.LeaseUUID)
+	}
+	s.held = append(s.held, l)
 }
 
 func (s *leases) endLease(id apitype.UUID) {

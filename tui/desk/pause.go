@@ -16,6 +16,12 @@ type pause struct {
 	reason apitype.PauseReason // Empty without a pause.
 	since  time.Time
 	isSent bool // A change of the state is under way.
+	// isOver means that the agent opened a call while the pause was under way: it ends at once.
+	isOver bool
+	// isUnsure means that the service may have another state: an answer was lost, or a lease and a pause crossed.
+	isUnsure bool
+	next     apitype.PauseReason // Of a pause that waits for the change under way. Empty without one.
+	changes  int                 // A reading that was asked for before the latest one is old.
 }
 
 // IsPaused reports whether the agent takes no calls.
@@ -38,15 +44,28 @@ func SpentText(spent time.Duration) string {
 // Pause gives the call on the Desk and all leases back, and takes no calls until the agent resumes. What was typed stays
 // a draft.
 func (d *Day) Pause(reason apitype.PauseReason) []Event {
-	request := apitype.UserStateRequest{State: apitype.UserPaused, Reason: &reason}
-	d.setState(request, func(state apitype.UserState, err error) {
-		if err != nil {
-			d.fail("not paused", err)
-			return
-		}
-		d.showPause(reason, state.Since)
-	})
+	d.startPause(reason)
 	return d.drain()
+}
+
+func (d *Day) startPause(reason apitype.PauseReason) {
+	if d.pause.isSent { // The service takes two at one time in any order.
+		d.pause.next = reason
+		return
+	}
+	d.setState(reason, func(state apitype.UserState, err error) {
+		isOver := d.pause.isOver
+		d.pause.isOver = false
+		switch {
+		case err != nil:
+			d.fail("not paused", err)
+		case isOver:
+			d.pause.isUnsure = true
+			d.reopen()
+		default:
+			d.showPause(reason, state.Since)
+		}
+	})
 }
 
 // EndPause makes the agent ready again.
@@ -54,33 +73,95 @@ func (d *Day) EndPause() []Event {
 	if d.pause.isSent {
 		return d.drain()
 	}
-	d.setState(apitype.UserStateRequest{State: apitype.UserReady}, func(_ apitype.UserState, err error) {
+	since := d.pause.since
+	d.setState("", func(_ apitype.UserState, err error) {
 		if err != nil {
 			d.fail("still paused", err)
 			return
 		}
-		d.sayf("the pause of %s is over", SpentText(d.Now().Sub(d.pause.since)))
-		d.pause = pause{}
+		d.sayf("the pause of %s is over", SpentText(d.Now().Sub(since)))
+		d.pause.reason = ""
 	})
 	return d.drain()
 }
 
-func (d *Day) setState(request apitype.UserStateRequest, takeIn func(apitype.UserState, error)) {
-	d.pause.isSent = true
+// setState sends the reason of a pause, or that the agent is ready.
+func (d *Day) setState(reason apitype.PauseReason, takeIn func(apitype.UserState, error)) {
+	d.pause.isSent, d.pause.isOver, d.pause.isUnsure = true, false, false
+	d.pause.changes++
+	request := apitype.UserStateRequest{State: apitype.UserReady}
+	if reason != "" {
+		request = apitype.UserStateRequest{State: apitype.UserPaused, Reason: &reason}
+	}
 	agent := d.leases.agent()
 	do(&d.events, "state of the agent set", func(ctx context.Context) (apitype.UserState, error) {
 		return apiclient.Decoded(d.Client.Queue.SetState(ctx, agent, request))
 	}, func(state apitype.UserState, err error) {
 		d.pause.isSent = false
-		takeIn(state, err)
+		next := d.pause.next
+		d.pause.next = ""
+		switch apiclient.KindOf(err) {
+		case apiclient.KindUnavailable, apiclient.KindInterrupted:
+			d.pause.isUnsure = true // The next poll tries again.
+			takeIn(state, err)
+		default:
+			takeIn(state, err)
+			d.settlePause()
+		}
+		if next != "" {
+			d.startPause(next)
+		}
 	})
 }
 
-// showPause takes in a pause that the service has. It has ended the leases.
-func (d *Day) showPause(reason apitype.PauseReason, since apitype.Time) {
-	d.pause.reason, d.pause.since = reason, since.Time
-	d.leave()
-	d.Wanted, d.NoneLeft = false, false
+// settlePause sends the state that the Desk shows, if the service may have another one.
+func (d *Day) settlePause() {
+	if !d.pause.isUnsure || d.pause.isSent {
+		return
+	}
+	reason := d.pause.reason
+	d.setState(reason, func(state apitype.UserState, err error) {
+		if err == nil && reason != "" && d.IsPaused() {
+			d.pause.since = state.Since.Time
+		}
+	})
+}
+
+// opensCall ends a pause, because the agent opens a call.
+func (d *Day) opensCall() {
+	d.pause.changes++
+	d.pause.next = ""
+	switch {
+	case d.IsPaused():
+		d.sayf("the pause of %s is over", SpentText(d.Now().Sub(d.pause.since)))
+		d.pause.reason, d.pause.isUnsure = "", true
+		d.settlePause()
+	case d.pause.isSent:
+		d.pause.isOver = true
+	}
+}
+
+// meetsPause notes that the service has leased an opened call, before or after a pause.
+func (d *Day) meetsPause() {
+	if d.IsPaused() || d.pause.isSent {
+		d.pause.isUnsure = true
+		d.settlePause()
+	}
+}
+
+// reopen leases the call again that the agent opened while a pause was under way, which ended its lease.
+func (d *Day) reopen() {
+	d.endLeases()
+	if d.Call != nil {
+		d.unleased = d.Call.UUID
+	}
+	if !d.unleased.IsZero() {
+		d.reread(d.unleased, d.Gate.askedAt)
+	}
+}
+
+// endLeases forgets the leases that a pause has ended.
+func (d *Day) endLeases() {
 	for _, l := range slices.Clone(d.leases.held) {
 		if !d.keepsBack(l.CallUUID) {
 			d.leases.endLease(l.LeaseUUID)
@@ -88,15 +169,24 @@ func (d *Day) showPause(reason apitype.PauseReason, since apitype.Time) {
 	}
 }
 
-// onOwnState takes in the state that the service has for the agent, which another Desk may have set.
-func (d *Day) onOwnState(is apitype.QueueAgent) {
+// showPause takes in a pause that the service has. It has ended the leases.
+func (d *Day) showPause(reason apitype.PauseReason, since apitype.Time) {
+	d.pause.reason, d.pause.since = reason, since.Time
+	d.leave()
+	d.Wanted, d.NoneLeft = false, false
+	d.endLeases()
+}
+
+// onOwnState takes in the state that the service has for the agent, which another Desk may have set. It was asked for
+// after so many changes of this Desk.
+func (d *Day) onOwnState(is apitype.QueueAgent, changes int) {
 	isPaused := is.State == apitype.UserPaused && is.Reason != nil && is.Since != nil
 	switch {
-	case d.pause.isSent:
-	case isPaused && !d.IsPaused() && d.Call == nil:
+	case d.pause.isSent, d.pause.isUnsure, d.pause.changes != changes:
+	case isPaused && !d.IsPaused() && d.Call == nil && !d.Taking:
 		d.showPause(*is.Reason, *is.Since)
 	case !isPaused:
-		d.pause = pause{}
+		d.pause.reason = ""
 	}
 }
 

@@ -188,10 +188,11 @@ func (d *Day) onReread(read callRead, err error) {
 	if read.opens && !passes && d.unleased == read.id {
 		d.unleased = apitype.UUID{} // The service has answered.
 	}
+	if read.opens {
+		d.meetsPause()
+	}
 	if read.lease != nil {
-		if d.leases.leaseOf(read.id) == nil {
-			d.leases.held = append(d.leases.held, *read.lease)
-		}
+		d.leases.hold(*read.lease, d.isCurrent(read))
 		if isLeft {
 			d.leases.releaseLease(read.id)
 		}
@@ -361,6 +362,7 @@ func (d *Day) Poll() []Event {
 	}
 	if d.leases.usable {
 		d.leases.tend()
+		d.settlePause()
 		if d.NoneLeft && d.Call == nil {
 			d.readAll() // The agent waits for a call.
 			return d.drain()

@@ -137,6 +137,7 @@ func (d *Day) readToday() {
 	d.today.asked = d.Now()
 	year, month, day := d.today.asked.Local().Date()
 	since, agent := apitype.NewTime(time.Date(year, month, day, 0, 0, 0, 0, time.Local)), d.leases.agent()
+	changes := d.pause.changes
 	options := apitype.QueueAgentsOptions{Since: &since}
 	if d.Client.Announces(apitype.ExtensionAgentsByUser) { // Other services count all agents.
 		options.UserUUID = &agent
@@ -154,7 +155,7 @@ func (d *Day) readToday() {
 		); i >= 0 {
 			is = answer.Agents[i]
 		}
-		d.onOwnState(is)
+		d.onOwnState(is, changes)
 		d.today.missed = max(is.Attempts-d.Accepted[apiclient.OpAddAttempt], 0)
 		d.today.reached = max(is.Completed-d.Accepted[apiclient.OpCompleteCall], 0)
 	})
