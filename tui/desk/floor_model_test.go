@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -45,6 +46,7 @@ type floorModel struct {
 	agents   []*modelAgent
 	accepted map[string]outbox.Entry // By id.
 	attempts map[string]apitype.UUID // Entries of attempts, by id.
+	reasons  map[string]apitype.UUID // Entries of the reasons of attempts, by id.
 	numbers  map[apitype.UUID]string // What was written last and accepted, by person.
 	broken   []string
 	history  []string
@@ -65,6 +67,7 @@ func newFloorModel(t *testing.T, seed uint64) *floorModel {
 		random:   rand.New(rand.NewPCG(seed, 77)),
 		accepted: map[string]outbox.Entry{},
 		attempts: map[string]apitype.UUID{},
+		reasons:  map[string]apitype.UUID{},
 		numbers:  map[apitype.UUID]string{},
 	}
 	// Other tests hold each answer against openapi.json: this one asks too often for that.
@@ -122,8 +125,11 @@ func (m *floorModel) start(h *modelAgent, events []desk.Event) {
 	h.Changes.Written()
 	entries, _, _ := h.Outbox.List()
 	for _, e := range entries {
-		if e.Op == apiclient.OpAddAttempt {
+		switch e.Op {
+		case apiclient.OpAddAttempt:
 			m.attempts[e.ID+h.dir] = e.UUID
+		case apiclient.OpDescribeAttempt:
+			m.reasons[e.ID+h.dir] = e.UUID
 		}
 	}
 }
@@ -226,7 +232,16 @@ func (m *floorModel) step() {
 // act presses a key of an agent.
 func (m *floorModel) act(n int) {
 	h := m.agents[n]
-	if h.Call == nil {
+	switch {
+	case h.IsPaused():
+		m.note("agent %d: any key", n)
+		m.start(h, h.EndPause())
+		return
+	case m.random.IntN(8) == 0:
+		m.note("agent %d: P, cut %t", n, h.line.isCut)
+		m.start(h, h.Pause(apitype.PauseLunch))
+		return
+	case h.Call == nil:
 		m.start(h, h.Next())
 		return
 	}
@@ -248,12 +263,13 @@ func (m *floorModel) notReached(n int) {
 		return
 	}
 	m.ends(n, "a")
+	reason := slices.Concat([]apitype.NotReached{""}, apitype.NotReachedReasons)[m.random.IntN(5)]
 	if m.random.IntN(3) > 0 {
-		m.start(h, h.NotReached())
+		m.start(h, h.NotReachedFor(reason))
 		return
 	}
 	h.Form.SetNotes("ask for " + h.Call.UUID.String())
-	m.start(h, h.NotReachedWithNote(""))
+	m.start(h, h.NotReachedWithNote(reason))
 }
 
 func (m *floorModel) complete(n int) {
@@ -349,6 +365,8 @@ func (m *floorModel) check() {
 			m.breaks("call %v has %d attempts, want %d: those that were not taken back", id, got, attempts[id])
 		}
 	}
+	m.checkReasons()
+	m.checkPauses()
 	for person, number := range m.numbers {
 		if got := m.mobile(person); got != number {
 			m.breaks("person %v has %s, want %s, which was written last", person, got, number)
@@ -365,10 +383,65 @@ func (m *floorModel) check() {
 	}
 }
 
-// Two agents take donors from the queue, end their calls, undo, go away, and lose their lines, while the back office
-// corrects numbers. A donor is given to neither of them within four hours after the call ended, whatever happens to the
-// change. A lasting attempt counts once, the last value is not overwritten unseen, and no lease stays pending without a
-// change.
+// checkReasons compares the reasons of attempts with those that were accepted. The reason of an attempt that was taken
+// back goes with it.
+func (m *floorModel) checkReasons() {
+	want := map[apitype.UUID]int{}
+	for id, call := range m.reasons {
+		if _, isAccepted := m.accepted[id]; isAccepted {
+			want[call]++
+		}
+	}
+	for _, id := range m.calls {
+		var all apitype.DescribedAttempts
+		m.Do(m.token, http.MethodGet, "/fundesk/v1/calls/"+id.String()+"/attempts", "").Decode(&all)
+		got := 0
+		for _, a := range all.Attempts {
+			if a.Reason != nil {
+				got++
+			}
+		}
+		if got != want[id] {
+			m.breaks("call %v has %d attempts with a reason, want %d", id, got, want[id])
+		}
+	}
+	for n, h := range m.agents {
+		entries, _, _ := h.Outbox.List()
+		for _, e := range entries {
+			if e.Op == apiclient.OpDescribeAttempt && e.State == outbox.StateRejected {
+				m.breaks("agent %d: the reason of an attempt was refused: %s", n, e.LastError)
+			}
+		}
+	}
+}
+
+// checkPauses compares the pauses of the agents with the service. A paused agent has no call and holds no donor, but for
+// changes that wait.
+func (m *floorModel) checkPauses() {
+	var all apitype.QueueAgents
+	m.Do(m.token, http.MethodGet, "/fundesk/v1/queue/agents", "").Decode(&all)
+	for n, h := range m.agents {
+		isPaused := slices.ContainsFunc(all.Agents, func(a apitype.QueueAgent) bool {
+			return a.UserUUID == h.user && a.State == apitype.UserPaused
+		})
+		if isPaused != h.IsPaused() {
+			m.breaks("agent %d: the Desk is paused %t, and the service %t", n, h.IsPaused(), isPaused)
+		}
+		if h.IsPaused() && h.Call != nil {
+			m.breaks("agent %d is paused with a call on the desk", n)
+		}
+		for _, l := range m.leases() {
+			if isPaused && l.UserUUID == h.user && !l.Pending {
+				m.breaks("agent %d is paused and holds %v", n, l.CallUUID)
+			}
+		}
+	}
+}
+
+// Two agents take donors from the queue, end their calls, undo, pause, go away, and lose their lines, while the back
+// office corrects numbers. A donor is given to neither of them within four hours after the call ended, whatever happens
+// to the change. A lasting attempt counts once with its reason, the last value is not overwritten unseen, no lease stays
+// pending without a change, and a paused agent holds no donor.
 func TestFloorModel(t *testing.T) {
 	t.Parallel()
 	for seed := *floorFrom; seed < *floorFrom+servicetest.Times(10, *floorSeeds); seed++ {
