@@ -15,6 +15,7 @@ import (
 	"fundesk/apiclient/hours"
 	"fundesk/commands/cli"
 	"fundesk/commands/profile"
+	"fundesk/render"
 	"fundesk/tui"
 	"fundesk/tui/desk"
 	"fundesk/tui/page"
@@ -105,7 +106,7 @@ func deskSettings(p profile.Profile, o *desk.Options) (err error) {
 		}
 	}
 	if p.Language != "" {
-		o.Language = p.Language
+		o.Language, o.Locale = p.Language, localeOf(p.Language, o.Locale)
 	}
 	if !slices.Contains([]string{"", "en", "nl", "de"}, p.Language) {
 		return cli.UsageError("language " + cli.Quote(p.Language) + " is not en, nl, de")
@@ -211,4 +212,13 @@ func (h *HoursByCountry) Set(text string) error {
 	days = append(days, "", "")
 	(*h)[strings.ToUpper(country)] = apitype.HoursOfDays{Weekday: days[0], Saturday: days[1], Sunday: days[2]}
 	return nil
+}
+
+// localeOf returns the locale of the computer, or that of the agent's language if the computer has none. English has no
+// one way to write amounts and dates.
+func localeOf(language string, computer render.Locale) render.Locale {
+	if computer != (render.Locale{}) || language == "en" {
+		return computer
+	}
+	return render.LocaleFrom(func(string) string { return language })
 }
