@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -50,8 +49,8 @@ var ErrBehind = errors.New("the service's clock is before the position")
 
 // Stamp is the version of a record that was given.
 type Stamp struct {
-	Time    apitype.Time `json:"time"` // By which the service filters.
-	Version string       `json:"version"`
+	Time    apitype.Time `json:"time"`    // By which the service filters.
+	Version string       `json:"version"` // Differs when anything in the record does.
 }
 
 // Round is one reading of a feed.
@@ -98,7 +97,7 @@ func Changes[T any](ctx context.Context, c *Client, r *Round, o AllOptions) iter
 				if r.Since == "" && !at.After(r.begin().Time) {
 					return
 				}
-				if !r.isNew(times, at) {
+				if !r.isNew(record.version, times.UUID, at) {
 					continue
 				}
 			}
@@ -165,12 +164,12 @@ func ReadNews[T any](ctx context.Context, c *Client, f Feed, after apitype.Time,
 }
 
 // isNew reports whether a record was not yielded before, and remembers records that may come again.
-func (r *Round) isNew(times times, at apitype.Time) bool {
+func (r *Round) isNew(version func() string, uuid apitype.UUID, at apitype.Time) bool {
 	again := at.After(r.keepAfter().Time) || r.Live && at.IsZero()
 	if !again && len(r.from.Given) == 0 {
 		return true
 	}
-	id, now := times.UUID.String(), Stamp{at, times.version()}
+	id, now := uuid.String(), Stamp{at, version()}
 	before, given := r.from.Given[id]
 	if again {
 		if twice, has := r.given[id]; has {
@@ -263,17 +262,15 @@ func (r *Round) Next() Position {
 	return next
 }
 
-// times are those of any record, and more to tell two versions apart if a service keeps whole seconds.
+// times are those of any record.
 type times struct {
-	UUID          apitype.UUID   `json:"uuid"`
-	Status        jsontext.Value `json:"status"`
-	AttemptsCount jsontext.Value `json:"attemptsCount"`
-	CreatedAt     *apitype.Time  `json:"createdAt"`
-	RequestedAt   *apitype.Time  `json:"requestedAt"`
-	LastUpdatedAt *apitype.Time  `json:"lastUpdatedAt"`
-	UpdatedAt     *apitype.Time  `json:"updatedAt"`
-	ReleasedAt    *apitype.Time  `json:"releasedAt"`
-	ErasedAt      *apitype.Time  `json:"erasedAt"`
+	UUID          apitype.UUID  `json:"uuid"`
+	CreatedAt     *apitype.Time `json:"createdAt"`
+	RequestedAt   *apitype.Time `json:"requestedAt"`
+	LastUpdatedAt *apitype.Time `json:"lastUpdatedAt"`
+	UpdatedAt     *apitype.Time `json:"updatedAt"`
+	ReleasedAt    *apitype.Time `json:"releasedAt"`
+	ErasedAt      *apitype.Time `json:"erasedAt"`
 }
 
 // timesOf reads what there is of them; of a record of which a time cannot be read, only the uuid.
@@ -299,15 +296,4 @@ func (t times) by(filter string) apitype.Time {
 		at = cmp.Or(t.LastUpdatedAt, t.UpdatedAt)
 	}
 	return *cmp.Or(at, new(apitype.Time))
-}
-
-// version returns a text that differs when a record has changed.
-func (t times) version() string {
-	parts := []string{string(t.Status), string(t.AttemptsCount)}
-	for _, at := range []*apitype.Time{t.LastUpdatedAt, t.UpdatedAt, t.ReleasedAt} {
-		if at != nil {
-			parts = append(parts, at.String())
-		}
-	}
-	return strings.Join(parts, " ")
 }

@@ -2,6 +2,8 @@ package apiclient
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -53,6 +55,15 @@ func (r Record[T]) Decode() (T, error) {
 		}
 	}
 	return value, nil
+}
+
+// version returns a text that differs when the record or its details do. Times are not enough: a service keeps whole
+// seconds, or gives one time to all changes after its clock was set back.
+func (r Record[T]) version() string {
+	hash := sha256.New()
+	_, _ = hash.Write(r.Raw)
+	_ = json.NewEncoder(hash).Encode([]any{r.CompletedBy, r.Reasons, r.Checks, r.Consents})
+	return base64.RawURLEncoding.EncodeToString(hash.Sum(nil)[:12])
 }
 
 // Revision returns the text in the quotes of the record's entity tag, or "" if it has none.

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service"
 	"fundesk/service/servicetest"
 )
 
@@ -25,7 +26,8 @@ type copyModel struct {
 	random  *rand.Rand
 	service *servicetest.Harness
 	env     map[string]string
-	left    int // Answers until one breaks off. Below zero for never.
+	engines []func(testing.TB) string // Make databases. A load may move the service to another engine.
+	left    int                       // Answers until one breaks off. Below zero for never.
 	// isEarlier is a service whose lists bring no details.
 	isEarlier bool
 	persons   []string
@@ -34,11 +36,12 @@ type copyModel struct {
 	history   []string
 }
 
-func newCopyModel(t *testing.T, seed uint64) *copyModel {
+func newCopyModel(t *testing.T, seed uint64, engines ...func(testing.TB) string) *copyModel {
 	m := &copyModel{
 		T:         t,
 		random:    rand.New(rand.NewPCG(seed, 59)),
-		service:   servicetest.NewOn(t, servicetest.NewFile(t)),
+		service:   servicetest.NewOn(t, engines[0](t)),
+		engines:   engines,
 		left:      -1,
 		isEarlier: seed%2 == 1,
 	}
@@ -104,7 +107,7 @@ func (m *copyModel) pick(ids []string) string { return ids[m.random.IntN(len(ids
 
 // step does one thing, by chance. A refused change is no fault of the copy.
 func (m *copyModel) step(n int) {
-	switch kind := m.random.IntN(16); kind {
+	switch kind := m.random.IntN(17); kind {
 	case 0, 1:
 		m.run("person", "update", m.pick(m.persons), "--last-name", fmt.Sprintf("Name%d", n))
 	case 2:
@@ -120,7 +123,9 @@ func (m *copyModel) step(n int) {
 	case 8:
 		m.run("pledge", "update", m.pick(m.pledges), "--donation-amount", fmt.Sprintf("%d.25", n+1))
 	case 9:
-		m.service.Do(m.env["FUNDESK_TOKEN"], http.MethodPut, "/fundesk/v1/calls/"+m.pick(m.calls)+"/checks", `{"items":[{"name":"iban","at":"2026-11-01T10:00:00Z"}]}`)
+		id := m.pick(m.calls)
+		answer := m.service.Do(m.env["FUNDESK_TOKEN"], http.MethodPut, "/fundesk/v1/calls/"+id+"/checks", `{"items":[{"name":"iban","at":"2026-11-01T10:00:00Z"}]}`)
+		m.history = append(m.history, fmt.Sprintf("checks of %s: %d", id, answer.Status))
 	case 10:
 		_, err := m.service.Privacy.Erase(m.Context(), apitype.MustParseUUID(m.pick(m.persons)), apitype.EraseRequest{Reason: "r"})
 		m.history = append(m.history, fmt.Sprintf("erase: %v", err))
@@ -129,11 +134,31 @@ func (m *copyModel) step(n int) {
 		m.history = append(m.history, "another epoch")
 	case 12:
 		m.service.Clock.Advance(time.Duration(m.random.IntN(600)) * time.Second)
+	case 13:
+		m.load(m.random.IntN(len(m.engines)))
 	default:
 		m.left = m.random.IntN(30)
 		m.sync()
 		m.left = -1
 	}
+}
+
+// load moves the service to a new database, as fundeskd dump and fundeskd load do.
+func (m *copyModel) load(engine int) {
+	var records []service.LoadRecord
+	servicetest.Check(m.T, m.service.Store.Dump(m.Context(), func(record service.LoadRecord) error {
+		records = append(records, record)
+		return nil
+	}))
+	now := m.service.Clock.Now()
+	servicetest.Check(m.T, m.service.Store.Close())
+	database := m.engines[engine](m.T)
+	loaded := servicetest.NewOn(m.T, database)
+	loaded.Load(records...)
+	servicetest.Check(m.T, loaded.Store.Close())
+	m.service = servicetest.NewOn(m.T, database)
+	m.service.Clock.Set(now)
+	m.history = append(m.history, fmt.Sprintf("loaded into database %d", engine))
 }
 
 // sync reads changes. It begins again if the error asks for it.
@@ -242,12 +267,22 @@ func (m *copyModel) compare() {
 	m.same(lineOf("callUuid name at")+"checks", checks)
 }
 
-// TestCopyModel lets chance change, complete and erase records, change the epoch, and kill syncs between pages. The
-// copy holds what the service has after the next whole sync.
+// TestCopyModel lets chance change, complete and erase records, load them into another database, change the epoch, and
+// kill syncs between pages. The copy holds what the service has after the next whole sync.
 func TestCopyModel(t *testing.T) {
-	for seed := range servicetest.Times[uint64](4, 30) {
+	runCopyModel(t, servicetest.Times[uint64](4, 30), servicetest.NewFile)
+}
+
+// TestCopyModelOnPostgres is TestCopyModel with loads from one engine into the other.
+func TestCopyModelOnPostgres(t *testing.T) {
+	servicetest.NeedPostgres(t)
+	runCopyModel(t, servicetest.Times[uint64](2, 10), servicetest.PostgresDatabase, servicetest.NewFile)
+}
+
+func runCopyModel(t *testing.T, seeds uint64, engines ...func(testing.TB) string) {
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			m := newCopyModel(t, seed)
+			m := newCopyModel(t, seed, engines...)
 			for n := range 40 {
 				m.step(n)
 			}
