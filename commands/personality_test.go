@@ -97,7 +97,7 @@ func (a *actedService) lists(p servicetest.Personality, plain *actedService) {
 			a.Errorf("%s: got exit code %d and %d bytes, want the %d bytes of another service\n%s", line, code, len(got), len(want), errs)
 		}
 	}
-	for _, line := range []string{"person list --limit 3 -o table", "call list --all -o table", "call get $CALL -o table", "pledge get $PLEDGE -o table", "person get $PERSON -o table", "call list --first 2 -o json", "call list --last 2 -o json", "call get $CALL $CALL -o json", "doctor", "auth status"} {
+	for _, line := range []string{"person list --limit 3 -o table", "call list --all -o table", "call get $CALL -o table", "pledge get $PLEDGE -o table", "person get $PERSON -o table", "call list --limit 2 -o json", "call get $CALL $CALL -o json", "doctor", "auth status"} {
 		if out, errs, code := a.run(line); code != 0 || out == "" {
 			a.Errorf("%s: got exit code %d, %q and %q", line, code, out, errs)
 		}

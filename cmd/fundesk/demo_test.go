@@ -189,7 +189,7 @@ func TestBothFacesOfTheDeskOfferTheSame(t *testing.T) {
 			return asked(screen) && strings.Count(screen, " call for ") == n+1
 		})
 		_, last, _ := strings.Cut(screen[strings.LastIndex(screen, " call for "):], " call for ")
-		name, rest, _ := strings.Cut(last, ", asked for")
+		name, rest, _ := strings.Cut(last, ", requested")
 		var warnings []string
 		for line := range strings.SplitSeq(rest, "\n") {
 			if text, isWarning := strings.CutPrefix(line, "warning: "); isWarning {

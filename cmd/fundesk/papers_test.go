@@ -171,7 +171,7 @@ func (h home) followByExample(t *testing.T, program string) {
 		pull := "fundesk pull changes -q --exec " + shellQuote("python3 "+program)
 		h.must(t, "until "+pull+" || exit 1; test -e persons.db && python3 -c '"+read+"' | "+until+"; do :; done")
 	}
-	owner := strings.TrimSpace(h.must(t, "fundesk person list --limit 1 -q --jq .owningOrganization.uuid --raw -o ndjson"))
+	owner := strings.TrimSpace(h.must(t, "fundesk person list --limit 1 -q -o json --jq '.[0].owningOrganization.uuid' | tr -d '\"'"))
 	create := "fundesk person create --last-name Before --owning-organization O --recruiting-organization O -o id"
 	id := strings.TrimSpace(h.must(t, strings.ReplaceAll(create, "-organization O", "-organization "+owner)))
 	follow("grep -q Before")

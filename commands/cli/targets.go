@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +27,9 @@ func ParseID(text string) (apitype.UUID, error) {
 }
 
 // beginsUUID matches the beginning of an identifier, as tables show it.
-var beginsUUID = regexp.MustCompile(`^(?i)[0-9a-f]{8}(-[0-9a-f]{0,4}){0,3}(-[0-9a-f]{0,12})?(…|\.\.\.)?$`)
+var beginsUUID = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?i)[0-9a-f]{8}(-[0-9a-f]{0,4}){0,3}(-[0-9a-f]{0,12})?(…|\.\.\.)?$`)
+})
 
 // errBeginning is the error of such a text. Two records may share it.
 var errBeginning = errors.New("is the beginning of a UUID, and the whole one is needed; -o id and -o wide print it")
@@ -34,7 +37,7 @@ var errBeginning = errors.New("is the beginning of a UUID, and the whole one is 
 // parseUUID reads an identifier, and reports the beginning of one by name.
 func parseUUID(text string) (apitype.UUID, error) {
 	id, err := apitype.ParseUUID(text)
-	if err != nil && beginsUUID.MatchString(text) {
+	if err != nil && beginsUUID().MatchString(text) {
 		err = errBeginning
 	}
 	return id, err
