@@ -298,13 +298,13 @@ func (f *file) remove(path []string) {
 			f.removeTable(first.start, f.statements[i+kept-1].end)
 			continue
 		}
-		left := ""
+		var left strings.Builder
 		for _, comment := range append(first.comments, first.lastComment) {
 			if comment != "" {
-				left += f.indentAt(first.start) + comment + f.lineEnd
+				left.WriteString(f.indentAt(first.start) + comment + f.lineEnd)
 			}
 		}
-		f.replace(first.start, first.end, left)
+		f.replace(first.start, first.end, left.String())
 	}
 }
 
