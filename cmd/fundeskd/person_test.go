@@ -227,7 +227,13 @@ func TestErasedBytes(t *testing.T) {
 			t.Errorf("got %+v, after a dry run that counted %+v", erased, counted)
 		}
 		var cleaned service.Scrubbed
-		if e.must(&cleaned, "", "clean"); len(cleaned.Later) > 0 {
+		for range 10 { // A transaction that sees the rows, such as one of autovacuum, leaves a table to the next run.
+			cleaned = service.Scrubbed{}
+			if e.must(&cleaned, "", "clean"); len(cleaned.Later) == 0 {
+				break
+			}
+		}
+		if len(cleaned.Later) > 0 {
 			t.Errorf("got %+v, want everything cleaned", cleaned)
 		}
 		if found := e.holding(t, secret); len(found) > 0 {
