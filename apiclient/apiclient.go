@@ -122,7 +122,7 @@ func New(o Options) (*Client, error) {
 	own := o.Transport == nil
 	if own {
 		transport := newTransport(base)
-		if err := o.Network.apply(transport, base.Scheme); err != nil {
+		if err := o.Network.apply(transport, base); err != nil {
 			return nil, err
 		}
 		o.Transport = transport

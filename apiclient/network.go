@@ -1,11 +1,14 @@
 package apiclient
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
+	"strconv"
 )
 
 // Network is the way to a service, if it differs from the system's.
@@ -16,8 +19,8 @@ type Network struct {
 	Proxy      string // URL of a proxy, or direct. Empty means the proxy of the environment.
 }
 
-// apply sets up a transport; plain http goes to this machine alone, and through no proxy.
-func (n Network) apply(transport *http.Transport, scheme string) error {
+// apply sets up a transport to a base URL. Plain http goes to this machine alone, and through no proxy.
+func (n Network) apply(transport *http.Transport, base *url.URL) error {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if n.CACert != "" {
 		pem, err := os.ReadFile(n.CACert)
@@ -48,13 +51,20 @@ func (n Network) apply(transport *http.Transport, scheme string) error {
 		transport.TLSClientConfig = config
 	}
 	switch {
-	case n.Proxy == "", scheme == "http":
+	case base.Scheme == "http":
 	case n.Proxy == "direct":
 		transport.Proxy = nil
+	case n.Proxy == "":
+		proxy, err := transport.Proxy(&http.Request{URL: base})
+		if err != nil || proxy != nil && !isProxy(proxy) {
+			return &Error{
+				Kind:    KindUsage,
+				Message: "the proxy in HTTPS_PROXY is not of the form http://host:port, https:// or socks5://",
+			}
+		}
 	default:
 		proxy, err := url.Parse(n.Proxy)
-		if err != nil || proxy.Host == "" ||
-			proxy.Scheme != "http" && proxy.Scheme != "https" && proxy.Scheme != "socks5" {
+		if err != nil || !isProxy(proxy) {
 			return &Error{
 				Kind:    KindUsage,
 				Message: "the proxy is not of the form http://host:port, https:// or socks5://, nor direct",
@@ -63,6 +73,14 @@ func (n Network) apply(transport *http.Transport, scheme string) error {
 		transport.Proxy = http.ProxyURL(proxy)
 	}
 	return nil
+}
+
+// isProxy reports whether a URL names a proxy: a scheme that it may have, a host, and a port that exists.
+func isProxy(proxy *url.URL) bool {
+	isScheme := slices.Contains([]string{"http", "https", "socks5", "socks5h"}, proxy.Scheme)
+	isRoot := proxy.Path == "" || proxy.Path == "/"
+	port, err := strconv.ParseUint(cmp.Or(proxy.Port(), "1"), 10, 16)
+	return isScheme && isRoot && proxy.Hostname() != "" && err == nil && port > 0
 }
 
 // Reach returns the way to an address that is not the service's, such as that of its identity provider. It shows no
@@ -75,7 +93,7 @@ func (n Network) Reach(address string) (http.RoundTripper, error) {
 	n.ClientCert = ""
 	n.ClientKey = ""
 	transport := newTransport(base)
-	err = n.apply(transport, base.Scheme)
+	err = n.apply(transport, base)
 	if err != nil {
 		return nil, err
 	}

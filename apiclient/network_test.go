@@ -1,7 +1,6 @@
 package apiclient
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -19,7 +18,7 @@ func TestNetwork(t *testing.T) {
 		want   string // Beginning of the error. Empty if there is none.
 		proxy  string // Empty: the value of the environment.
 	}{
-		{"nothing", Network{}, "https", "", ""},
+		{"nothing", Network{}, "https", "", "http://environment:80"},
 		{"no file of certificates", Network{CACert: "/nowhere/ca.pem"}, "https", "the CA certificate cannot be read: open /nowhere/ca.pem: ", ""},
 		{"a file without certificates", Network{CACert: "send_test.go"}, "https", "the file send_test.go holds no certificate (PEM)", ""},
 		{"a certificate without a key", Network{ClientCert: "a"}, "https", "a client certificate and its key go together (client_cert, client_key)", ""},
@@ -31,12 +30,14 @@ func TestNetwork(t *testing.T) {
 		{"a proxy of another kind", Network{Proxy: "socks5://proxy.example"}, "https", "", "socks5://proxy.example"},
 		{"a proxy that is none", Network{Proxy: "ftp://proxy.example"}, "https", "the proxy is not of the form http://host:port, https:// or socks5://, nor direct", ""},
 		{"a proxy without a host", Network{Proxy: "http://"}, "https", "the proxy is not of the form http://host:port, https:// or socks5://, nor direct", ""},
-		{"a proxy that is no URL", Network{Proxy: "http://%zz"}, "https", "the proxy is not of the form http://host:port, https:// or socks5://, nor direct", ""},
-		{"a proxy to this machine", Network{Proxy: "ftp://proxy.example"}, "http", "", ""},
+		{"a proxy that is no URL", Network{Proxy: "%zz"}, "https", "the proxy is not of the form http://host:port, https:// or socks5://, nor direct", ""},
+		{"a proxy with an impossible port", Network{Proxy: "http://proxy.example:99999"}, "https", "the proxy is not of the form", ""},
+		{"a proxy with a path", Network{Proxy: "http://proxy.example/x"}, "https", "the proxy is not of the form", ""},
+		{"a proxy to this machine", Network{Proxy: "ftp://proxy.example"}, "http", "", "http://environment:80"},
 	} {
-		environment := func(*http.Request) (proxy *url.URL, err error) { return nil, errors.New("of the environment") }
+		environment := func(*http.Request) (proxy *url.URL, err error) { return url.Parse("http://environment:80") }
 		transport := &http.Transport{Proxy: environment}
-		err := test.n.apply(transport, test.scheme)
+		err := test.n.apply(transport, &url.URL{Scheme: test.scheme, Host: "service.example"})
 		if test.want != "" {
 			if KindOf(err) != KindUsage || !strings.HasPrefix(err.Error(), test.want) {
 				t.Errorf("%s: got %v, want %q", test.name, err, test.want)
@@ -52,6 +53,19 @@ func TestNetwork(t *testing.T) {
 		}
 		if err != nil || got != test.proxy || transport.TLSClientConfig != nil {
 			t.Errorf("%s: got proxy %q, %v, want %q", test.name, got, err, test.proxy)
+		}
+	}
+}
+
+// A proxy of the environment that is none is refused before a request, by the name of its variable.
+func TestProxyOfTheEnvironment(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"://x", "foo bar", "ftp://proxy:1", "proxy:99999", "%zz"} {
+		// The library reads a text that is no URL as the host of one.
+		transport := &http.Transport{Proxy: func(*http.Request) (*url.URL, error) { return url.Parse("http://" + text) }}
+		err := Network{}.apply(transport, &url.URL{Scheme: "https", Host: "service.example"})
+		if KindOf(err) != KindUsage || !strings.HasPrefix(err.Error(), "the proxy in HTTPS_PROXY is not of the form") {
+			t.Errorf("%q: got %v, want it refused", text, err)
 		}
 	}
 }
