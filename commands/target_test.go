@@ -89,6 +89,32 @@ func writeConfig(t *testing.T, addresses ...string) (dir string) {
 	return dir
 }
 
+// A configuration that cannot be read ends a command with its place, and never with a panic. The demo needs no other one.
+func TestConfigurationThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"broken = [", "unknown = 1\n", "[profiles.p]\nbase_url = 7\n", "current = \"p\"\n[profiles\n", "\xff\n"} {
+		home := t.TempDir()
+		servicetest.Check(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(text), 0o600))
+		l := line{environment: map[string]string{"HOME": home, "FUNDESK_CONFIG_DIR": home}}
+		for _, args := range [][]string{
+			{"call", "list"}, {"profile", "list"}, {"profile", "show"}, {"profile", "set", "p", "mouse=true"}, {"profile", "use", "p"},
+			{"profile", "add", "q", "--base-url", "https://service.example"}, {"profile", "remove", "p", "--yes"}, {"auth", "status"},
+			{"auth", "logout"}, {"queue", "status"}, {"pull", "call"}, {"copy", "sync"}, {"query", "SELECT 1"},
+		} {
+			if _, errs, code := l.run(t, args...); code != 2 || !strings.Contains(errs, "config.toml") {
+				t.Errorf("%q, %q: got exit code %d and %q, want 2 and the file", text, args, code, errs)
+			}
+		}
+		if out, errs, code := l.run(t, "doctor"); code == 0 || !strings.Contains(out+errs, "config.toml") {
+			t.Errorf("%q, doctor: got exit code %d, %q and %q, want the file named", text, code, out, errs)
+		}
+		kept, err := os.ReadFile(filepath.Join(home, "config.toml"))
+		if err != nil || string(kept) != text {
+			t.Errorf("%q: got %q, %v, want the file as it was", text, kept, err)
+		}
+	}
+}
+
 // Promise P1: a token goes to the service that it belongs to.
 func TestWhichServiceAChangeReaches(t *testing.T) {
 	t.Parallel()

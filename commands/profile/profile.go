@@ -180,11 +180,11 @@ func (s Store) load() (Config, string, error) {
 	if err != nil {
 		return config, "", fmt.Errorf("read the configuration: %w", err)
 	}
-	config, err = decode(string(data))
+	decoded, err := decode(string(data))
 	if err != nil {
 		return config, "", fmt.Errorf("read %s: %w", s.Path(), err)
 	}
-	return config, string(data), nil
+	return decoded, string(data), nil
 }
 
 func decode(text string) (Config, error) {
