@@ -5,7 +5,9 @@
 #
 # Days are UTC. fundesk query --help lists the tables.
 set -eu
+[ $# = 2 ] || { echo "usage: sh month-end.sh FROM UNTIL, such as 2026-11-01 2026-12-01" >&2; exit 2; }
 FROM=$1 UNTIL=$2
+umask 077 # The files have donors' data.
 ask() { fundesk query "$2" --offline -o csv > "$1.csv"; }
 fundesk copy sync -q
 
