@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -24,31 +22,16 @@ func (p programs) copies() (err error) {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return err
 	}
-	fundeskd := func(args ...string) *exec.Cmd {
-		args = append(args, "--database", "sqlite:"+filepath.Join(folder, "fundeskd.db"))
-		return exec.Command(filepath.Join(p.folder, "fundeskd"), args...)
-	}
-	if out, err := fundeskd("sample", "--persons", strconv.Itoa(copyPersons)).CombinedOutput(); err != nil {
+	d := p.database(filepath.Join(folder, "fundeskd.db"))
+	if out, err := d.command("sample", "--persons", strconv.Itoa(copyPersons)).CombinedOutput(); err != nil {
 		return fmt.Errorf("make the sample: %w: %s", err, out)
 	}
-	token, err := fundeskd("account", "add", "bench", "--all-organizations").Output()
-	if err != nil {
-		return fmt.Errorf("add an account: %w", err)
-	}
-	server := fundeskd("serve", "--listen", "127.0.0.1:0")
-	out, err := server.StdoutPipe()
+	server, err := d.serve()
 	if err != nil {
 		return err
 	}
-	if err := server.Start(); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, server.Process.Signal(interrupt), server.Wait()) }()
-	url, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		return err
-	}
-	p.url, p.token = strings.TrimSpace(url), strings.TrimSpace(string(token))
+	defer func() { err = errors.Join(err, server.stop()) }()
+	p.url, p.token = server.url, server.token
 
 	var pulls, syncs []time.Duration
 	for range copyRuns {

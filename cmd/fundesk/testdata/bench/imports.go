@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,10 +24,8 @@ func (p programs) imports(runs int) (err error) {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return err
 	}
-	fundeskd := func(args ...string) *exec.Cmd {
-		return exec.Command(filepath.Join(p.folder, "fundeskd"), append(args, "--database", "sqlite:"+filepath.Join(folder, "fundeskd.db"))...)
-	}
-	added, err := fundeskd("organization", "add", "--name", "Aid", "--abbreviation", "AID", "-o", "json").Output()
+	d := p.database(filepath.Join(folder, "fundeskd.db"))
+	added, err := d.command("organization", "add", "--name", "Aid", "--abbreviation", "AID", "-o", "json").Output()
 	if err != nil {
 		return fmt.Errorf("add an organization: %w", err)
 	}
@@ -36,32 +33,22 @@ func (p programs) imports(runs int) (err error) {
 	if err := json.Unmarshal(added, &organization); err != nil {
 		return err
 	}
-	token, err := fundeskd("account", "add", "bench", "--all-organizations").Output()
-	if err != nil {
-		return fmt.Errorf("add an account: %w", err)
-	}
-	server := fundeskd("serve", "--listen", "127.0.0.1:0")
-	out, err := server.StdoutPipe()
+	server, err := d.serve()
 	if err != nil {
 		return err
 	}
-	if err := server.Start(); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, server.Process.Signal(interrupt), server.Wait()) }()
-	url, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		return err
-	}
-	p.url, p.token = strings.TrimSpace(url), strings.TrimSpace(string(token))
+	defer func() { err = errors.Join(err, server.stop()) }()
+	p.url, p.token = server.url, server.token
 
 	file := filepath.Join(folder, "persons.ndjson")
 	if err := os.WriteFile(file, importFile(organization.UUID), 0o600); err != nil {
 		return err
 	}
 	workers := strconv.Itoa(importWorkers)
+	// Without the results of the run before, or there is nothing left to create.
+	anew := []string{"sh", "-c", `rm -f "$0.results.ndjson" && exec "$@"`, file}
 	own, floor, err := p.contest(runs,
-		[]string{p.fundesk, "person", "import", file, "--yes", "--quiet", "--concurrency", workers},
+		append(anew, p.fundesk, "person", "import", file, "--yes", "--quiet", "--concurrency", workers),
 		[]string{p.floor, "create", p.url + "/api/v1/persons", file, workers})
 	if err != nil {
 		return err

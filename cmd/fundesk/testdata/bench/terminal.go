@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -38,10 +37,7 @@ func (p programs) terminal() (err error) {
 	if err != nil {
 		return fmt.Errorf("start the service: %w", err)
 	}
-	defer func() {
-		_ = server.command.Process.Signal(interrupt)
-		err = errors.Join(err, server.command.Wait())
-	}()
+	defer func() { err = errors.Join(err, server.stop()) }()
 	p.url, p.token = server.url, server.token
 	own, err := p.open("fundesk", "tui", "calls")
 	if err != nil {
@@ -71,33 +67,13 @@ func (p programs) terminal() (err error) {
 	return nil
 }
 
-// service is a running fundeskd.
-type service struct {
-	command    *exec.Cmd
-	url, token string
-}
-
 // sampleService starts the real service on sample data.
 func (p programs) sampleService() (service, error) {
-	fundeskd, database := filepath.Join(p.folder, "fundeskd"), "--database=sqlite:"+filepath.Join(p.folder, "terminal.db")
-	if out, err := exec.Command(fundeskd, "sample", database, "--persons", strconv.Itoa(terminalPersons)).CombinedOutput(); err != nil {
+	d := p.database(filepath.Join(p.folder, "terminal.db"))
+	if out, err := d.command("sample", "--persons", strconv.Itoa(terminalPersons)).CombinedOutput(); err != nil {
 		return service{}, fmt.Errorf("make sample data: %w: %s", err, out)
 	}
-	token, err := exec.Command(fundeskd, "account", "add", "bench", "--all-organizations", database).Output()
-	if err != nil {
-		return service{}, fmt.Errorf("add an account: %w", err)
-	}
-	s := service{command: exec.Command(fundeskd, "serve", database, "--listen", "127.0.0.1:0"), token: strings.TrimSpace(string(token))}
-	out, err := s.command.StdoutPipe()
-	if err != nil {
-		return service{}, err
-	}
-	if err := s.command.Start(); err != nil {
-		return service{}, err
-	}
-	s.url, err = bufio.NewReader(out).ReadString('\n')
-	s.url = strings.TrimSpace(s.url)
-	return s, err
+	return d.serve()
 }
 
 // screen is a program in a pseudo-terminal.
