@@ -97,9 +97,19 @@ func TestConfigurationThatCannotBeRead(t *testing.T) {
 		servicetest.Check(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(text), 0o600))
 		l := line{environment: map[string]string{"HOME": home, "FUNDESK_CONFIG_DIR": home}}
 		for _, args := range [][]string{
-			{"call", "list"}, {"profile", "list"}, {"profile", "show"}, {"profile", "set", "p", "mouse=true"}, {"profile", "use", "p"},
-			{"profile", "add", "q", "--base-url", "https://service.example"}, {"profile", "remove", "p", "--yes"}, {"auth", "status"},
-			{"auth", "logout"}, {"queue", "status"}, {"pull", "call"}, {"copy", "sync"}, {"query", "SELECT 1"},
+			{"call", "list"},
+			{"profile", "list"},
+			{"profile", "show"},
+			{"profile", "set", "p", "mouse=true"},
+			{"profile", "use", "p"},
+			{"profile", "add", "q", "--base-url", "https://service.example"},
+			{"profile", "remove", "p", "--yes"},
+			{"auth", "status"},
+			{"auth", "logout"},
+			{"queue", "status"},
+			{"pull", "call"},
+			{"copy", "sync"},
+			{"query", "SELECT 1"},
 		} {
 			if _, errs, code := l.run(t, args...); code != 2 || !strings.Contains(errs, "config.toml") {
 				t.Errorf("%q, %q: got exit code %d and %q, want 2 and the file", text, args, code, errs)
