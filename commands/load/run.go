@@ -2,10 +2,8 @@ package load
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -202,51 +200,6 @@ func (r *rowRun) partial(tried int) error {
 	}
 	failed := &apiclient.Error{Kind: apiclient.KindPartial, Message: message, Detail: r.wrong.texts()}
 	return cli.WithHint(failed, r.hint(strings.Join(failed.Detail, "\n")))
-}
-
-// wrongLines collects the wrong lines: the first of them, and all for a file.
-type wrongLines struct {
-	count int
-	first []bulk.Mistakes
-	all   *bulk.Spool[bulk.Mistakes] // Nil without a file.
-}
-
-// mostWrong limits the wrong lines of an error.
-const mostWrong = 1000
-
-func (w *wrongLines) add(m bulk.Mistakes) {
-	w.count++
-	if len(w.first) < mostWrong {
-		w.first = append(w.first, m)
-	}
-	if w.all != nil {
-		w.all.Add(m)
-	}
-}
-
-func (w *wrongLines) write(path string, header []string) error {
-	if w.all == nil {
-		return nil
-	}
-	if w.count == 0 { // A file of an earlier run would name what is right now.
-		err := os.Remove(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
-	}
-	return errors.Join(bulk.WriteMistakes(path, header, w.all.All()), w.all.Err())
-}
-
-func (w *wrongLines) texts() []string {
-	texts := make([]string, len(w.first))
-	for i, m := range w.first {
-		texts[i] = m.Error()
-	}
-	if more := w.count - len(w.first); more > 0 {
-		texts = append(texts, "and "+cli.Count(more, "line")+" more")
-	}
-	return texts
 }
 
 // refuse returns an error with every wrong line. Nothing is sent then.
@@ -497,44 +450,6 @@ func (r *rowRun) creation(w wanted) (*plannedLine, error) {
 		)
 	}
 	return line, nil
-}
-
-// rowQuestion counts the changes for the question before they are sent.
-type rowQuestion struct {
-	changes, creates int
-	fields           map[string]int // In how many records each changes.
-	first            []apiclient.Change
-	donors           map[donorName]int // How many persons of each name and birthday are created.
-}
-
-func (q *rowQuestion) add(line plannedLine) {
-	if line.Change.Operation().Creates {
-		q.creates++
-		var person apitype.CreatePersonRequest
-		if q.donors != nil && json.Unmarshal(line.Change.Body, &person) == nil && person.Name != nil {
-			q.donors[donorOf(person.Name.FirstName, person.Name.LastName, person.DateOfBirth)]++
-		}
-		return // Its uuid is new, and does not help the reader.
-	}
-	q.changes++
-	if len(q.first) < cli.NamedRecords {
-		q.first = append(q.first, line.Change)
-	}
-	for _, change := range line.Changes {
-		q.fields[change.Field]++
-	}
-}
-
-// text returns the question about records of a name.
-func (q *rowQuestion) text(record string) string {
-	if q.changes == 0 {
-		return "create " + cli.Count(q.creates, record)
-	}
-	question := "change " + cli.Count(q.changes, record) + " (" + tally(q.fields) + ")"
-	if q.creates > 0 {
-		question += " and create " + strconv.Itoa(q.creates)
-	}
-	return question
 }
 
 func (r *rowRun) send() error {
