@@ -56,6 +56,54 @@ func TestPause(t *testing.T) {
 	}
 }
 
+// A key that undoes a change ends a pause and undoes the change at once: the change is held only for seconds.
+func TestUndoDuringAPause(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	d := newDriver(t, w.options)
+	d.press("n")
+	d.enter("a", "P", "2")
+	d.sees("paused · lunch", "u undoes it")
+	d.press("u")
+	if d.app.Day.IsPaused() || !d.app.Day.IsOn(callID(1)) || d.app.Day.Changes.CanUndo() {
+		t.Errorf("got the call %v, want the undone one and no pause:\n%s", d.app.Day.Call, d.text())
+	}
+	if n := w.heldBy(t, *w.options.Agent); n == 0 {
+		t.Error("the service has no lease of the call")
+	}
+}
+
+// A callback on the card stays the agent's own, with its time and its reason, through a pause. It comes first afterwards.
+func TestPauseOnACallback(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	d := newDriver(t, w.options)
+	d.press("n")
+	w.seen()
+	d.press("b")
+	d.typing("in 2 hours after dinner")
+	d.press("enter")
+	w.Clock.Advance(6 * time.Second)
+	d.deliverOutbox(w)
+	w.Clock.Advance(2 * time.Hour)
+	d.enter("s", "n")
+	d.sees("after dinner")
+	callback := d.app.Day.Call.UUID
+	d.enter("P", "1")
+	options := apitype.QueueDeferralListOptions{UserUUID: w.options.Agent}
+	page, err := w.client.Queue.Deferrals.List(t.Context(), options)
+	servicetest.Check(t, err)
+	own := apiclient.Rows(page, func(c apitype.Deferral) apitype.Deferral { return c })
+	if len(own) != 1 || own[0].CallUUID != callback || deref(own[0].Reason) != "after dinner" {
+		t.Errorf("got the callbacks %+v during the pause, want that of %s", own, callback)
+	}
+	d.enter("n", "n")
+	if !d.app.Day.IsOn(callback) {
+		t.Errorf("got %v after the pause, want the callback", d.app.Day.Call)
+	}
+	d.sees("after dinner")
+}
+
 // A pause that the service refuses is no pause, and the message explains it.
 func TestPauseIsRefused(t *testing.T) {
 	t.Parallel()

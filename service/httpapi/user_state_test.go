@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,29 +79,54 @@ func TestPauseGivesLeasesBack(t *testing.T) {
 	})
 }
 
-// TestPauseKeepsAnUnseenCallback leaves a callback due that was prefetched for a user who paused before it was shown. One
-// that was shown goes back to its place, as after a release.
-func TestPauseKeepsAnUnseenCallback(t *testing.T) {
+// callbacksOf returns the callbacks of a user.
+func (f *floor) callbacksOf(user apitype.UUID) (all []apitype.Deferral) {
+	f.t.Helper()
+	var page struct {
+		Edges []struct{ Node apitype.Deferral }
+	}
+	f.Do(f.token, http.MethodGet, "/fundesk/v1/queue/deferrals?userUuid="+user.String(), "").Decode(&page)
+	for _, edge := range page.Edges {
+		all = append(all, edge.Node)
+	}
+	return all
+}
+
+// TestPauseKeepsACallback leaves a callback that a pause gives back with its time, its user and its reason, whether its
+// user had seen it or not. It comes first after the pause, and a colleague gets another call.
+func TestPauseKeepsACallback(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		me, other := f.users[0], f.users[1]
+		officer := f.Token(servicetest.May(append(slices.Clone(service.Permissions), service.PersonsErase)...))
+		f.waitingCalls(2)
 		for _, isAhead := range []bool{true, false} {
 			call := f.waitingCalls(1)[0]
 			due := apitype.NewTime(f.Clock.Now().Add(time.Hour))
-			later := fmt.Sprintf(`{"notBefore":%q,"userUuid":%q}`, due, me)
+			later := fmt.Sprintf(`{"notBefore":%q,"userUuid":%q,"reason":"after dinner"}`, due, me)
 			f.want(204, "PUT", "/fundesk/v1/queue/calls/"+call.String()+"/later", later)
-			f.Clock.Advance(2 * time.Hour)
-			if got := f.take(me, fmt.Sprintf(`,"ahead":%t`, isAhead)).Leases; len(got) != 1 || got[0].CallUUID != call {
-				t.Fatalf("got %+v, want the callback", got)
+			f.Clock.Advance(time.Hour + time.Minute)
+			taken := f.take(me, fmt.Sprintf(`,"ahead":%t`, isAhead)).Leases
+			if len(taken) != 1 || taken[0].CallUUID != call {
+				t.Fatalf("got %+v, want the callback", taken)
+			}
+			donor := taken[0].Call.Value().PersonUUID.String()
+			export := f.Do(officer, http.MethodGet, "/fundesk/v1/persons/"+donor+"/export", "")
+			if !strings.Contains(string(export.Body), "after dinner") {
+				t.Errorf("ahead %t: got %s, want the kept reason in the export", isAhead, export.Body)
 			}
 			f.setState(f.token, me, lunch)
-			got := f.take(other, "").Leases
-			if len(got) != 1 || got[0].CallUUID != call {
-				t.Fatalf("got %+v, want the call for a colleague", got)
+			got := f.callbacksOf(me)
+			if len(got) != 1 || got[0].CallUUID != call || !got[0].NotBefore.Equal(due) ||
+				got[0].Reason == nil || *got[0].Reason != "after dinner" {
+				t.Errorf("ahead %t: got %+v, want the callback of %s", isAhead, got, due)
 			}
-			if isDue := got[0].DueAt != nil && got[0].DueAt.Equal(due); isDue != isAhead {
-				t.Errorf("ahead %t: got a callback of %v, want %t", isAhead, got[0].DueAt, isAhead)
+			if got := f.take(other, "").Leases; len(got) != 1 || got[0].CallUUID == call {
+				t.Errorf("ahead %t: got %+v for a colleague, want another call", isAhead, got)
 			}
 			f.setState(f.token, me, `{"state":"ready"}`)
+			if got := f.take(me, "").Leases; len(got) != 1 || got[0].CallUUID != call {
+				t.Errorf("ahead %t: got %+v after the pause, want the callback", isAhead, got)
+			}
 			f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/cancel", `{}`)
 		}
 	})

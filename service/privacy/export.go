@@ -167,11 +167,18 @@ func (e *Export) queue(ctx context.Context, out *exportWriter) {
 	}
 	out.open(jsontext.String("queue"))
 	out.one("lastContactAt", e.kept.ContactedAt)
-	out.list("deferrals", "deferral", waiting(func(row service.QueueRow) {
-		if row.DueAt != nil {
-			out.item(exportDeferral{row.Call, *row.DueAt, row.KeptFor, row.DueReason})
+	out.list("deferrals", "deferral", func() error {
+		for _, lease := range e.kept.Leases { // A pause restores the deferral of a claim.
+			if lease.EndedAt == nil && lease.DueAt != nil {
+				out.item(exportDeferral{lease.CallUUID, *lease.DueAt, lease.KeptFor, lease.DueReason})
+			}
 		}
-	}))
+		return waiting(func(row service.QueueRow) {
+			if row.DueAt != nil {
+				out.item(exportDeferral{row.Call, *row.DueAt, row.KeptFor, row.DueReason})
+			}
+		})()
+	})
 	out.list("notes", "note", waiting(func(row service.QueueRow) {
 		if row.Note != nil {
 			out.item(exportNote{row.Call, *row.Note})

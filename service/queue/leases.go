@@ -558,7 +558,8 @@ func fullName(p apitype.Person) string {
 	return strings.Join(parts, " ")
 }
 
-// releaseLeases gives back the leases of a user, and returns how many.
+// releaseLeases gives back the leases of a user, and returns how many. Their calls keep their deferrals: the user did
+// not choose to give any of these calls up.
 func releaseLeases(
 	tx service.Tx,
 	scope service.Scope,
@@ -574,23 +575,23 @@ func releaseLeases(
 		leases = slices.DeleteFunc(leases, func(l service.LeaseRow) bool { return l.Pending })
 	}
 	for _, lease := range leases {
-		var keepsDeferral func(*service.QueueRow) bool
-		if lease.ShownAt == nil {
-			keepsDeferral = deferralOf(lease)
+		by := service.EndedByReturn
+		if lease.DueAt != nil {
+			by = service.EndedByDeferral
 		}
-		if err := service.EndLease(tx, lease, now, service.EndedByReturn, keepsDeferral); err != nil {
+		if err := service.EndLease(tx, lease, now, by, deferralOf(lease)); err != nil {
 			return 0, err
 		}
 	}
 	return len(leases), nil
 }
 
-// deferralOf gives the call of a lease that its user never saw its deferral back.
+// deferralOf restores the deferral that a lease used up.
 func deferralOf(lease service.LeaseRow) func(*service.QueueRow) bool {
 	return func(row *service.QueueRow) bool {
 		isDue := row.Call == lease.CallUUID && lease.DueAt != nil
 		if isDue {
-			row.DueAt, row.KeptFor = lease.DueAt, lease.KeptFor
+			row.DueAt, row.KeptFor, row.DueReason = lease.DueAt, lease.KeptFor, lease.DueReason
 		}
 		return isDue
 	}

@@ -206,7 +206,7 @@ func (t *taking) newLease(row service.QueueRow, ordinal int) service.LeaseRow {
 			TakenAt: t.now, ExpiresAt: apitype.NewTime(t.now.Add(t.request.Lease())), DueAt: row.DueAt, Note: row.Note,
 		},
 		Account: t.c.UUID, Request: t.request.RequestUUID, Ordinal: ordinal,
-		Person: row.Person, Owner: row.Owner, Type: row.Type, Language: row.Language, KeptFor: row.KeptFor,
+		Person: row.Person, Owner: row.Owner, Type: row.Type, Language: row.Language, KeptFor: row.KeptFor, DueReason: row.DueReason,
 		IsReplacing: row.LeasedUntil != nil,
 	}
 	if !t.request.Ahead {

@@ -214,7 +214,7 @@ var errUnfinishedErasure = &service.Error{
 var addedColumns = map[string][]string{
 	"audit":       {"shown"},
 	"queue_calls": {"blocked_by", "due_reason"},
-	"donors":      {"contacted_before", "rested_at", "rested_until"},
+	"donors":      {"contacted_before", "rested_at", "rested_until", "kept_for", "due_reason"},
 }
 
 // insertUnreleased reads what dumps from before the first release have in other tables and columns: contacts are kept,

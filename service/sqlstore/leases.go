@@ -19,7 +19,7 @@ import (
 const (
 	leaseFields = `person_uuid, lease_uuid, ordinal, call_uuid, owner, type, user_uuid, due_at, taken_at, expires_at, ` +
 		`shown_at, pending, account_uuid, request_uuid`
-	claimFields = leaseFields + `, language`
+	claimFields = leaseFields + `, language, kept_for, due_reason`
 	endedFields = leaseFields + `, ended_at, ended_by`
 	donorFields = claimFields + `, contacted_at, contacted_before, rested_at, rested_until`
 )
@@ -50,7 +50,11 @@ func endedDest(l *service.LeaseRow) []any {
 	return append(leaseDest(l), nullTimeDest{&l.EndedAt}, &l.EndedBy)
 }
 
-func leaseValues(l service.LeaseRow) []any { return append(leaseDest(&l), l.Language) }
+func leaseValues(l service.LeaseRow) []any { return claimDest(&l) }
+
+func claimDest(l *service.LeaseRow) []any {
+	return append(leaseDest(l), &l.Language, nullUUIDDest{&l.KeptFor}, &l.DueReason)
+}
 
 // ineligibleUntil makes all calls of a person ineligible until a time, and uses the deferral of one of them
 // up. A lease is one more bound below the others.
@@ -93,7 +97,8 @@ var (
 		const fields = claimFields
 		return `WITH wanted (` + fields + `) AS (
 			SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::uuid[], $6::text[], $7::uuid[], $8::bigint[],
-				$9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::uuid[], $14::uuid[], $15::text[])
+				$9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::uuid[], $14::uuid[], $15::text[],
+				$16::uuid[], $17::text[])
 		), logged AS (
 			` + logDonors + `expires_at, '` + string(service.EndedByTime) + `' FROM donors
 			WHERE person_uuid = ANY($1) AND ` + hasExpired + `($9::bigint[])[1]
@@ -177,11 +182,14 @@ const leaseNote = `(SELECT q.note FROM queue_calls q WHERE q.call_number = (SELE
 
 // selectClaim reads the claims of donors with the notes of their calls, and selectEnded the leases that have ended.
 const (
-	selectClaim = `SELECT ` + leaseFields + `, NULL, '', ` + leaseNote + ` FROM donors WHERE ` + isClaimed + ` AND `
-	selectEnded = `SELECT ` + endedFields + `, NULL FROM ended_leases WHERE `
+	selectClaim = `SELECT ` + leaseFields + `, NULL, '', ` + leaseNote + `, kept_for, due_reason FROM donors
+		WHERE ` + isClaimed + ` AND `
+	selectEnded = `SELECT ` + endedFields + `, NULL, NULL, NULL FROM ended_leases WHERE `
 )
 
-func leaseNotedDest(l *service.LeaseRow) []any { return append(endedDest(l), &l.Note) }
+func leaseNotedDest(l *service.LeaseRow) []any {
+	return append(endedDest(l), &l.Note, nullUUIDDest{&l.KeptFor}, &l.DueReason)
+}
 
 // mostPause is how long a pause lasts at most, in milliseconds.
 var mostPause = strconv.FormatInt(apitype.MaxPause.Milliseconds(), 10)
@@ -283,9 +291,9 @@ func (r *reader) Leases(query service.LeaseQuery) ([]service.LeaseRow, error) {
 	q.amongOwners(query.Scope)
 	return all(
 		r.conn,
-		`SELECT `+leaseFields+` FROM donors WHERE `+strings.Join(q.conds, ` AND `)+` ORDER BY taken_at, lease_uuid`,
+		`SELECT `+claimFields+` FROM donors WHERE `+strings.Join(q.conds, ` AND `)+` ORDER BY taken_at, lease_uuid`,
 		q.args,
-		leaseDest,
+		claimDest,
 	)
 }
 
@@ -293,7 +301,7 @@ func (r *reader) Leases(query service.LeaseQuery) ([]service.LeaseRow, error) {
 // lease at one time, the key of the log makes the later one run again.
 const (
 	liveClaim  = ` FROM donors WHERE person_uuid = $1 AND call_uuid = $2 AND ` + isClaimed + ` AND expires_at > $3`
-	clearClaim = `UPDATE donors SET lease_uuid = NULL WHERE `
+	clearClaim = `UPDATE donors SET lease_uuid = NULL, due_reason = NULL WHERE `
 )
 
 const returningEnded = ` ON CONFLICT DO NOTHING RETURNING ` + endedFields
