@@ -42,8 +42,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	current := a.pages[a.current]
 	if a.Day.IsPaused() && !a.looksOnly(name) {
-		a.Day.Guard.Touch(a.Day.Now())
-		return a.Perform(a.Day.EndPause())
+		return a.resume(name)
 	}
 	if page.TickInstead(a.desk, name) {
 		a.Day.Guard.Press(name, msg.IsRepeat, false, a.Day.Now())
@@ -70,6 +69,17 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	return act.Run(a.pages[a.current])
+}
+
+// resume ends a pause. A key that undoes a change does that, too: the change is held only for seconds.
+func (a *app) resume(name string) tea.Cmd {
+	a.Day.Guard.Touch(a.Day.Now())
+	var undoes tea.Cmd
+	act := a.keys.find(name, []page.Scope{page.ScopeEverywhere})
+	if act != nil && act.ID == page.ActUndo && a.whyNot(act) == "" {
+		undoes = act.Run(a.pages[a.current])
+	}
+	return tea.Batch(undoes, a.Perform(a.Day.EndPause()))
 }
 
 // looksOnly reports whether a key only looks around, or quits. Such a key does not end a pause.

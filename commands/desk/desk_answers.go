@@ -135,7 +135,9 @@ func (l *lineDesk) offered(all bool) (lines []string) {
 func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
 	if l.day.IsPaused() && answer != "?" && answer != "help" {
 		l.perform(ctx, l.day.EndPause())
-		return nil
+		if answer != "u" && answer != "undo" { // A change is held only for seconds.
+			return nil
+		}
 	}
 	key := answer
 	switch {

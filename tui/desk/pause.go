@@ -21,6 +21,7 @@ type pause struct {
 	// isUnsure means that the service may have another state: an answer was lost, or a lease and a pause crossed.
 	isUnsure bool
 	next     apitype.PauseReason // Of a pause that waits for the change under way. Empty without one.
+	ends     bool                // A key came during the change under way: the pause ends after it.
 	changes  int                 // A reading that was asked for before the latest one is old.
 }
 
@@ -49,6 +50,7 @@ func (d *Day) Pause(reason apitype.PauseReason) []Event {
 }
 
 func (d *Day) startPause(reason apitype.PauseReason) {
+	d.pause.ends = false
 	if d.pause.isSent { // The service takes two at one time in any order.
 		d.pause.next = reason
 		return
@@ -68,21 +70,28 @@ func (d *Day) startPause(reason apitype.PauseReason) {
 	})
 }
 
-// EndPause makes the agent ready again.
+// EndPause makes the agent ready again, at once or after the change of the state that is under way.
 func (d *Day) EndPause() []Event {
+	d.endPause()
+	return d.drain()
+}
+
+func (d *Day) endPause() {
 	if d.pause.isSent {
-		return d.drain()
+		d.pause.ends = true
+		d.sayf("the pause ends once the service answers")
+		return
 	}
 	since := d.pause.since
 	d.setState("", func(_ apitype.UserState, err error) {
-		if err != nil {
+		switch {
+		case err != nil:
 			d.fail("still paused", err)
-			return
+		case d.IsPaused(): // No call was opened in between, which ends the pause.
+			d.sayf("the pause of %s is over", SpentText(d.Now().Sub(since)))
+			d.pause.reason = ""
 		}
-		d.sayf("the pause of %s is over", SpentText(d.Now().Sub(since)))
-		d.pause.reason = ""
 	})
-	return d.drain()
 }
 
 // setState sends the reason of a pause, or that the agent is ready.
@@ -98,8 +107,8 @@ func (d *Day) setState(reason apitype.PauseReason, takeIn func(apitype.UserState
 		return apiclient.Decoded(d.Client.Queue.SetState(ctx, agent, request))
 	}, func(state apitype.UserState, err error) {
 		d.pause.isSent = false
-		next := d.pause.next
-		d.pause.next = ""
+		next, ends := d.pause.next, d.pause.ends
+		d.pause.next, d.pause.ends = "", false
 		switch apiclient.KindOf(err) {
 		case apiclient.KindUnavailable, apiclient.KindInterrupted:
 			d.pause.isUnsure = true // The next poll tries again.
@@ -108,8 +117,11 @@ func (d *Day) setState(reason apitype.PauseReason, takeIn func(apitype.UserState
 			takeIn(state, err)
 			d.settlePause()
 		}
-		if next != "" {
+		switch {
+		case next != "":
 			d.startPause(next)
+		case ends && d.IsPaused():
+			d.endPause()
 		}
 	})
 }

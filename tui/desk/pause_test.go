@@ -82,6 +82,21 @@ func TestPauseCrossesACall(t *testing.T) {
 			a.receive(second)
 			a.perform(a.Next())
 		}},
+		"a key while the pause is sent again": {keys: func(a *agent, call apitype.UUID) {
+			opened := a.Take(call)
+			a.Guard.Touch(a.f.Clock.Now())
+			a.perform(pause(a))
+			var again []desk.Event
+			for _, r := range a.served(opened) {
+				again = append(again, a.Receive(r)...)
+			}
+			a.perform(a.EndPause())
+			if !a.IsPaused() || !slices.Contains(a.told, "the pause ends once the service answers") {
+				a.f.t.Errorf("got %q, want a word about the key", a.told)
+			}
+			a.perform(again)
+			a.perform(a.Next())
+		}},
 		"an older reading of the agent's state": {isPaused: true, keys: func(a *agent, _ apitype.UUID) {
 			a.f.Clock.Advance(2 * time.Minute)
 			var read []desk.Result
