@@ -185,6 +185,7 @@ func (s *Service) ownAccount(ctx context.Context, name string) (id apitype.UUID,
 type User struct {
 	apitype.RecruiterUser
 	Organization *apitype.UUID // Nil shows the name to every account.
+	Subject      *apitype.UUID // Who signs in as the user, if an operator has said it. Nil means by UUID.
 	EndedAt      *apitype.Time // Set if the user may not sign in any more.
 }
 

@@ -19,7 +19,7 @@ type SignIn interface {
 
 // SignedIn is a person, as an access token describes them.
 type SignedIn struct {
-	User        apitype.UUID // The same for each token of the person.
+	Subject     apitype.UUID // The same for each token of the person. It becomes the uuid of a new user.
 	Name        string
 	IsMapped    bool // The map gives the person a role.
 	Permissions []Permission
@@ -59,12 +59,12 @@ func (s *Service) authenticatePerson(ctx context.Context, token string) (Account
 		}
 	}
 	return Account{
-		UUID:        person.User,
+		UUID:        stored.User.UUID,
 		Name:        stored.User.Name,
 		Permissions: person.Permissions,
 		Scope:       person.Scope,
 		Epoch:       stored.Epoch,
-		Person:      &apitype.UserName{UUID: person.User, Name: stored.User.Name},
+		Person:      &apitype.UserName{UUID: stored.User.UUID, Name: stored.User.Name},
 	}, nil
 }
 
@@ -72,7 +72,7 @@ func (s *Service) authenticatePerson(ctx context.Context, token string) (Account
 func (s *Service) userOfPerson(ctx context.Context, person SignedIn) (SignedInUser, error) {
 	find := func() (found SignedInUser, err error) {
 		err = s.Read(ctx, ReadRecord, "look up the user", func(r Reader) (err error) {
-			found, err = r.SignedInUser(person.User)
+			found, err = r.SignedInUser(person.Subject)
 			return err
 		})
 		return found, err
@@ -84,9 +84,9 @@ func (s *Service) userOfPerson(ctx context.Context, person SignedIn) (SignedInUs
 		}
 		return found, err
 	}
-	user := User{RecruiterUser: apitype.RecruiterUser{UUID: person.User, Name: person.Name}}
+	user := User{RecruiterUser: apitype.RecruiterUser{UUID: person.Subject, Name: person.Name}}
 	if user.check() != nil { // A claim may hold any text.
-		user.Name = nameOfUnnamed(person.User)
+		user.Name = nameOfUnnamed(person.Subject)
 	}
 	if _, err := s.AddUser(ctx, user); err != nil && KindOf(err) != Conflict { // Another request may have been first.
 		return SignedInUser{}, err
@@ -137,4 +137,53 @@ func (s *Service) SetUserEnded(ctx context.Context, id apitype.UUID, isEnded boo
 		}
 		return tx.Audit(AuditLine{At: now, Operation: AuditUserSet, Record: &id, Fields: "endedAt"})
 	})
+}
+
+// SetUserSubject lets the person of a subject sign in as a stored user. Nil ends that. It refuses a subject that another
+// user has.
+func (s *Service) SetUserSubject(ctx context.Context, id apitype.UUID, subject *apitype.UUID) (u User, err error) {
+	isOwn := subject != nil && *subject == id
+	if isOwn {
+		subject = nil
+	}
+	return u, s.Write(ctx, WriteIsolated, "change the user", func(tx Tx) error {
+		if u, err = tx.User(id); err != nil {
+			return OrUnknown(err, "user", id)
+		}
+		if equal(u.Subject, subject) {
+			return nil
+		}
+		if subject != nil {
+			if err := checkFree(tx, *subject); err != nil {
+				return err
+			}
+		}
+		u.Subject = subject
+		if err := tx.UpdateUser(u); err != nil {
+			return err
+		}
+		return tx.Audit(AuditLine{At: s.TimeOf(tx), Operation: AuditUserSet, Record: &id, Fields: "subject"})
+	})
+}
+
+// checkFree refuses a subject that a user has. The user of the first sign-in gives it away once their access has ended.
+func checkFree(tx Tx, subject apitype.UUID) error {
+	holder, err := tx.SignedInUser(subject)
+	if errors.Is(err, ErrNoRow) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	u := holder.User
+	wasGiven := u.UUID != subject
+	if wasGiven {
+		return conflict("the subject is that of user %s (%s); to free it: fundeskd user set %[1]s --subject ''",
+			u.UUID, u.Name)
+	}
+	if u.EndedAt == nil {
+		return conflict("the subject has signed in as user %s (%s) already; to give it away, end that one first: "+
+			"fundeskd user set %[1]s --ended", u.UUID, u.Name)
+	}
+	return nil
 }

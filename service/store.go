@@ -137,8 +137,9 @@ type AccountReader interface {
 	// AccountOfToken also returns when the token was revoked, or nil. An unknown token is ErrNoRow. The account
 	// reports whether erasures are unfinished.
 	AccountOfToken(account, token apitype.UUID) (a Account, ended *apitype.Time, err error)
-	// SignedInUser returns the user of a signed-in person with what AccountOfToken reads along.
-	SignedInUser(id apitype.UUID) (SignedInUser, error)
+	// SignedInUser returns the user who has a subject, else the one whose uuid it is, with what AccountOfToken reads
+	// along.
+	SignedInUser(subject apitype.UUID) (SignedInUser, error)
 	Tokens(account *apitype.UUID) ([]IssuedToken, error) // Nil chooses all accounts.
 	SigningSeed() ([]byte, error)                        // Empty if there is none.
 }

@@ -135,7 +135,7 @@ func TestUsers(t *testing.T) {
 		{[]string{"user", "set", sea, "Piet"}, exitFailure, "there is no user " + sea},
 		{[]string{"user", "set", anneke, "Anneke de Vries"}, exitDone, "changed " + anneke + "\n"},
 		{[]string{"user", "list"}, exitDone, anneke + "  Anneke de Vries\n" + joost + "  Joost\n"},
-		{[]string{"user", "list", "-o", "json"}, exitDone, `[{"uuid":"` + anneke + `","name":"Anneke de Vries","organization":null,"endedAt":null},{"uuid":"` + joost + `","name":"Joost","organization":"` + land + `","endedAt":null}]`},
+		{[]string{"user", "list", "-o", "json"}, exitDone, `[{"uuid":"` + anneke + `","name":"Anneke de Vries","organization":null,"hasSubject":false,"endedAt":null},{"uuid":"` + joost + `","name":"Joost","organization":"` + land + `","hasSubject":false,"endedAt":null}]`},
 	} {
 		code, out, errs := e.run("", step.args...)
 		if code != step.code || !strings.Contains(out+errs, step.want) {

@@ -126,7 +126,8 @@ func (p *program) oidcCheck() *cobra.Command {
 		Long: "Check reads an access token from a file (- is stdin), asks the issuer for its\n" +
 			"keys, and prints the user, the permissions and the organizations by the map.\n" +
 			"A refused token is exit code 1. It does not open the database, so it does not\n" +
-			"know users who have ended. The flags are those of serve, with their variables.",
+			"know users who have ended, or a subject that user set gave to a user. The\n" +
+			"flags are those of serve, with their variables.",
 		Example: "  fundeskd oidc check token.txt --oidc-issuer https://login.example/realms/charity" +
 			" --oidc-audience fundesk --oidc-map map.toml",
 	}
@@ -181,7 +182,7 @@ func (p *program) checkToken(ctx context.Context, o oidcOptions, file string) er
 	}
 	checked := checkedToken{
 		Accepted:      person.IsMapped,
-		User:          &apitype.UserName{UUID: person.User, Name: person.Name},
+		User:          &apitype.UserName{UUID: person.Subject, Name: person.Name},
 		ExpiresAt:     new(apitype.NewTime(person.Expires)),
 		Permissions:   append([]service.Permission{}, person.Permissions...),
 		All:           person.Scope.All,

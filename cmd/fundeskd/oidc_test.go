@@ -136,3 +136,50 @@ func TestOIDCCheck(t *testing.T) {
 		t.Errorf("got %d %+v, want what the token is allowed", code, checked)
 	}
 }
+
+// An operator gives a stored user the subject of a person. It moves with dump and load, and a second holder is refused.
+func TestUserSubject(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	provider := signintest.Start(t)
+	provider.AddUser("anneke", map[string]any{"name": "Anneke de Vries", "groups": "agents"})
+	_, out, _ := e.run("", "user", "add", "Anneke (old)")
+	id := strings.TrimSpace(out)
+	_, out, _ = e.run("", "user", "add", "Joost")
+	joost := strings.TrimSpace(out)
+	if code, _, errs := e.run("", "user", "set", id, "--subject", "anneke"); code != exitUsage || !strings.Contains(errs, "FUNDESKD_OIDC_ISSUER") {
+		t.Errorf("got %d %s without an issuer, want %d that names the flag", code, errs, exitUsage)
+	}
+	of := []string{"--oidc-issuer", provider.URL}
+	e.done("", append([]string{"user", "set", id, "Anneke", "--subject", "anneke"}, of...)...)
+	code, _, errs := e.run("", append([]string{"user", "set", joost, "--subject", "anneke"}, of...)...)
+	if code != exitFailure || !strings.Contains(errs, "is that of user "+id+" (Anneke)") {
+		t.Errorf("got %d %s for a second holder, want a refusal with the first", code, errs)
+	}
+	file := filepath.Join(e.folder, "all.ndjson")
+	e.done("", "dump", file)
+	moved := "sqlite:" + filepath.Join(e.folder, "moved.db")
+	if servicetest.OnPostgres() {
+		moved = servicetest.EmptyDatabase(t)
+	}
+	e.done("", "load", file, "--database", moved)
+	s := e.serve(append(signInFiles(t, provider, agentsMap), "--database", moved)...)
+	token := provider.Token(t, "anneke", nil)
+	status, body := get(t, http.DefaultClient, s.url+"/fundesk/v1", token)
+	for status == http.StatusServiceUnavailable && t.Context().Err() == nil { // The issuer is being read.
+		status, body = get(t, http.DefaultClient, s.url+"/fundesk/v1", token)
+	}
+	if status != http.StatusOK || !strings.Contains(body, id) {
+		t.Errorf("got %d %s at the first sign-in, want the user %s", status, body, id)
+	}
+	var users []userView
+	e.must(&users, "", "user", "list", "--database", moved)
+	for _, u := range users {
+		if u.HasSubject != (u.UUID.String() == id) {
+			t.Errorf("got %+v, want that only %s has a subject", u, id)
+		}
+	}
+	if len(users) != 2 {
+		t.Errorf("got %d users, want no other one by the sign-in", len(users))
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,24 +11,36 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/signin"
 )
 
 type userView struct {
 	UUID         apitype.UUID  `json:"uuid"`
 	Name         string        `json:"name"`
 	Organization *apitype.UUID `json:"organization"`
+	HasSubject   bool          `json:"hasSubject"` // By user set --subject.
 	EndedAt      *apitype.Time `json:"endedAt"`
 }
 
 func viewUser(u service.User) userView {
-	return userView{UUID: u.UUID, Name: u.Name, Organization: u.Organization, EndedAt: u.EndedAt}
+	return userView{
+		UUID:         u.UUID,
+		Name:         u.Name,
+		Organization: u.Organization,
+		HasSubject:   u.Subject != nil,
+		EndedAt:      u.EndedAt,
+	}
 }
 
 func (u userView) cells() []string {
-	if u.EndedAt != nil {
-		return []string{u.UUID.String(), u.Name, "ended"}
+	cells := []string{u.UUID.String(), u.Name}
+	if u.HasSubject {
+		cells = append(cells, "has a subject")
 	}
-	return []string{u.UUID.String(), u.Name}
+	if u.EndedAt != nil {
+		cells = append(cells, "ended")
+	}
+	return cells
 }
 
 func (p *program) userAdd() *cobra.Command {
@@ -71,37 +84,53 @@ func (p *program) userList() *cobra.Command {
 	}.command(p)
 }
 
+// userChange is what user set changes. Nil leaves a property as it is.
+type userChange struct {
+	id      apitype.UUID
+	name    string // Empty leaves it.
+	isEnded *bool
+	subject *string // Empty takes it away.
+	issuer  string
+}
+
 func (p *program) userSet() *cobra.Command {
-	var id apitype.UUID
-	var name string
-	var isEnded, setsEnded bool
-	wanted := []argument{uuidArgument("UUID", "user", &id), textArgument("NAME", &name)}
+	var change userChange
+	var isEnded bool
+	var subject string
+	wanted := []argument{uuidArgument("UUID", "user", &change.id), textArgument("NAME", &change.name)}
 	c := operation[userView]{
 		use:   "set UUID [NAME]",
-		short: "Give a user another name, or end their access",
+		short: "Give a user another name or a subject, or end their access",
 		long: "Set changes the name everywhere, also in earlier records. With --ended the\n" +
 			"user's requests are refused from the next one on, whatever the identity\n" +
-			"provider says; --ended=false restores the access.",
+			"provider says; --ended=false restores the access. With --subject the person\n" +
+			"with this sub in their tokens signs in as the user, whose calls, callbacks and\n" +
+			"figures stay theirs; without it the first sign-in makes another user.",
 		example: "  fundeskd user set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c \"Anneke Bakker\"\n" +
+			"  fundeskd user set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --subject 248289761001\n" +
 			"  fundeskd user set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --ended",
-		args:  wanted,
-		flags: func(flags *pflag.FlagSet) { flags.BoolVar(&isEnded, "ended", false, "refuse the user's requests") },
+		args: wanted,
+		flags: func(flags *pflag.FlagSet) {
+			flags.BoolVar(&isEnded, "ended", false, "refuse the user's requests")
+			flags.StringVar(&subject, "subject", "", "`SUB` of the person's tokens; '' takes it away")
+			flags.StringVar(&change.issuer, "oidc-issuer", "",
+				"`URL` of the issuer of these tokens (default: that of serve, FUNDESKD_OIDC_ISSUER)")
+		},
 		check: func(flags *pflag.FlagSet) error {
-			setsEnded = flags.Changed("ended")
-			if name == "" && !setsEnded {
-				return usage("name a NAME, or --ended; see: fundeskd user set --help")
+			if flags.Changed("ended") {
+				change.isEnded = &isEnded
+			}
+			if flags.Changed("subject") {
+				change.subject = &subject
+			}
+			if change.name == "" && change.isEnded == nil && change.subject == nil {
+				return usage("name a NAME, --subject or --ended; see: fundeskd user set --help")
 			}
 			return nil
 		},
 		failure: "change the user",
-		run: func(ctx context.Context, s *service.Service) (u userView, err error) {
-			var user service.User
-			if name != "" {
-				user, err = s.RenameUser(ctx, id, name)
-			}
-			if err == nil && setsEnded {
-				user, err = s.SetUserEnded(ctx, id, isEnded)
-			}
+		run: func(ctx context.Context, s *service.Service) (userView, error) {
+			user, err := p.changeUser(ctx, s, change)
 			return viewUser(user), err
 		},
 		text: func(w io.Writer, u userView) { fmt.Fprintln(w, "changed", u.UUID) },
@@ -114,4 +143,40 @@ func (p *program) userSet() *cobra.Command {
 		return exactly(wanted)(c, args)
 	}
 	return c
+}
+
+func (p *program) changeUser(ctx context.Context, s *service.Service, c userChange) (user service.User, err error) {
+	if c.subject != nil { // First: it may be refused.
+		subject, err := p.subjectOf(*c.subject, c.issuer)
+		if err != nil {
+			return user, err
+		}
+		user, err = s.SetUserSubject(ctx, c.id, subject)
+		if err != nil {
+			return user, err
+		}
+	}
+	if c.name != "" {
+		user, err = s.RenameUser(ctx, c.id, c.name)
+		if err != nil {
+			return user, err
+		}
+	}
+	if c.isEnded != nil {
+		user, err = s.SetUserEnded(ctx, c.id, *c.isEnded)
+	}
+	return user, err
+}
+
+// subjectOf returns the subject of a sub, or nil for an empty one.
+func (p *program) subjectOf(sub, issuer string) (*apitype.UUID, error) {
+	if sub == "" {
+		return nil, nil
+	}
+	issuer = cmp.Or(issuer, p.Getenv(variableOf("oidc-issuer")))
+	if issuer == "" {
+		return nil, usage("--subject needs --oidc-issuer URL, or FUNDESKD_OIDC_ISSUER")
+	}
+	subject := signin.SubjectOf(issuer, sub)
+	return &subject, nil
 }

@@ -254,14 +254,14 @@ func (p *Provider) Explain(ctx context.Context, token string, now time.Time) (pe
 		return person, fmt.Errorf("the token has no sub of 1 to %d bytes", maxSubject)
 	}
 	person = p.options.Map.person(claims)
-	person.User = userOf(p.options.Issuer, verified.Subject)
+	person.Subject = SubjectOf(p.options.Issuer, verified.Subject)
 	person.Expires = verified.Expiry
 	return person, nil
 }
 
-// userOf returns the user of a subject, which is the same in each database and after each restore.
-func userOf(issuer, subject string) apitype.UUID {
-	return apitype.UUID(uuid.NewSHA1(uuid.NameSpaceURL, []byte(issuer+"\n"+subject)))
+// SubjectOf returns the digest of an issuer and the sub of its tokens. It is the same in each database.
+func SubjectOf(issuer, sub string) apitype.UUID {
+	return apitype.UUID(uuid.NewSHA1(uuid.NameSpaceURL, []byte(issuer+"\n"+sub)))
 }
 
 // checkType refuses tokens of another purpose, such as those of a logout.

@@ -90,13 +90,14 @@ func (r *reader) AccountOfToken(account, token apitype.UUID) (a service.Account,
 	return a, ended, cmp.Or(err, checkServedBy(programs))
 }
 
-// SignedInUser reads the user of a request, and along with it which programs may serve the schema.
-func (r *reader) SignedInUser(id apitype.UUID) (found service.SignedInUser, err error) {
+// SignedInUser reads the user of a request, and along with it which programs may serve the schema. The user to whom an
+// operator gave the subject comes first.
+func (r *reader) SignedInUser(subject apitype.UUID) (found service.SignedInUser, err error) {
 	var programs *string
 	row := r.row(
 		`SELECT `+readServedBy+`, COALESCE((SELECT value FROM settings WHERE name = '`+epochSetting+`'), ''),
-			organization, doc, ended_at FROM users WHERE uuid = $1`,
-		identifier(id),
+			`+userColumns+` FROM users WHERE uuid = COALESCE((SELECT uuid FROM users WHERE subject = $1), $1)`,
+		identifier(subject),
 	)
 	err = row.scan(append([]any{&programs, &found.Epoch}, userDest(&found.User)...)...)
 	found.Epoch += r.engine.identity()
@@ -235,18 +236,27 @@ func (r *reader) OrganizationSettings(scope service.Scope) ([]apitype.Organizati
 	return append([]apitype.OrganizationSettings{}, settings...), err
 }
 
+const userColumns = `uuid, organization, subject, ended_at, doc`
+
+// userDest takes userColumns. The document has the identifier, too.
 func userDest(u *service.User) []any {
-	return []any{nullUUIDDest{&u.Organization}, jsonDest{&u.RecruiterUser}, nullTimeDest{&u.EndedAt}}
+	return []any{
+		uuidDest{&u.UUID},
+		nullUUIDDest{&u.Organization},
+		nullUUIDDest{&u.Subject},
+		nullTimeDest{&u.EndedAt},
+		jsonDest{&u.RecruiterUser},
+	}
 }
 
 func (r *reader) User(id apitype.UUID) (u service.User, err error) {
-	err = r.row(`SELECT organization, doc, ended_at FROM users WHERE uuid = $1`, identifier(id)).scan(userDest(&u)...)
+	err = r.row(`SELECT `+userColumns+` FROM users WHERE uuid = $1`, identifier(id)).scan(userDest(&u)...)
 	return u, err
 }
 
 func (r *reader) Users(scope service.Scope) ([]service.User, error) {
 	q := &listQuery{}
-	text := `SELECT organization, doc, ended_at FROM users`
+	text := `SELECT ` + userColumns + ` FROM users`
 	if !scope.All {
 		text += ` WHERE organization IS NULL`
 		if len(scope.Organizations) > 0 {
@@ -257,15 +267,11 @@ func (r *reader) Users(scope service.Scope) ([]service.User, error) {
 }
 
 func (t *tx) InsertUser(u service.User) error {
-	return t.insert(
-		`INSERT INTO users (organization, doc, ended_at, uuid) VALUES ($1, $2, $3, $4)`,
-		append(userDest(&u), identifier(u.UUID))...)
+	return t.insert(`INSERT INTO users (`+userColumns+`) VALUES ($1, $2, $3, $4, $5)`, userDest(&u)...)
 }
 
 func (t *tx) UpdateUser(u service.User) error {
-	return t.change(
-		`UPDATE users SET organization = $1, doc = $2, ended_at = $3 WHERE uuid = $4`,
-		append(userDest(&u), identifier(u.UUID))...)
+	return t.change(`UPDATE users SET (`+userColumns+`) = ($1, $2, $3, $4, $5) WHERE uuid = $1`, userDest(&u)...)
 }
 
 func (r *reader) FocusArea(id apitype.UUID) (a service.FocusArea, err error) {

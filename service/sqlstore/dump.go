@@ -52,7 +52,7 @@ func copyTables() []copyTable {
 			``,
 		},
 		{"queue_rules", 1, []string{"organization", "rules"}, copyBatch, ``},
-		{"users", 1, []string{"uuid", "organization", "doc", "ended_at"}, copyBatch, ``},
+		{"users", 1, []string{"uuid", "organization", "subject", "ended_at", "doc"}, copyBatch, ``},
 		{"focus_areas", 1, []string{"uuid", "organization", "doc"}, copyBatch, ``},
 		numbered("persons", slices.Concat(personColumns, []string{"erased_at", "erased_owner"})),
 		numbered("pledges", newPledgeColumns),
@@ -172,6 +172,7 @@ var identifierColumns = []string{
 	"pledge",
 	"digest",
 	"completed_by",
+	"subject",
 }
 
 // loaded reads the value of a column of a dump, as it is bound.
@@ -213,6 +214,7 @@ var errUnfinishedErasure = &service.Error{
 // addedColumns are the columns that dumps from before the first release do not have.
 var addedColumns = map[string][]string{
 	"audit":       {"shown"},
+	"users":       {"subject"},
 	"queue_calls": {"blocked_by", "due_reason"},
 	"donors":      {"contacted_before", "rested_at", "rested_until", "kept_for", "due_reason"},
 }

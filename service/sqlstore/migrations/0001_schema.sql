@@ -42,13 +42,16 @@ CREATE TABLE organizations (
     settings          BYTES
 );
 
--- A user with ended_at may not sign in any more.
+-- A user with ended_at may not sign in any more. subject is the digest of the issuer and the sub of the tokens that an
+-- operator gave to the user. It is null if uuid is that digest, and for users who never sign in.
 CREATE TABLE users (
     uuid         IDENTIFIER NOT NULL CONSTRAINT users_by_uuid PRIMARY KEY,
     organization IDENTIFIER,
+    subject      IDENTIFIER,
     ended_at     BIGINT,
     doc          BYTES NOT NULL
 );
+CREATE UNIQUE INDEX users_by_subject ON users (subject) WHERE subject IS NOT NULL;
 
 CREATE TABLE focus_areas (
     uuid         IDENTIFIER NOT NULL CONSTRAINT focus_areas_by_uuid PRIMARY KEY,
