@@ -111,6 +111,37 @@ func TestChanges(t *testing.T) {
 	})
 }
 
+// TestChangesShowNoDonor reads the changes of a donor with a value in each field. They name the fields and hold no value,
+// so that the audit of the donor's readers needs no line.
+// Promise S44: the audit answers which requests read a donor.
+func TestChangesShowNoDonor(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		noted, err := service.New(t.Context(), service.Options{Store: f.Store, Now: f.Clock.Now, AuditReads: true})
+		servicetest.Check(t, err)
+		f.Handler = httpapi.New(httpapi.Options{Service: noted, Now: f.Clock.Now})
+		token := f.Token(follower())
+		start := changes(t, f.Harness, token, "").Next
+		person := f.person(`"nl","email":"canary@example.org","mobilePhoneNumber":"+31600000123"`)
+		f.want(http.StatusOK, "PUT", "/api/v1/persons/"+person.String()+"/actions/update",
+			`{"name":{"firstName":"Canary"},"iban":"NL91ABNA0417164300"}`)
+		before := len(auditOf(t, f.Harness))
+		all := f.allChanges(token, start)
+		if len(all) != 2 || !slices.Contains(all[1].Fields, "iban") {
+			t.Fatalf("got %+v, want the creation, and the update with the names of its fields", all)
+		}
+		text, err := json.Marshal(all)
+		servicetest.Check(t, err)
+		for _, value := range []string{"anary", "NL91", "316000"} {
+			if strings.Contains(string(text), value) {
+				t.Errorf("got %s, want no value of the donor", text)
+			}
+		}
+		if after := len(auditOf(t, f.Harness)); after != before {
+			t.Errorf("got %d lines of the audit for the feed, want none", after-before)
+		}
+	})
+}
+
 // TestChangesAmongManyOthers follows the feed with an account that sees few of its changes: a page may end without one,
 // and says that there may be more.
 // Promise S87: the feed lists each change once, in order.
