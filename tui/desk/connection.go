@@ -3,7 +3,6 @@ package desk
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"syscall"
 
 	"fundesk/apiclient"
@@ -15,7 +14,7 @@ type Connection struct {
 	Reason       string // The same in full, as the last answer had it.
 	LoggedOut    bool   // Nothing is sent until a new login.
 	Stranger     bool   // The token belongs to another account by now: nothing is sent until that is decided.
-	unauthorized bool   // The service did not take the token, and has answered nothing since.
+	unauthorized bool   // There was no token that the service takes, and it has answered nothing since.
 }
 
 // note takes in how a request ended; it reports whether err passes by itself, and whether
@@ -47,7 +46,7 @@ func (c *Connection) note(err error) (passes, again bool) {
 		if c.Stranger {
 			c.Offline = "another account"
 		}
-		c.unauthorized = known && failure.Status == http.StatusUnauthorized || c.Stranger
+		c.unauthorized = true
 	default:
 		c.Offline = ""
 	}

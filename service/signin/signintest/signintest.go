@@ -12,8 +12,11 @@ import (
 	"crypto/rsa"
 	"errors"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -44,6 +47,7 @@ type Provider struct {
 	devices       map[string]*op.DeviceAuthorizationState // By device code.
 	codes         map[string]string                       // Device codes by user code.
 	refreshTokens map[string]*refreshRequest
+	issued        []string       // All refresh tokens, also those that are not valid any more.
 	requests      map[string]int // By path.
 	isDown        bool
 	hold          chan struct{} // Answers wait until it is closed. Nil holds none.
@@ -62,7 +66,17 @@ func Start(t testing.TB) *Provider {
 
 // New starts a provider; Close ends it.
 func New() *Provider {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	return NewAt(listener, "http://"+listener.Addr().String())
+}
+
+// NewAt starts a provider that clients reach as issuer; Close ends it.
+func NewAt(listener net.Listener, issuer string) *Provider {
 	p := &Provider{
+		URL:           issuer,
 		users:         map[string]map[string]any{},
 		devices:       map[string]*op.DeviceAuthorizationState{},
 		codes:         map[string]string{},
@@ -70,8 +84,10 @@ func New() *Provider {
 		requests:      map[string]int{},
 	}
 	p.RotateKey(true)
-	p.server = httptest.NewServer(http.HandlerFunc(p.serve))
-	p.URL = p.server.URL
+	address, err := url.Parse(issuer)
+	if err != nil {
+		panic(err)
+	}
 	var key [32]byte
 	_, _ = rand.Read(key[:])
 	provider, err := op.NewProvider(&op.Config{
@@ -89,6 +105,11 @@ func New() *Provider {
 		panic(err)
 	}
 	p.handler = provider
+	p.server = &httptest.Server{
+		Listener: listener,
+		Config:   &http.Server{Handler: http.StripPrefix(address.Path, http.HandlerFunc(p.serve))},
+	}
+	p.server.Start()
 	return p
 }
 
@@ -234,6 +255,13 @@ func (p *Provider) Renewals() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.renewals
+}
+
+// RefreshTokens returns each refresh token that was given.
+func (p *Provider) RefreshTokens() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.issued)
 }
 
 // EndSessions refuses all refresh tokens from now on.
@@ -425,6 +453,7 @@ func (s storage) CreateAccessAndRefreshTokens(
 		s.renewals++
 	}
 	refresh = uuid.NewString()
+	s.issued = append(s.issued, refresh)
 	s.refreshTokens[refresh] = &refreshRequest{
 		subject: request.GetSubject(),
 		client:  ClientID,
