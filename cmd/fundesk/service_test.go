@@ -33,18 +33,31 @@ func (h *home) start(t *testing.T, args ...string) *bufio.Reader {
 	t.Helper()
 	cmd := exec.Command(programs+"/fundeskd", args...)
 	cmd.Env, cmd.Dir = h.env, h.dir
-	var logs strings.Builder
-	cmd.Stderr = &logs
+	log, err := os.OpenFile(h.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	servicetest.Check(t, err)
+	cmd.Stderr = log
 	out, err := cmd.StdoutPipe()
 	servicetest.Check(t, err)
 	servicetest.Check(t, cmd.Start())
+	servicetest.Check(t, log.Close())
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("fundeskd %s: %v\n%s", strings.Join(args, " "), err, logs.String())
+			t.Errorf("fundeskd %s: %v\n%s", strings.Join(args, " "), err, h.log(t))
 		}
 	})
 	return bufio.NewReader(out)
+}
+
+// logFile is what the services of this home write to stderr.
+func (h *home) logFile() string { return filepath.Join(h.dir, "fundeskd.log") }
+
+// log returns what the services of this home have written so far.
+func (h *home) log(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(h.logFile())
+	servicetest.Check(t, err)
+	return string(text)
 }
 
 // nextLine is the next line of what a program prints.
