@@ -16,7 +16,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// before is a program that may serve the schema of this one; .ci/earlier builds it.
+// before is a program that may serve the schema of this one; .ci/build-earlier builds it.
 var before = flag.String("before", "", "an earlier fundeskd for TestRollingUpdate; without one it is this one, and the schema one of later")
 
 // laterSchema is a migration that the next release may contain.

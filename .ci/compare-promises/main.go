@@ -1,4 +1,4 @@
-// Command promises compares what the papers promise with the tests that prove it, in both
+// Command compare-promises compares what the papers promise with the tests that prove it, in both
 // directions. A promise is an identifier at the beginning of a row or a heading of a paper; its test has
 // the comment "// Promise S34: …". Run it at the top of the repository.
 package main
@@ -30,7 +30,7 @@ func main() {
 		err = compare(promised)
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "promises:", err)
+		fmt.Fprintln(os.Stderr, "compare-promises:", err)
 		os.Exit(1)
 	}
 	fmt.Printf("%d promises, each with a test\n", len(promised))
