@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -287,7 +289,18 @@ func TestLineDeskTendsTheLeaseWhileAQuestionStands(t *testing.T) {
 		text, _ := leases[0].(map[string]any)["expiresAt"].(string)
 		return text
 	}
-	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
+	var passes atomic.Bool // The time, with each request: a longer step would be taken for sleep.
+	target, err := url.Parse(h.URL)
+	servicetest.Check(t, err)
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if passes.Load() {
+			h.Clock.Advance(2 * time.Second)
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": front.URL, "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
 	in, keys := io.Pipe()
 	answer := func(text string) { _, _ = io.WriteString(keys, text+"\n") }
 	until := func(ok func() bool) {
@@ -296,13 +309,6 @@ func TestLineDeskTendsTheLeaseWhileAQuestionStands(t *testing.T) {
 		}
 	}
 	var taken, kept, after string
-	var passes atomic.Bool // The time, with each look at the clock: a jump is taken for sleep.
-	now := func() time.Time {
-		if passes.Load() {
-			h.Clock.Advance(200 * time.Millisecond)
-		}
-		return h.Clock.Now()
-	}
 	asked := 0
 	said := &heard{on: map[string]func(){
 		"a not reached": func() {
@@ -310,15 +316,13 @@ func TestLineDeskTendsTheLeaseWhileAQuestionStands(t *testing.T) {
 			case 1:
 				go func() {
 					taken = expiry()
-					h.Clock.Advance(4 * time.Minute)
+					begun := h.Clock.Now()
+					passes.Store(true)
+					until(func() bool { return h.Clock.Now().Sub(begun) >= 4*time.Minute })
 					answer("g")
 				}()
 			case 2:
-				go func() {
-					h.Clock.Advance(4 * time.Minute)
-					until(func() bool { kept = expiry(); return kept != taken })
-					passes.Store(true)
-				}()
+				go until(func() bool { kept = expiry(); return kept != taken })
 			}
 		},
 		"is no longer yours alone": func() {
@@ -329,7 +333,7 @@ func TestLineDeskTendsTheLeaseWhileAQuestionStands(t *testing.T) {
 			}()
 		},
 	}}
-	workByLines(t, cli.App{In: in, Out: io.Discard, Err: said, Now: now, Getenv: func(name string) string { return environment[name] }}, 5*time.Millisecond)
+	workByLines(t, cli.App{In: in, Out: io.Discard, Err: said, Now: h.Clock.Now, Getenv: func(name string) string { return environment[name] }}, 5*time.Millisecond)
 	if taken == "" || kept <= taken || after != "" {
 		t.Errorf("the lease ended at %q, then at %q, then at %q; want it kept, then given back:\n%s", taken, kept, after, said.String())
 	}
