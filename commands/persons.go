@@ -102,8 +102,8 @@ func personCreate(s *cli.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Short: "Create a person",
 		Long: "Create a person from flags, a JSON file, or both; - reads a body, or a person that get or list printed, from\n" +
-			"stdin. What only the service sets is left out. A UUID is chosen here when none is given, so that a lost answer\n" +
-			"makes no second person. A command that is repeated on purpose is person apply --create.",
+			"stdin. What only the service sets is left out. Without a UUID, create chooses one, so that a lost answer makes no\n" +
+			"second person. To run a command again safely, use person apply --create.",
 		Example: "  fundesk person create --first-name Anna --last-name Jansen --email a.jansen@example.org\n" +
 			"  fundesk person get \"$PERSON\" -o json | fundesk --profile other person create -\n  fundesk person create --file person.json --dry-run",
 	}

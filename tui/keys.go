@@ -65,7 +65,7 @@ func (a *app) everywhereActions() []page.Action {
 	return slices.Concat(first, a.pageActions(), []page.Action{
 		{
 			ID: "page-previous", Scope: page.ScopeEverywhere, Keys: "[",
-			Help: "the tab before",
+			Help: "the previous tab",
 			Run:  does(func() tea.Cmd { return a.Turn((a.current + len(a.pages) - 1) % len(a.pages)) }),
 		},
 		{
@@ -80,7 +80,7 @@ func (a *app) everywhereActions() []page.Action {
 		},
 		{
 			ID: page.ActRefresh, Scope: page.ScopeEverywhere, Keys: "R",
-			Help: "read again",
+			Help: "reload this page",
 			Run:  func(front page.Page) tea.Cmd { return front.Refresh() },
 		},
 		{
@@ -102,7 +102,7 @@ func (a *app) everywhereActions() []page.Action {
 		},
 		{
 			ID: page.ActResults, Scope: page.ScopeEverywhere, Keys: "B",
-			Help: "what became of each record of the last action on several",
+			Help: "the result for each record of the last bulk action",
 			Run:  does(a.showBatch),
 			Why: func(page.Page) string {
 				return desk.When(a.Day.Changes.Batch == nil, "there was no action on several records")

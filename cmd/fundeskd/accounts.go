@@ -60,7 +60,7 @@ func (f *accountFlags) add(flags *pflag.FlagSet, unset string) {
 	flags.StringSliceVar(&f.organizations, "organization", nil,
 		"`uuid` of an organization whose records it sees (repeatable)")
 	flags.BoolVar(&f.all, "all-organizations", false, "it sees the records of all organizations")
-	flags.StringVar(&f.role, "role", "", "`name` of a role, whose permissions it gets: "+roleNames())
+	flags.StringVar(&f.role, "role", "", "give it the permissions of the role of this `name`: "+roleNames())
 	flags.StringSliceVar(&f.permissions, "permission", nil,
 		"`name` of a permission, beyond those of --role (repeatable; default: "+unset+")")
 	flags.StringArrayVar(&f.sources, "external-source", nil,

@@ -50,7 +50,7 @@ func (p *program) root() *cobra.Command {
 	flags.StringVar(&p.database, "database", "",
 		"`sqlite:PATH` or postgres://… (default: fundeskd.db in the data folder; also FUNDESKD_DATABASE)")
 	flags.StringVarP(&p.output, "output", "o", "",
-		"`FORMAT`: json for one machine-readable answer; ndjson where records are printed one by one")
+		"print in this `FORMAT`: json, or ndjson where records are printed one by one")
 	flags.BoolVar(&p.noMigrate, "no-migrate", false, "do not bring the schema up to date first")
 	return root
 }

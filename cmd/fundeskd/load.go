@@ -161,8 +161,8 @@ func (p *program) sampleCommand() *cobra.Command {
 			return p.printSaved(saved)
 		},
 	}
-	c.Flags().IntVar(&o.Persons, "persons", embedded.DefaultSamplePersons, "how many persons, `N`, to make")
-	c.Flags().Uint64Var(&o.Seed, "seed", 0, "`number` that chooses among all possible data sets")
+	c.Flags().IntVar(&o.Persons, "persons", embedded.DefaultSamplePersons, "make `N` persons")
+	c.Flags().Uint64Var(&o.Seed, "seed", 0, "the same `number` makes the same records")
 	return c
 }
 

@@ -34,8 +34,8 @@ type oidcOptions struct {
 
 func (o *oidcOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.issuer, "oidc-issuer", "", "`URL` of the issuer of access tokens, as its discovery names it")
-	flags.StringVar(&o.audience, "oidc-audience", "", "`name` that each of these tokens must have as its audience")
-	flags.StringVar(&o.file, "oidc-map", "", "`FILE` with the role and the organizations of claims")
+	flags.StringVar(&o.audience, "oidc-audience", "", "`name` of the audience that these tokens must have")
+	flags.StringVar(&o.file, "oidc-map", "", "`FILE` that gives claims a role and organizations")
 	flags.StringVar(&o.clientID, "oidc-client-id", "", "`ID` of fundesk at the issuer, for fundesk auth login")
 	flags.StringSliceVar(&o.scopes, "oidc-scopes", []string{"openid", "profile", "offline_access"},
 		"`scopes` that fundesk auth login asks for")

@@ -67,7 +67,7 @@ func (p *program) personErase() *cobra.Command {
 		args: []argument{uuidArgument("UUID", "person", &id)},
 		flags: func(flags *pflag.FlagSet) {
 			flags.StringVar(&request.Reason, "reason", "",
-				"`text`, why; such as the number of the request, never the person's name")
+				"why, a `text` such as the number of the request; never the person's name")
 			flags.BoolVar(&request.DryRun, "dry-run", false, "only count what would be erased")
 			flags.BoolVar(&yes, "yes", false, "erase it")
 			erasuresFlag(flags, &log)

@@ -68,12 +68,12 @@ func (o *sandboxOptions) addFlags(flags *pflag.FlagSet, persons int) {
 	}
 	flags.BoolVar(&o.isOn, "sandbox", false,
 		"serve sample data of its own, with a clock that can be set and faults on demand; see fundeskd serve --help")
-	flags.IntVar(&o.persons, "persons", persons, "with --sandbox, how many persons, `N`, to make")
-	flags.Uint64Var(&o.seed, "seed", 0, "with --sandbox, `number` that chooses among all possible data sets")
+	flags.IntVar(&o.persons, "persons", persons, "with --sandbox, make `N` persons")
+	flags.Uint64Var(&o.seed, "seed", 0, "with --sandbox, the same `number` makes the same records")
 	flags.StringVar(&o.load, "load", "",
-		"with --sandbox, `FILE` of records to serve instead of sample data, as fundeskd load reads them")
+		"with --sandbox, serve the records of this `FILE`, as fundeskd load reads them")
 	flags.StringVar(&o.startTime, "start-time", "",
-		"with --sandbox, `TIME` that its clock shows at the start, such as 2026-11-20T09:00:00Z (default: now)")
+		"with --sandbox, start its clock at this `TIME`, such as 2026-11-20T09:00:00Z (default: now)")
 }
 
 // check refuses flags that would do nothing, and values that they cannot have.

@@ -93,12 +93,12 @@ func (o *serveOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.publicURL, "public-url", "", "base `URL` of signed links (default: as each request came)")
 	flags.StringVar(&o.tlsCert, "tls-cert", "", "certificate `file`")
 	flags.StringVar(&o.tlsKey, "tls-key", "", "key `file` of the certificate")
-	flags.Float64Var(&o.rate, "rate", 0, "requests a second, `N`, that one account may make (0: any number)")
+	flags.Float64Var(&o.rate, "rate", 0, "allow one account `N` requests a second (0: any number)")
 	flags.DurationVar(&o.drain, "drain", 0,
 		"how long requests are still accepted at the end, while /readyz is 503 already")
-	flags.StringVar(&o.logFormat, "log-format", "text", "`FORMAT`, text or json")
+	flags.StringVar(&o.logFormat, "log-format", "text", "write the log in this `FORMAT`: text or json")
 	flags.StringVar(&o.logLevel, "log-level", "info",
-		"the lowest `LEVEL` that is logged: info has a line a request, warn and error have those that failed")
+		"log from this `LEVEL` on: info has a line for each request, warn and error only failures")
 	flags.BoolVar(&o.auditReads, "audit-reads", false,
 		"record in the audit which persons are shown, one by one and in lists; each read then changes the database")
 	flags.IntVar(&o.connections, "database-connections", 0,

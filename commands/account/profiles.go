@@ -18,7 +18,7 @@ func Profiles(s *cli.Session) *cobra.Command {
 	return cli.Group(
 		s,
 		"profile",
-		"A profile is a service and an account there, with what you always send. They are in config.toml.",
+		"A profile names a service and an account, and has what you always send. Profiles are in config.toml.",
 		"  fundesk profile add prod --base-url https://api.example.org\n  fundesk profile use prod",
 		cli.Verbs{
 			"list": profileList, "add": profileAdd, "use": profileUse, "show": profileShow,

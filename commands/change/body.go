@@ -92,7 +92,7 @@ func newBody(s *cli.Session, cmd *cobra.Command, update bool, fields []Field) *B
 	}
 	cmd.Flags().StringVar(&b.file, "file", "", "read the body from a JSON file, - for stdin; flags win")
 	if update {
-		cmd.Flags().StringSliceVar(&b.clear, "clear", nil, "fields to clear, by their JSON names (iban,name.initials)")
+		cmd.Flags().StringSliceVar(&b.clear, "clear", nil, "fields to clear, by their JSON names (repeatable)")
 		cli.RegisterFlag(cmd, "clear", cli.Parts(b.Paths))
 	}
 	return b

@@ -318,7 +318,7 @@ func outboxDrop(s *cli.Session) *cobra.Command {
 		Long: "Delete changes that are unsent or refused. drop asks first, because the text in them is lost.\n" +
 			"Dropping a held change (--hold) stops it before it is sent.",
 		Example: "  fundesk outbox drop 01k3f9c2 --yes\n  fundesk outbox drop --all --yes\n" +
-			"  fundesk outbox list -o json --jq '.[] | select(.state == \"rejected\") | .id' -r | xargs fundesk outbox drop --yes",
+			"  fundesk outbox list -o tsv --jq '.[] | select(.state == \"rejected\") | .id' |\n    xargs --no-run-if-empty fundesk outbox drop --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case all && len(args) > 0:

@@ -32,8 +32,9 @@ const (
 // Apply returns the verb apply of a noun.
 func Apply(s *cli.Session, shape Rows) *cobra.Command {
 	f := &rowFlags{}
-	noun, aboutMatch := shape.Record, ""
+	noun, edit, aboutMatch := shape.Record, "{uuid, donationAmount: 15}", ""
 	if noun == "person" {
+		edit = "{uuid, language: \"nl\"}"
 		aboutMatch = "--match finds the records of rows without a uuid by other fields, in their order: a later field settles what\n" +
 			"an earlier one leaves open. The plan is printed first: what is new, changed, the same and ambiguous. Rows that are\n" +
 			"new (without --create), ambiguous, or for the record of another row are left out and named, and the exit code is 9.\n\n"
@@ -52,7 +53,7 @@ func Apply(s *cli.Session, shape Rows) *cobra.Command {
 		Example: "  fundesk " + noun + " list --all --for-edit -o csv > " + noun + "s.csv &&\n" +
 			"    fundesk " + noun + " apply " + noun + "s.csv --dry-run\n" +
 			"  fundesk " + noun + " apply " + noun + "s.csv --results " + noun + "s.results --errors wrong.csv --yes\n" +
-			"  fundesk " + noun + " get - -o ndjson < uuids.txt | jq -c '{uuid, language: \"nl\"}' | fundesk " + noun + " apply - --yes",
+			"  fundesk " + noun + " get - -o ndjson < uuids.txt | jq -c '" + edit + "' | fundesk " + noun + " apply - --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains([]string{"", emptyClear, emptyKeep}, f.empty) {
 				return cli.UsageError("--empty " + cli.Quote(f.empty) + " is not clear or keep")

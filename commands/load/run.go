@@ -241,6 +241,8 @@ func (r *rowRun) hint(text string) string {
 			"recruiting_organization",
 			"UUID",
 		)
+	case strings.Contains(text, "recruitingOrganizationUuid"):
+		return "--value 'recruitingOrganizationUuid:ITS-UUID=UUID' names the organization of this service"
 	case strings.Contains(text, "OrganizationUuid"):
 		return "--value 'owningOrganizationUuid:ITS-UUID=UUID' names the organization of this service"
 	case r.country == "" && strings.Contains(text, "international format"):

@@ -41,8 +41,8 @@ func queueStatus(s *cli.Session) *cobra.Command {
 		Use:   "status",
 		Short: "Count the calls in the queue",
 		Args:  cli.NoArgs,
-		Long: "Count calls by their place in the queue: waiting, due, deferred, and leased by agents. Those of closed wait\n" +
-			"for the calling hours of the donor. opensAt is when the first of them can be given.",
+		Long: "Count calls by their place in the queue: waiting, due, deferred, and leased by agents. Closed calls\n" +
+			"wait for the donor's calling hours; opensAt is when the first of them can be given.",
 		Example: "  fundesk queue status\n  fundesk queue status --language nl -o json --jq .waiting",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, print, err := cli.Open(cmd.Context(), s, "", render.QueueStateColumns())

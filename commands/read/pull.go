@@ -131,6 +131,10 @@ type puller[T any] struct {
 func (p *puller[T]) command(s *cli.Session) *cobra.Command {
 	p.session = s
 	entity := string(p.entity)
+	file := entity + "s"
+	if p.entity == entityErased {
+		file = entity
+	}
 	cmd := &cobra.Command{
 		Use:   entity,
 		Short: "Retrieve new " + entity + "s",
@@ -141,10 +145,10 @@ func (p *puller[T]) command(s *cli.Session) *cobra.Command {
 			"other records now, pull ends with exit code 8: begin again with --reset.\n" +
 			"--jq 'select(…)' filters the output. --follow pulls again and again, until it is interrupted.\n" +
 			"--exec runs no shell, and nothing if nothing is new; its program's failure is exit code 1.",
-		Example: "  fundesk pull " + entity + " >> " + entity + "s.ndjson\n" +
+		Example: "  fundesk pull " + entity + " >> " + file + ".ndjson\n" +
 			"  fundesk pull " + entity + " --since 7d --state my.state\n" +
 			"  fundesk pull " + entity + " --reset > all.ndjson\n" +
-			"  fundesk pull " + entity + " --exec 'python3 load.py --table " + entity + "s'",
+			"  fundesk pull " + entity + " --exec 'python3 load.py --table " + file + "'",
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(cmd) },
 	}
 	f := cmd.Flags()

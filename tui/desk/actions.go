@@ -97,7 +97,7 @@ func Actions() []Action {
 		},
 		{
 			ID: "script-back", Keys: ",", Line: "<", Word: "a step back",
-			Help: "go back to the step of the script before",
+			Help: "go back to the previous step of the script",
 			Run:  (*Questions).PreviousStep, why: whyNoStepBack,
 		},
 		{ID: "skip", Keys: "s", Word: "skip", Help: "skip the call for now", Run: (*Questions).Skip, why: whyNoCall},

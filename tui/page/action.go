@@ -155,7 +155,7 @@ func deskActions() []Action {
 	all = append(
 		all,
 		Action{ID: "down", Scope: ScopeDesk, Keys: "j down", Help: "to the next fact, then scroll down", Run: scroll(Down)},
-		Action{ID: "up", Scope: ScopeDesk, Keys: "k up", Help: "to the fact before, then scroll up", Run: scroll(Up)},
+		Action{ID: "up", Scope: ScopeDesk, Keys: "k up", Help: "to the previous fact, then scroll up", Run: scroll(Up)},
 		Action{ID: "page-down", Scope: ScopeDesk, Keys: "pgdown ctrl+d", Help: "a page down", Run: scroll(PageDown)},
 		Action{ID: "page-up", Scope: ScopeDesk, Keys: "pgup ctrl+u", Help: "a page up", Run: scroll(PageUp)},
 	)
