@@ -58,7 +58,7 @@ func answer(w http.ResponseWriter, status int, body string) {
 	io.WriteString(w, body)
 }
 
-// asClientError is the client's error in a chain.
+// asClientError returns the client's error in a chain.
 func asClientError(t *testing.T, err error) *apiclient.Error {
 	t.Helper()
 	var known *apiclient.Error

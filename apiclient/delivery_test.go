@@ -8,7 +8,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// deliveries are a change of each kind that an answer is judged by.
+// deliveries returns a change of each kind that an answer is judged by.
 func deliveries(t *testing.T) map[string]Change {
 	t.Helper()
 	id := apitype.NewUUID()

@@ -10,7 +10,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// exampleClient is a client of a service that knows one record of each noun.
+// exampleClient returns a client of a service that knows one record of each noun.
 func exampleClient() (*apiclient.Client, func()) {
 	const id = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
 	mux := http.NewServeMux()

@@ -142,7 +142,7 @@ func TestFeed(t *testing.T) {
 	}
 }
 
-// feedEdges are the edges of a list of records.
+// feedEdges returns the edges of a list of records.
 func feedEdges(records string) string {
 	var edges []string
 	for text := range strings.FieldsSeq(records) {

@@ -21,7 +21,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// node is the record number n of a made-up list.
+// node returns the record number n of a made-up list.
 func node(n int) string {
 	return fmt.Sprintf(`{"uuid":"00000000-0000-4000-8000-%012d","n":%d}`, n, n)
 }

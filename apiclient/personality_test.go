@@ -216,7 +216,7 @@ func must(ch apiclient.Change, err error) apiclient.Change {
 	return ch
 }
 
-// answered is the record that a change was answered with.
+// answered returns the record that a change was answered with.
 func answered[T any](answer *apiclient.Response, err error) (record T, _ error) {
 	if err != nil {
 		return record, err

@@ -16,7 +16,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// queueOf is a client of a service that answers each path by a function.
+// queueOf returns a client of a service that answers each path by a function.
 func queueOf(t *testing.T, answer http.HandlerFunc) *apiclient.Client {
 	t.Helper()
 	server := httptest.NewServer(answer)

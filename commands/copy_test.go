@@ -15,7 +15,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// copyHome is a service with sample data, and a computer that has no copy yet.
+// copyHome returns a service with sample data, and a computer that has no copy yet.
 func copyHome(t *testing.T) (h *servicetest.Harness, l line) {
 	t.Helper()
 	h = plain(t)
@@ -25,7 +25,7 @@ func copyHome(t *testing.T) (h *servicetest.Harness, l line) {
 	}}
 }
 
-// copyFile is the file of the only copy.
+// copyFile returns the file of the only copy.
 func (l line) copyFile(t *testing.T) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(l.environment["HOME"], ".local/state/fundesk/copy/*.db"))

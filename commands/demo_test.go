@@ -64,7 +64,7 @@ func fillDemo(path string) (err error) {
 // the hour, and the tests' questions must not.
 var DemoShift = time.Until(time.Date(2026, 6, 17, 13, 0, 0, 0, time.UTC))
 
-// DemoNow is the time on that clock, a Wednesday's afternoon, which goes on.
+// DemoNow returns the time on that clock, a Wednesday's afternoon, which goes on.
 func DemoNow() time.Time { return time.Now().Add(DemoShift) }
 
 // CopyDemo gives a home folder the demo's data.

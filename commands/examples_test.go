@@ -47,7 +47,7 @@ func TestExamplesReachEveryRecord(t *testing.T) {
 	}
 }
 
-// pipedExamples are the examples of the help, its topics and the pages in which one fundesk
+// pipedExamples returns the examples of the help, its topics and the pages in which one fundesk
 // reads what another one listed.
 func pipedExamples(t *testing.T) []string {
 	t.Helper()
@@ -144,7 +144,7 @@ func splitStages(line string) []string {
 	return append(stages, strings.TrimSpace(line[begin:]))
 }
 
-// splitWords are the words of a command, as a shell has them.
+// splitWords returns the words of a command, as a shell has them.
 func splitWords(line string) []string {
 	var words []string
 	for i, part := range strings.Split(line, "'") {

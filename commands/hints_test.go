@@ -171,7 +171,7 @@ func (s hintSituation) follow(t *testing.T, a, b string, tokens map[string]strin
 	return followed
 }
 
-// servicesOf are the services of the profiles in an environment.
+// servicesOf returns the services of the profiles in an environment.
 func servicesOf(t *testing.T, environment map[string]string) map[string]string {
 	dir := environment["FUNDESK_CONFIG_DIR"]
 	if dir == "" {

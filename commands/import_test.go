@@ -102,7 +102,7 @@ func (i *importing) run(stopAfter int64, args ...string) (errs string, code int)
 	return stderr.String(), code
 }
 
-// names are the last names that are saved, with how often.
+// names returns the last names that are saved, with how often.
 func (i *importing) names() map[string]int {
 	i.Helper()
 	out, errs, code := against(i.T, func(w http.ResponseWriter, r *http.Request) {
@@ -291,7 +291,7 @@ func TestImportStopsEarly(t *testing.T) {
 // maxTriesOfClient is the highest number of times that the client sends one change.
 const maxTriesOfClient = 4
 
-// nameOf is the last name of a line. It looks like an identifier, so that the harness
+// nameOf returns the last name of a line. It looks like an identifier, so that the harness
 // need not hold each request against the description of the service.
 func nameOf(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
 

@@ -9,7 +9,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// execHome is a folder with a program that adds each page to a file, and fails while a file fail is there.
+// execHome returns a folder with a program that adds each page to a file, and fails while a file fail is there.
 func execHome(t *testing.T) (l line, program, taken string) {
 	t.Helper()
 	h := plain(t)

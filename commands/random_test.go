@@ -124,7 +124,7 @@ func (m *monkey) run(n int) {
 	}
 }
 
-// line is a command with some of its flags, mostly sensible ones.
+// line returns a command with some of its flags, mostly sensible ones.
 func (m *monkey) line() []string {
 	cmd := pick(m, m.leaves...)
 	args := strings.Fields(cmd.CommandPath())[1:]
@@ -196,7 +196,7 @@ func (m *monkey) argument(cmd *cobra.Command, word string) []string {
 	}
 }
 
-// value is a value for a flag, mostly of its kind. No address leads to another machine,
+// value returns a value for a flag, mostly of its kind. No address leads to another machine,
 // and no file out of the home folder.
 func (m *monkey) value(f *pflag.Flag) string {
 	switch f.Name {
@@ -235,18 +235,18 @@ func (m *monkey) file() string {
 	return pick(m, "-", "-", filepath.Join(m.home, "a.ndjson"), filepath.Join(m.home, "b.csv"), filepath.Join(m.home, "missing", "c"), m.home)
 }
 
-// word is a text that no user should type.
+// word returns a text that no user should type.
 func (m *monkey) word() string {
 	return pick(m, "", " ", "x", "-", "--", "-x", "--nonsense", "\x1b[31m", "\u202e", "\xff\xfe", "é", "%s%n", "../..", "'", `"`, "null", "0", strings.Repeat("long", 500), "a\nb", "NaN", "$(id)", "{}", "[")
 }
 
-// stdin is the input of a pipe.
+// stdin returns the input of a pipe.
 func (m *monkey) stdin() string {
 	return pick(m, "", testID+"\n"+testID+"\n", `{"uuid":"`+testID+`"}`+"\n", "secret-token-of-stdin\n", "nonsense\n", "\x00\xff", `{"name":{"lastName":"A"}}`+"\n", "uuid,name.lastName\n"+testID+",A\n",
 		`{"entityName":"call","entityUuid":"`+testID+`"}`+"\n", "[", strings.Repeat("{", 9000), "y\n")
 }
 
-// faultyAnswers is a service that now and then answers as the interface allows.
+// faultyAnswers returns a service that now and then answers as the interface allows.
 func faultyAnswers(random *rand.Rand) http.Handler {
 	record := `{"uuid":"` + testID + `","status":"requested","type":"winback","attempts":[],"attemptsCount":0,"notes":"a","donationAmount":12.345,"person":{"uuid":"` + testID + `","firstName":"\u001b[31m"}}`
 	page := `{"pageInfo":{"hasNextPage":false,"endCursor":"c"},"edges":[{"cursor":"c","node":` + record + `}]}`

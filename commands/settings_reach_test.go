@@ -30,7 +30,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// settingsSession is a session with an environment, and a profile p in its configuration.
+// settingsSession returns a session with an environment, and a profile p in its configuration.
 func settingsSession(t *testing.T, environment map[string]string, settings string) *cli.Session {
 	t.Helper()
 	dir := t.TempDir()

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// onePage is a page of two records that no other page has.
+// onePage returns a page of two records that no other page has.
 func onePage(n int, info string) string {
 	record := func(i int) string {
 		return fmt.Sprintf(`{"cursor":"c%d","node":{"uuid":"00000000-0000-4000-8000-%012d","status":"requested","type":"winback","requestedAt":"2026-11-20T09:15:00.000Z","createdAt":"2026-11-20T09:15:00.000Z","lastUpdatedAt":"2026-11-20T09:15:00.000Z"}}`, i, i)

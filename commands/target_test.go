@@ -21,7 +21,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// appOf are the surroundings of a command in an environment.
+// appOf returns the surroundings of a command in an environment.
 func appOf(environment map[string]string, in io.Reader, out, errs io.Writer) cli.App {
 	return cli.App{In: in, Out: out, Err: errs, Now: time.Now, Getenv: func(name string) string { return environment[name] }}
 }

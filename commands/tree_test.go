@@ -18,7 +18,7 @@ import (
 	"fundesk/service/embedded"
 )
 
-// wholeTree is every command.
+// wholeTree returns every command.
 func wholeTree(t *testing.T) *cobra.Command {
 	t.Helper()
 	s := cli.NewSession(cli.App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Now: time.Now}, nil)
@@ -118,7 +118,7 @@ var leafArguments = map[string][]string{
 // quiet lists the commands without records in their output: scripts, prose, or nothing.
 var quiet = []string{"completion", "help", "profile add", "profile use", "auth login", "auth logout"}
 
-// demoIDs are records of the demo, by their placeholders.
+// demoIDs returns records of the demo, by their placeholders.
 func demoIDs(t *testing.T, home string) map[string]string {
 	t.Helper()
 	ids := map[string]string{}
@@ -132,7 +132,7 @@ func demoIDs(t *testing.T, home string) map[string]string {
 	return ids
 }
 
-// leafCommand is a line that runs a command on the demo.
+// leafCommand returns a line that runs a command on the demo.
 func leafCommand(path string, ids map[string]string) []string {
 	args := strings.Fields(path)
 	for _, arg := range leafArguments[path] {

@@ -115,7 +115,7 @@ func TestMissingIdentifiers(t *testing.T) {
 	}
 }
 
-// row is a record with all its columns.
+// row returns a record with all its columns.
 func row[T any](t *testing.T, columns []render.Column[T], record T) string {
 	t.Helper()
 	var out strings.Builder

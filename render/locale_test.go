@@ -11,7 +11,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// env is an environment of the pairs of a line: LANG=nl_NL.UTF-8 LC_TIME=C.
+// env returns an environment of the pairs of a line: LANG=nl_NL.UTF-8 LC_TIME=C.
 func env(line string) func(string) string {
 	return func(name string) string {
 		for pair := range strings.FieldsSeq(line) {

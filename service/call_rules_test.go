@@ -12,7 +12,7 @@ var (
 	testLater = apitype.NewTime(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC))
 )
 
-// callIn is a call in a state, with what such a call has.
+// callIn returns a call in a state, with what such a call has.
 func callIn(status apitype.CallStatus) apitype.Call {
 	call := apitype.Call{Status: status, LastUpdatedAt: testNow, Result: apitype.EmbedPointer[apitype.CallResult](nil)}
 	if field := statusTime(&call); status != apitype.CallRequested {

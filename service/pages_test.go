@@ -14,7 +14,7 @@ import (
 // record panics.
 type seedOnly struct{ Store }
 
-// SigningSeed is a constant secret.
+// SigningSeed returns a constant secret.
 func (seedOnly) SigningSeed(context.Context) ([]byte, error) { return make([]byte, 32), nil }
 
 func newTestService(t *testing.T) *Service {

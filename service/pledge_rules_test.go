@@ -64,7 +64,7 @@ func TestPledgeActions(t *testing.T) {
 	}
 }
 
-// pledgeIn is a pledge in a state.
+// pledgeIn returns a pledge in a state.
 func pledgeIn(status apitype.PledgeStatus, external, isReleased, ended bool) (PledgeRow, apitype.Pledge) {
 	row := PledgeRow{External: external, Private: []byte(`{}`), ReleasedAt: new(apitype.NewTime(testLater.Add(time.Hour)))}
 	if isReleased {

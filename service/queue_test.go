@@ -13,7 +13,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// ago is a time before testNow, or after it.
+// ago returns a time before testNow, or after it.
 func ago(d time.Duration) *apitype.Time { return new(apitype.NewTime(testNow.Add(-d))) }
 
 // TestQueueRowIsReady lists when a call may be given, and whether that time has changed. Spec gaps: C5, S34.

@@ -226,7 +226,7 @@ func TestNothingTypedIsLost(t *testing.T) {
 	}
 }
 
-// unwrap is the text of the right pane of a screen without its line breaks.
+// unwrap returns the text of the right pane of a screen without its line breaks.
 func unwrap(screen string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(screen, "\n") {
@@ -236,7 +236,7 @@ func unwrap(screen string) string {
 	return strings.ReplaceAll(b.String(), " ", "")
 }
 
-// tail is the end of a text without spaces.
+// tail returns the end of a text without spaces.
 func tail(text string) string {
 	runes := []rune(strings.ReplaceAll(text, " ", ""))
 	return string(runes[max(len(runes)-30, 0):])

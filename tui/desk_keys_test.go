@@ -33,7 +33,7 @@ func (w *world) loadResults(requested time.Duration, codes ...string) {
 	}
 }
 
-// text is the screen without styles.
+// text returns the screen without styles.
 func (d *driver) text() string { return ansi.Strip(strings.Join(d.app.screen(), "\n")) }
 
 func (d *driver) enter(keys ...string) {
@@ -42,7 +42,7 @@ func (d *driver) enter(keys ...string) {
 	}
 }
 
-// entries are the changes in the outbox, as operation and call.
+// entries returns the changes in the outbox, as operation and call.
 func (w *world) entries(t *testing.T) (all []string) {
 	t.Helper()
 	entries, _, err := w.box.List()
@@ -294,7 +294,7 @@ func TestUndoTakesBackABurst(t *testing.T) {
 	}
 }
 
-// footerKeys are the keys of the last line: with a word, or listed after the others.
+// footerKeys returns the keys of the last line: with a word, or listed after the others.
 func footerKeys(d *driver) (keys []string) {
 	for item := range strings.SplitSeq(strings.TrimSpace(ansi.Strip(d.app.footer())), "  ") {
 		names := strings.Fields(item)
@@ -310,7 +310,7 @@ func footerKeys(d *driver) (keys []string) {
 	return keys
 }
 
-// entered is all text that could have received keys.
+// entered returns all text that could have received keys.
 func (d *driver) entered() string {
 	text := d.app.Day.Form.Notes
 	switch open := d.app.Dialog.(type) {

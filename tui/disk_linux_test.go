@@ -16,7 +16,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// smallDisk is a disk of its own, so small that it can be filled: full takes all of its
+// smallDisk returns a disk of its own, so small that it can be filled: full takes all of its
 // space, and what it returns gives it back.
 func smallDisk(t *testing.T) (dir string, fill func() (free func())) {
 	t.Helper()

@@ -47,7 +47,7 @@ func (w *world) faulty(t *testing.T, now *fault) {
 	w.options.Client = w.clientOf(t, faultyWay{w.Transport(), now}, w.Clock.Now)
 }
 
-// withStatus is a fault that answers with a status.
+// withStatus returns a fault that answers with a status.
 func withStatus(status int) fault {
 	return func(r *http.Request) (*http.Response, error) {
 		return &http.Response{
@@ -71,7 +71,7 @@ func (w *world) overNetwork(t *testing.T) (end func()) {
 	return server.Close
 }
 
-// ofPath is a fault of requests with paths that end in one way.
+// ofPath returns a fault of requests with paths that end in one way.
 func ofPath(end string, f fault) fault {
 	return func(r *http.Request) (*http.Response, error) {
 		if !strings.HasSuffix(r.URL.Path, end) {
@@ -111,7 +111,7 @@ func TestUndoWhileTheServiceIsAway(t *testing.T) {
 	}
 }
 
-// lost is a fault with a broken answer.
+// lost returns a fault with a broken answer.
 func lost(err error) fault {
 	return func(r *http.Request) (*http.Response, error) {
 		if err != nil {

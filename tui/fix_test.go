@@ -15,7 +15,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// fixer is a desk with results for corrections in its verifications.
+// fixer returns a desk with results for corrections in its verifications.
 func fixer(t *testing.T) (*world, *driver) {
 	t.Helper()
 	w := newWorld(t)

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// ids are identifiers that readers can tell apart.
+// ids returns identifiers that readers can tell apart.
 func ids(kind byte, n int) apitype.UUID {
 	id := apitype.MustParseUUID("00000000-0000-4000-8000-000000000000")
 	id[0], id[1], id[15] = kind, byte(n), byte(n)
@@ -55,7 +55,7 @@ func callID(n int) apitype.UUID   { return ids(0xc0, n) }
 // the oldest one.
 var oldestFirst = apitype.MustParseUUID("e0000000-0000-4000-8000-00000027039d")
 
-// onCard is the part of a call that only the card shows: the number to dial.
+// onCard returns the part of a call that only the card shows: the number to dial.
 func onCard(n int) string { return fmt.Sprintf("+31 6 12 34 56 7%d", n) }
 
 // world is a real service with a few records, and what the interface needs of it.
@@ -187,7 +187,7 @@ func (w *world) loadCall(n int) {
 	w.Load(service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: c}})
 }
 
-// call is a call as the service has it.
+// call returns a call as the service has it.
 func (w *world) call(t *testing.T, id apitype.UUID) apitype.Call {
 	t.Helper()
 	call, err := apiclient.Decoded(w.client.Calls.Get(t.Context(), id))
@@ -195,7 +195,7 @@ func (w *world) call(t *testing.T, id apitype.UUID) apitype.Call {
 	return call
 }
 
-// deref is a text that may be missing.
+// deref returns the text, which may be missing.
 func deref(text *string) string {
 	if text == nil {
 		return ""

@@ -17,7 +17,7 @@ import (
 	"fundesk/tui/page"
 )
 
-// names are the persons of the calls on screen, from the top.
+// names returns the persons of the calls on screen, from the top.
 func (d *driver) names(all ...string) (found []string) {
 	for line := range strings.SplitSeq(d.text(), "\n") {
 		for _, name := range all {

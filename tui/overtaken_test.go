@@ -126,7 +126,7 @@ func (d *driver) typing(text string) {
 	}
 }
 
-// laterLine is a desk of a floor on Friday, 20 November 2026, 10:15 in the Netherlands, with the
+// laterLine returns a desk of a floor on Friday, 20 November 2026, 10:15 in the Netherlands, with the
 // line of a callback open for Anna Jansen.
 func laterLine(t *testing.T) (*world, *driver) {
 	t.Helper()

@@ -96,7 +96,7 @@ func (d *driver) lacks(all ...string) {
 	}
 }
 
-// keyPress is a key by its name.
+// keyPress returns a key by its name.
 func keyPress(name string) tea.KeyPressMsg {
 	codes := map[string]tea.KeyPressMsg{
 		"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "backspace": {Code: tea.KeyBackspace}, "space": {Code: ' ', Text: " "},

@@ -58,7 +58,7 @@ func (m *terminal) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// text is the screen as it is now.
+// text returns the screen as it is now.
 func (m *terminal) text() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 	"fundesk/tui/widget"
 )
 
-// unreadDesk is a desk that has read nothing yet.
+// unreadDesk returns a desk that has read nothing yet.
 func unreadDesk(t *testing.T, w *world) *driver {
 	t.Helper()
 	a, err := newApp(t.Context(), w.options)
@@ -28,7 +28,7 @@ func unreadDesk(t *testing.T, w *world) *driver {
 	return &driver{t: t, app: a}
 }
 
-// slowDesk is a desk with an unanswered first reading. answer completes it.
+// slowDesk returns a desk with an unanswered first reading. answer completes it.
 func slowDesk(t *testing.T, w *world) (d *driver, answer func()) {
 	t.Helper()
 	d = unreadDesk(t, w)

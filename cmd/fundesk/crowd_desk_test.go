@@ -24,7 +24,7 @@ const deskPatience = 10 * time.Second
 // deskMost is how long an agent tries to complete one call.
 const deskMost = 2 * patience
 
-// deskNotes are the notes of a call that was completed in a terminal.
+// deskNotes returns the notes of a call that was completed in a terminal.
 func deskNotes(id string) string { return "spoke with " + id + ", Grüße 世界" }
 
 // crowdDesk is an agent at a terminal of the crowd. The program may be killed at any

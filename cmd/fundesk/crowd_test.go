@@ -109,7 +109,7 @@ func TestCrowdOnOneStateFolder(t *testing.T) {
 	c.judge()
 }
 
-// crowdName is the last name of a call's person, by which messages of the terminal name the call.
+// crowdName returns the last name of a call's person, by which messages of the terminal name the call.
 func crowdName(id apitype.UUID) string { return fmt.Sprintf("Menge%d", id[15]) }
 
 // load makes calls. The terminals look at the first one first.

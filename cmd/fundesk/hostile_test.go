@@ -81,7 +81,7 @@ func drip(w http.ResponseWriter, r *http.Request) {
 
 const hostileID = "11111111-1111-4111-8111-111111111111"
 
-// hostiles are malicious services. list and record are their answers.
+// hostiles returns malicious services. list and record are their answers.
 func hostiles() map[string]struct{ list, record http.HandlerFunc } {
 	type pair = struct{ list, record http.HandlerFunc }
 	both := func(h http.HandlerFunc) pair { return pair{h, h} }

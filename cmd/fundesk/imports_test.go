@@ -86,7 +86,7 @@ type goPackage struct {
 	Deps       []string
 }
 
-// listed are the packages that go list finds.
+// listed returns the packages that go list finds.
 func listed(t *testing.T, pattern string) (all []goPackage) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports,Deps", pattern).Output()

@@ -60,7 +60,7 @@ func (h *home) log(t *testing.T) string {
 	return string(text)
 }
 
-// nextLine is the next line of what a program prints.
+// nextLine returns the next line of what a program prints.
 func nextLine(t *testing.T, out *bufio.Reader) string {
 	t.Helper()
 	line, err := out.ReadString('\n')

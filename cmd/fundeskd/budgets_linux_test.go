@@ -34,7 +34,7 @@ const (
 // ask is a request of a route.
 type ask struct{ path, body string }
 
-// asks are the heaviest requests of each route that is legal, by method and path of openapi.json.
+// asks returns the heaviest requests of each route that is legal, by method and path of openapi.json.
 func (h *heavyPerson) asks() map[string]func(n int) ask {
 	long := `"` + h.note + `"`
 	metadata := `{"x":"` + strings.Repeat("x", 61<<10) + `"}`
@@ -243,7 +243,7 @@ func (h *heavyPerson) take(t *testing.T) string {
 	return taken.Leases[0].LeaseUUID.String()
 }
 
-// permissions are flags that name all that an account has by default, and more.
+// permissions returns flags that name all that an account has by default, and more.
 func permissions(more ...string) (flags []string) {
 	for _, name := range append([]string{
 		"persons:read", "persons:create", "persons:update", "calls:read", "calls:create", "calls:attempt", "calls:complete", "calls:cancel",

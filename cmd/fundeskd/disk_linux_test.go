@@ -73,13 +73,13 @@ func watchDisk() {
 	}
 }
 
-// at is the value at an address outside Go's memory.
+// at returns the value at an address outside Go's memory.
 func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
-// pointer is a function as SQLite's tables hold it.
+// pointer returns a function as SQLite's tables hold it.
 func pointer[F any](function F) uintptr { return *(*uintptr)(unsafe.Pointer(&function)) }
 
-// function is one of SQLite's tables as Go calls it.
+// function returns one of SQLite's tables as Go calls it.
 func function[F any](pointer uintptr) F {
 	held := &struct{ uintptr }{pointer}
 	return *(*F)(unsafe.Pointer(&held.uintptr))

@@ -81,7 +81,7 @@ func TestDumpOfNothing(t *testing.T) {
 	}
 }
 
-// plain is an answer without the links that differ by server and moment.
+// plain returns an answer without the links that differ by server and moment.
 func plain(answer, url string) string {
 	parts := strings.Split(answer, url+"/signatures/")
 	for i := 1; i < len(parts); i++ {

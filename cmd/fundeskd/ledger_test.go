@@ -82,7 +82,7 @@ func (l *ledger) more(changes int) {
 	}
 }
 
-// gaps are the longest times without an acknowledged change, by process, since it was asked last.
+// gaps returns the longest times without an acknowledged change, by process, since it was asked last.
 func (l *ledger) gaps() (gaps []time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

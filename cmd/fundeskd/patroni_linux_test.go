@@ -66,7 +66,7 @@ func newPatroni(t *testing.T) *patroni {
 	return p
 }
 
-// ways are the names by which a program may reach the database.
+// ways returns the names by which a program may reach the database.
 func (p *patroni) ways() []string {
 	return []string{
 		"postgres://fundesk:secret@" + p.net + "9:5000/fundesk",
@@ -74,7 +74,7 @@ func (p *patroni) ways() []string {
 	}
 }
 
-// settings is a file of deploy/patroni as one server has it.
+// settings returns a file of deploy/patroni as one server has it.
 func (p *patroni) settings(file, node string) (path string) {
 	p.t.Helper()
 	number := strings.TrimPrefix(node, "db")
@@ -155,7 +155,7 @@ func (p *patroni) end() {
 	p.t.Errorf("%s is left", p.folder)
 }
 
-// postgres is the first process of a server.
+// postgres returns the first process of a server.
 func (p *patroni) postgres(i int) (pid int, err error) {
 	text, err := os.ReadFile(filepath.Join(p.folder, "db"+strconv.Itoa(i+1), "fundesk", "postmaster.pid"))
 	if err != nil {

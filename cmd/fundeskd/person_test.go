@@ -23,7 +23,7 @@ import (
 // secret is in every value of the erased donor, and in no other record.
 const secret = "Geheimnis"
 
-// filesOf are the files in which a database keeps what it keeps, but for PostgreSQL's WAL.
+// filesOf returns the files in which a database keeps what it keeps, but for PostgreSQL's WAL.
 func (e environment) filesOf(t *testing.T) (files []string) {
 	t.Helper()
 	if e.database == "" {
@@ -59,7 +59,7 @@ func (e environment) atServer(t *testing.T, text string) {
 	servicetest.Check(t, errors.Join(err, server.Close(t.Context())))
 }
 
-// holding are the files that hold a secret, and where. PostgreSQL keeps in memory what it will write.
+// holding returns the files that hold a secret, and where. PostgreSQL keeps in memory what it will write.
 func (e environment) holding(t *testing.T, secret string) (found []string) {
 	t.Helper()
 	e.atServer(t, `CHECKPOINT`)

@@ -57,7 +57,7 @@ func TestPowerLoss(t *testing.T) {
 	}
 }
 
-// readFiles are the files of a folder by name.
+// readFiles returns the files of a folder by name.
 func readFiles(t *testing.T, folder string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}

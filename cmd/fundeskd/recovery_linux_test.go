@@ -157,7 +157,7 @@ func (r *recovery) shell(text string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// person is a new person.
+// person returns a new person.
 func (r *recovery) person(organization string) string {
 	r.t.Helper()
 	id := apitype.NewUUID().String()

@@ -170,7 +170,7 @@ func (c child) end(t *testing.T) {
 	_ = c.command.Wait()
 }
 
-// others are the files of a folder that neither are the database nor its own.
+// others returns the files of a folder that neither are the database nor its own.
 func others(t *testing.T, folder string) (names []string) {
 	t.Helper()
 	for _, file := range listing(folder) {

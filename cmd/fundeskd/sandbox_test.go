@@ -113,7 +113,7 @@ func (s sandboxed) must(method, path, body string, value any) {
 	}
 }
 
-// aCall is a call of the sample data that waits.
+// aCall returns a call of the sample data that waits.
 func (s sandboxed) aCall() string {
 	s.t.Helper()
 	var page struct {
@@ -175,7 +175,7 @@ func TestSandboxLeavesTheDatabaseOfTheEnvironment(t *testing.T) {
 	}
 }
 
-// nodes are the records of lists at one time, without what a service makes of its own keys.
+// nodes returns the records of lists at one time, without what a service makes of its own keys.
 func (s sandboxed) nodes() (nodes []string) {
 	s.t.Helper()
 	s.must("PUT", "/sandbox/clock", `{"time":"2027-03-04T12:00:00Z","stopped":true}`, nil)

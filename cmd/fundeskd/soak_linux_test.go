@@ -255,7 +255,7 @@ func limitMemory(t *testing.T, pid int) {
 	t.Log("no hard limit can be set here")
 }
 
-// peakMemory is the most that a process was seen to have until the end, in bytes.
+// peakMemory returns the most that a process was seen to have until the end, in bytes.
 func peakMemory(pid int, stop <-chan struct{}) (most int64) {
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()

@@ -24,7 +24,7 @@ type interruption struct {
 	step         int
 }
 
-// interruptions are the faults for a command. A command that only reads is interrupted while it reads.
+// interruptions returns the faults for a command. A command that only reads is interrupted while it reads.
 func interruptions(reads bool) (all []interruption) {
 	const flushes, writes, names, opens, looks = "fsync,fdatasync", "pwrite64,write,ftruncate",
 		"renameat,rename,linkat,unlinkat,unlink", "open,openat", "pread64"
@@ -128,7 +128,7 @@ func (e environment) interrupted(strace string, i interruption, args []string) b
 	return traced.Run() != nil
 }
 
-// clone is an environment with the same database, or with none.
+// clone returns an environment with the same database, or with none.
 func (e environment) clone(t *testing.T) environment {
 	t.Helper()
 	c := newFileEnvironment(t)

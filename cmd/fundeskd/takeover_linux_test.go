@@ -63,7 +63,7 @@ type event struct {
 	happen func() (repair func())
 }
 
-// events are the faults that a cluster survives.
+// events returns the faults that a cluster survives.
 func (p *patroni) events() []event {
 	return []event{
 		{"switchover", func() func() {

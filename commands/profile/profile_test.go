@@ -265,7 +265,7 @@ func FuzzConfig(f *testing.F) {
 	})
 }
 
-// to is the change to a configuration.
+// to returns the change to a configuration.
 func to(want profile.Config) func(*profile.Config) error {
 	return func(config *profile.Config) error {
 		*config = want

@@ -11,7 +11,7 @@ import (
 	"fundesk/commands/profile"
 )
 
-// withBus is the environment of a desktop session.
+// withBus returns the environment of a desktop session.
 func withBus(name string) string {
 	return map[string]string{"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere"}[name]
 }

@@ -51,7 +51,7 @@ type operation struct {
 	shown              map[string]string // Where answers have a field, if not in the same place; "": nowhere.
 }
 
-// operations are all operations with a body, on records of the first organization.
+// operations returns all operations with a body, on records of the first organization.
 func (w *world) operations() []operation {
 	external := w.create("/api/v1/calls", w.externalCallBody(w.a)).String()
 	call, person, pledge := "/api/v1/calls/"+external, "/api/v1/persons/"+w.a.person.String(), "/api/v1/pledges/"+w.a.pledge.String()
@@ -124,7 +124,7 @@ func leaves(value any, place string, visit func(place string, value any)) {
 	}
 }
 
-// decoded is a JSON text; anything else ends the test.
+// decoded reads a JSON text; anything else ends the test.
 func decoded(t *testing.T, text []byte) (value any) {
 	t.Helper()
 	if err := json.Unmarshal(text, &value); err != nil {
@@ -145,7 +145,7 @@ func stringFields(t *testing.T, body string) (places []string) {
 	return places
 }
 
-// with is the body with the text in the place of a value.
+// with returns the body with the text in the place of a value.
 func with(t *testing.T, body, place, text string) string {
 	t.Helper()
 	document := decoded(t, []byte(body))
@@ -197,7 +197,7 @@ func TestOperationsAreWhole(t *testing.T) {
 	}
 }
 
-// fresh is a body with an identifier of its own.
+// fresh returns a body with an identifier of its own.
 func fresh(body string) string {
 	return strings.Replace(body, `"NEW"`, `"`+apitype.NewUUID().String()+`"`, 1)
 }

@@ -18,7 +18,7 @@ type discard struct {
 	status int
 }
 
-// Header is the answer's header.
+// Header returns the answer's header.
 func (d *discard) Header() http.Header { return d.header }
 
 // WriteHeader keeps the status.

@@ -199,7 +199,7 @@ func TestAnswersThatAreNotTaken(t *testing.T) {
 	}
 }
 
-// incompressible is a text that gzip makes no shorter than it counts for.
+// incompressible returns a text that gzip makes no shorter than it counts for.
 func incompressible(length int) string {
 	random := rand.New(rand.NewPCG(1, 2))
 	text := make([]byte, length)

@@ -24,7 +24,7 @@ import (
 	"fundesk/service/sqlstore/pgdriver"
 )
 
-// follower is a right to everything that the feed of changes shows.
+// follower returns a right to everything that the feed of changes shows.
 func follower() servicetest.Right {
 	return servicetest.May(append(slices.Clone(service.Permissions), service.PersonsErase, service.ChangesRead)...)
 }

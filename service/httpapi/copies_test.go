@@ -16,7 +16,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// listed are the uuids of all pages of a list, of two records each.
+// listed returns the uuids of all pages of a list, of two records each.
 func (f *floor) listed(token, path string) (ids []string) {
 	f.t.Helper()
 	separator := "?"

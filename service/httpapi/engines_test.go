@@ -116,7 +116,7 @@ func (w *twins) askAs(tokens [2]string, method, path, body string, more ...strin
 	return answers[0].Body
 }
 
-// numbered is an identifier that sorts by its first byte.
+// numbered returns an identifier that sorts by its first byte.
 func numbered(kind, n int) string {
 	return fmt.Sprintf("%02x%02x0000-0000-4000-8000-00000000abcd", n*37%256, kind)
 }

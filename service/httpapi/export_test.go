@@ -1,6 +1,6 @@
 package httpapi
 
-// Routes are the methods and paths that the handler has, for tests.
+// Routes returns the methods and paths that the handler has, for tests.
 func Routes() (routes []string) {
 	a := &api{}
 	for _, r := range a.operations() {

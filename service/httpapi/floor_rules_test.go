@@ -41,7 +41,7 @@ func (f *floor) donorWith(organization apitype.UUID, members string) apitype.UUI
 	return f.created("/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q%s}`, organization, organization, members))
 }
 
-// addressIn is the member of a creation with an address in a country.
+// addressIn returns the member of a creation with an address in a country.
 func addressIn(country string) string {
 	return fmt.Sprintf(`,"address":{"street":"A","houseNumber":"1","zipCode":"1","city":"B","country":%q}`, country)
 }

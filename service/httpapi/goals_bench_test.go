@@ -136,7 +136,7 @@ const (
 		ORDER BY c.requested_at DESC, c.uuid DESC LIMIT 100`
 )
 
-// call is one with a pledge.
+// call returns a call with a pledge.
 func (r bare) call() (id uuid.UUID) {
 	r.must(r.db.QueryRowContext(r.b.Context(), `SELECT uuid FROM calls WHERE pledge_number IS NOT NULL ORDER BY requested_at DESC LIMIT 1`).Scan(&id))
 	return id

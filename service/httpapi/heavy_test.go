@@ -21,7 +21,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// heavyCalls is a service with calls of up to 64 KiB of metadata and notes of 80 kB, and their order in the list.
+// heavyCalls returns a service with calls of up to 64 KiB of metadata and notes of 80 kB, and their order in the list.
 func heavyCalls(t *testing.T, h *servicetest.Harness, n int, random *rand.Rand) (token string, order []string) {
 	t.Helper()
 	token = h.Token()

@@ -100,7 +100,7 @@ func (w *world) create(path, body string) apitype.UUID {
 	return apitype.MustParseUUID(answer.Object()["uuid"].(string))
 }
 
-// problemOf is the places that a problem names.
+// problemOf returns the places that a problem names.
 func problemOf(t *testing.T, a servicetest.Answer) (problem apitype.Problem, places []string) {
 	t.Helper()
 	if kind := a.Header.Get("Content-Type"); kind != "application/problem+json" {

@@ -18,7 +18,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// listed is a world with persons at few distinct times.
+// listed returns a world with persons at few distinct times.
 func listed(t *testing.T, n int) (w *servicetest.Harness, token string, order []string) {
 	t.Helper()
 	w = servicetest.New(t)
@@ -47,7 +47,7 @@ func listed(t *testing.T, n int) (w *servicetest.Harness, token string, order []
 	return w, token, order
 }
 
-// expected is the page that a request should get, by counting in the whole list.
+// expected returns the page that a request should get, by counting in the whole list.
 // Positions are indexes; after is -1 and before is n when not given.
 func expected(n, after, before, size int, backward bool) (from, to int, previous, next bool) {
 	if after >= before {

@@ -349,7 +349,7 @@ func (g *generator) document(routes []route) object {
 	}
 }
 
-// scalars are the schemas of texts with a form of their own.
+// scalars returns the schemas of texts with a form of their own.
 func scalars() object {
 	const hex = "[0-9a-fA-F]"
 	id := "^" + hex + "{8}-" + hex + "{4}-" + hex + "{4}-" + hex + "{4}-" + hex + "{12}$"

@@ -110,7 +110,7 @@ func (c *crowd) take(ctx context.Context, user, request apitype.UUID, count int)
 	})
 }
 
-// held is the calls that were given, each to one request.
+// held returns the calls that were given, each to one request.
 func (c *crowd) held(t *testing.T) map[apitype.UUID]bool {
 	t.Helper()
 	servicetest.Report(t, errors.Join(c.errs...))

@@ -102,7 +102,7 @@ func (m *queueModel) addPerson() {
 	m.order = append(m.order, id)
 }
 
-// anyOf is one of some values.
+// anyOf returns one of some values.
 func anyOf[T any](m *queueModel, values []T) T { return values[m.random.IntN(len(values))] }
 
 // step does one thing.
@@ -165,7 +165,7 @@ func (m *queueModel) addCall() {
 	m.ids = append(m.ids, c.id)
 }
 
-// eligible is the rule, read plainly.
+// eligible reads the rule plainly.
 func (m *queueModel) eligible(c *queuedCall, user *apitype.UUID) bool {
 	p := m.persons[c.person]
 	switch {
@@ -202,7 +202,7 @@ func (m *queueModel) rank(c *queuedCall, user *apitype.UUID) (rank int, at time.
 	}
 }
 
-// next is the order for a user, narrowed.
+// next returns the order for a user, narrowed.
 func (m *queueModel) next(user *apitype.UUID, types, languages []string) (ids []apitype.UUID) {
 	var calls []*queuedCall
 	for _, c := range m.calls {
@@ -392,7 +392,7 @@ func (m *queueModel) endLease() {
 	}
 }
 
-// deferral is a time to put a call off to, perhaps for a user.
+// deferral returns a time to put a call off to, perhaps for a user.
 func (m *queueModel) deferral() (due *time.Time, kept *apitype.UUID, body string) {
 	at := m.now().Add(time.Duration(m.random.Int64N(int64(90 * time.Minute)))).Truncate(time.Millisecond)
 	user := "null"

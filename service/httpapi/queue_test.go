@@ -101,14 +101,14 @@ func (f *floor) want(status int, method, path, body string) {
 	}
 }
 
-// state is the queue as it is counted.
+// state returns the counts of the queue.
 func (f *floor) state(query string) (state apitype.QueueState) {
 	f.t.Helper()
 	f.Do(f.token, http.MethodGet, "/fundesk/v1/queue"+query, "").Decode(&state)
 	return state
 }
 
-// order is the calls in the order of the queue, read by pages of two.
+// order returns the calls in the order of the queue, read by pages of two.
 func (f *floor) order(query string) (ids []apitype.UUID) {
 	f.t.Helper()
 	after := ""

@@ -194,14 +194,14 @@ func (p *population) names(n int, beginnings, middles, ends string, most int) []
 	return names
 }
 
-// frequent is a number below n: 0 is the most frequent, of about one in 60 for names.
+// frequent returns a number below n: 0 is the most frequent, of about one in 60 for names.
 func frequent(random *rand.Rand, n int) int {
 	const bend = 12 // The first ones are about equally frequent.
 	z := rand.NewZipf(random, 1.08, bend, uint64(n-1))
 	return int(z.Uint64())
 }
 
-// person is the person with an ordinal, always the same.
+// person returns the person with an ordinal, always the same.
 func (p *population) person(i int) apitype.Person {
 	r := rand.New(rand.NewPCG(uint64(i), 77))
 	digits := func(n int) string {

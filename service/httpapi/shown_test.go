@@ -28,7 +28,7 @@ type shownWorld struct {
 	person, call, pledge, lease apitype.UUID
 }
 
-// attemptAt is the time of an attempt of the call, so long ago that the donor does not rest.
+// attemptAt returns the time of an attempt of the call, so long ago that the donor does not rest.
 func (w *shownWorld) attemptAt() apitype.Time {
 	return apitype.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 }
@@ -64,7 +64,7 @@ func newShownWorld(t *testing.T) *shownWorld {
 	return w
 }
 
-// requests are a request of each route, by method and path of openapi.json, which shows what it can.
+// requests returns a request of each route, by method and path of openapi.json, which shows what it can.
 func (w *shownWorld) requests() map[string][2]string {
 	user, calls, persons, pledges := apitype.NewUUID(), "/api/v1/calls", "/api/v1/persons", "/api/v1/pledges"
 	call, person, pledge, queued := calls+"/"+w.call.String(), persons+"/"+w.person.String(), pledges+"/"+w.pledge.String(), "/fundesk/v1/queue/calls/"+w.call.String()

@@ -16,7 +16,7 @@ var (
 	testLater = apitype.NewTime(testNow.Add(45 * time.Minute))
 )
 
-// ago is a time before testNow.
+// ago returns a time before testNow.
 func ago(d time.Duration) *apitype.Time { return new(apitype.NewTime(testNow.Add(-d))) }
 
 // TestReasons lists reasons that an erasure refuses, and close ones that it accepts.

@@ -240,7 +240,7 @@ func write(w http.ResponseWriter, answer *httptest.ResponseRecorder) {
 	_, _ = w.Write(answer.Body.Bytes())
 }
 
-// wire is an answer in its form on the wire.
+// wire returns an answer in its form on the wire.
 func wire(answer *httptest.ResponseRecorder) string {
 	return fmt.Sprintf("HTTP/1.1 %d OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",
 		answer.Code, answer.Header().Get("Content-Type"), answer.Body.Len(), answer.Body)

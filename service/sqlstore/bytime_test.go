@@ -77,7 +77,7 @@ func TestByTimeModel(t *testing.T) { //nolint:paralleltest // It sets the bounds
 	}
 }
 
-// wantCalls is a part of the list by a plain reading.
+// wantCalls returns a part of the list by a plain reading.
 func wantCalls(calls []listed, owners []int, f service.CallFilter, part service.Range) (want []apitype.UUID) {
 	compare := func(c listed, b service.Bound) int {
 		return cmp.Or(cmp.Compare(c.at, b.At.UnixMilli()), c.id.Compare(b.UUID))
@@ -140,7 +140,7 @@ func fillCalls(t *testing.T, store *sqlstore.Store, random *rand.Rand, n int) (o
 	return organizations, calls
 }
 
-// namedA is an organization.
+// namedA returns an organization.
 func namedA(id apitype.UUID) (o service.Organization) {
 	o.UUID, o.Name, o.Abbreviation = id, "A", "A"
 	return o

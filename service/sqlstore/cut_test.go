@@ -41,7 +41,7 @@ type cutter struct {
 	stop             context.CancelFunc
 }
 
-// newCutter is one before a server, and the name of the database behind it.
+// newCutter returns a cutter before a server, and the name of the database behind it.
 func newCutter(t *testing.T, database string, at int64, after bool, happens func(*cutter)) (c *cutter, behind string) {
 	t.Helper()
 	config, err := pgconn.ParseConfig(database)
@@ -178,7 +178,7 @@ func (c cutCommand) meets(t *testing.T, what trouble) (failures []error) {
 	}
 }
 
-// cutCommands are the operator's.
+// cutCommands returns the operator's commands.
 func cutCommands(t *testing.T) []cutCommand {
 	t.Helper()
 	source := filled(t, 40)

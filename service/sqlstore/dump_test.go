@@ -15,7 +15,7 @@ import (
 	"fundesk/service/sqlstore"
 )
 
-// filled is an SQLite store with sample data of every table.
+// filled returns an SQLite store with sample data of every table.
 func filled(t *testing.T, persons int) *sqlstore.Store {
 	t.Helper()
 	store := open(t)
@@ -35,7 +35,7 @@ func filled(t *testing.T, persons int) *sqlstore.Store {
 	return store
 }
 
-// dump is a database as lines.
+// dump returns a database as lines.
 func dump(t *testing.T, store *sqlstore.Store) string {
 	t.Helper()
 	var lines bytes.Buffer

@@ -35,7 +35,7 @@ func (s *Store) Rows(ctx context.Context) (all []TableRows, err error) {
 	return all, err
 }
 
-// Tables are the names of all tables.
+// Tables returns the names of all tables.
 func Tables() (names []string) {
 	for _, t := range copyTables() {
 		names = append(names, t.name)

@@ -84,7 +84,7 @@ func transaction() apitype.Transaction {
 	return apitype.Transaction{UUID: apitype.NewUUID(), Amount: apitype.Cents(500), Method: new(apitype.PaymentQRMethod), CreatedAt: now}
 }
 
-// manyRecords are an organization, persons, and at the end a pledge of the first person
+// manyRecords returns an organization, persons, and at the end a pledge of the first person
 // and a call and a transaction of that pledge.
 func manyRecords(persons int) []service.LoadRecord {
 	organization := apitype.OrganizationReference{UUID: apitype.NewUUID(), Name: "A", Abbreviation: "A"}

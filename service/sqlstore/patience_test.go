@@ -66,7 +66,7 @@ func (s *refusingServer) ExecContext(_ context.Context, text string, _ []driver.
 	return driver.ResultNoRows, nil
 }
 
-// engineOf is an engine that asks a server over one connection.
+// engineOf returns an engine that asks a server over one connection.
 func engineOf(t *testing.T, s *refusingServer) *postgresEngine {
 	t.Helper()
 	e := &postgresEngine{driver: s, now: time.Now, db: sql.OpenDB(s)}

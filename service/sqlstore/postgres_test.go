@@ -17,7 +17,7 @@ import (
 	"fundesk/service/sqlstore/pgdriver"
 )
 
-// onPostgres is a new database for a test of PostgreSQL alone.
+// onPostgres returns a new database for a test of PostgreSQL alone.
 func onPostgres(t *testing.T) string {
 	t.Helper()
 	t.Parallel()

@@ -184,7 +184,7 @@ func leastBlocks(r service.Reader, read func(service.Reader) (int, error)) (leas
 	return least, found, err
 }
 
-// pageOf is a page of calls by a filter, and how many there are on it.
+// pageOf returns a page of calls by a filter, and how many there are on it.
 func pageOf(f service.CallFilter) func(r service.Reader) (int, error) {
 	return func(r service.Reader) (int, error) {
 		rows, err := r.Calls(f, service.Range{Limit: 101})

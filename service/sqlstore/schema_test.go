@@ -43,7 +43,7 @@ func TestCopyTables(t *testing.T) {
 	}
 }
 
-// openFile is a store in a new SQLite file.
+// openFile returns a store in a new SQLite file.
 func openFile(t *testing.T) *Store {
 	t.Helper()
 	store, err := Open(t.Context(), Options{Database: "sqlite:" + filepath.Join(t.TempDir(), "a.db")})

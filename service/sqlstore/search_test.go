@@ -78,7 +78,7 @@ func TestSearchModel(t *testing.T) { //nolint:paralleltest // It sets the bounds
 	}
 }
 
-// word is a term of few letters, so that many begin alike.
+// word returns a term of few letters, so that many begin alike.
 func word(random *rand.Rand) string {
 	text := []byte("n")
 	for range 2 + random.IntN(2) {
@@ -115,7 +115,7 @@ func fillPersons(t *testing.T, store *sqlstore.Store, random *rand.Rand, organiz
 	return persons
 }
 
-// wantPersons is a part of the list by a plain reading.
+// wantPersons returns a part of the list by a plain reading.
 func wantPersons(persons []service.PersonRow, f service.PersonFilter, part service.Range) (want []apitype.UUID) {
 	less := func(a, b service.Position) int {
 		if c := a.At.Compare(b.At.Time); c != 0 {

@@ -46,7 +46,7 @@ func onEach(t *testing.T, postgres func(testing.TB) string, test func(t *testing
 	})
 }
 
-// open is a new SQLite store in a folder of its own.
+// open returns a new SQLite store in a folder of its own.
 func open(t *testing.T) *sqlstore.Store {
 	t.Helper()
 	return reopen(t, "sqlite:"+filepath.Join(t.TempDir(), "a b?#%.db"))
@@ -67,7 +67,7 @@ func update(t *testing.T, store *sqlstore.Store, change func(service.Tx) error) 
 	servicetest.Check(t, store.Write(t.Context(), service.WriteIsolated, change))
 }
 
-// calls are rows with few distinct times, so that the uuid decides often.
+// calls returns rows with few distinct times, so that the uuid decides often.
 func calls(n int, owners []apitype.UUID) []service.CallRow {
 	random := rand.New(rand.NewPCG(1, 2))
 	rows := make([]service.CallRow, n)
@@ -96,7 +96,7 @@ func insertCalls(tx service.Tx, rows ...service.CallRow) error {
 	return nil
 }
 
-// personOf is the person that a call names.
+// personOf returns the person that a call names.
 func personOf(call service.CallRow) service.PersonRow {
 	return service.PersonRow{UUID: call.Person, Owner: call.Owner, CreatedAt: now, Doc: []byte("{}"), Rev: 1}
 }

@@ -29,7 +29,7 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body))}, nil
 }
 
-// dayAt is a desk with a disk at a service with prepared answers.
+// dayAt returns a desk with a disk at a service with prepared answers.
 func dayAt(t *testing.T, service answers) *Day {
 	t.Helper()
 	now := func() time.Time { return morning }
@@ -73,7 +73,7 @@ func donor(d *Day) {
 	d.Call, d.Form.Entered = &call, Entered{}
 }
 
-// fix is a detail by its label.
+// fix returns a detail by its label.
 func fix(t *testing.T, d *Day, label string) Fix {
 	t.Helper()
 	all := d.Form.Fixes()

@@ -312,7 +312,7 @@ func (m *floorModel) undo(n int) {
 	}
 }
 
-// entryIDs are the entries of an agent's outbox, each with its record.
+// entryIDs returns the entries of an agent's outbox, each with its record.
 func (h *modelAgent) entryIDs() map[string]apitype.UUID {
 	ids := map[string]apitype.UUID{}
 	entries, _, _ := h.Outbox.List()

@@ -92,7 +92,7 @@ func TestTimesOfCallbacksKnowCallingHours(t *testing.T) {
 	}
 }
 
-// newDay is a desk without a service.
+// newDay returns a desk without a service.
 func newDay() *Day {
 	return New(Options{Client: new(apiclient.Client), Outbox: new(outbox.Outbox), Languages: []string{"nl"}})
 }

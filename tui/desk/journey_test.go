@@ -38,7 +38,7 @@ func (f *floor) mustAs(token, method, path, body string) {
 	}
 }
 
-// call is a call as the service has it.
+// call returns a call as the service has it.
 func (f *floor) call(id apitype.UUID) (call apitype.Call) {
 	f.t.Helper()
 	f.Do(f.Token(), http.MethodGet, "/api/v1/calls/"+id.String(), "").Decode(&call)

@@ -40,7 +40,7 @@ var openers = map[string]func(a *agent, call apitype.Call){
 
 const lastCalls = "the last calls"
 
-// workedOn is an agent with work on a call, if that is among the last ones.
+// workedOn returns an agent with work on a call, if that is among the last ones.
 func (f *floor) workedOn(opener string, call apitype.UUID) *agent {
 	a := f.agent(f.t.TempDir())
 	if opener == lastCalls {
@@ -109,7 +109,7 @@ func TestTwoDesksOnOneDonor(t *testing.T) {
 	}
 }
 
-// open are the open calls of a person.
+// open returns the open calls of a person.
 func (f *floor) open(person apitype.UUID) (ids []any) {
 	edges, _ := f.Do(f.token, http.MethodGet, "/api/v1/calls?status=requested&first=500", "").Object()["edges"].([]any)
 	for _, edge := range edges {

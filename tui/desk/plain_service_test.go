@@ -31,7 +31,7 @@ func (c counted) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.RoundTripper.RoundTrip(r)
 }
 
-// plainDesk is a desk at a service without a queue, with a state folder.
+// plainDesk returns a desk at a service without a queue, with a state folder.
 func (f *floor) plainDesk(dir, account string, user *apitype.UUID) (a *agent, pages *atomic.Int64) {
 	f.t.Helper()
 	pages, all := new(atomic.Int64), new(atomic.Int64)

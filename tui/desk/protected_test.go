@@ -81,7 +81,7 @@ func (l *faultyLine) fault(r *http.Request) (answer *http.Response, isDone bool,
 	return nil, false, nil
 }
 
-// agentOn is an agent with a line of its own.
+// agentOn returns an agent with a line of its own.
 func (f *floor) agentOn(dir string) (*agent, *faultyLine) {
 	line := &faultyLine{}
 	f.line = func(r http.RoundTripper) http.RoundTripper {
@@ -108,7 +108,7 @@ func (a *agent) press(key string) {
 	a.Guard.Press(key, false, false, a.f.Clock.Now())
 }
 
-// leases are the live leases of the service.
+// leases returns the live leases of the service.
 func (f *floor) leases() []apitype.Lease {
 	f.t.Helper()
 	var all apitype.Leases

@@ -14,7 +14,7 @@ import (
 
 var errNotTaken = &apiclient.Error{Kind: apiclient.KindRejected, Status: 422, Message: "no"}
 
-// requested is an open call of a person of its own, n hours ago.
+// requested returns an open call of a person of its own, n hours ago.
 func requested(n int) apitype.Call {
 	return apitype.Call{UUID: callID(n), PersonUUID: callID(100 + n), Status: apitype.CallRequested, Type: apitype.CallHappy, RequestedAt: apitype.NewTime(morning.Add(-time.Duration(n) * time.Hour))}
 }

@@ -26,7 +26,7 @@ func (a *agent) completeOvertaken(number string) (call, person apitype.UUID) {
 	return call, person
 }
 
-// mobile is the number of a person at the service.
+// mobile returns the number of a person at the service.
 func (f *floor) mobile(person apitype.UUID) string {
 	var p apitype.Person
 	f.Do(f.token, http.MethodGet, "/api/v1/persons/"+person.String(), "").Decode(&p)
@@ -109,12 +109,12 @@ func (f *floor) setResults(code, effect string) {
 	}
 }
 
-// supervisor is a token of an account that may do more than agents.
+// supervisor returns a token of an account that may do more than agents.
 func (f *floor) supervisor() string {
 	return f.Token(servicetest.May("calls:read", "calls:attempt", "persons:read", "settings:write", "persons:erase"))
 }
 
-// organizations are the uuids of all organizations.
+// organizations returns the uuids of all organizations.
 func (f *floor) organizations() (ids []string) {
 	var all struct{ Organizations []struct{ UUID string } }
 	f.Do(f.supervisor(), http.MethodGet, "/fundesk/v1/settings", "").Decode(&all)

@@ -19,7 +19,7 @@ const floorSettings = `{"organizations":[{"uuid":"10000000-0000-4000-8000-000000
 	`"scripts":{"happy_call":"Hello"},"callingHours":{"NL":{"sunday":"-"}},"maxCallAttempts":3}],` +
 	`"users":[{"uuid":"20000000-0000-4000-8000-000000000001","name":"Anneke"}]}`
 
-// floorCall is a call of the organization that has the settings.
+// floorCall returns a call of the organization that has the settings.
 func floorCall() *apitype.Call {
 	owner := apitype.OrganizationReference{UUID: apitype.MustParseUUID("10000000-0000-4000-8000-000000000001")}
 	return &apitype.Call{UUID: callID(1), Type: apitype.CallHappy, Status: apitype.CallRequested, AttemptsCount: 1, Person: apitype.Embed(apitype.Person{
@@ -38,7 +38,7 @@ func (f floorService) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// floorDay is a desk of a service with settings.
+// floorDay returns a desk of a service with settings.
 func floorDay(t *testing.T, o Options) *Day {
 	t.Helper()
 	service := floorService{answers{"GET /fundesk/v1": `200 {"extensions":["settings"]}`, "GET /fundesk/v1/settings": "200 " + floorSettings}}

@@ -29,7 +29,7 @@ func said(d *Day) (texts []string, jobs int) {
 	return texts, jobs
 }
 
-// at is a desk at a certain time.
+// at returns a desk at a certain time.
 func at(now time.Time) *Day {
 	d := newDay()
 	d.Now = func() time.Time { return now }
@@ -166,7 +166,7 @@ func sayWarnings(say sayer) {
 	}
 }
 
-// resultsOf are the codes of a type of call, and the place from which on they are guessed.
+// resultsOf returns the codes of a type of call, and the place from which on they are guessed.
 func resultsOf(c *Codes, kind apitype.CallType) (codes []string, guessed int) {
 	rows, guessed := c.Of(&apitype.Call{Type: kind})
 	for _, row := range rows {

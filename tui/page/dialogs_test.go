@@ -18,7 +18,7 @@ import (
 	"fundesk/tui/widget"
 )
 
-// press is a key by its name.
+// press returns a key by its name.
 func press(name string) tea.KeyPressMsg {
 	codes := map[string]rune{"esc": tea.KeyEscape, "enter": tea.KeyEnter, "up": tea.KeyUp, "down": tea.KeyDown, "tab": tea.KeyTab, "backspace": tea.KeyBackspace}
 	var msg tea.KeyPressMsg
@@ -32,7 +32,7 @@ func press(name string) tea.KeyPressMsg {
 	return msg
 }
 
-// hints are the keys of a dialog as its footer has them.
+// hints returns the keys of a dialog as its footer has them.
 func hints(d Dialog) string {
 	var all []string
 	for _, h := range d.Hints() {
@@ -41,7 +41,7 @@ func hints(d Dialog) string {
 	return strings.Join(all, ", ")
 }
 
-// drawn is a dialog in some cells. It has no styles if a sign replaces them.
+// drawn returns a dialog in some cells. It has no styles if a sign replaces them.
 func drawn(d Dialog, s Styles, width, height int) []string {
 	title, lines := d.View(s, width, height)
 	all := []string{title}

@@ -105,7 +105,7 @@ func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
 
 var morning = time.Date(2026, 11, 20, 9, 15, 0, 0, time.Local) // A Friday.
 
-// ago is a time before the morning of these tests.
+// ago returns a time before the morning of these tests.
 func ago(d time.Duration) apitype.Time { return apitype.NewTime(morning.Add(-d)) }
 
 const aDay = 24 * time.Hour
@@ -131,7 +131,7 @@ func scene(t *testing.T, answers canned) (*Env, *host) {
 	return e, h
 }
 
-// asJSON is a record as a service sends it.
+// asJSON returns a record as a service sends it.
 func asJSON(t *testing.T, value any) string {
 	t.Helper()
 	text, err := json.Marshal(value)

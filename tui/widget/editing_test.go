@@ -28,7 +28,7 @@ func press(e editing, name string) {
 	}
 }
 
-// keyPress is a key by its name.
+// keyPress returns a key by its name.
 func keyPress(name string) tea.KeyPressMsg {
 	keys := map[string]rune{
 		"left": tea.KeyLeft, "right": tea.KeyRight, "up": tea.KeyUp, "down": tea.KeyDown, "home": tea.KeyHome, "end": tea.KeyEnd,
