@@ -107,6 +107,14 @@ func PledgeWords(status apitype.PledgeStatus) string {
 	if status == apitype.PledgeLead {
 		return "not collected yet"
 	}
+	return PledgeStatus(status)
+}
+
+// PledgeStatus returns the status of a pledge as a text to say.
+func PledgeStatus(status apitype.PledgeStatus) string {
+	if status == apitype.PledgeCancelled {
+		return string(status) + ofPledge
+	}
 	return render.Words(string(status))
 }
 

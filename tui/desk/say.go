@@ -12,6 +12,9 @@ import (
 	"fundesk/render"
 )
 
+// ofPledge ends the key of a word that has another translation for pledges. English has one word for both.
+const ofPledge = " (pledge)"
+
 // Say returns a text of the Desk in the agent's language. The English text is its key in the tables. If a table has no
 // translation, the text stays English, or the part after its colon does. args are inserted as by fmt.Sprintf.
 func (b *base) Say(text string, args ...any) string {
@@ -28,7 +31,7 @@ func (b *base) Say(text string, args ...any) string {
 		}
 	}
 	if len(args) == 0 {
-		return text
+		return strings.TrimSuffix(text, ofPledge)
 	}
 	return fmt.Sprintf(text, args...)
 }
@@ -131,8 +134,13 @@ func (t table) whole(text string) (said string, isWhole bool) {
 	for _, english := range t.order {
 		if values, fits := valuesIn(text, strings.Split(english, place)); fits {
 			said = t.causes[english]
+			kind := ""
+			if strings.HasPrefix(english, "the pledge is ") {
+				kind = ofPledge
+			}
 			for _, value := range values {
-				said = strings.Replace(said, place, cmp.Or(t.texts[value], t.cause(value)), 1)
+				word := cmp.Or(t.texts[value+kind], t.texts[value], t.cause(value))
+				said = strings.Replace(said, place, word, 1)
 			}
 			return said, true
 		}

@@ -84,7 +84,7 @@ func (k *Card) Warnings(call apitype.Call) []string {
 	}
 	if pledge := call.PledgeCase.Pointer(); pledge != nil && call.Type != apitype.CallWinback {
 		if pledge.Status == apitype.PledgeCancelled || pledge.Status == apitype.PledgeDropped {
-			add(k.Say("the pledge is %s", k.Say(string(pledge.Status))))
+			add(k.Say("the pledge is %s", k.Say(PledgeStatus(pledge.Status))))
 		}
 	}
 	if p == nil {

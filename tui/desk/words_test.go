@@ -59,6 +59,24 @@ func TestSentencesOfTheCard(t *testing.T) {
 	servicetest.Same(t, "sentences", strings.Split(string(want), "\n"), strings.Split(got, "\n"))
 }
 
+// A pledge that was cancelled has another word than a call in Dutch and German, also in the refusal of the service.
+func TestCancelledPledge(t *testing.T) {
+	t.Parallel()
+	const refusal = "the pledge is cancelled and does not take the action activate"
+	for language, want := range map[string][3]string{
+		"en": {"cancelled", "cancelled", refusal},
+		"nl": {"opgezegd", "geannuleerd", "de toezegging is opgezegd en kan niet: activeren"},
+		"de": {"gekündigt", "storniert", "die Zusage ist gekündigt und kann nicht: aktivieren"},
+	} {
+		d := at(morning)
+		d.Language = language
+		got := [3]string{d.Say(PledgeStatus("cancelled")), d.Say(string(apitype.CallCancelled)), d.Say(refusal)}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", language, got, want)
+		}
+	}
+}
+
 type sayer func(about string, texts ...string)
 
 func sayTries(say sayer) {

@@ -242,7 +242,11 @@ func (d *detail) fields(s *Env) []field {
 // lines draws the record; with focus its chosen field is shown and kept in sight.
 func (d *detail) lines(s *Env, frame widget.Frame, height int, focus bool) []string {
 	name, status := d.record.title()
-	lines := []string{frame.Top(s.Styles.bold(cmp.Or(Clean(name), s.Say(string(d.ref.Kind)))), s.Styles.pill(status))}
+	words := s.Styles.statusText(status)
+	if d.ref.Kind == apitype.EntityPledge {
+		words = s.Styles.pledgeText(apitype.PledgeStatus(status))
+	}
+	lines := []string{frame.Top(s.Styles.bold(cmp.Or(Clean(name), s.Say(string(d.ref.Kind)))), s.Styles.pill(status, words))}
 	switch {
 	case d.failed != nil:
 		for _, text := range described(s.Say, d.failed) {

@@ -45,7 +45,7 @@ func personDetail(e *Env, r record) []field {
 			"pledge",
 			f.Say(
 				"%s, %s %s, created %s",
-				f.Styles.statusText(string(p.Status)),
+				f.Styles.pledgeText(p.Status),
 				f.euros(p.DonationAmount),
 				f.Say(render.Words(string(p.DonationInterval))),
 				f.ago(p.CreatedAt.Time),

@@ -95,6 +95,9 @@ func (l *List[T]) cell(b []byte, r Row, c *render.Column[T]) ([]byte, func(strin
 	switch c.Name {
 	case "status":
 		_, role := l.Styles.status(text)
+		if l.noun.kind == apitype.EntityPledge {
+			return append(b, l.Styles.pledgeText(apitype.PledgeStatus(text))...), role
+		}
 		return append(b, l.Styles.statusText(text)...), role
 	case "donationAmount":
 		return append(append(append(b, euro(l.ASCII)...), ' '), text...), nil

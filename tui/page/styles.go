@@ -226,13 +226,19 @@ func (s Styles) statusText(status string) string {
 	return strings.TrimLeft(sign+" "+s.say(Clean(render.Words(status))), " ")
 }
 
-// pill returns a state as a block of its colour.
-func (s Styles) pill(status string) string {
+// pledgeText returns the status of a pledge with its sign.
+func (s Styles) pledgeText(status apitype.PledgeStatus) string {
+	sign, _ := s.status(string(status))
+	return strings.TrimLeft(sign+" "+s.say(Clean(desk.PledgeStatus(status))), " ")
+}
+
+// pill returns a state, in its words, as a block of its colour.
+func (s Styles) pill(status, words string) string {
 	if status == "" {
 		return ""
 	}
 	_, role := s.status(status)
-	return "\x1b[7m" + role(" "+s.statusText(status)+" ") + "\x1b[m"
+	return "\x1b[7m" + role(" "+words+" ") + "\x1b[m"
 }
 
 // frame returns the frame of a pane, bare if there is no room for one.
