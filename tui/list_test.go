@@ -125,7 +125,7 @@ func TestFilters(t *testing.T) {
 		says         string
 	}{
 		{"a local word", "zoë", 1, "local: words"},
-		{"local status", "status=requested", 5, "local: status"},
+		{"local status", "status=requested type=verification", 5, "local: status, type"},
 		{"by the service", "requestedAfter=96h", 2, "service: requestedAfter"},
 		{"both", "requestedAfter=4d status=completed", 1, "service: requestedAfter; local: status"},
 		{"nothing fits", "status=expired", 0, "local: status"},

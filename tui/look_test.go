@@ -188,7 +188,7 @@ func TestMouse(t *testing.T) {
 	d.press("enter")
 	calls := d.app.pages[page.CallsPage].(*page.Calls)
 	click := func(x, y int) { d.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}) }
-	click(20, 5) // Tabs, summary, head, and the third row.
+	click(20, 6) // Pages, tabs, summary, head, and the third row.
 	if calls.Cursor() != 2 {
 		t.Errorf("click: got row %d, want 2", calls.Cursor())
 	}
@@ -196,13 +196,13 @@ func TestMouse(t *testing.T) {
 	if calls.Cursor() != 5 {
 		t.Errorf("wheel: got row %d, want 5", calls.Cursor())
 	}
-	click(20, 4)
+	click(20, 5)
 	w.Clock.Advance(400 * time.Millisecond)
-	if click(20, 4); calls.Front() != nil {
+	if click(20, 5); calls.Front() != nil {
 		t.Error("two clicks that are 0.4 s apart opened a record")
 	}
 	w.Clock.Advance(399 * time.Millisecond)
-	click(20, 4)
+	click(20, 5)
 	if ref, _ := calls.Target(); calls.Front() == nil || ref.ID != callID(5) {
 		t.Errorf("double click: got %v, want call 5 open", ref)
 	}

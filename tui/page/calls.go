@@ -26,6 +26,7 @@ func NewCalls(e *Env) *Calls {
 		kind: apitype.EntityCall, columns: render.CallList(), title: []string{"person"},
 		about: func(c apitype.Call) Row { return Row{ID: c.UUID, external: c.ExternalMetadata.Pointer() != nil} },
 		bulk:  v.bulkActions,
+		views: callViews(),
 	}, source[apitype.Call, options]{
 		of:      func(c *apiclient.Client) *apiclient.Collection[apitype.Call, options] { return c.Calls },
 		options: options{Include: []string{apitype.IncludePerson}},
@@ -34,8 +35,20 @@ func NewCalls(e *Env) *Calls {
 			apitype.CompletedBy(),
 		),
 		paging: func(o *options) *apitype.Paging { return &o.Paging },
-		feeds:  func(o options) (options, []string) { return o, []string{"updatedAfter"} },
-		local:  filterFields(apitype.CallSelections()),
+		feeds: func(o options) (options, []string) {
+			o.Statuses = nil // A call that left the status is a change, too.
+			return o, []string{"updatedAfter"}
+		},
+		narrow: func(o *options, t parsedFilter, client *apiclient.Client) []string {
+			var selection apitype.CallSelection
+			if t.values["status"] == "" || client == nil || !client.Announces(apitype.ExtensionStatus) ||
+				setFilters(t, apitype.CallSelections(), &selection) != nil {
+				return nil
+			}
+			o.Statuses = selection.Statuses
+			return []string{"status"}
+		},
+		local: filterFields(apitype.CallSelections()),
 		selects: func(t parsedFilter) (func(apitype.Call) bool, error) {
 			var selection apitype.CallSelection
 			if err := setFilters(t, apitype.CallSelections(), &selection); err != nil || selection.IsEmpty() {
@@ -126,24 +139,19 @@ func (v *Calls) bulkActions(rows []Row, sent func()) []Option {
 
 func callFields(e *Env, c apitype.Call) []field {
 	f := &fields{Env: e}
-	f.head(
-		f.Say(
-			Clean(render.Words(string(c.Type))),
-		) + " · " + f.Say(
-			"requested",
-		) + " " + f.ago(
-			c.RequestedAt.Time,
-		) + " · " + f.Day.Count(
-			c.AttemptsCount,
-			"attempt",
-			"attempts",
-		),
-	)
-	f.last().role = f.Styles.kind(c.Type)
 	person := c.Person.Pointer()
 	if person != nil {
 		f.phones(*person)
 	}
+	title := f.Say(Clean(render.Words(string(c.Type))))
+	if !c.RequestedAt.IsZero() {
+		title += " · " + f.Say("requested") + " " + f.Day.Ago(c.RequestedAt.Time)
+	}
+	if c.AttemptsCount > 0 {
+		title += " · " + f.Day.Count(c.AttemptsCount, "attempt", "attempts")
+	}
+	f.head(title)
+	f.last().role, f.last().band = f.Styles.kind(c.Type), true
 	f.gives(c.PledgeCase.Pointer())
 	f.text("notes", c.Notes)
 	f.result(&c)

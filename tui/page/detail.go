@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -151,17 +152,51 @@ func (r *record) readCalls(ctx context.Context, client *apiclient.Client) error 
 	return nil
 }
 
-// title returns the donor of a record, and its state.
-func (r record) title() (name, status string) {
+// donor returns the donor of a record, or nil if it is not known.
+func (r record) donor() *apitype.Person {
 	switch {
 	case r.call != nil:
-		return render.PersonName(r.call.Person.Value()), string(r.call.Status)
+		return r.call.Person.Pointer()
 	case r.pledge != nil:
-		return render.PersonName(r.pledge.Person.Value()), string(r.pledge.Status)
-	case r.person != nil:
-		name = render.PersonName(*r.person)
+		return r.pledge.Person.Pointer()
+	default:
+		return r.person
 	}
-	return name, ""
+}
+
+// status returns the state of a record, or an empty text.
+func (r record) status() string {
+	switch {
+	case r.call != nil:
+		return string(r.call.Status)
+	case r.pledge != nil:
+		return string(r.pledge.Status)
+	default:
+		return ""
+	}
+}
+
+// kindTitles are the titles of records, in English.
+var kindTitles = map[apitype.EntityName]string{
+	apitype.EntityCall:   "Call",
+	apitype.EntityPerson: "Person",
+	apitype.EntityPledge: "Pledge",
+}
+
+// nameOnBand draws the name of a donor, with the language and the age, on the ground of the band. It returns nothing
+// without a donor.
+func nameOnBand(e *Env, p *apitype.Person, width int) (lines []string) {
+	if p == nil {
+		return nil
+	}
+	name, about := "  "+Clean(render.PersonName(*p)), Clean(strings.Join(e.Day.Card.About(*p), " · "))
+	if render.Width(name)+render.Width(about)+1 <= width {
+		return []string{e.Styles.onBand(widget.Fit(name, width-render.Width(about)-1)+about, width)}
+	}
+	for _, part := range append(widget.Wrap(name, width), "  "+about) {
+		lines = append(lines, e.Styles.onBand(part, width))
+	}
+	return lines
 }
 
 // show opens a record above the list.
@@ -241,12 +276,12 @@ func (d *detail) fields(s *Env) []field {
 
 // lines draws the record; with focus its chosen field is shown and kept in sight.
 func (d *detail) lines(s *Env, frame widget.Frame, height int, focus bool) []string {
-	name, status := d.record.title()
+	status := d.record.status()
 	words := s.Styles.statusText(status)
 	if d.ref.Kind == apitype.EntityPledge {
 		words = s.Styles.pledgeText(apitype.PledgeStatus(status))
 	}
-	lines := []string{frame.Top(s.Styles.bold(cmp.Or(Clean(name), s.Say(string(d.ref.Kind)))), s.Styles.pill(status, words))}
+	lines := []string{frame.Top(s.Styles.bold(s.Say(kindTitles[d.ref.Kind])), s.Styles.pill(status, words))}
 	switch {
 	case d.failed != nil:
 		for _, text := range described(s.Say, d.failed) {
@@ -262,13 +297,19 @@ func (d *detail) lines(s *Env, frame widget.Frame, height int, focus bool) []str
 		}
 		return frame.Close(append(lines, frame.Line(s.Styles.Dim(s.Say("reading")+sign))), height)
 	}
+	name := nameOnBand(s, d.record.donor(), frame.Inner())
+	lines = append(lines, frame.Lines(name...)...)
 	var all []string
 	first, last := 0, 0
 	for i, f := range d.fields(s) {
 		if f.raw && !focus {
 			continue
 		}
+		isOnBand := f.band && len(name) > 0
 		drawn := f.draw(s.Styles, frame.Inner()-2)
+		if isOnBand {
+			drawn = f.drawOnBand(s.Styles, frame.Inner()-2)
+		}
 		if i == d.cursor {
 			first, last = len(all), len(all)+len(drawn)
 		}
@@ -280,13 +321,18 @@ func (d *detail) lines(s *Env, frame widget.Frame, height int, focus bool) []str
 			switch {
 			case isChosen:
 				sign = s.Styles.chosen(sign)
+			case isOnBand:
+				sign = s.Styles.band(sign)
 			case sign == "> ":
 				sign = s.Styles.Key(sign)
+			}
+			if isOnBand {
+				line = s.Styles.onBand(line, frame.Inner()-2)
 			}
 			all = append(all, sign+line)
 		}
 	}
-	room := height - 1
+	room := height - len(lines)
 	if !frame.Bare {
 		room--
 	}

@@ -20,6 +20,8 @@ type field struct {
 	list  listing    // shows that list.
 	copy  string     // What y copies; "" copies the text.
 	head  bool       // A heading: the label alone.
+	band  bool       // It is about the donor, and is drawn on the band of the name.
+	dials bool       // A number to dial.
 	raw   bool       // An identifier or an object of JSON: only in a record that was opened.
 	cells int        // The width of the label's column. Zero means labelWidth.
 }
@@ -58,6 +60,15 @@ func (f field) draw(s Styles, width int) []string {
 		}
 	}
 	return lines
+}
+
+// drawOnBand returns the field in lines of a width for the band of the donor.
+func (f field) drawOnBand(s Styles, width int) []string {
+	text := strings.TrimSpace(s.say(f.label) + " " + Clean(f.text))
+	if f.dials {
+		text = Clean(f.text) + "  " + s.say(f.label)
+	}
+	return widget.Wrap(text, width)
 }
 
 // fields collects the lines of a record; what is missing leaves no line.
@@ -106,7 +117,10 @@ func (f *fields) phones(p apitype.Person) {
 		if text := desk.Value(n.number); text != "" {
 			f.all = append(
 				f.all,
-				field{label: n.label, text: f.Day.Locale.Spoken(text), copy: text, role: f.Styles.bold},
+				field{
+					label: n.label, text: f.Day.Locale.Spoken(text), copy: text, role: f.Styles.bold,
+					band: true, dials: true,
+				},
 			)
 		}
 	}

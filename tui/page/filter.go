@@ -67,6 +67,11 @@ func parse[T any, O apiclient.ListOptions](l *List[T], s source[T, O], text stri
 	if options, checks := any(o).(interface{ Validate() apitype.Violations }); err == nil && checks {
 		err = options.Validate().Err()
 	}
+	local := fieldNames(s.local)
+	if err == nil && s.narrow != nil {
+		there := s.narrow(&o, t, l.Day.Client)
+		local = slices.DeleteFunc(local, func(name string) bool { return slices.Contains(there, name) })
+	}
 	row := func(record T) Row {
 		r := l.row(record)
 		r.leftOut = selects != nil && !selects(record)
@@ -92,7 +97,7 @@ func parse[T any, O apiclient.ListOptions](l *List[T], s source[T, O], text stri
 		}
 		return rows
 	}
-	says := func() string { return t.says(l.Say, fieldNames(s.local), words != "" && l.searches()) }
+	says := func() string { return t.says(l.Say, local, words != "" && l.searches()) }
 	read := func(ctx context.Context, after string) (page apiclient.Page[T], isFound bool, err error) {
 		o, isFound := extended(ctx, o)
 		*s.paging(&o) = apitype.Paging{First: new(ListPage), After: after}

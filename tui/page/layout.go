@@ -42,12 +42,12 @@ func (l Layout) Below(lines int) Layout {
 	return l
 }
 
-// Rows returns how many rows a list has room for, below its title and its head.
+// Rows returns how many rows a list has room for, below its tabs, its summary and its head.
 func (l Layout) Rows() int {
 	if l.Framed {
-		return l.Body - 3
+		return l.Body - 4
 	}
-	return l.Body - 2
+	return l.Body - 3
 }
 
 // NewLayout places things in width by height cells.

@@ -29,6 +29,7 @@ type noun[T any] struct {
 	title   []string       // The columns that name a record in a question.
 	about   func(T) Row    // Makes the row of a record, except its columns.
 	also    func(T) string // Further text in which words are searched. Nil means none.
+	views   []view[T]      // The first one has all records.
 	// The actions on several records, except marking them. Nil means none.
 	bulk func(rows []Row, sent func()) []Option
 }
@@ -41,6 +42,9 @@ type source[T any, O apiclient.ListOptions] struct {
 	paging  func(*O) *apitype.Paging
 	// feeds returns the options of what has changed or come, and the filters of the time by which that is asked for.
 	feeds func(o O) (O, []string)
+	// narrow lets the service apply more of a filter, if it announces that. It returns the names of what it applies.
+	// Nil means nothing more.
+	narrow func(o *O, t parsedFilter, client *apiclient.Client) []string
 	// remains reports whether a record still matches the options. Nil means that no change can end that.
 	remains func(O, Row) bool
 	// search asks a service that announces the search for more. It reports whether that looks for the words of the
@@ -114,6 +118,7 @@ type List[T any] struct {
 	since     apitype.Time          // Changes up to this time are here, by our clock. after is more exact.
 	after     []apitype.Time        // The positions of the feeds of changes. Nil before the first reading.
 	searchN   int                   // Pages read in this go for the local filter.
+	counts    []viewCount           // Of the views.
 	refreshed refreshed
 	Marks     map[apitype.UUID]bool
 	stack     []*detail // Opened records, the latest last.
@@ -130,6 +135,7 @@ func newList[T any, O apiclient.ListOptions](e *Env, n noun[T], s source[T, O]) 
 		name:   string(n.kind) + "s",
 		kinds:  map[string]paint{},
 		Marks:  map[apitype.UUID]bool{},
+		counts: make([]viewCount, len(n.views)),
 		layout: NewLayout(80, 24),
 	}
 	for _, kind := range apitype.CallTypes {
@@ -276,6 +282,7 @@ func (l *List[T]) onBatch(b batch, err error) tea.Cmd {
 		}
 	}
 	l.arrange()
+	l.countViews()
 	if l.findCursor() {
 		return l.fetchMore()
 	}
@@ -334,7 +341,7 @@ func (l *List[T]) Lines(layout Layout) []string {
 	if layout.Framed {
 		frame.Foot, place = place, ""
 	}
-	lines := append([]string{frame.Top(l.summary(), place)}, frame.Lines(rows...)...)
+	lines := append(l.top(frame, place), frame.Lines(rows...)...)
 	if len(l.shown()) == 0 && !l.loading {
 		lines = append(lines, frame.Line(" "+l.nothing()))
 	}
@@ -406,7 +413,7 @@ func (l *List[T]) summary() string {
 	if len(l.Marks) > 0 {
 		text += l.Say(", %d marked", len(l.Marks))
 	}
-	if l.filter != "" {
+	if l.filter != "" && l.current() < 0 {
 		text += "  / " + Clean(l.filter) + "  [" + l.query.says() + "]"
 	}
 	return l.Styles.bold(l.Day.Count(len(l.shown()), string(l.kind), l.name)) + l.Styles.Dim(text)

@@ -30,8 +30,11 @@ type Lister interface {
 	MarkRow() tea.Cmd
 	AskBulk() tea.Cmd
 	AskSort() tea.Cmd
+	TurnView(by int) tea.Cmd
 	WhyNotMark() string
 }
+
+const actNextView = "next-view"
 
 // listActions returns the actions of every list.
 func listActions() []Action {
@@ -50,6 +53,16 @@ func listActions() []Action {
 			ID: ActFilter, Scope: ScopeLists, Keys: "/",
 			Help: "filter", Word: "filter",
 			Run: on(Lister.AskFilter), Why: onWhy(Lister.WhyNotFilter),
+		},
+		{
+			ID: actNextView, Scope: ScopeLists, Keys: "tab",
+			Help: "the next tab of the list",
+			Run:  on(func(l Lister) tea.Cmd { return l.TurnView(1) }), Why: onWhy(Lister.WhyNotFilter),
+		},
+		{
+			ID: "previous-view", Scope: ScopeLists, Keys: "shift+tab",
+			Help: "the tab of the list before",
+			Run:  on(func(l Lister) tea.Cmd { return l.TurnView(-1) }), Why: onWhy(Lister.WhyNotFilter),
 		},
 		{
 			ID: "sort", Scope: ScopeLists, Keys: "o",
@@ -205,12 +218,14 @@ type Clicked interface {
 	Click(x, y int) (cmd tea.Cmd, onRow bool)
 }
 
-// rowsFrom is the line below the tabs on which the rows of a list begin: after the summary and
-// the head.
-const rowsFrom = 2
+// rowsFrom is the line of the page on which the rows of a list begin: after its tabs, the summary and the head.
+const rowsFrom = 3
 
 // Click implements Clicked.
 func (l *List[T]) Click(x, y int) (cmd tea.Cmd, onRow bool) {
+	if l.Front() == nil && y == 0 {
+		return l.clickView(x), false
+	}
 	if l.Front() != nil || x >= l.width(l.layout) || !l.table.Click(y-rowsFrom, len(l.shown())) {
 		return nil, false
 	}

@@ -63,6 +63,7 @@ func (l *List[T]) update(c changes) tea.Cmd {
 		fresh = append(fresh, row)
 	}
 	l.merge(fresh)
+	l.countViews()
 	return preview
 }
 

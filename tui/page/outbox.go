@@ -123,11 +123,14 @@ func (v *Outbox) Scroll(by Step) tea.Cmd {
 	return nil
 }
 
+// outboxRowsFrom is the line of the page on which the rows begin: after the summary and the head.
+const outboxRowsFrom = 2
+
 // Click implements Clicked.
 func (v *Outbox) Click(_, y int) (cmd tea.Cmd, onRow bool) {
 	count := len(v.rows())
 	v.chosen = ""
-	return nil, v.table.Click(y-rowsFrom, count)
+	return nil, v.table.Click(y-outboxRowsFrom, count)
 }
 
 // WhyNotCopy implements Copier.

@@ -13,6 +13,7 @@ func NewPersons(e *Env) *List[apitype.Person] {
 	return newList(e, noun[apitype.Person]{
 		kind: apitype.EntityPerson, columns: render.PersonList(), title: []string{"name"},
 		about: func(p apitype.Person) Row { return Row{ID: p.UUID} },
+		views: personViews(),
 		also: func(p apitype.Person) string { // A number as the service has it.
 			return desk.Value(p.MobilePhoneNumber) + " " + desk.Value(p.PhoneNumber)
 		},

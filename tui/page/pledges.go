@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -28,6 +29,7 @@ func NewPledges(e *Env) *Pledges {
 		title:   []string{"status", "donationAmount", "donationInterval"},
 		about:   func(p apitype.Pledge) Row { return Row{ID: p.UUID, external: p.ExternalSource.Pointer() != nil} },
 		bulk:    v.actions,
+		views:   pledgeViews(),
 	}, source[apitype.Pledge, options]{
 		of:      func(c *apiclient.Client) *apiclient.Collection[apitype.Pledge, options] { return c.Pledges },
 		filters: apitype.PledgeFilters(), paging: func(o *options) *apitype.Paging { return &o.Paging },
@@ -121,9 +123,12 @@ func (v *Pledges) allows(pledge Row, act apitype.PledgeAction) bool {
 func pledgeFields(e *Env, p apitype.Pledge) []field {
 	f := &fields{Env: e}
 	person := p.Person.Pointer()
-	f.gives(&p)
 	if person != nil {
 		f.phones(*person)
+	}
+	f.gives(&p)
+	if i := slices.IndexFunc(f.all, func(of field) bool { return of.to != nil }); i >= 0 {
+		f.all[i].band = true
 	}
 	f.pledge(&p)
 	if p.SignatureSignedURL != nil {

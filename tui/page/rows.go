@@ -21,6 +21,7 @@ type Row struct {
 	external bool   // Its state is another system's: anything may be done.
 	leftOut  bool   // By what the filter looks at here.
 	found    bool   // The service searched for the words of the filter.
+	views    uint8  // The views that it belongs to, a bit for each.
 }
 
 // cellEnd ends each cell of a row but the last one; a cleaned text has none.
@@ -52,7 +53,7 @@ func (l *List[T]) row(record T) Row {
 	if l.also != nil {
 		b = append(b, Clean(l.also(record))...)
 	}
-	row.cells = string(b)
+	row.cells, row.views = string(b), l.viewsOf(record)
 	return row
 }
 
