@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -57,6 +58,33 @@ func TestGoldenFloor(t *testing.T) {
 	}
 	shot := start(t, w.options, 80, 24).see("4 min", "2 agents, 1 on a call", "a callback is due")
 	golden(t, "floor-80x24", shot)
+	for _, size := range [][2]int{{100, 30}, {120, 36}, {200, 50}} {
+		d.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		d.enter("R", "j")
+		golden(t, fmt.Sprintf("floor-%dx%d", size[0], size[1]), trailing.ReplaceAllString(d.text(), ""))
+	}
+}
+
+// Where the agents leave room, the floor shows what the chosen one did today. Without room it reads nothing of that.
+func TestFloorShowsTheDayOfTheChosenAgent(t *testing.T) {
+	t.Parallel()
+	w, asked := floorWorld(t), 0
+	now := ofPath("/work", func(*http.Request) (*http.Response, error) {
+		asked++
+		return nil, nil
+	})
+	w.faulty(t, &now)
+	d := newDriver(t, w.options)
+	d.enter("R", "j")
+	if asked != 0 {
+		t.Errorf("at 80 columns: got %d requests for the day of an agent, want none", asked)
+	}
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.enter("R", "k")
+	d.sees("you · Today", "nothing yet")
+	d.press("j")
+	d.sees("e0030000 · Today", "09:15  verification  completed, wants to stop")
+	d.lacks("you · Today")
 }
 
 // Without a queue the floor explains this, and asks for nothing of one.

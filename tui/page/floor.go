@@ -27,6 +27,9 @@ type Floor struct {
 	read    bool // Once at least.
 	reading bool
 	pace    []paceSample // Since the page was opened, the oldest first.
+	day     agentDay     // Of the chosen agent.
+	moves   int          // Of the cursor, and readings of a day.
+	layout  Layout
 }
 
 // paceSample is how many calls all agents had made today at a time.
@@ -81,7 +84,7 @@ func (e *Env) view() render.View {
 func (v *Floor) Open() tea.Cmd { return v.Refresh() }
 
 // Resize implements Page.
-func (v *Floor) Resize(Layout) {}
+func (v *Floor) Resize(l Layout) { v.layout = l }
 
 // Scopes implements Page.
 func (v *Floor) Scopes() []Scope { return []Scope{ScopeFloor, ScopeLists} }
@@ -89,7 +92,7 @@ func (v *Floor) Scopes() []Scope { return []Scope{ScopeFloor, ScopeLists} }
 // Scroll implements Page.
 func (v *Floor) Scroll(by Step) tea.Cmd {
 	v.table.Move(rowsOf(by, v.table.Height(), len(v.agents)), len(v.agents))
-	return nil
+	return v.cursorMoved()
 }
 
 // Poll reads the floor as it is now.
@@ -168,7 +171,7 @@ func (v *Floor) takeIn(read floorRead, err error) tea.Cmd {
 	if i := slices.IndexFunc(v.agents, func(a apitype.QueueAgent) bool { return a.UserUUID == chosen }); i >= 0 {
 		v.table.Place(i, len(v.agents))
 	}
-	return nil
+	return v.readDay()
 }
 
 // Waits implements Waiter.

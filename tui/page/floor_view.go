@@ -92,20 +92,18 @@ func (v *Floor) Lines(l Layout) []string {
 		return append([]string{""}, widget.Wrap(" "+none, l.Width)...)
 	}
 	frame := s.frame(l, l.Width)
-	look := v.lookLines(frame.Inner())
-	waiting, today := v.waitingLines(frame.Inner()), v.todayLines(frame.Inner())
-	if l.Body < leastForView+len(look)+len(waiting)+len(today) {
-		today = nil
+	p := v.partsOf(l, frame.Inner())
+	lines := append([]string{frame.Top(v.summary())}, frame.Lines(p.look...)...)
+	if v.hasDay(p.rows) {
+		rows := len(v.agents) + 2 // The head, and all about the chosen one.
+		lines = append(lines, frame.Lines(v.tableLines(frame.Inner(), rows)...)...)
+		lines = append(lines, v.dayLines(frame, p.rows-rows)...)
+	} else {
+		lines = append(lines, frame.Lines(v.tableLines(frame.Inner(), p.rows)...)...)
 	}
-	fixed := len(look) + len(waiting) + 3 // The edges, and the rule above what waits.
-	if len(today) > 0 {
-		fixed += len(today) + 1
-	}
-	lines := append([]string{frame.Top(v.summary())}, frame.Lines(look...)...)
-	lines = append(lines, frame.Lines(v.tableLines(frame.Inner(), l.Body-fixed)...)...)
-	lines = append(append(lines, frame.Rule(s.bold(v.Say("Waiting")), "")), frame.Lines(waiting...)...)
-	if len(today) > 0 {
-		lines = append(append(lines, frame.Rule(s.bold(v.Say("Today")), "")), frame.Lines(today...)...)
+	lines = append(append(lines, frame.Rule(s.bold(v.Say("Waiting")), "")), frame.Lines(p.waiting...)...)
+	if len(p.today) > 0 {
+		lines = append(append(lines, frame.Rule(s.bold(v.Say("Today")), "")), frame.Lines(p.today...)...)
 	}
 	return frame.Close(lines, l.Body)
 }
