@@ -423,20 +423,21 @@ func (a *app) marked() []string {
 // tabs returns the first line: the pages, and in the corner the profile and the state of the connection. Without room
 // for all names, only the current page has one.
 func (a *app) tabs() string {
-	corner, tabs := a.corner(), a.tabNames(true, " ")
-	for _, narrow := range []bool{true, false} {
-		if render.Width(tabs)+render.Width(corner) > a.layout.Width {
-			tabs = a.tabNames(narrow, "")
-		}
+	corner := a.corner()
+	room := a.layout.Width - render.Width(corner)
+	tabs := a.tabNames(len(pageTitles), " ")
+	for named := len(pageTitles); render.Width(tabs) > room && named >= 0; named-- {
+		tabs = a.tabNames(named, "")
 	}
 	return widget.Fit(tabs, max(a.layout.Width-render.Width(corner), 0)) + corner
 }
 
-func (a *app) tabNames(all bool, gap string) string {
+// tabNames returns the tabs of the pages. Only the first ones, and the one in front, have their names.
+func (a *app) tabNames(named int, gap string) string {
 	var b strings.Builder
 	for i, title := range pageTitles {
 		label := fmt.Sprintf(" %d", i+1)
-		if all || i == a.current {
+		if i < named || i == a.current {
 			label += " " + a.Say(title)
 		}
 		if n := len(a.Day.Changes.Entries); i == page.OutboxPage && n > 0 {

@@ -445,7 +445,8 @@ func (c *card) checkLines(tight bool) []string {
 		return c.frame.Lines(lines...)
 	}
 	facts := c.Day.Form.Facts(c.sign)
-	if c.width < twoColumns {
+	hasContacts := c.layout.Panes == 3 && len(c.Day.Card.Script) == 0 // To the right of the card.
+	if c.width < twoColumns || hasContacts {
 		return c.frame.Lines(c.factLines(facts, c.width, tight)...)
 	}
 	left := (c.width - ruleWidth) * 3 / 5

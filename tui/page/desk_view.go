@@ -292,14 +292,19 @@ func (d *Desk) callbackLines(frame widget.Frame, height int) []string {
 	title := d.Styles.bold(d.Say("My callbacks")) + d.Styles.Dim(" · ") + fmt.Sprint(len(all))
 	lines := []string{frame.Top(title, d.Styles.Key(d.Host.KeyOf(ActCallbacks)))}
 	for _, c := range all[:min(len(all), mostCallbacks, max(height/4, 1))] {
-		text := widget.Fit(Clean(d.Day.CallbackText(c)), frame.Inner())
-		switch {
-		case d.Day.IsOn(c.CallUUID):
-			text = d.Styles.chosen(text)
-		case !c.NotBefore.After(d.Day.Now()):
-			text = d.Styles.Held(text)
+		parts := indented(Clean(d.Day.CallbackText(c)), frame.Inner(), timeIndent)
+		if len(parts) > 2 { // The list of them all has the rest.
+			parts = []string{parts[0], parts[1] + " …"}
 		}
-		lines = append(lines, frame.Line(text))
+		for _, text := range parts {
+			switch {
+			case d.Day.IsOn(c.CallUUID):
+				text = d.Styles.chosen(widget.Fit(text, frame.Inner()))
+			case !c.NotBefore.After(d.Day.Now()):
+				text = d.Styles.Held(text)
+			}
+			lines = append(lines, frame.Line(text))
+		}
 	}
 	return lines
 }

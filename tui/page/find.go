@@ -159,13 +159,29 @@ func (d *Desk) fateText(r desk.Recent) string {
 	}
 }
 
+// The indents of the lines after the first one, in cells: of a name after its time, and of an outcome.
+const (
+	timeIndent   = 6
+	recentIndent = 3
+)
+
+// indented breaks text into lines of a width. The lines after the first one have an indent.
+func indented(text string, width, indent int) []string {
+	lines := widget.Wrap(text, width)
+	if len(lines) < 2 {
+		return lines
+	}
+	rest := strings.TrimSpace(strings.TrimPrefix(text, lines[0]))
+	lines = lines[:1]
+	for _, part := range widget.Wrap(rest, max(width-indent, 1)) {
+		lines = append(lines, strings.Repeat(" ", indent)+part)
+	}
+	return lines
+}
+
 // recentLines returns the last calls with their fate, as many as there is room for.
 func (d *Desk) recentLines(width, room int) (lines []string) {
 	for _, r := range d.Day.Recent {
-		if len(lines)+2 > room {
-			break
-		}
-		lines = append(lines, r.At.Format("15:04")+" "+Clean(r.Name))
 		role := map[desk.Fate]paint{desk.FateHeld: d.Styles.Held, desk.FateLater: d.Styles.Held, desk.FateWaits: d.Styles.Warn, desk.FateRefused: d.Styles.Bad, desk.FateSent: d.Styles.Good}[r.Fate]
 		if role == nil {
 			role = d.Styles.plain
@@ -174,7 +190,14 @@ func (d *Desk) recentLines(width, room int) (lines []string) {
 		if render.Width(text) > width {
 			text = regexp.MustCompile(` [0-9]+ s `).ReplaceAllString(text, "") // The bar shows it already.
 		}
-		lines = append(lines, role(widget.Fit(text, width)))
+		of := indented(r.At.Format("15:04")+" "+Clean(r.Name), width, timeIndent)
+		for _, line := range indented(text, width, recentIndent) {
+			of = append(of, role(line))
+		}
+		if len(lines)+len(of) > room {
+			break
+		}
+		lines = append(lines, of...)
 	}
 	if len(lines) == 0 {
 		lines = widget.Wrap(d.Say("Your calls come here, and what became of them."), width)

@@ -155,7 +155,7 @@ func (v *Stats) chart(title string, bars []bar, width int) []string {
 	for _, b := range bars {
 		most, widest, label = max(most, b.n), max(widest, render.Width(b.more)), max(label, render.Width(b.label)+3)
 	}
-	label = min(label, max(width/3, barLabel))
+	label = min(label, max(width/2, barLabel))
 	widest = min(widest, max(width-label-barNumber-2, 0))
 	for _, b := range bars {
 		sign := " "
