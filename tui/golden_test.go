@@ -27,7 +27,7 @@ func TestGoldenScreens(t *testing.T) {
 	t.Parallel()
 	previews := map[string]string{"calls": "donates", "persons": "1 pledge", "pledges": "to "}
 	identifiers, wireWords := regexp.MustCompile(`\b[0-9a-f]{8}\b`), regexp.MustCompile(`\b[a-z]+(_[a-z]+|[A-Z][a-z]+)+\b|[0-9a-f]{8}-[0-9a-f]{4}-`)
-	for _, size := range [][2]int{{80, 24}, {120, 36}, {200, 50}} {
+	for _, size := range [][2]int{{80, 24}, {100, 30}, {120, 36}, {200, 50}} {
 		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
@@ -97,27 +97,42 @@ func TestGoldenScreens(t *testing.T) {
 	}
 }
 
+// trailing finds the blanks at the end of lines.
+var trailing = regexp.MustCompile("(?m) +$")
+
 // A full card in each of its colours and languages: a warning, a corrected number, a result,
 // notes, and a change that is held. Colours are written as «codes»: the sixteen of the terminal,
 // so that a light and a dark one get the same.
 func TestGoldenCard(t *testing.T) {
 	t.Parallel()
 	in := func(locale string) render.Locale { return render.LocaleFrom(func(string) string { return locale }) }
+	dutch := Options{Options: desk.Options{Locale: in("nl_NL.UTF-8"), Language: "nl"}}
+	german := Options{Options: desk.Options{Locale: in("de_DE.UTF-8"), Language: "de"}}
 	tests := []struct {
 		name    string
 		colours bool
 		size    [2]int
 		options Options
+		turn    string // The page that is turned to at last. Empty stays on the card.
 	}{
-		{"colours", true, [2]int{120, 36}, Options{}},
-		{"no-color", true, [2]int{120, 36}, Options{NoColor: true}},
-		{"high-contrast", true, [2]int{120, 36}, Options{Theme: "high-contrast"}},
-		{"nl", false, [2]int{120, 36}, Options{Options: desk.Options{Locale: in("nl_NL.UTF-8"), Language: "nl"}}},
-		{"de", false, [2]int{120, 36}, Options{Options: desk.Options{Locale: in("de_DE.UTF-8"), Language: "de"}}},
-		{"60x16", false, [2]int{60, 16}, Options{}},
-		{"100x30", false, [2]int{100, 30}, Options{}},
+		{"card-colours", true, [2]int{120, 36}, Options{}, ""},
+		{"card-light", true, [2]int{120, 36}, Options{Theme: "light"}, ""},
+		{"card-no-color", true, [2]int{120, 36}, Options{NoColor: true}, ""},
+		{"card-high-contrast", true, [2]int{120, 36}, Options{Theme: "high-contrast"}, ""},
+		{"card-nl", false, [2]int{120, 36}, dutch, ""},
+		{"card-de", false, [2]int{120, 36}, german, ""},
+		{"card-nl-80x24", false, [2]int{80, 24}, dutch, ""},
+		{"card-de-80x24", false, [2]int{80, 24}, german, ""},
+		{"card-60x16", false, [2]int{60, 16}, Options{}, ""},
+		{"card-80x24", false, [2]int{80, 24}, Options{}, ""},
+		{"card-100x30", false, [2]int{100, 30}, Options{}, ""},
+		{"card-200x50", false, [2]int{200, 50}, Options{}, ""},
+		{"calls-colours", true, [2]int{120, 36}, Options{}, "2"},
+		{"calls-light", true, [2]int{120, 36}, Options{Theme: "light"}, "2"},
+		{"calls-no-color", true, [2]int{120, 36}, Options{NoColor: true}, "2"},
+		{"calls-high-contrast", true, [2]int{120, 36}, Options{Theme: "high-contrast"}, "2"},
 	}
-	codes, trailing := regexp.MustCompile("\x1b\\[([0-9;]*)m"), regexp.MustCompile("(?m) +$")
+	codes := regexp.MustCompile("\x1b\\[([0-9;]*)m")
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -133,11 +148,15 @@ func TestGoldenCard(t *testing.T) {
 			d.enter("enter", "esc", "c", "2", "8", "i")
 			d.send(tea.PasteMsg{Content: "Moved in May, the new number is right."})
 			d.check("card")
+			if test.turn != "" {
+				d.enter("esc", test.turn)
+				d.check(test.turn)
+			}
 			screen := strings.Join(d.app.screen(), "\n")
 			if test.colours {
 				screen = codes.ReplaceAllString(screen, "«$1»")
 			}
-			golden(t, "card-"+test.name, trailing.ReplaceAllString(ansi.Strip(screen), ""))
+			golden(t, test.name, trailing.ReplaceAllString(ansi.Strip(screen), ""))
 		})
 	}
 }
@@ -175,12 +194,17 @@ func TestGoldenLanguages(t *testing.T) {
 			}
 			d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
 			d.press(fmt.Sprint(i + 2))
-			screen := regexp.MustCompile("(?m) +$").ReplaceAllString(ansi.Strip(strings.Join(d.app.screen(), "\n")), "")
+			drawn := func() string {
+				return trailing.ReplaceAllString(ansi.Strip(strings.Join(d.app.screen(), "\n")), "")
+			}
+			screen := drawn()
 			if language == "" {
 				frames[name] = word.FindAllString(screen, -1)
 				continue
 			}
 			golden(t, name+"-"+language, screen)
+			d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+			golden(t, name+"-"+language+"-80x24", drawn())
 			for _, of := range word.FindAllString(screen, -1) {
 				if slices.Contains(frames[name], of) && !own[of] && !data.MatchString(of) {
 					t.Errorf("%s, %s: got the English word %q in:\n%s", language, name, of, screen)
