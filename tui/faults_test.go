@@ -111,6 +111,19 @@ func TestUndoWhileTheServiceIsAway(t *testing.T) {
 	}
 }
 
+// A call that could not be read when it came on the card is read once the service answers again.
+func TestUncheckedCallIsReadAgain(t *testing.T) {
+	t.Parallel()
+	w, now := newQueueWorld(t), ofPath(callID(1).String(), lost(syscall.ECONNREFUSED))
+	w.faulty(t, &now)
+	d := newDriver(t, w.options)
+	d.press("n")
+	d.sees(onCard(1), "checking…")
+	now = nil
+	d.untilPoll(w)
+	d.lacks("checking…")
+}
+
 // lost returns a fault with a broken answer.
 func lost(err error) fault {
 	return func(r *http.Request) (*http.Response, error) {

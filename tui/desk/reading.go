@@ -369,8 +369,8 @@ func (d *Day) Poll() []Event {
 		}
 	}
 	d.polls++
-	isOld := d.stale && !d.reads // Its reading has failed.
-	if d.Call != nil && (isOld || d.Checked && !d.stale && d.polls%2 == 0) {
+	hasFailed := (d.stale || !d.Checked) && !d.reads && !d.Gate.IsOffered() // Its latest reading.
+	if d.Call != nil && (hasFailed || d.Checked && !d.stale && d.polls%2 == 0) {
 		d.reread(d.Call.UUID, unasked)
 		return d.drain()
 	}
