@@ -42,7 +42,9 @@ func stepsOf(script []string) (steps []Step) {
 		answer, isAnswer := strings.CutPrefix(text, answerMark)
 		switch {
 		case text == "":
-			end()
+			if end(); len(step.Lines) > 0 { // A remark stays apart from what is said.
+				step.Lines = append(step.Lines, "")
+			}
 		case isHeading(text):
 			end()
 			step.Heading = strings.TrimSpace(strings.TrimLeft(text, "#"))

@@ -259,7 +259,7 @@ func (c *card) headLine() string {
 	for _, words := range [][2]string{
 		{c.Say("requested") + " " + c.Day.Ago(call.RequestedAt.Time), tries + most},
 		{c.Say("requested") + " " + c.Day.Ago(call.RequestedAt.Time), tries},
-		{c.Say("requested") + " " + short, tries},
+		{c.Day.Ago(call.RequestedAt.Time), tries},
 		{short, tries},
 	} {
 		asked := words[0]

@@ -296,6 +296,7 @@ func (d *Desk) callbackLines(frame widget.Frame, height int) []string {
 		if len(parts) > 2 { // The list of them all has the rest.
 			parts = []string{parts[0], parts[1] + " …"}
 		}
+		parts[0] = strings.TrimSuffix(parts[0], " ·")
 		for _, text := range parts {
 			switch {
 			case d.Day.IsOn(c.CallUUID):

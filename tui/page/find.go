@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -179,6 +178,23 @@ func indented(text string, width, indent int) []string {
 	return lines
 }
 
+// fateLines returns fateText in lines of a width. The bar of a hold and the key stay together.
+func (d *Desk) fateLines(r desk.Recent, width int) []string {
+	text := " " + d.fateText(r)
+	left := d.Day.Changes.HeldFor(r)
+	if r.Fate != desk.FateHeld || left <= 0 || render.Width(text) <= width {
+		return indented(text, width, recentIndent)
+	}
+	bar := strings.Fields(d.HoldBar(left))[0] + " " + d.Host.KeyOf(ActUndo) // It shows the seconds already.
+	lines := indented(" "+d.Styles.DueSign+" "+Clean(r.What), width, recentIndent)
+	last := &lines[len(lines)-1]
+	if render.Width(*last)+1+render.Width(bar) <= width {
+		*last += " " + bar
+		return lines
+	}
+	return append(lines, strings.Repeat(" ", recentIndent)+bar)
+}
+
 // recentLines returns the last calls with their fate, as many as there is room for.
 func (d *Desk) recentLines(width, room int) (lines []string) {
 	for _, r := range d.Day.Recent {
@@ -186,12 +202,8 @@ func (d *Desk) recentLines(width, room int) (lines []string) {
 		if role == nil {
 			role = d.Styles.plain
 		}
-		text := " " + d.fateText(r)
-		if render.Width(text) > width {
-			text = regexp.MustCompile(` [0-9]+ s `).ReplaceAllString(text, "") // The bar shows it already.
-		}
 		of := indented(r.At.Format("15:04")+" "+Clean(r.Name), width, timeIndent)
-		for _, line := range indented(text, width, recentIndent) {
+		for _, line := range d.fateLines(r, width) {
 			of = append(of, role(line))
 		}
 		if len(lines)+len(of) > room {

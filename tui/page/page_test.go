@@ -69,7 +69,7 @@ func TestCopiedValuesAreClean(t *testing.T) {
 func BenchmarkListFrame(b *testing.B) {
 	for _, rows := range []int{100, 100_000} {
 		b.Run(fmt.Sprint(rows), func(b *testing.B) {
-			s := NewEnv(b.Context(), nil, desk.New(desk.Options{Outbox: new(outbox.Outbox)}), NewStyles("", false, false))
+			s := NewEnv(b.Context(), &host{}, desk.New(desk.Options{Outbox: new(outbox.Outbox)}), NewStyles("", false, false))
 			l := NewCalls(s)
 			for i := range rows {
 				l.Rows = append(l.Rows, l.row(apitype.Call{Status: "requested", Type: "verification", RequestedAt: apitype.NewTime(time.Now()), AttemptsCount: i % 4}))
