@@ -97,7 +97,7 @@ func NewAt(listener net.Listener, issuer string) *Provider {
 		DeviceAuthorization: op.DeviceAuthorizationConfig{
 			Lifetime:     5 * time.Minute,
 			PollInterval: time.Second,
-			UserFormPath: "/device",
+			UserFormPath: address.Path + "/device",
 			UserCode:     op.UserCodeBase20,
 		},
 	}, storage{p}, op.StaticIssuer(p.URL), op.WithAllowInsecure())
