@@ -184,7 +184,7 @@ type ReleasedUser struct {
 type ExtendRequest struct {
 	LeaseSeconds *int  `json:"leaseSeconds,omitzero"` // DefaultLease when omitted.
 	Ahead        *bool `json:"ahead,omitzero"`        // False: a call that was taken ahead is shown to the user now.
-	Pending      bool  `json:"pending,omitzero"`      // A change of the call waits: the lease lasts PendingLease.
+	Pending      *bool `json:"pending,omitzero"`      // True: a change of the call waits. False: none waits any more.
 }
 
 // Validate checks the value.
@@ -195,7 +195,9 @@ func (r *ExtendRequest) Validate() Violations {
 }
 
 // Lease returns how long the lease should be.
-func (r *ExtendRequest) Lease() time.Duration { return leaseFor(r.LeaseSeconds, r.Pending) }
+func (r *ExtendRequest) Lease() time.Duration {
+	return leaseFor(r.LeaseSeconds, r.Pending != nil && *r.Pending)
+}
 
 func validateLease(v *Violations, seconds *int) {
 	low, high := int(MinLease/time.Second), int(MaxLease/time.Second)

@@ -147,6 +147,31 @@ func TestPendingLeaseIsNoCard(t *testing.T) {
 	})
 }
 
+// TestPendingLeaseIsTakenBack makes the pending lease of an undone change plain, without a moment in which the donor is
+// free. It ends a pause, as an opened call does.
+func TestPendingLeaseIsTakenBack(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		me, other := f.users[0], f.users[1]
+		f.waitingCalls(1)
+		lease := f.take(me, "").Leases[0]
+		f.extend(lease.LeaseUUID, `{"pending":true}`)
+		state := "/fundesk/v1/queue/users/" + me.String() + "/state"
+		f.want(200, "PUT", state, `{"state":"paused","reason":"lunch"}`)
+		status, plain := f.extend(lease.LeaseUUID, `{"pending":false}`)
+		want := apitype.NewTime(f.Clock.Now().Add(apitype.DefaultLease))
+		if status != 200 || plain.Pending || plain.LeaseUUID != lease.LeaseUUID || !plain.ExpiresAt.Equal(want) {
+			t.Errorf("got %d %+v, want a plain lease until %s", status, plain, want)
+		}
+		if got := f.take(other, ""); len(got.Leases) != 0 {
+			t.Errorf("got %+v, want nothing for another user", got.Leases)
+		}
+		f.Clock.Advance(apitype.DefaultLease)
+		if got := f.take(me, ""); len(got.Leases) != 1 {
+			t.Errorf("got %+v, want the call after the end of the lease, for a user who pauses no more", got.Leases)
+		}
+	})
+}
+
 // TestPendingLeaseStays keeps the pending lease of one call when its user opens another call of the donor.
 func TestPendingLeaseStays(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {

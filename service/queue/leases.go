@@ -214,14 +214,22 @@ func (q *Queue) Extend(
 		if err != nil {
 			return service.OrNotFound(err, "lease, or it has ended")
 		}
+		wasPending := lease.Pending
+		if request.Pending != nil {
+			lease.Pending = *request.Pending
+		}
 		until := apitype.NewTime(now.Add(request.Lease()))
-		if lease.Pending { // It is never shortened: the change still waits.
+		if wasPending && lease.Pending { // It is never shortened: the change still waits.
 			prolong(&lease, until)
 		} else {
 			lease.ExpiresAt = until
 		}
-		lease.Pending = lease.Pending || request.Pending
-		isShown := request.Pending || request.Ahead != nil && !*request.Ahead
+		if wasPending && !lease.Pending { // The user has the call on the card again.
+			if err := tx.EndPause(lease.UserUUID, now); err != nil {
+				return err
+			}
+		}
+		isShown := request.Pending != nil || request.Ahead != nil && !*request.Ahead
 		return extend(tx, &lease, now, isShown)
 	})
 	q.countRefused(err)

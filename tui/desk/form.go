@@ -301,7 +301,7 @@ func (d *Day) restore(c Change) {
 	}
 	call := c.from.call
 	d.queue.dismissed[call.UUID] = false
-	d.leases.unprotect(call.UUID)
+	d.leases.reopen(call.UUID)
 	d.leave()
 	d.opensCall()
 	draft := c.from.draft

@@ -382,6 +382,9 @@ func (d *Day) IsStale() bool { return d.stale }
 func (s *leases) tend() {
 	s.warnOfEnd()
 	for _, m := range s.marks.list() {
+		if !s.day.IsOn(m.call) {
+			m.isOpening.Store(false) // The agent has left it again.
+		}
 		s.settle(m)
 	}
 	idle := s.day.isIdle()
@@ -471,6 +474,7 @@ func (d *Day) End() {
 		})
 	}
 	for _, m := range d.leases.marks.list() { // They outlive the Desk.
+		m.isOpening.Store(false)
 		group.Go(func() { _ = d.leases.marks.settle(ctx, m) })
 	}
 	group.Wait()

@@ -39,6 +39,7 @@ type mark struct {
 	isEnded    atomic.Bool  // The accepted change ended the lease.
 	isSending  atomic.Bool  // The change is on its way: it may end the lease at any moment.
 	isFreed    atomic.Bool  // It was pending, and another user released it: it is not leased again.
+	isOpening  atomic.Bool  // Its change was undone: the opened call takes the lease over.
 
 	mu    sync.Mutex // Of what follows, and held during a request.
 	lease apitype.UUID
@@ -81,6 +82,7 @@ func (s *marks) want(call, user, lease apitype.UUID) *mark {
 	m.isWanted.Store(true)
 	m.isEnded.Store(false)
 	m.isFreed.Store(false)
+	m.isOpening.Store(false)
 	return m
 }
 
@@ -122,6 +124,8 @@ func (s *marks) settleLocked(ctx context.Context, m *mark) error {
 	switch {
 	case m.isEnded.Load():
 		return nil
+	case !m.isWanted.Load() && m.isOpening.Load():
+		return nil
 	case !m.isWanted.Load():
 		return s.release(ctx, m)
 	case m.isFreed.Load(), m.until.Sub(s.now()) > renewTime:
@@ -137,7 +141,11 @@ func (s *marks) settleLocked(ctx context.Context, m *mark) error {
 		lasts = renewTime + leaseTime - extendTime // An older service keeps it by plain leases.
 	}
 	if !m.lease.IsZero() {
-		_, err := s.client.Queue.Extend(ctx, m.lease, apitype.ExtendRequest{LeaseSeconds: seconds, Pending: isPending})
+		request := apitype.ExtendRequest{LeaseSeconds: seconds}
+		if isPending {
+			request.Pending = new(true)
+		}
+		_, err := s.client.Queue.Extend(ctx, m.lease, request)
 		if err == nil {
 			m.until = s.now().Add(lasts)
 			return nil
@@ -175,6 +183,35 @@ func (s *marks) release(ctx context.Context, m *mark) error {
 	}
 	m.lease, m.until = apitype.UUID{}, time.Time{}
 	return nil
+}
+
+// takeOver returns the lease of a call whose change was undone, as a plain one: no other agent gets the donor in
+// between. It returns nil if there is none, or if a change waits again.
+func (s *marks) takeOver(ctx context.Context, m *mark) (*apitype.Lease, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.isWanted.Load() {
+		return nil, nil
+	}
+	if !m.lease.IsZero() {
+		kept, err := apiclient.Decoded(s.client.Queue.Extend(ctx, m.lease, apitype.ExtendRequest{
+			LeaseSeconds: new(int(leaseTime / time.Second)),
+			Ahead:        new(false),
+			Pending:      new(false),
+		}))
+		switch {
+		case err == nil && !kept.Pending:
+			m.lease, m.until = apitype.UUID{}, time.Time{}
+			s.forget(m)
+			return &kept, nil
+		case apiclient.KindOf(err) == apiclient.KindNotFound:
+			m.lease = apitype.UUID{}
+		case err != nil:
+			return nil, err
+		}
+	}
+	m.isOpening.Store(false) // A service that keeps it pending gets it back.
+	return nil, s.release(ctx, m)
 }
 
 // prepare marks all unmarked calls before a change is sent, and adds the lease to a deferral. An error delays the
@@ -294,6 +331,14 @@ func (s *leases) unprotect(call apitype.UUID) {
 	}
 }
 
+// reopen leaves the pending lease of a call whose change was undone to the opened call.
+func (s *leases) reopen(call apitype.UUID) {
+	if m := s.marks.of(call); m != nil {
+		m.isOpening.Store(true)
+		m.isWanted.Store(false)
+	}
+}
+
 // settle brings a mark to what is wanted of it.
 func (s *leases) settle(m *mark) {
 	do(&s.events, "mark settled", func(ctx context.Context) (any, error) {
@@ -312,7 +357,7 @@ func (s *leases) onSettled(m *mark, err error) {
 		}
 		return
 	}
-	if err == nil {
+	if err == nil && !m.isOpening.Load() {
 		s.marks.forget(m)
 	}
 }

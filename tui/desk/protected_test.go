@@ -336,18 +336,31 @@ func whileItWaits(t *testing.T, key, reason string, reasons map[string]func(a *a
 	}
 }
 
-// Undone and dropped changes give the pending lease back. The returning card is leased again.
+// Dropped changes give the pending lease back. That of an undone change becomes the lease of the returning card: no
+// other agent gets the donor in between.
 func TestUndoneChangeReleasesTheDonor(t *testing.T) {
 	t.Parallel()
 	for _, key := range slices.Sorted(maps.Keys(endings)) {
 		f := newFloor(t, 3)
-		a := f.agent(t.TempDir())
+		a, line := f.agentOn(t.TempDir())
 		a.press("n")
 		a.perform(a.Next())
 		call := a.Call.UUID
 		a.pollFor(16 * time.Minute)
 		a.press(key)
 		endings[key](a)
+		isLeased := func() bool {
+			return slices.ContainsFunc(f.leases(), func(l apitype.Lease) bool { return l.CallUUID == call })
+		}
+		if !isLeased() {
+			t.Fatalf("%s: the call is not leased while its change is held", key)
+		}
+		line.status = func(r *http.Request) int {
+			if !isLeased() {
+				t.Errorf("%s: the donor is free at %s %s", key, r.Method, r.URL.Path)
+			}
+			return 0
+		}
 		a.press("u")
 		a.perform(a.Undo())
 		holds := slices.ContainsFunc(f.leases(), func(l apitype.Lease) bool { return l.CallUUID == call && !l.Pending })

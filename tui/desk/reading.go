@@ -145,6 +145,9 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 			read.lease = nil // It belongs to the other terminal.
 		}
 		read.call, err = apiclient.Decoded(d.Client.Calls.Get(ctx, id))
+		if err == nil && read.lease != nil {
+			read.lease.call = read.call
+		}
 		if err == nil && read.call.PersonUUID != consented {
 			read.consents = d.readConsents(ctx, read.call.PersonUUID)
 		}
@@ -159,10 +162,13 @@ func (s *leases) leaseOpened(
 	id, user apitype.UUID,
 ) (leased *lease, holder *apitype.LeaseHolder, err error) {
 	m := s.marks.of(id)
-	if m != nil && !m.isWanted.Load() { // Its change was undone: the pending lease ends first.
-		err := s.marks.settle(ctx, m)
+	if m != nil && !m.isWanted.Load() { // Its change was undone.
+		kept, err := s.marks.takeOver(ctx, m)
 		if err != nil {
 			return nil, nil, err
+		}
+		if kept != nil {
+			return &lease{Lease: *kept, call: apitype.Call{UUID: id}, extended: s.Now()}, nil, nil
 		}
 	}
 	request := apitype.LeaseRequest{
