@@ -1,6 +1,9 @@
 package main
 
 import (
+	"encoding/json"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -40,7 +43,7 @@ func TestExamplesOfHelp(t *testing.T) {
 	elsewhere := ready.start(t, "serve", "--sandbox", "--load", "organization.ndjson", "--listen", "127.0.0.1:0")
 	services := []string{"URL=" + url, "OTHER=" + nextLine(t, elsewhere), "OTHER_TOKEN=" + nextLine(t, elsewhere)}
 	ready.env = append(ready.env, services...)
-	const signIn = `export FUNDESK_TOKEN=$(curl -sS --json "$(cat all.json)" $URL/sandbox/token | jq -r .token)` + "\n"
+	signIn := "export FUNDESK_TOKEN=" + sandboxToken(t, url) + "\n"
 	ready.must(t, signIn+". ./ready.sh")
 	run := 0
 	for _, example := range helpExamples(t, ready, "fundesk") {
@@ -57,7 +60,8 @@ func TestExamplesOfHelp(t *testing.T) {
 			"queue release 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b", "queue release $LEASE",
 			"2026-12-01T10:00:00Z", time.Now().Add(24*time.Hour).Format(time.RFC3339),
 		).Replace(example)
-		before := "curl -sS -X POST $URL/sandbox/reset\n" + signIn + ". ./example.sh " + strings.Fields(example)[1] + "\n"
+		askSandbox(t, url, "/sandbox/reset", "{}")
+		before := "export FUNDESK_TOKEN=" + sandboxToken(t, url) + "\n. ./example.sh " + strings.Fields(example)[1] + "\n"
 		for pattern, lines := range beforeExamples {
 			if regexp.MustCompile(pattern).MatchString(line) {
 				before += "{ " + lines + "; } > before.log 2>&1\n"
@@ -79,10 +83,10 @@ func TestExamplesOfHelp(t *testing.T) {
 
 // beforeOperator has what an operator does before the examples that match.
 var beforeOperator = map[string]string{
-	`fundeskd restore`:        `SUM=$(fundeskd backup fundeskd-2026-11-20.db | cut -d ' ' -f 1)`,
-	`fundeskd load|zcat`:      `rm -r .local; fundeskd migrate; gzip --keep records.ndjson`,
-	`fundeskd erasures`:       `fundeskd person erase $PERSON --reason 'request 2026-17' --yes`,
-	`ACCOUNT`:                 `fundeskd account add desk --all-organizations; ACCOUNT=$(fundeskd account list -o json | jq -r '.[0].uuid')`,
+	`fundeskd restore`:       `SUM=$(fundeskd backup fundeskd-2026-11-20.db | cut -d ' ' -f 1)`,
+	`fundeskd load|zcat`:     `rm -r .local; fundeskd migrate; gzip --keep records.ndjson`,
+	`fundeskd erasures`:      `fundeskd person erase $PERSON --reason 'request 2026-17' --yes`,
+	`ACCOUNT`:                `fundeskd account add desk --all-organizations; ACCOUNT=$(fundeskd account list -o json | jq -r '.[0].uuid')`,
 	`--settings floor\.toml`: `echo 'max_attempts = 8' > floor.toml`,
 }
 
@@ -134,6 +138,29 @@ var (
 	// accountArgument matches the argument of an account in an example.
 	accountArgument = regexp.MustCompile(`(account set|account revoke|token issue) [0-9a-f-]{36}`)
 )
+
+// sandboxToken returns a token that may do everything.
+func sandboxToken(t *testing.T, url string) string {
+	t.Helper()
+	var asked struct{ Token string }
+	all, err := os.ReadFile(filepath.Join("testdata", "examples", "all.json"))
+	servicetest.Check(t, err)
+	servicetest.Check(t, json.Unmarshal(askSandbox(t, url, "/sandbox/token", string(all)), &asked))
+	return asked.Token
+}
+
+func askSandbox(t *testing.T, url, path, body string) []byte {
+	t.Helper()
+	answer, err := http.Post(url+path, "application/json", strings.NewReader(body))
+	servicetest.Check(t, err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	servicetest.Check(t, err)
+	if answer.StatusCode >= 300 {
+		t.Fatalf("%s: %d %s", path, answer.StatusCode, text)
+	}
+	return text
+}
 
 // helpExamples returns the examples in the help of a program and of its commands.
 func helpExamples(t *testing.T, h home, command string) (examples []string) {
