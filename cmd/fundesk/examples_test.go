@@ -86,6 +86,7 @@ var beforeOperator = map[string]string{
 	`fundeskd restore`:       `SUM=$(fundeskd backup fundeskd-2026-11-20.db | cut -d ' ' -f 1)`,
 	`fundeskd load|zcat`:     `rm -r .local; fundeskd migrate; gzip --keep records.ndjson`,
 	`fundeskd erasures`:      `fundeskd person erase $PERSON --reason 'request 2026-17' --yes`,
+	`--subject`:              `export FUNDESKD_OIDC_ISSUER=https://login.example`,
 	`ACCOUNT`:                `fundeskd account add desk --all-organizations; ACCOUNT=$(fundeskd account list -o json | jq -r '.[0].uuid')`,
 	`--settings floor\.toml`: `echo 'max_attempts = 8' > floor.toml`,
 }
