@@ -61,7 +61,7 @@ func listActions() []Action {
 		},
 		{
 			ID: "previous-view", Scope: ScopeLists, Keys: "shift+tab",
-			Help: "the tab of the list before",
+			Help: "the previous tab of the list",
 			Run:  on(func(l Lister) tea.Cmd { return l.TurnView(-1) }), Why: onWhy(Lister.WhyNotFilter),
 		},
 		{
