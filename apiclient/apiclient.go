@@ -78,6 +78,8 @@ type Options struct {
 	// decoded without it. For a record that is left out as a whole, it gets the reason and an empty place. It may be
 	// nil.
 	Omitted func(record, place string)
+	// Repaired is called for each answer in JSON with bytes that are no UTF-8. U+FFFD replaces them. It may be nil.
+	Repaired func()
 
 	Now   func() time.Time
 	Sleep func(ctx context.Context, d time.Duration) error // Waits between retries. Nil means a timer.

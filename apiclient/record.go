@@ -15,7 +15,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// Record is one record as the service sent it: the exact bytes, decoded when asked.
+// Record is one record as the service sent it: the exact bytes, if they are UTF-8, decoded when asked.
 type Record[T any] struct {
 	Raw    json.RawMessage // The bytes of the object; not to be changed.
 	Cursor string          // Its place in the list; list nodes only.

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"fundesk/apiclient/apitype"
 )
@@ -133,12 +134,32 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 		return nil, c.fault(parent, err, true)
 	}
 	c.trace.answer(answer, body, c.options.Now().Sub(started))
-	return &Response{
+	whole := &Response{
 		Status:  answer.StatusCode,
 		Header:  answer.Header,
 		Body:    body,
 		expired: c.noteToken(token, answer.StatusCode),
-	}, nil
+	}
+	c.repair(whole)
+	return whole, nil
+}
+
+// repair replaces each byte of an answer in JSON that is no UTF-8, such as an é in Latin-1, by U+FFFD. Programs that
+// read our output would refuse such a byte.
+func (c *Client) repair(r *Response) {
+	if utf8.Valid(r.Body) || !r.isJSON() {
+		return
+	}
+	repaired := make([]byte, 0, len(r.Body)+len(r.Body)/8)
+	for rest := r.Body; len(rest) > 0; {
+		char, size := utf8.DecodeRune(rest)
+		repaired = utf8.AppendRune(repaired, char)
+		rest = rest[size:]
+	}
+	r.Body = repaired
+	if c.options.Repaired != nil {
+		c.options.Repaired()
+	}
 }
 
 // build makes the request that is sent.

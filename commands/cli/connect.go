@@ -228,7 +228,7 @@ func (s *Session) Connect(ctx context.Context) (*apiclient.Client, error) {
 		Timeout: s.Flags.Timeout, UserAgent: "fundesk/" + s.Version(), Now: s.App.Now, Sleep: s.App.Sleep,
 		PaymentQRParameter: t.Profile.PaymentQRParameter, BaseURL: t.BaseURL,
 		Network: s.Network(t), Tries: s.Flags.Retries + 1,
-		Unpaged: t.Profile.Unpaged, Omitted: s.Omitted.add,
+		Unpaged: t.Profile.Unpaged, Omitted: s.Omitted.add, Repaired: func() { s.repaired.Store(true) },
 		Token: func(ctx context.Context) (string, error) {
 			token, err := s.Token(ctx, t)
 			s.noteToken(token)

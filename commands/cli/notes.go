@@ -23,6 +23,15 @@ func (s *Session) Warn(format string, args ...any) {
 	}
 }
 
+// TellRepaired reports once that an answer was no UTF-8.
+func (s *Session) TellRepaired() {
+	if s.told || !s.repaired.Load() {
+		return
+	}
+	s.told = true
+	s.Warn("the service sent text that is no UTF-8 (perhaps Latin-1); \ufffd stands for each byte that cannot be read")
+}
+
 func (s *Session) tellNotes() {
 	for _, note := range s.notes {
 		fmt.Fprintln(s.App.Err, note)

@@ -109,6 +109,7 @@ func (s *Session) Finish(command *cobra.Command, err error) int {
 			first,
 		)
 	}
+	s.TellRepaired()
 	s.noteTokenEnd()
 	if !WantsJSON(s.Args) {
 		s.tellNotes()

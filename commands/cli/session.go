@@ -91,6 +91,8 @@ type Session struct {
 	notes    []string // Not printed yet.
 	unpaged  bool     // Lists are whole as they come.
 	Omitted  omissions
+	repaired atomic.Bool // An answer was no UTF-8.
+	told     bool        // TellRepaired has reported it.
 	// tokenEnds is the end of the used token according to the token. Nil if it has none.
 	tokenEnds atomic.Pointer[time.Time]
 	token     tokenCache

@@ -33,6 +33,7 @@ func follow(ctx context.Context, s *cli.Session, interval time.Duration, round f
 	for {
 		wait := interval
 		isLast, err := round()
+		s.TellRepaired()
 		known, _ := cli.ErrorAs(err)
 		switch {
 		case err == nil && isLast:
