@@ -60,6 +60,17 @@ func (e *MarkError) Unwrap() error {
 	return &whole
 }
 
+// Accepted returns those of the sent entries that the service marked: all of them if e is nil.
+func (e *MarkError) Accepted(sent []apitype.ProcessedEntry) []apitype.ProcessedEntry {
+	if e == nil {
+		return sent
+	}
+	marked := slices.Clone(sent[:len(sent)-len(e.Unconfirmed)])
+	return slices.DeleteFunc(marked, func(entry apitype.ProcessedEntry) bool {
+		return slices.ContainsFunc(e.Failed, func(f apitype.ProcessedError) bool { return f.Names(entry) })
+	})
+}
+
 // MarkProcessed marks the entries, in requests of at most apitype.ChunkEntries. After a refusal of some entries it
 // sends the others once more alone, so that each of them is known to be marked. It returns a MarkError if some are
 // not. Spec gaps: E1, E3.

@@ -297,3 +297,22 @@ func TestMarksOfTheOutboxReachTheCopy(t *testing.T) {
 		t.Errorf("got the marks %q after a mark beside a sync", got)
 	}
 }
+
+// A mark of the outbox that the service refuses keeps no other mark of its request out of the copy.
+func TestMarksRefusedInPartReachTheCopy(t *testing.T) {
+	t.Parallel()
+	for _, allOrNothing := range []bool{false, true} {
+		h, l := copyHome(t)
+		server := httptest.NewServer(h.As(servicetest.Personality{AllOrNothing: allOrNothing}))
+		t.Cleanup(server.Close)
+		l.environment["FUNDESK_BASE_URL"] = server.URL
+		l.must(t, "copy", "sync")
+		person := strings.TrimSpace(l.must(t, "person", "list", "--limit", "1", "-q", "-o", "id"))
+		if _, errs, code := l.run(t, "processed", "mark", "person", person, testID, "--outbox", "--yes"); code != 7 {
+			t.Errorf("got exit code %d and %s, want 7", code, errs)
+		}
+		if got := l.must(t, "query", "SELECT entityUuid FROM marks", "--offline", "-o", "tsv"); got != person+"\n" {
+			t.Errorf("all or nothing %t: got the marks %q, want the one that was not refused", allOrNothing, got)
+		}
+	}
+}

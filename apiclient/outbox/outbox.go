@@ -132,6 +132,8 @@ type Options struct {
 	NewID            func() string    // The part of an id after its number. Nil means random.
 	// Accepted is called with each accepted entry before it is erased, again after a crash in between. It may be nil.
 	Accepted func(context.Context, Entry)
+	// Refused is called with each entry that the service refused, before it is set aside. It may be nil.
+	Refused func(context.Context, Entry)
 }
 
 // Outbox is a spool folder. It is safe for concurrent use, by several processes too.

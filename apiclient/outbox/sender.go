@@ -265,8 +265,12 @@ func (s *Sender) process(ctx context.Context, c *claim) (Event, error) {
 	if event.Err != nil {
 		c.LastError = event.Err.Error()
 	}
-	if event.Outcome == OutcomeAccepted && s.box.options.Accepted != nil {
-		s.box.options.Accepted(ctx, c.Entry)
+	hooks := map[Outcome]func(context.Context, Entry){
+		OutcomeAccepted: s.box.options.Accepted,
+		OutcomeRejected: s.box.options.Refused,
+	}
+	if ended := hooks[event.Outcome]; ended != nil {
+		ended(ctx, c.Entry)
 	}
 	if err := s.box.settle(c, folder, event); err != nil {
 		return Event{Entry: c.Entry, Outcome: OutcomeUnsure, Err: err}, err

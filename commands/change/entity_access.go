@@ -209,7 +209,7 @@ func (m *markFlags) run(s *cli.Session, cmd *cobra.Command, entries []apitype.Pr
 		return err
 	}
 	addMarks(printed, entries, refused)
-	printing := cmp.Or(printed.Close(), s.CopyMarks(cmd.Context(), accepted(entries, refused)))
+	printing := cmp.Or(printed.Close(), s.CopyMarks(cmd.Context(), refused.Accepted(entries)))
 	if isMark && len(refused.Unconfirmed) > 0 {
 		return cli.WithHint(err, "the others are marked; run it again: marking again changes nothing")
 	}
@@ -238,17 +238,6 @@ func enqueueMarks(
 		addMarks(printed, chunks[i], nil)
 	}
 	return cmp.Or(failed, printed.Close())
-}
-
-// accepted returns the entries that the service marked.
-func accepted(entries []apitype.ProcessedEntry, refused *apiclient.MarkError) []apitype.ProcessedEntry {
-	if refused == nil {
-		return entries
-	}
-	entries = slices.Clone(entries[:len(entries)-len(refused.Unconfirmed)])
-	return slices.DeleteFunc(entries, func(entry apitype.ProcessedEntry) bool {
-		return slices.ContainsFunc(refused.Failed, func(f apitype.ProcessedError) bool { return f.Names(entry) })
-	})
 }
 
 func addMarks(printed *Results, entries []apitype.ProcessedEntry, refused *apiclient.MarkError) {

@@ -24,6 +24,7 @@ func (s *Session) Outbox(ctx context.Context) (*outbox.Outbox, error) {
 		Account:  account,
 		Now:      s.App.Now,
 		Accepted: s.copySentMarks,
+		Refused:  s.copyMarksInPart,
 	})
 }
 
