@@ -68,6 +68,7 @@ func TestMonthEnd(t *testing.T) {
 				if len(rows) < 2 {
 					t.Errorf("%s: no answer", question)
 				}
+				checkEuros(t, question, rows)
 			}
 			checkMonthEnd(t, l, answers)
 			if onSQLite == nil {
@@ -77,6 +78,21 @@ func TestMonthEnd(t *testing.T) {
 				t.Errorf("the answers (-sqlite +%s):\n%s", engine, diff)
 			}
 		})
+	}
+}
+
+// checkEuros checks that amounts have two decimals.
+func checkEuros(t *testing.T, question string, rows [][]string) {
+	t.Helper()
+	for i, name := range rows[0] {
+		if !strings.HasPrefix(name, "euro") {
+			continue
+		}
+		for _, row := range rows[1:] {
+			if !regexp.MustCompile(`^\d+\.\d\d$`).MatchString(row[i]) {
+				t.Errorf("%s: got %q in %s, want two decimals", question, row[i], name)
+			}
+		}
 	}
 }
 

@@ -12,7 +12,7 @@ ask() { fundesk query "$2" --offline -o csv > "$1.csv"; }
 fundesk copy sync -q
 
 ask payments-by-charity "SELECT p.owningOrganization_name AS charity, t.status, count(*) AS payments,
-    sum(t.amount_cents) / 100.0 AS euro
+    printf('%.2f', sum(t.amount_cents) / 100.0) AS euro
   FROM transactions t JOIN pledges p ON p.uuid = t.pledgeUuid
   WHERE t.createdAt >= '$FROM' AND t.createdAt < '$UNTIL'
   GROUP BY charity, t.status ORDER BY charity, t.status"
@@ -37,8 +37,8 @@ ask active-donors-without-payment "SELECT p.personUuid, p.uuid AS pledge, p.dona
     AND t.status = 'paid' AND t.createdAt >= '$FROM' AND t.createdAt < '$UNTIL') ORDER BY pledge"
 
 ask value-by-campaign "SELECT coalesce(campaignCode, '') AS campaign, count(*) AS pledges,
-    sum(donationAmount_cents * CASE donationInterval WHEN 'monthly' THEN 12 WHEN 'quarterly' THEN 4
-      WHEN 'half-yearly' THEN 2 ELSE 1 END) / 100.0 AS euro_a_year
+    printf('%.2f', sum(donationAmount_cents * CASE donationInterval WHEN 'monthly' THEN 12 WHEN 'quarterly' THEN 4
+      WHEN 'half-yearly' THEN 2 ELSE 1 END) / 100.0) AS euro_a_year
   FROM pledges WHERE status = 'active' GROUP BY campaign ORDER BY campaign"
 
 ask calls-by-type "SELECT type, count(*) AS calls, sum(status = 'completed') AS completed,
