@@ -95,7 +95,10 @@ func TestQueryOnlyReads(t *testing.T) {
 		"ATTACH '" + other + "' AS o", "SELECT 1; ATTACH '" + other + "' AS o", "SELECT 1; PRAGMA query_only = 0", "SELECT ';' /* ; */; DELETE FROM calls",
 		"PRAGMA user_version", "EXPLAIN SELECT 1", "VACUUM INTO '" + other + "'", "CREATE TABLE x (a)", "REPLACE INTO marks VALUES (1,2,3,4,5)", "BEGIN",
 		"SELECT nothing FROM persons", "SELECT * FROM no_table", "SELECT 'open", "SELECT load_extension('x')", "SELECT 1 WHERE", "SELECT \x00",
-		"SELECT writefile('" + other + "', 'x')",
+		"SELECT writefile('" + other + "', 'x')", "SELECT ?1", "SELECT @a", "SELECT $a('); DELETE FROM persons; --')",
+		"\ufeffDELETE FROM persons", "SELECT [;]; DELETE FROM persons --]", "/*/ SELECT 1; */ DELETE FROM persons --*/",
+		"WITH x AS (SELECT 1) UPDATE sqlite_dbpage SET data = zeroblob(4096)", "SELECT * FROM pragma_query_only(0)",
+		"WITH x AS (SELECT 1) DELETE FROM persons RETURNING uuid", "SELECT * FROM pragma_optimize",
 	} {
 		out, errs, code := l.run(t, "query", query, "--offline")
 		if code != 2 || out != "" || len(errs) < 20 {

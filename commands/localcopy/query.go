@@ -42,6 +42,11 @@ func Check(ctx context.Context, query string) (err error) {
 		return err
 	}
 	rows, err := db.QueryContext(ctx, "EXPLAIN "+query)
+	_, isSQLite := errors.AsType[*sqlite.Error](err)
+	hasParameter := err != nil && !isSQLite && ctx.Err() == nil // The driver has no value for it.
+	if hasParameter {
+		return &WrongSQLError{"the SQL has a parameter (?, $name, :name or @name); write the value instead"}
+	}
 	if err != nil {
 		return wrong(err)
 	}
