@@ -16,6 +16,9 @@ import (
 // unknown_outcome.
 func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
 	d := NewDelivery(ch, Fresh)
+	if c.refusesOld(ch) {
+		d.next = RequestSend
+	}
 	for try := 1; ; {
 		a := c.Deliver(ctx, d)
 		if a.Err != nil && a.Err.Kind == KindInterrupted {
@@ -40,6 +43,13 @@ func (c *Client) Send(ctx context.Context, ch Change) (*Response, error) {
 		try++
 		d.Resume()
 	}
+}
+
+// refusesOld reports whether the service itself refuses the change if its record changed since it was read. A service
+// that does not announce revisions may ignore If-Match.
+func (c *Client) refusesOld(ch Change) bool {
+	wasRead := ch.Seen != nil && ifMatch(ch.Revision) != nil
+	return wasRead && c.Announces(apitype.ExtensionRevisions)
 }
 
 // WithShown returns the change with the values that its record shows now, if it has none and is compared with them.

@@ -190,6 +190,49 @@ func TestUpdatesAreComparedBeforeTheyAreSent(t *testing.T) {
 	}
 }
 
+// A service with revisions compares an update itself: it is sent without another reading, and overwrites nothing.
+func TestUpdatesUnderRevisions(t *testing.T) {
+	t.Parallel()
+	id := apitype.NewUUID()
+	for _, test := range []struct {
+		name        string
+		revision    string // Of the record when it was shown. The record has "2".
+		now         string // The value of the field in the record. It was B when it was shown.
+		reads, sent int
+		isOvertaken bool
+	}{
+		{"unchanged", `"2"`, "B", 0, 1, false},
+		{"another field changed", `"1"`, "B", 2, 2, false},
+		{"the field changed", `"1"`, "C", 1, 1, true},
+		{"a revision that a proxy made weak", `W/"1"`, "C", 1, 0, true},
+	} {
+		var requests []string
+		sleep := func(context.Context, time.Duration) error { return nil }
+		c, err := New(Options{BaseURL: "https://a.example", Sleep: sleep, Transport: canned(func(r *http.Request) (*http.Response, error) {
+			requests = append(requests, r.Method)
+			if r.Method == http.MethodPut && r.Header.Get("If-Match") != `"2"` {
+				return answered(http.StatusPreconditionFailed, "{}", true), nil
+			}
+			a := answered(200, `{"uuid":"`+id.String()+`","iban":"`+test.now+`"}`, true)
+			a.Header.Set("ETag", `"2"`)
+			return a, nil
+		})})
+		servicetest.Check(t, err)
+		c.noteExtensions(http.Header{"Fundesk-Extensions": {"queue, revisions"}})
+		change, err := UpdatePersonChange(id, apitype.UpdatePersonRequest{IBAN: apitype.Set("A")})
+		servicetest.Check(t, err)
+		change.Seen, change.Revision = SeenOf(change, map[string]any{"iban": "B"}), test.revision
+		_, err = c.Send(t.Context(), change)
+		sent := strings.Count(strings.Join(requests, " "), http.MethodPut)
+		if _, isOvertaken := errors.AsType[*Overtaken](err); isOvertaken != test.isOvertaken || err != nil && !isOvertaken {
+			t.Errorf("%s: got %v, want overtaken: %t", test.name, err, test.isOvertaken)
+		}
+		if sent != test.sent || len(requests)-sent != test.reads {
+			t.Errorf("%s: got the requests %v, want %d readings and %d updates", test.name, requests, test.reads, test.sent)
+		}
+	}
+}
+
 // After an interrupted change the user reads whether it may have reached the service.
 func TestInterruptedChanges(t *testing.T) {
 	t.Parallel()
