@@ -3,7 +3,6 @@ package apiclient
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"iter"
 	"maps"
@@ -89,7 +88,7 @@ func Changes[T any](ctx context.Context, c *Client, r *Round, o AllOptions) iter
 				return
 			}
 			if err == nil {
-				times := timesOf(record.Raw)
+				times := timesOf(&record, o.Decodes)
 				at := times.by(r.Since)
 				if at.After(r.newest.Time) {
 					r.newest = at
@@ -273,13 +272,44 @@ type times struct {
 	ErasedAt      *apitype.Time `json:"erasedAt"`
 }
 
-// timesOf reads what there is of them; of a record of which a time cannot be read, only the uuid.
-func timesOf(raw json.RawMessage) (t times) {
+// timesOf reads what there is of them; of a record of which a time cannot be read, only the uuid. If decodes is set,
+// it takes them from the decoded record, which it keeps.
+func timesOf[T any](record *Record[T], decodes bool) (t times) {
+	if decodes {
+		value, err := record.Decode()
+		if t, isKnown := timesIn(&value); err == nil && isKnown {
+			record.decoded = &value
+			return t
+		}
+	}
+	raw := record.Raw
 	if jsonv2.Unmarshal(raw, &t, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
 		t = times{}
 		t.UUID, _ = apitype.RecordUUID(raw)
 	}
 	return t
+}
+
+// timesIn returns the times of a pointer to a decoded record. isKnown is false if it is none with a feed.
+func timesIn(record any) (t times, isKnown bool) {
+	switch r := record.(type) {
+	case *apitype.Person:
+		t = times{UUID: r.UUID, CreatedAt: &r.CreatedAt}
+	case *apitype.Call:
+		t = times{UUID: r.UUID, RequestedAt: &r.RequestedAt, LastUpdatedAt: &r.LastUpdatedAt}
+	case *apitype.Pledge:
+		t = times{
+			UUID:       r.UUID,
+			CreatedAt:  &r.CreatedAt,
+			UpdatedAt:  &r.UpdatedAt,
+			ReleasedAt: r.ReleasedAt.Pointer(),
+		}
+	case *apitype.ErasedPerson:
+		t = times{UUID: r.UUID, ErasedAt: &r.ErasedAt}
+	default:
+		return t, false
+	}
+	return t, true
 }
 
 // by returns the time that a filter uses, or zero.

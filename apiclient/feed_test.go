@@ -391,3 +391,30 @@ func TestFeedOfAnotherEpoch(t *testing.T) {
 		}
 	}
 }
+
+// A decoded record has the times that its text has, for every filter of a feed.
+func TestTimesOfDecodedRecords(t *testing.T) {
+	t.Parallel()
+	const id = `"uuid":"3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11"`
+	const fields = id + `,"createdAt":"2026-11-01T09:00:00Z"`
+	sameTimes[apitype.Person](t, `{`+fields+`}`)
+	sameTimes[apitype.Call](t, `{`+id+`,"requestedAt":"2026-11-02T09:00:00Z","lastUpdatedAt":"2026-11-03T09:00:00Z"}`)
+	sameTimes[apitype.Pledge](t, `{`+fields+`,"updatedAt":"2026-11-03T09:00:00Z","releasedAt":"2026-11-04T09:00:00Z"}`)
+	sameTimes[apitype.Pledge](t, `{`+fields+`,"updatedAt":null,"releasedAt":null}`)
+	sameTimes[apitype.ErasedPerson](t, `{`+id+`,"erasedAt":"2026-11-04T09:00:00Z"}`)
+	sameTimes[apitype.Person](t, `{`+id+`,"createdAt":7}`)
+}
+
+func sameTimes[T any](t *testing.T, text string) {
+	t.Helper()
+	record := Record[T]{Raw: []byte(text)}
+	want, got := timesOf(&record, false), timesOf(&record, true)
+	if want.UUID.IsZero() {
+		t.Errorf("%s: got no uuid", text)
+	}
+	for _, filter := range []string{"", "createdAfter", "requestedAfter", "releasedAfter", "updatedAfter"} {
+		if !got.by(filter).Equal(want.by(filter)) || got.UUID != want.UUID {
+			t.Errorf("%T %s: got %v, want %v", *new(T), filter, got.by(filter), want.by(filter))
+		}
+	}
+}

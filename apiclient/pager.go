@@ -29,6 +29,8 @@ type AllOptions struct {
 	// Reuse puts later pages into the memory of earlier ones: the Raw of a record is then
 	// valid only until the next record is asked for.
 	Reuse bool
+	// Decodes is set by a caller of Changes that decodes each record. Its times are not read apart then.
+	Decodes bool
 }
 
 // maxEmptyPages is how many pages without a record may follow each other.

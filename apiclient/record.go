@@ -29,12 +29,16 @@ type Record[T any] struct {
 	ETag     string // Its revision; list nodes have it only if it was asked for.
 
 	omitted func(record, place string) // Called for parts that it was decoded without. May be nil.
+	decoded *T                         // Nil if it was not decoded yet.
 }
 
 // Decode reads the record, without the embedded objects in it that are not what the
 // interface promises. Its error is of kind unavailable: the record is not what
 // the interface promises.
 func (r Record[T]) Decode() (T, error) {
+	if r.decoded != nil {
+		return *r.decoded, nil
+	}
 	var value T
 	// Repeated names and bad UTF-8 are the service's fault and no reason to fail.
 	err := jsonv2.Unmarshal(r.Raw, &value, tolerant)

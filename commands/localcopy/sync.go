@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"errors"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -52,6 +53,10 @@ type syncing struct {
 	hasDetails  bool // Lists bring both.
 }
 
+// collectAt sets the garbage collector for a sync, in percent of the live memory. The default of 100 took an eighth of
+// its processor time, and this takes 25 MB more.
+const collectAt = 400
+
 // Sync reads what is new, corrected and erased, in one transaction for each page. If the lists bring no details, it
 // also reads those that are named, of the records that changed. A record that cannot be read ends it after all others.
 func (c *Copy) Sync(
@@ -60,6 +65,7 @@ func (c *Copy) Sync(
 	details []string,
 	now time.Time,
 ) (read Read, err error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 	stored, err := newPages(ctx, c.db)
 	if err != nil {
 		return read, err
@@ -149,7 +155,7 @@ func syncFeed[T any](
 	}
 	round := feed.From(from)
 	var failed, unread error
-	options := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Reuse: true}
+	options := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Reuse: true, Decodes: true}
 	options.Yielded = func() { failed = errors.Join(failed, s.commit(ctx)) }
 	add := func(record apiclient.Record[T]) error {
 		value, err := record.Decode()

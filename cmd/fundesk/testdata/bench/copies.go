@@ -47,7 +47,10 @@ func (p programs) copies() (err error) {
 			}
 			pull += one
 		}
-		sync, err := p.processor(folder, "copy", "sync", "--anew")
+		if _, err := p.processor(folder, "copy", "remove", "--yes", "-q"); err != nil { // Each sync is a first one.
+			return err
+		}
+		sync, err := p.processor(folder, "copy", "sync")
 		if err != nil {
 			return err
 		}
