@@ -18,7 +18,7 @@ const (
 )
 
 // ParseSearch reads what an agent types: words of a name, a phone number, an e-mail address, a postcode with a house
-// number, or an IBAN, or several of these. Zero parts find nobody.
+// number, or an IBAN, or several of these. Zero parts find no one.
 func ParseSearch(text string) Search {
 	var search Search
 	words := joinPostcodes(strings.Fields(text))
@@ -41,7 +41,7 @@ func ParseSearch(text string) Search {
 	return append(search, pairPart(search)...)
 }
 
-// pairPart returns a part that matches whoever matches two parts of a search, if these are different words of a name.
+// pairPart returns a part that matches those who match two parts of a search, if these are different words of a name.
 func pairPart(search Search) Search {
 	for i, part := range search {
 		for _, other := range search[i+1:] {

@@ -16,7 +16,7 @@ func TestTrustInAnothersFile(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	privileged.GiveToNobody(t, file)
+	privileged.GiveToOther(t, file)
 	if err := CheckTrust(file); err == nil || !strings.Contains(err.Error(), "belongs to another user (65534)") {
 		t.Errorf("got %v, want it to say whose it is", err)
 	}

@@ -19,7 +19,7 @@ func TestWhatBelongsToOthersIsRefused(t *testing.T) {
 	for _, folder := range []string{"", dirQueued, dirDrafts} {
 		dir := t.TempDir()
 		open(t, dir, "https://a.example")
-		privileged.GiveToNobody(t, filepath.Join(dir, folder))
+		privileged.GiveToOther(t, filepath.Join(dir, folder))
 		if _, err := Open(dir, Options{}); err == nil {
 			t.Errorf("folder %q of another user: got no error, want one", folder)
 		}
@@ -28,7 +28,7 @@ func TestWhatBelongsToOthersIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	box := open(t, dir, "https://a.example")
 	foreign, linked, ours := add(t, box, attempt(t, apitype.NewUUID())), add(t, box, attempt(t, apitype.NewUUID())), add(t, box, attempt(t, apitype.NewUUID()))
-	privileged.GiveToNobody(t, box.path(dirQueued, foreign.ID))
+	privileged.GiveToOther(t, box.path(dirQueued, foreign.ID))
 	elsewhere := filepath.Join(t.TempDir(), "entry")
 	servicetest.Check(t, os.Rename(box.path(dirQueued, linked.ID), elsewhere))
 	servicetest.Check(t, os.Symlink(elsewhere, box.path(dirQueued, linked.ID)))

@@ -10,7 +10,7 @@
 //	rejected/  was refused; kept with the service's text for the agent
 //	damaged/   could not be read; set aside
 //	drafts/    typed, not sent
-//	endings/   what became of the entries of the last day
+//	endings/   the outcomes of the entries of the last day
 //
 // Several processes share one folder. Changes of folder are made under one short
 // lock; a sender that died is known by its file's lock being free.

@@ -57,7 +57,7 @@ type thirdWriter struct {
 
 	person       apitype.UUID
 	calls        []apitype.UUID // Of the service and of another system.
-	pledges      []apitype.UUID // Likewise.
+	pledges      []apitype.UUID // The same.
 	emails       int
 	firstEmail   string
 	theirs       map[string]int    // How often the other writer changed a record.

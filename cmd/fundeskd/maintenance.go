@@ -42,7 +42,7 @@ func (m *maintenance) run(ctx context.Context) {
 			err := queue.New(s, m.countQueue).Tend(ctx)
 			if time.Since(done) >= maintenancePause {
 				done = time.Now()
-				if service.KindOf(err) != service.Unavailable { // Requests fail likewise, or the database is a standby.
+				if service.KindOf(err) != service.Unavailable { // Requests fail too, or the database is a standby.
 					m.warn(ctx, err, "the periodic work of the queue was not done")
 				}
 				m.round(ctx, s)

@@ -66,7 +66,7 @@ func (e environment) holding(t *testing.T, secret string) (found []string) {
 	for _, name := range e.filesOf(t) {
 		content, err := os.ReadFile(name)
 		if err != nil {
-			continue // Likewise.
+			continue // The same.
 		}
 		if at := bytes.Index(content, []byte(secret)); at >= 0 {
 			found = append(found, fmt.Sprintf("%s at %d: %q", filepath.Base(name), at, content[max(0, at-40):min(len(content), at+40)]))

@@ -71,11 +71,11 @@ func TestAudit(t *testing.T) {
 	o.pledge = apitype.MustParseUUID(do(201, "POST", "/api/v1/pledges", w.pledgeBody(o)).Object()["uuid"].(string))
 	do(200, "PUT", "/api/v1/pledges/"+o.pledge.String()+"/actions/update", `{"donationAmount":99,"externalMetadata":{"Geheim":"Geheim"}}`)
 	do(200, "PUT", "/api/v1/pledges/"+o.pledge.String()+"/actions/drop", "")
-	do(200, "PUT", "/api/v1/pledges/"+o.pledge.String()+"/actions/drop", "") // Likewise.
+	do(200, "PUT", "/api/v1/pledges/"+o.pledge.String()+"/actions/drop", "") // The same.
 	call := do(201, "POST", "/api/v1/calls", w.callBody(o, `,"notes":"Geheim"`)).Object()["uuid"].(string)
 	do(204, "PUT", "/fundesk/v1/queue/calls/"+call+"/later", `{"notBefore":"2026-11-21T08:00:00Z"}`)
 	do(204, "POST", "/fundesk/v1/queue/calls/"+call+"/notes", `{"text":"Geheim"}`)
-	do(204, "POST", "/fundesk/v1/queue/calls/"+call+"/notes", `{"text":"Geheim"}`) // Likewise.
+	do(204, "POST", "/fundesk/v1/queue/calls/"+call+"/notes", `{"text":"Geheim"}`) // The same.
 	do(200, "PUT", "/api/v1/calls/"+call+"/actions/add-attempt", `{"userUuid":"`+user+`"}`)
 	do(200, "PUT", "/api/v1/calls/"+call+"/actions/complete", `{"userUuid":"`+user+`","result":{"resultCode":"G","notes":"Geheim"}}`)
 	do(409, "PUT", "/api/v1/calls/"+call+"/actions/cancel", "")

@@ -35,7 +35,7 @@ var (
 
 // TestWeekOfFiftyAgents is TestFloorRulesModel with a floor of 50 agents. They complete calls with effects, note
 // callbacks, and keep some calls past the end of their leases.
-// Promise S84: nobody is called who may not be, and everybody else is.
+// Promise S84: no donor is called who may not be, and each other one is.
 func TestWeekOfFiftyAgents(t *testing.T) {
 	servicetest.Slow(t)
 	onEngines(t, func(t *testing.T, f *floor) {
@@ -50,7 +50,7 @@ func TestWeekOfFiftyAgents(t *testing.T) {
 
 // TestFloorRulesModel lets a floor of agents take calls over a week, under random rules that change. It compares each
 // list and each given call with a plain reading of the rules.
-// Promise S84: nobody is called who may not be, and everybody else is.
+// Promise S84: no donor is called who may not be, and each other one is.
 func TestFloorRulesModel(t *testing.T) {
 	seeds := servicetest.Times(4, 200)
 	if *longModel {

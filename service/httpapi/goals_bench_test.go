@@ -31,7 +31,7 @@ func BenchmarkGoals(b *testing.B) {
 	h := servicetest.New(b)
 	if largest := h.Do(h.Token(), "GET", "/api/v1/calls?first=1", "").Object(); len(largest["edges"].([]any)) == 0 {
 		h.Sample(*persons)
-		if err := h.Store.Analyze(b.Context()); err != nil { // Likewise.
+		if err := h.Store.Analyze(b.Context()); err != nil { // The same.
 			b.Fatal(err)
 		}
 	}

@@ -46,7 +46,7 @@ func (w *world) old(organization apitype.UUID, months int, pledge apitype.Pledge
 }
 
 // TestRetention blanks the old records of one organization, and of no other. It leaves persons with a waiting call.
-// Promise S61: nobody with a call that is requested is erased.
+// Promise S61: no person with a requested call is erased.
 // Promise K2: the retention of calls takes their notes.
 func TestRetention(t *testing.T) {
 	t.Parallel()

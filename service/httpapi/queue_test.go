@@ -682,7 +682,7 @@ func testQueueMaximum(t *testing.T, f *floor) {
 // TestAttemptBesideAMaximum changes an organization's maximum of attempts while another process records an attempt,
 // before or after that read the organization. The call waits, and an attempt is accepted, exactly if fewer were made
 // than the new maximum.
-// Promise S34: an attempt goes by the maximum that whoever changes it cannot change meanwhile.
+// Promise S34: an attempt goes by a maximum that no other request changes during it.
 func TestAttemptBesideAMaximum(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)

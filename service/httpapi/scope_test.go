@@ -87,8 +87,8 @@ func (w *world) onRecords() []onRecords {
 	}
 }
 
-// nobody has records that do not exist.
-func nobody() owned {
+// unknownRecords returns records that do not exist.
+func unknownRecords() owned {
 	return owned{organization: apitype.NewUUID(), person: apitype.NewUUID(), pledge: apitype.NewUUID(), call: apitype.NewUUID(), transaction: apitype.NewUUID(), focusArea: apitype.NewUUID()}
 }
 
@@ -99,7 +99,7 @@ func nobody() owned {
 func TestForeignRecords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	none, before := nobody(), w.state(w.b.token)
+	none, before := unknownRecords(), w.state(w.b.token)
 	for _, o := range w.onRecords() {
 		t.Run(o.name, func(t *testing.T) {
 			foreign, unknown := o.send(w.b), o.send(none)

@@ -402,7 +402,7 @@ type oneRow struct {
 
 // scan reads the row; none is ErrNoRow.
 func (r oneRow) scan(dest ...any) error {
-	s, err := r.conn.prepare(r.text) //nolint:sqlclosecheck // Likewise.
+	s, err := r.conn.prepare(r.text) //nolint:sqlclosecheck // The same.
 	if err != nil {
 		return err
 	}
@@ -414,7 +414,7 @@ func (r oneRow) scan(dest ...any) error {
 }
 
 func (c *conn) each(text string, args []any, read func(*sql.Rows) error) (err error) {
-	s, err := c.prepare(text) //nolint:sqlclosecheck // Likewise.
+	s, err := c.prepare(text) //nolint:sqlclosecheck // The same.
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// A change waits 5 seconds for whoever undoes it.
+// A change waits 5 seconds for an undo.
 func TestAChangeIsHeld(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)

@@ -1,11 +1,9 @@
-// Package desk is the agent's day without a terminal: which call comes next, what speaks
-// against ringing, what was typed, and what became of what was sent.
+// Package desk is the day of an agent, without a terminal: which call comes next, why not to call now, what was typed,
+// and how each change ended.
 //
-// Day is told what the agent does and what work has brought; its methods answer with
-// events: work to be done beside it, whose result it is handed back, and lines for the
-// agent. Nothing in it waits. It must not know how anything is shown or asked: no
-// terminal, no keys but by their names, no flags. The terminal interface and the desk of
-// ACCESSIBLE=1 are two faces of it.
+// The methods of Day take what the agent does and what work returns. They answer with events: a Job is work to do in
+// the background, whose result goes to Receive, and a Notice is a line for the agent. No method waits. The package
+// knows keys by their names only. It has two faces: the terminal interface, and the accessible desk of ACCESSIBLE=1.
 //
 //	day := desk.New(desk.Options{Client: client, Outbox: box})
 //	show(day.Begin())

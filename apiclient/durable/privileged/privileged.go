@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// Nobody is a user that runs no tests.
-const Nobody = 65534
+// OtherUser is the number of a user that runs no tests.
+const OtherUser = 65534
 
-// GiveToNobody makes a file or folder another user's until the test ends.
-func GiveToNobody(t testing.TB, path string) {
+// GiveToOther makes a file or folder another user's until the test ends.
+func GiveToOther(t testing.TB, path string) {
 	t.Helper()
-	if err := chown(path, Nobody); err != nil {
+	if err := chown(path, OtherUser); err != nil {
 		LeaveOut(t, "give a file to another user", err)
 	}
 	t.Cleanup(func() { _ = chown(path, os.Getuid()) }) // It may be gone; its folder must be removed.

@@ -66,7 +66,7 @@ func Start(t testing.TB) *Provider {
 
 // New starts a provider; Close ends it.
 func New() *Provider {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		panic(err)
 	}
