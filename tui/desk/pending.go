@@ -86,13 +86,17 @@ func (s *marks) want(call, user, lease apitype.UUID) *mark {
 	return m
 }
 
-// forget drops a mark whose lease has ended.
-func (s *marks) forget(m *mark) {
+// forget drops a mark that is not wanted, and reports whether it did: a change may wait again.
+func (s *marks) forget(m *mark) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if m.isWanted.Load() {
+		return false
+	}
 	if s.all[m.call] == m {
 		delete(s.all, m.call)
 	}
+	return true
 }
 
 // isWanted reports whether a change of a call waits.
@@ -173,7 +177,7 @@ func (s *marks) settleLocked(ctx context.Context, m *mark) error {
 	return nil
 }
 
-// release gives the pending lease back. The mark's lock is held.
+// release gives the pending lease back and forgets the mark. The mark's lock is held.
 func (s *marks) release(ctx context.Context, m *mark) error {
 	if !m.lease.IsZero() {
 		err := s.client.Queue.Release(ctx, m.lease, apitype.DeferRequest{})
@@ -182,6 +186,7 @@ func (s *marks) release(ctx context.Context, m *mark) error {
 		}
 	}
 	m.lease, m.until = apitype.UUID{}, time.Time{}
+	s.forget(m)
 	return nil
 }
 
@@ -194,16 +199,17 @@ func (s *marks) takeOver(ctx context.Context, m *mark) (*apitype.Lease, error) {
 		return nil, nil
 	}
 	if !m.lease.IsZero() {
+		m.until = time.Time{} // If the answer is lost, the lease may be plain.
 		kept, err := apiclient.Decoded(s.client.Queue.Extend(ctx, m.lease, apitype.ExtendRequest{
 			LeaseSeconds: new(int(leaseTime / time.Second)),
 			Ahead:        new(false),
 			Pending:      new(false),
 		}))
 		switch {
-		case err == nil && !kept.Pending:
-			m.lease, m.until = apitype.UUID{}, time.Time{}
-			s.forget(m)
+		case err == nil && !kept.Pending && s.forget(m):
 			return &kept, nil
+		case err == nil && !kept.Pending: // The mark makes it pending again.
+			return nil, nil
 		case apiclient.KindOf(err) == apiclient.KindNotFound:
 			m.lease = apitype.UUID{}
 		case err != nil:
@@ -355,10 +361,6 @@ func (s *leases) onSettled(m *mark, err error) {
 			text := s.Say("%s has this donor by now: your change is sent all the same", s.day.Card.holderName(held))
 			s.failOf(ofCall(m.call), text)
 		}
-		return
-	}
-	if err == nil && !m.isOpening.Load() {
-		s.marks.forget(m)
 	}
 }
 

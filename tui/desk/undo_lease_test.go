@@ -1,0 +1,65 @@
+package desk_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/tui/desk"
+)
+
+// An agent gives the key again while the service takes its undo in. The donor stays protected, and another undo leaves
+// no pending lease behind.
+func TestKeyDuringAnUndo(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 3)
+	a, line := f.agentOn(t.TempDir())
+	a.press("n")
+	a.perform(a.Next())
+	call := a.Call.UUID
+	a.press("a")
+	a.perform(a.NotReached())
+	var again []desk.Event
+	line.status = func(r *http.Request) int {
+		if again == nil && strings.HasSuffix(r.URL.Path, "/extend") {
+			a.press("a")
+			again = a.NotReached()
+		}
+		return 0
+	}
+	a.press("u")
+	a.perform(a.Undo())
+	line.status = nil
+	a.perform(again)
+	if !slices.Contains(f.pending(), call) {
+		t.Fatalf("got %v pending while the change waits, want %v", f.pending(), call)
+	}
+	a.press("u")
+	a.perform(a.Undo())
+	if !a.IsOn(call) || len(f.pending()) != 0 {
+		t.Errorf("got %v pending after both changes were undone, want none", f.pending())
+	}
+}
+
+// The answer to an undo is lost, so that the lease is plain. The same key again makes it pending.
+func TestKeyAfterAnUndoWhoseAnswerIsLost(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 3)
+	a, line := f.agentOn(t.TempDir())
+	a.press("n")
+	a.perform(a.Next())
+	call := a.Call.UUID
+	a.press("a")
+	a.perform(a.NotReached())
+	line.loses = func(_, path string) bool { return strings.HasSuffix(path, "/extend") }
+	a.press("u")
+	a.perform(a.Undo())
+	line.loses = nil
+	a.press("a")
+	a.perform(a.NotReached())
+	if !slices.Contains(f.pending(), call) {
+		t.Errorf("got %v pending, want %v, whose change waits", f.pending(), call)
+	}
+}
