@@ -115,9 +115,9 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 	opens := d.leases.usable && d.unleased == id && d.leases.leaseOf(id) == nil
 	asks := d.leases.usable && !opens
 	held := d.leases.heldNow()
-	var person apitype.UUID
+	call := apitype.Call{UUID: id}
 	if d.IsOn(id) {
-		person = d.Call.PersonUUID
+		call = *d.Call
 	}
 	claims := d.leases.leaseOf(id) == nil && d.claimed != id
 	if claims {
@@ -132,11 +132,11 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 		}
 		note := outbox.Lease{LeaseUUID: apitype.NewUUID(), CallUUID: id, ExpiresAt: d.Now().Add(leaseTime)}
 		if opens {
-			read.lease, read.holder, read.leaseErr = d.leases.leaseOpened(ctx, id, user)
+			read.lease, read.holder, read.leaseErr = d.leases.leaseOpened(ctx, call, user)
 			read.opens = true
 		}
 		if asks {
-			read.leases, read.leaseErr = d.leases.read(ctx, user, person, held)
+			read.leases, read.leaseErr = d.leases.read(ctx, user, call.PersonUUID, held)
 		}
 		if read.lease != nil {
 			note.LeaseUUID = read.lease.LeaseUUID // A later start goes on with it.
@@ -159,16 +159,17 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 // lease and a holder, the call is worked on without a lease, and err is the reason.
 func (s *leases) leaseOpened(
 	ctx context.Context,
-	id, user apitype.UUID,
+	call apitype.Call,
+	user apitype.UUID,
 ) (leased *lease, holder *apitype.LeaseHolder, err error) {
-	m := s.marks.of(id)
+	m := s.marks.of(call.UUID)
 	if m != nil && !m.isWanted.Load() { // Its change was undone.
 		kept, err := s.marks.takeOver(ctx, m)
 		if err != nil {
 			return nil, nil, err
 		}
 		if kept != nil {
-			return &lease{Lease: *kept, call: apitype.Call{UUID: id}, extended: s.Now()}, nil, nil
+			return &lease{Lease: *kept, call: call, extended: s.Now()}, nil, nil
 		}
 	}
 	request := apitype.LeaseRequest{
@@ -176,7 +177,7 @@ func (s *leases) leaseOpened(
 		UserUUID:     user,
 		LeaseSeconds: new(int(leaseTime / time.Second)),
 	}
-	answer, err := apiclient.Decoded(s.Client.Queue.Lease(ctx, id, request))
+	answer, err := apiclient.Decoded(s.Client.Queue.Lease(ctx, call.UUID, request))
 	if held := heldBy(err); held != nil {
 		return nil, held, nil
 	}

@@ -63,3 +63,33 @@ func TestKeyAfterAnUndoWhoseAnswerIsLost(t *testing.T) {
 		t.Errorf("got %v pending, want %v, whose change waits", f.pending(), call)
 	}
 }
+
+// Two undone calls: the first comes back after the second as it was shown, although it could not be read then.
+func TestUndoneCallThatWasNotReadComesBackWithItsDonor(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 2)
+	a, line := f.agentOn(t.TempDir())
+	a.press("n")
+	a.perform(a.Next())
+	a.press("a")
+	a.perform(a.NotReached())
+	latest := *a.Call
+	f.Clock.Advance(2 * time.Second)
+	a.press("a")
+	a.perform(a.NotReached())
+	line.status = func(r *http.Request) int {
+		if strings.HasSuffix(r.URL.Path, "/calls/"+latest.UUID.String()) {
+			return http.StatusServiceUnavailable
+		}
+		return 0
+	}
+	for range 2 {
+		a.press("u")
+		a.perform(a.Undo())
+	}
+	a.press("n")
+	a.perform(a.Next())
+	if !a.IsOn(latest.UUID) || a.Call.PersonUUID != latest.PersonUUID {
+		t.Errorf("got %+v, want %+v", a.Call, latest)
+	}
+}
