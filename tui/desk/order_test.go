@@ -285,9 +285,10 @@ func (f *floor) judge(agents []*scattered, mayUndo bool) {
 			entries, _, err := s.Outbox.List()
 			servicetest.Check(f.t, err)
 			for _, e := range entries {
-				if (e.UUID == id || e.UUID == call.PersonUUID) && e.State == outbox.StateRejected {
+				isRefused := e.State == outbox.StateRejected
+				if (e.UUID == id || e.UUID == call.PersonUUID) && (isRefused || e.After != "") { // Or it waits behind one.
 					kept += string(e.Body)
-					if e.Op == apiclient.OpAddAttempt {
+					if isRefused && e.Op == apiclient.OpAddAttempt {
 						rung--
 					}
 				}
