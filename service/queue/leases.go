@@ -477,7 +477,7 @@ func (q *Queue) ReleaseUser(
 	err := q.rules.Write(ctx, service.WriteIsolated, "release the user", func(tx service.Tx) (err error) {
 		released = apitype.ReleasedUser{}
 		now := q.rules.TimeOf(tx)
-		released.Leases, err = releaseLeases(tx, c.Scope, request.UserUUID, request.Pending, now)
+		released.Leases, err = releaseLeases(tx, c.Scope, request.UserUUID, request.Pending, false, now)
 		if err != nil || !request.Deferrals {
 			return err
 		}
@@ -566,13 +566,13 @@ func fullName(p apitype.Person) string {
 	return strings.Join(parts, " ")
 }
 
-// releaseLeases gives back the leases of a user, and returns how many. Their calls keep their deferrals: the user did
-// not choose to give any of these calls up.
+// releaseLeases gives back the leases of a user, and returns how many. In a pause their calls keep their deferrals: the
+// user did not choose to give them up. Otherwise, one that the user saw is used up.
 func releaseLeases(
 	tx service.Tx,
 	scope service.Scope,
 	user apitype.UUID,
-	pendingToo bool,
+	pendingToo, isPause bool,
 	now apitype.Time,
 ) (int, error) {
 	leases, err := tx.Leases(service.LeaseQuery{Scope: scope, User: &user, Now: now})
@@ -583,11 +583,14 @@ func releaseLeases(
 		leases = slices.DeleteFunc(leases, func(l service.LeaseRow) bool { return l.Pending })
 	}
 	for _, lease := range leases {
-		by := service.EndedByReturn
-		if lease.DueAt != nil {
+		by, keepsDeferral := service.EndedByReturn, deferralOf(lease)
+		switch {
+		case isPause && lease.DueAt != nil:
 			by = service.EndedByDeferral
+		case !isPause && lease.ShownAt != nil:
+			keepsDeferral = nil
 		}
-		if err := service.EndLease(tx, lease, now, by, deferralOf(lease)); err != nil {
+		if err := service.EndLease(tx, lease, now, by, keepsDeferral); err != nil {
 			return 0, err
 		}
 	}

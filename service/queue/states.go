@@ -65,7 +65,7 @@ func (q *Queue) SetState(
 		return service.Answered(state, err)
 	}
 	err = q.rules.Write(ctx, service.WriteIsolated, "release the paused user", func(tx service.Tx) (err error) {
-		state.Released, err = releaseLeases(tx, c.Scope, user, false, q.rules.TimeOf(tx))
+		state.Released, err = releaseLeases(tx, c.Scope, user, false, true, q.rules.TimeOf(tx))
 		return err
 	})
 	if err != nil {
