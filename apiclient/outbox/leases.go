@@ -86,6 +86,14 @@ func (h *HeldLease) Forget() error {
 	return h.box.unlink(dirLeases, h.LeaseUUID.String())
 }
 
+// Leave keeps the note for the next start. The note may be nil.
+func (h *HeldLease) Leave() error {
+	if h == nil {
+		return nil
+	}
+	return h.lock.Close()
+}
+
 // AdoptLeases takes over the leases of terminals that live no more, as far as they may still
 // live. What cannot be read is forgotten.
 func (o *Outbox) AdoptLeases() (adopted []*HeldLease, err error) {

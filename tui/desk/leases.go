@@ -97,9 +97,13 @@ func (d *Day) discover() {
 	}, d.onDiscovered)
 }
 
-// adopt goes on with a lease of a terminal that was killed.
+// adopt goes on with a lease of a terminal that was killed, or could not give it back. It may still be pending for a
+// change that was undone.
 func (s *leases) adopt(ctx context.Context, note *outbox.HeldLease) (lease, error) {
-	kept, err := s.extended(ctx, note.LeaseUUID, nil)
+	kept, err := apiclient.Decoded(s.Client.Queue.Extend(ctx, note.LeaseUUID, apitype.ExtendRequest{
+		LeaseSeconds: new(int(leaseTime / time.Second)),
+		Pending:      new(false),
+	}))
 	if err != nil {
 		return lease{}, err
 	}
@@ -480,4 +484,26 @@ func (d *Day) End() {
 	group.Wait()
 	d.leases.held = nil
 	d.leaveScreen()
+	for _, m := range d.leases.marks.list() {
+		d.leases.leaveUndone(m)
+	}
+}
+
+// leaveUndone lets the next start give back the lease of an undone change, if that failed now: it would stay pending.
+func (s *leases) leaveUndone(m *mark) {
+	if !m.mu.TryLock() { // A request of it is under way.
+		return
+	}
+	defer m.mu.Unlock()
+	if m.isWanted.Load() || m.isEnded.Load() || m.lease.IsZero() {
+		return
+	}
+	note, err := s.day.Outbox.HoldLease(outbox.Lease{
+		LeaseUUID: m.lease,
+		CallUUID:  m.call,
+		ExpiresAt: s.Now().Add(leaseTime),
+	})
+	if err == nil { // Without a note, the lease ends after a day.
+		_ = note.Leave()
+	}
 }

@@ -382,6 +382,36 @@ func TestUndoneChangeReleasesTheDonor(t *testing.T) {
 	}
 }
 
+// The lease of a change that was undone offline, before the agent quit, is not kept pending: the next start goes on with
+// the call.
+func TestUndoneOfflineBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 3)
+	dir := t.TempDir()
+	a, line := f.agentOn(dir)
+	a.press("n")
+	a.perform(a.Next())
+	call := a.Call.UUID
+	a.press("a")
+	a.perform(a.NotReached())
+	if got := f.pending(); !slices.Equal(got, []apitype.UUID{call}) {
+		t.Fatalf("got pending %v, want the call", got)
+	}
+	line.isCut = true
+	a.press("u")
+	a.perform(a.Undo())
+	a.Changes.Written()
+	a.End()
+	b := f.agent(dir)
+	if got := f.pending(); len(got) != 0 {
+		t.Errorf("got pending %v after the next start, want none", got)
+	}
+	b.press("n")
+	if b.perform(b.Next()); !b.IsOn(call) {
+		t.Errorf("got %+v on the desk, want the call of the undone change", b.Call)
+	}
+}
+
 // A mark that failed is repeated. It is the first thing that is sent once the service can be reached.
 func TestMarkIsRepeatedAndSentFirst(t *testing.T) {
 	t.Parallel()
