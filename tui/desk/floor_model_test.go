@@ -138,6 +138,7 @@ func (m *floorModel) start(h *modelAgent, events []desk.Event) {
 func (m *floorModel) ends(n int, what string) {
 	h := m.agents[n]
 	id := h.Call.UUID
+	m.Clock.Advance(time.Millisecond) // An attempt is known by its time: no two keys have the same.
 	m.note("agent %d: %s of %v, cut %t", n, what, id, h.line.isCut)
 	isTaken := m.agents[1-n].sees == id
 	for _, l := range m.leases() {

@@ -183,7 +183,7 @@ func (s *leases) takeLease() {
 		QueueFilter:  s.Filter,
 		Ahead:        !s.day.Wanted,
 	}
-	now := s.Now()
+	now, pauses := s.Now(), s.day.pause.asked
 	do(&s.events, "calls taken", func(ctx context.Context) (taken, error) {
 		answer, err := apiclient.Decoded(s.Client.Queue.Take(ctx, request))
 		brought := taken{waiting: answer.Waiting, nextDueAt: answer.NextDueAt, ending: map[apitype.UUID]bool{}}
@@ -205,7 +205,7 @@ func (s *leases) takeLease() {
 			brought.leases = append(brought.leases, lease{Lease: l, note: note, call: l.Call.Value(), extended: now})
 		}
 		return brought, err
-	}, s.onTaken)
+	}, func(t taken, err error) { s.onTaken(t, err, pauses != s.day.pause.asked) })
 }
 
 // agent returns the user who takes calls: the agent, or a random user of this terminal.
@@ -219,7 +219,8 @@ func (s *leases) agent() apitype.UUID {
 	return s.user
 }
 
-func (s *leases) onTaken(t taken, err error) {
+// onTaken keeps the leases of a take, unless a pause was sent after the take: the service may have ended them.
+func (s *leases) onTaken(t taken, err error, isCrossed bool) {
 	s.taking = false
 	if isPaused := apiclient.KindOf(err) == apiclient.KindConflict; isPaused && !s.day.IsPaused() {
 		s.day.readToday() // Another Desk has paused.
@@ -253,7 +254,7 @@ func (s *leases) onTaken(t taken, err error) {
 			s.releaseLease(l.CallUUID)
 		}
 	}
-	if s.day.IsPaused() { // The take was under way.
+	if s.day.IsPaused() || isCrossed {
 		for _, l := range t.leases {
 			s.releaseLease(l.CallUUID)
 		}

@@ -23,6 +23,7 @@ type pause struct {
 	next     apitype.PauseReason // Of a pause that waits for the change under way. Empty without one.
 	ends     bool                // A key came during the change under way: the pause ends after it.
 	changes  int                 // A reading that was asked for before the latest one is old.
+	asked    int                 // Pauses that were sent. The service may have ended a lease that it gave before.
 }
 
 // IsPaused reports whether the agent takes no calls.
@@ -100,6 +101,7 @@ func (d *Day) setState(reason apitype.PauseReason, takeIn func(apitype.UserState
 	d.pause.changes++
 	request := apitype.UserStateRequest{State: apitype.UserReady}
 	if reason != "" {
+		d.pause.asked++
 		request = apitype.UserStateRequest{State: apitype.UserPaused, Reason: &reason}
 	}
 	agent := d.leases.agent()

@@ -97,6 +97,13 @@ func TestPauseCrossesACall(t *testing.T) {
 			a.perform(again)
 			a.perform(a.Next())
 		}},
+		"a take before the pause, whose answer comes after it": {keys: func(a *agent, _ apitype.UUID) {
+			taken := a.served(a.Skip())
+			a.perform(pause(a))
+			a.perform(a.EndPause())
+			a.receive(taken)
+			a.perform(a.Next())
+		}},
 		"an older reading of the agent's state": {isPaused: true, keys: func(a *agent, _ apitype.UUID) {
 			a.f.Clock.Advance(2 * time.Minute)
 			var read []desk.Result
