@@ -90,8 +90,8 @@ func (h *signInHome) look(t *testing.T, id string) (call apitype.Call) {
 	return call
 }
 
-// did returns the names of the users in the audit lines of an operation on a call, one for each line.
-func (h *signInHome) did(t *testing.T, operation, call string) (users []string) {
+// userNames returns the names of the service's users by their uuids.
+func (h *signInHome) userNames(t *testing.T) map[string]string {
 	t.Helper()
 	names := map[string]string{}
 	var known []struct{ UUID, Name string }
@@ -99,6 +99,13 @@ func (h *signInHome) did(t *testing.T, operation, call string) (users []string) 
 	for _, u := range known {
 		names[u.UUID] = u.Name
 	}
+	return names
+}
+
+// did returns the names of the users in the audit lines of an operation on a call, one for each line.
+func (h *signInHome) did(t *testing.T, operation, call string) (users []string) {
+	t.Helper()
+	names := h.userNames(t)
 	for text := range strings.Lines(h.must(t, "fundeskd audit list -o ndjson")) {
 		var line struct{ User, Operation, Record string }
 		servicetest.Check(t, json.Unmarshal([]byte(text), &line))
@@ -112,10 +119,12 @@ func (h *signInHome) did(t *testing.T, operation, call string) (users []string) 
 // changedBy reports whether the audit has a line of a user of this name.
 func (h *signInHome) changedBy(t *testing.T, name string) bool {
 	t.Helper()
-	var known []struct{ UUID, Name string }
-	servicetest.Check(t, json.Unmarshal([]byte(h.must(t, "fundeskd user list -o json")), &known))
-	at := slices.IndexFunc(known, func(u struct{ UUID, Name string }) bool { return u.Name == name })
-	return at >= 0 && h.must(t, "fundeskd audit list --user "+known[at].UUID) != ""
+	for id, known := range h.userNames(t) {
+		if known == name {
+			return h.must(t, "fundeskd audit list --user "+id) != ""
+		}
+	}
+	return false
 }
 
 // openDesk opens the Desk with a card, and returns the call.

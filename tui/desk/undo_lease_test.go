@@ -7,20 +7,27 @@ import (
 	"testing"
 	"time"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/tui/desk"
 )
+
+// agentWithAttempt returns an agent who has just pressed a on a call.
+func (f *floor) agentWithAttempt() (a *agent, line *faultyLine, call apitype.UUID) {
+	a, line = f.agentOn(f.t.TempDir())
+	a.press("n")
+	a.perform(a.Next())
+	call = a.Call.UUID
+	a.press("a")
+	a.perform(a.NotReached())
+	return a, line, call
+}
 
 // An agent gives the key again while the service takes its undo in. The donor stays protected, and another undo leaves
 // no pending lease behind.
 func TestKeyDuringAnUndo(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 3)
-	a, line := f.agentOn(t.TempDir())
-	a.press("n")
-	a.perform(a.Next())
-	call := a.Call.UUID
-	a.press("a")
-	a.perform(a.NotReached())
+	a, line, call := f.agentWithAttempt()
 	var again []desk.Event
 	line.status = func(r *http.Request) int {
 		if again == nil && strings.HasSuffix(r.URL.Path, "/extend") {
@@ -47,12 +54,7 @@ func TestKeyDuringAnUndo(t *testing.T) {
 func TestKeyAfterAnUndoWhoseAnswerIsLost(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 3)
-	a, line := f.agentOn(t.TempDir())
-	a.press("n")
-	a.perform(a.Next())
-	call := a.Call.UUID
-	a.press("a")
-	a.perform(a.NotReached())
+	a, line, call := f.agentWithAttempt()
 	line.loses = func(_, path string) bool { return strings.HasSuffix(path, "/extend") }
 	a.press("u")
 	a.perform(a.Undo())
@@ -68,11 +70,7 @@ func TestKeyAfterAnUndoWhoseAnswerIsLost(t *testing.T) {
 func TestUndoneCallThatWasNotReadComesBackWithItsDonor(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 2)
-	a, line := f.agentOn(t.TempDir())
-	a.press("n")
-	a.perform(a.Next())
-	a.press("a")
-	a.perform(a.NotReached())
+	a, line, _ := f.agentWithAttempt()
 	latest := *a.Call
 	f.Clock.Advance(2 * time.Second)
 	a.press("a")
