@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	update  = flag.Bool("update", false, "write golden files anew")
+	update  = flag.Bool("update", false, "rewrite the golden files")
 	pagesTo = flag.String("pages", "", "write the manual pages of a release into this `folder`")
 	writeTo = flag.String("reference", "", "write the reference of a release to this `file`")
 )

@@ -109,7 +109,7 @@ func (a *app) wake(name string, isText bool) (cmd tea.Cmd, isStale bool) {
 		return cmd, false
 	}
 	a.Day.Guard.Touch(a.Day.Now())
-	a.Messages.Refuse(a.Say("%s: press it again, the call is being read anew after a pause", a.Styles.KeyNames(name)))
+	a.Messages.Refuse(a.Say("%s: press it again, the call is read again after the pause", a.Styles.KeyNames(name)))
 	return cmd, true
 }
 

@@ -245,7 +245,7 @@ func TestDebugNeedsAFileBesideTheScreen(t *testing.T) {
 	term.send("q")
 	term.wait("the end", func(screen string) bool { return !strings.Contains(screen, "take the next call") })
 	messages, err := os.ReadFile(filepath.Join(h.dir, "messages"))
-	if err != nil || !strings.Contains(string(messages), "message: outbox read\n") {
+	if err != nil || !strings.Contains(string(messages), "message: tea.KeyPressMsg\n") {
 		t.Errorf("got %v and:\n%s\nwant the names of messages", err, messages)
 	}
 }

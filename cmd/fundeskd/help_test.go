@@ -103,7 +103,7 @@ func TestSampleTwice(t *testing.T) {
 	e.must(&made, "", "sample", "--persons", "1", "--seed", "8")
 }
 
-var update = flag.Bool("update", false, "write golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 var pagesTo = flag.String("pages", "", "write the manual pages of a release into this `folder`")
 

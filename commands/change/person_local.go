@@ -35,7 +35,7 @@ var heldKinds = []struct{ folder, what string }{
 	{"sending", "a change on its way: fundesk outbox send"},
 	{"unsure", "a change whose outcome is not known: fundesk outbox send"},
 	{"rejected", "a change that was refused"},
-	{"pull", "the position of a pull, with identifiers: the next pull writes it anew"},
+	{"pull", "the position of a pull, with identifiers: the next pull writes it again"},
 }
 
 // copyFolder is the folder of local copies.

@@ -35,7 +35,7 @@ func pullChanges(s *cli.Session) *cobra.Command {
 			"The position moves after each page was written. A pull that is cut short repeats that page: a program\n" +
 			"knows a change again by its position. If changes may be missing, pull ends with exit code 8. This happens\n" +
 			"after 31 days without a pull, after a restore or a load, and if the account may see other records now:\n" +
-			"begin again with --reset, and read all records anew.\n" +
+			"begin again with --reset, and read all records again.\n" +
 			"--follow pulls again and again, until it is interrupted. --exec runs no shell, and nothing if nothing has\n" +
 			"changed; its program's failure is exit code 1.",
 		Example: "  fundesk pull changes >> changes.ndjson\n" +

@@ -20,7 +20,7 @@ import (
 	"fundesk/service/privacy"
 )
 
-var update = flag.Bool("update", false, "write openapi.json anew")
+var update = flag.Bool("update", false, "rewrite openapi.json")
 
 // TestOpenAPIIsGenerated compares openapi.json with what the routes, the types of apitype and openapi_notes.json make.
 // The notes hold prose, examples and bounds. They can add no operation, parameter or field, and each has its place.

@@ -19,7 +19,7 @@ import (
 	"fundesk/service"
 )
 
-var update = flag.Bool("update", false, "write the questions of lists anew")
+var update = flag.Bool("update", false, "rewrite the questions of lists")
 
 // TestQuestionsOfLists compares how lists ask: which rows a page has is seen elsewhere, and how they are
 // looked for only in how many others are read. Of a few records all are sorted that were changed after a time.

@@ -293,7 +293,7 @@ func (e *sqliteEngine) unmoved() error {
 	}
 	if err == nil {
 		err = fmt.Errorf(
-			"%s is another file than the one that was opened; put that one back, or start the program anew",
+			"%s is another file than the one that was opened; put that one back, or start the program again",
 			e.path,
 		)
 	}

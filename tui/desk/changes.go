@@ -450,7 +450,7 @@ func (c *Changes) SendAgain(id string) []Event {
 	return c.drain()
 }
 
-// Drop erases an entry: the service will not hear of it.
+// Drop erases an entry: it does not reach the service.
 func (c *Changes) Drop(id string) []Event {
 	c.onDisk(func() error { return c.Outbox.Drop(id) })
 	return c.drain()

@@ -212,7 +212,7 @@ func (d *Desk) recentLines(width, room int) (lines []string) {
 		lines = append(lines, of...)
 	}
 	if len(lines) == 0 {
-		lines = widget.Wrap(d.Say("Your calls come here, and what became of them."), width)
+		lines = widget.Wrap(d.Say("Your calls and their results come here."), width)
 	}
 	return lines
 }

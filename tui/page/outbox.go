@@ -269,7 +269,7 @@ func (v *Outbox) AskDrop() tea.Cmd {
 		return nil
 	}
 	e := *row.entry
-	lines := []string{v.Say("The service will not hear of it, and its text is erased.")}
+	lines := []string{v.Say("It does not reach the service, and its text is erased.")}
 	if e.State == outbox.StateUnsure {
 		lines[0] = v.Say("Its answer was lost: it may have taken effect. Look at the record first. Its text is erased.")
 	}

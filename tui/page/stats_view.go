@@ -27,17 +27,17 @@ func (v *Stats) Lines(l Layout) []string {
 		v.Day.Count(v.Pledges.Total.Records, "pledge", "pledges"),
 		v.period.in(v.Say),
 	)
-	anew := v.Say("%s counts anew", v.Host.KeyOf(ActRefresh))
+	again := v.Say("%s counts again", v.Host.KeyOf(ActRefresh))
 	v.bars, v.chosen = v.bars[:0], nil
 	switch {
 	case v.running:
 		state += v.Spinner.Sign() + "  " + v.Say("%s stops", v.Host.KeyOf(ActStop))
 	case v.stopped:
-		state += v.Say(", stopped; these numbers are not complete. ") + anew
+		state += v.Say(", stopped; these numbers are not complete. ") + again
 	case v.short:
-		state += v.Say("; there may be more, and these numbers are not complete. ") + anew
+		state += v.Say("; there may be more, and these numbers are not complete. ") + again
 	default:
-		state += ", " + anew
+		state += ", " + again
 	}
 	var all, top, bottom []string
 	width, room := l.Width, l.Body-2

@@ -97,7 +97,7 @@ pages() {
   wait_for 'donates  '
   capture calls
   keys 6
-  wait_for 'R counts anew'
+  wait_for 'R counts again'
   capture stats
   floor
   keys 7
