@@ -50,16 +50,39 @@ func (s *Service) AddConsent(ctx context.Context, c Caller, id apitype.UUID, req
 			return err
 		}
 		line := c.Audited(AuditPersonConsent, id, now).By(request.UserUUID)
-		newest := apitype.Consents{Consents: known}.Newest(request.Channel)
-		if newest != nil && newest.At.After(request.At.Time) {
-			return s.addConsent(tx, line, row, request, len(known)+1, nil)
+		optIn, err := optInBy(tx, row, request, known)
+		if err != nil {
+			return err
 		}
-		return s.addConsent(tx, line, row, request, len(known)+1, request.OptIn())
+		return s.addConsent(tx, line, row, request, len(known)+1, optIn)
 	})
 	if err != nil {
 		return Answer{}, err
 	}
 	return Answered(request, nil)
+}
+
+// optInBy returns the opt-in that a consent sets beside the known ones, or nil if it sets none. An older proof lifts no
+// later objection.
+func optInBy(tx Tx, row PersonRow, c apitype.Consent, known []apitype.Consent) (*bool, error) {
+	newest := apitype.Consents{Consents: known}.Newest(c.Channel)
+	if newest != nil && newest.At.After(c.At.Time) {
+		return nil, nil
+	}
+	person, err := row.person()
+	if err != nil {
+		return nil, err
+	}
+	optIn, now := c.OptIn(), *optInOf(&person, c.Channel)
+	isLifting := optIn != nil && *optIn && now != nil && !*now
+	if !isLifting {
+		return optIn, nil
+	}
+	objected, err := tx.ObjectedAt(row.UUID, c.Channel)
+	if err != nil || objected != nil && objected.After(c.At.Time) {
+		return nil, err
+	}
+	return optIn, nil
 }
 
 // addConsent saves a consent and the opt-in that it sets, if any. Line is the line of the change. The person changes

@@ -69,8 +69,8 @@ func applyEffect(tx Tx, line AuditLine, call *CallRow, effect apitype.ResultEffe
 	row.UpdatedAt = line.At
 	line.Operation = effectOperations[effect]
 	line = personAudited(line, before, row)
-	if line.Fields == "" {
-		return nil
+	if line.Fields == "" { // The objection counts all the same.
+		return tx.Audit(line)
 	}
 	if err := tx.UpdatePerson(row); err != nil {
 		return err

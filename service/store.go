@@ -189,6 +189,8 @@ type PersonReader interface {
 	// Consents returns the consents of a person, the newest first. Of two with the same time, the one added later
 	// comes first.
 	Consents(person apitype.UUID) ([]apitype.Consent, error)
+	// ObjectedAt returns when a result or an update last changed the opt-in of a channel. Nil is never.
+	ObjectedAt(person apitype.UUID, channel apitype.ConsentChannel) (*apitype.Time, error)
 	// ConsentsOf returns those of several persons, each in the order of Consents. After so many bytes of text it ends
 	// with isWhole false. Zero sets no limit.
 	ConsentsOf(persons []apitype.UUID, bytes int) (of map[apitype.UUID][]apitype.Consent, isWhole bool, err error)

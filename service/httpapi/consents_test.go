@@ -131,6 +131,64 @@ func TestConsentsAndBlockedNumbers(t *testing.T) {
 	})
 }
 
+// An older proof lifts no later objection, however the donor objected and by whatever channel. A newer one does.
+// Promise S81: the newest word of the donor decides an opt-in.
+func TestOlderConsentLiftsNoObjection(t *testing.T) {
+	const number = "+31612345678"
+	objections := map[string]struct {
+		channels []string
+		object   func(f *floor, person apitype.UUID)
+	}{
+		"a result": {[]string{"phone"}, func(f *floor, person apitype.UUID) { f.completeWith(person, "stop") }},
+		"a death": {
+			[]string{"phone", "email", "mail", "sms"},
+			func(f *floor, person apitype.UUID) { f.completeWith(person, "died") },
+		},
+		"an update": {[]string{"phone", "email", "mail", "sms"}, func(f *floor, person apitype.UUID) {
+			f.want(200, "PUT", "/api/v1/persons/"+person.String()+"/actions/update",
+				`{"optIns":{"phone":false,"email":false,"mail":false,"sms":false}}`)
+		}},
+		"a second objection": {[]string{"phone"}, func(f *floor, person apitype.UUID) {
+			f.addConsent(person, "phone withdrawn", 9)
+			f.completeWith(person, "stop")
+		}},
+	}
+	for name, objection := range objections {
+		t.Run(name, func(t *testing.T) {
+			onEngines(t, func(t *testing.T, f *floor) {
+				f.setEffects()
+				donor := f.donor(number)
+				objection.object(f, donor)
+				wasBlocked := f.isBlocked(number)
+				f.Clock.Advance(2 * time.Hour)
+				for _, channel := range objection.channels {
+					consent := func(hours int) bool {
+						if got := f.addConsent(donor, channel+" consent", hours); got != 201 {
+							t.Fatalf("got %d, want 201", got)
+						}
+						person := f.Do(f.token, "GET", "/api/v1/persons/"+donor.String(), "").Object()
+						return person["optIn"+strings.ToUpper(channel[:1])+channel[1:]] == true
+					}
+					if consent(1) || f.isBlocked(number) != wasBlocked {
+						t.Errorf("a consent for %s before the objection lifted it", channel)
+					}
+					if !consent(-1) || channel == "phone" && f.isBlocked(number) {
+						t.Errorf("a consent for %s after the objection did not lift it", channel)
+					}
+					wasBlocked = f.isBlocked(number)
+				}
+			})
+		})
+	}
+}
+
+// completeWith completes a call of a person with a result.
+func (f *floor) completeWith(person apitype.UUID, code string) {
+	f.t.Helper()
+	call := f.call(person, time.Hour, "happy_call")
+	f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/complete", `{"result":{"resultCode":"`+code+`"}}`)
+}
+
 // Mistakes are refused, and parallel consents are all kept.
 func TestConsentsRefused(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {

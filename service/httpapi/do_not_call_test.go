@@ -146,9 +146,8 @@ func TestLeasesOutliveLiftedObjections(t *testing.T) {
 	ways := map[string]func(f *floor, person apitype.UUID){
 		"an update": func(f *floor, person apitype.UUID) { f.optIn(person, "true") },
 		"a consent": func(f *floor, person apitype.UUID) {
-			if status := f.addConsent(person, "phone consent", 0); status != 201 {
-				f.t.Fatalf("got %d", status)
-			}
+			at := apitype.NewTime(f.Clock.Now().Add(4 * time.Minute)) // The time of the objection.
+			f.want(201, "POST", consentsPath(person), fmt.Sprintf(`{"channel":"phone","basis":"consent","source":"form","at":%q}`, at))
 		},
 	}
 	for name, lift := range ways {
@@ -157,7 +156,7 @@ func TestLeasesOutliveLiftedObjections(t *testing.T) {
 				first, second := f.donor(number), f.donor(number)
 				call := f.call(second, 3*time.Hour, "happy_call")
 				now := f.Clock.Now()
-				f.Clock.Advance(time.Hour)
+				f.Clock.Advance(4 * time.Minute)
 				f.optIn(first, "false")
 				f.Clock.Set(now)
 				if status, _, problem := f.choose(f.users[0], call); status != 200 {

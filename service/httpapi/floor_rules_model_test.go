@@ -112,6 +112,7 @@ type ruledDonor struct {
 	pledges   []*ruledPledge
 	basis     string    // Of the newest consent or objection.
 	said      time.Time // When it was.
+	changed   time.Time // When an update or a result last changed the opt-in.
 }
 
 type ruledPledge struct {
@@ -270,6 +271,9 @@ func (m *rulesModel) change() {
 		was := d.optIn
 		d.optIn = pickOf(m.random, "null", "true", "false")
 		update(`{"optIns":{"phone":` + d.optIn + `}}`)
+		if d.optIn != was {
+			d.changed = m.now()
+		}
 		switch {
 		case d.optIn == "true":
 			m.unblock(d)
@@ -318,6 +322,9 @@ func (m *rulesModel) consent(d *ruledDonor) {
 		return
 	}
 	d.basis, d.said = basis, at
+	if basis == "consent" && d.optIn == "false" && at.Before(d.changed) {
+		return // An older proof lifts no later objection.
+	}
 	d.optIn = map[string]string{"consent": "true", "withdrawn": "false"}[basis]
 	if basis == "consent" {
 		m.unblock(d)
@@ -539,7 +546,7 @@ func (m *rulesModel) work(lease apitype.Lease) {
 		m.want(200, "PUT", "/api/v1/calls/"+c.id.String()+"/actions/complete", fmt.Sprintf(`{"result":{"resultCode":%q}}`, code))
 		c.isOpen, c.donor.contacted = false, m.now()
 		if code != "fine" {
-			c.donor.optIn = "false"
+			c.donor.optIn, c.donor.changed = "false", m.now()
 		}
 		if code == "stop" {
 			m.block(c.donor.tel, c.donor)

@@ -42,6 +42,26 @@ func (r *reader) ConsentsOf(
 	return of, isWhole, err
 }
 
+// ObjectedAt also reads the blocks of the person that came by a call: the lines of the audit may be pruned.
+func (r *reader) ObjectedAt(person apitype.UUID, channel apitype.ConsentChannel) (at *apitype.Time, err error) {
+	field := map[apitype.ConsentChannel]string{
+		apitype.ChannelPhone: "optInPhone",
+		apitype.ChannelEmail: "optInEmail",
+		apitype.ChannelMail:  "optInMail",
+		apitype.ChannelSMS:   "optInSms",
+	}[channel]
+	err = r.row(`SELECT MAX(at) FROM (
+			SELECT done_at AS at FROM audit
+			WHERE person_number = (SELECT number FROM persons WHERE uuid = $1)
+				AND (operation = 'person.no-contact' OR operation = 'person.opt-out' AND $2 = 'optInPhone' OR
+					operation = 'person.update' AND ',' || fields || ',' LIKE '%,' || $2 || ',%')
+			UNION ALL
+			SELECT blocked_at FROM do_not_call
+			WHERE person_uuid = $1 AND call_uuid IS NOT NULL AND $2 = 'optInPhone'
+		) objections`, identifier(person), field).scan(nullTimeDest{&at})
+	return at, err
+}
+
 func consentDest(c *apitype.Consent) []any {
 	return []any{
 		&c.Channel,
