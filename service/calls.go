@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -202,6 +203,7 @@ func (s *Service) CreateCall(
 	}
 	id := chosenUUID(request.UUID)
 	var row CallRow
+	var effect apitype.ResultEffect
 	err = s.Write(ctx, WriteIsolated, "create the call", func(tx Tx) error {
 		now, err := s.ChangeTime(tx)
 		if err != nil {
@@ -220,6 +222,13 @@ func (s *Service) CreateCall(
 			return err
 		}
 		call := newCall(id, request, now)
+		effect = ""
+		isReported := call.Status == apitype.CallCompleted && c.May(CallsComplete)
+		if isReported {
+			if effect, _, err = noteCompletion(tx, &row, &call, nil); err != nil {
+				return err
+			}
+		}
 		if err := row.write(call); err != nil {
 			return err
 		}
@@ -230,21 +239,48 @@ func (s *Service) CreateCall(
 			return err
 		}
 		row.PersonRow = &person
-		return recordAudited(
-			tx,
-			c.Audited(AuditCallCreate, id, now).Of(call.PersonUUID).By(request.RequestedByUserUUID),
-			nil,
-			row.Doc,
-		)
+		line := c.Audited(AuditCallCreate, id, now)
+		err = recordAudited(tx, line.Of(call.PersonUUID).By(request.RequestedByUserUUID), nil, row.Doc)
+		if err != nil || !isReported {
+			return err
+		}
+		return cmp.Or(markMissing(tx, row, call), applyEffect(tx, line, &row, effect, s.TimeOf(tx)))
 	})
 	if err != nil {
 		return Answer{}, err
 	}
-	if row.Case == nil { // The person is everything.
-		return s.viewer(c).call(&WholeCall{CallRow: row})
+	if row.Case == nil && row.PersonRow != nil { // The person is everything.
+		answer, err = s.viewer(c).call(&WholeCall{CallRow: row})
+	} else {
+		answer, _, err = s.committedCall(ctx, c, row)
 	}
-	answer, _, err = s.committedCall(ctx, c, row)
+	answer.Effect = effect
 	return answer, err
+}
+
+// noteCompletion keeps with a call the user of its completion, the effect on the person and the checks that the
+// organization requires. mayBeMarked reports whether there are such checks, or were.
+func noteCompletion(
+	tx Tx,
+	row *CallRow,
+	call *apitype.Call,
+	user *apitype.UUID,
+) (effect apitype.ResultEffect, mayBeMarked bool, err error) {
+	if effect, err = effectOf(tx, row, call); err != nil {
+		return "", false, err
+	}
+	required, err := requiredChecks(tx, row, call)
+	if err != nil {
+		return "", false, err
+	}
+	row.CompletedBy = user
+	err = revise("call", &row.Private, func(private *callPrivate) {
+		private.CompletedBy = user
+		private.Effect = effect
+		mayBeMarked = len(required)+len(private.RequiredChecks) > 0
+		private.RequiredChecks = required
+	})
+	return effect, mayBeMarked, err
 }
 
 // callReferences checks what a creation names, and is the person. What is unknown reads
@@ -463,21 +499,8 @@ func (s *Service) CompleteCall(
 			effect = private.Effect
 			return false, err
 		}
-		effect, err = effectOf(tx, row, call)
-		if err != nil {
-			return false, err
-		}
-		required, err := requiredChecks(tx, row, call)
-		if err != nil {
-			return false, err
-		}
-		row.CompletedBy = request.UserUUID
-		return true, revise("call", &row.Private, func(private *callPrivate) {
-			private.CompletedBy = request.UserUUID
-			private.Effect = effect
-			mayBeMarked = len(required)+len(private.RequiredChecks) > 0
-			private.RequiredChecks = required
-		})
+		effect, mayBeMarked, err = noteCompletion(tx, row, call, request.UserUUID)
+		return true, err
 	}
 	ended := func(tx Tx, row *CallRow, call apitype.Call, now apitype.Time) error {
 		if err := s.onCallEnded(tx, row, call, request.UserUUID, now); err != nil {

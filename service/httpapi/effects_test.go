@@ -111,3 +111,57 @@ func TestEffectsOfResults(t *testing.T) {
 		}
 	})
 }
+
+// A program that reports an ended call creates it as completed: the effect of the result is stored as by a completion,
+// if the account may complete calls. A file of old calls, by an importer, changes no donor.
+// Promise S78: the effect of a result is stored with the completion.
+func TestEffectsOfReportedCalls(t *testing.T) {
+	const number = "+31612345678"
+	onEngines(t, func(t *testing.T, f *floor) {
+		f.setRules(apitype.OrganizationSettings{
+			Results: map[apitype.CallType][]apitype.ResultChoice{apitype.AllTypes: {
+				{Code: "stop", Effect: new(apitype.EffectOptOut)},
+				{Code: "died", Effect: new(apitype.EffectNoContact)},
+			}},
+			RequiredChecks: map[apitype.CallType][]string{apitype.CallVerification: {"objection"}},
+		})
+		role := func(name string) string {
+			named, _ := service.RoleNamed(name)
+			return f.Token(servicetest.For(f.organization), servicetest.May(named.Permissions...))
+		}
+		missing := func() int { return len(page(t, f.Do(f.token, "GET", "/fundesk/v1/calls/missing-checks", "")).Edges) }
+		no := new(false)
+		for _, test := range []struct {
+			role, status, code, effect string
+			want                       optIns
+			marked                     bool
+		}{
+			{"agent", "completed", "stop", "opt-out", optIns{Phone: no}, true},
+			{"back-office", "completed", "died", "no-contact", optIns{Phone: no, Email: no, Mail: no, SMS: no}, true},
+			{"agent", "completed", "other", "", optIns{}, true},
+			{"importer", "completed", "stop", "", optIns{}, false},
+			{"agent", "requested", "", "", optIns{}, false},
+		} {
+			name := test.role + ", " + test.status + ", " + test.code
+			person := f.donor(number)
+			marks, result := missing(), ""
+			if test.code != "" {
+				result = fmt.Sprintf(`,"result":{"resultCode":%q}`, test.code)
+			}
+			answer := f.Do(role(test.role), "POST", "/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":%q,"status":%q%s,
+				"externalMetadata":{"applicationName":"dialer"}}`, person, apitype.NewTime(f.Clock.Now()), test.status, result))
+			if got := answer.Header.Get("Fundesk-Effects"); answer.Status != 201 || got != test.effect {
+				t.Errorf("%s: got %d %s with the effect %q, want %q", name, answer.Status, answer.Body, got, test.effect)
+			}
+			var shown struct{ Person optIns }
+			answer.Decode(&shown)
+			var after optIns
+			f.Do(f.token, "GET", "/api/v1/persons/"+person.String(), "").Decode(&after)
+			servicetest.Same(t, name+": the donor", test.want, after)
+			servicetest.Same(t, name+": the donor of the answer", test.want, shown.Person)
+			servicetest.Same(t, name+": the number is blocked", test.effect == "opt-out", f.isBlocked(number))
+			servicetest.Same(t, name+": the call is marked", test.marked, missing() > marks)
+			f.optIn(person, "true")
+		}
+	})
+}
