@@ -3,9 +3,12 @@ package httpapi_test
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/servicetest"
 )
@@ -117,4 +120,23 @@ func TestFailingEntryIsCut(t *testing.T) {
 	if answer.Status != 400 || strings.Count(string(answer.Body), "é") != 1000 {
 		t.Errorf("got %d with %d characters, want 1000", answer.Status, strings.Count(string(answer.Body), "é"))
 	}
+}
+
+// The page of the API has a row for each extension that is announced, and for no other.
+func TestPageNamesExtensions(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/api.md")
+	servicetest.Check(t, err)
+	_, table, _ := strings.Cut(string(page), "| extension | what it adds |\n|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	var rows []string
+	for line := range strings.Lines(table) {
+		rows = append(rows, strings.Split(line, "`")[1])
+	}
+	h := servicetest.New(t)
+	var announced apitype.Extensions
+	h.Do(h.Token(servicetest.May(service.PersonsErase)), http.MethodGet, "/fundesk/v1", "").Decode(&announced)
+	slices.Sort(announced.Extensions)
+	slices.Sort(rows)
+	servicetest.Same(t, "docs/api.md", announced.Extensions, rows)
 }
