@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +22,8 @@ const (
 	terminalRows    = 10_000
 	terminalPersons = 7_000 // They have more calls than that.
 	terminalRest    = 3 * time.Second
+	terminalKeys    = 300 // So many keys are timed, each a while after the frame before.
+	terminalIdle    = 50 * time.Millisecond
 )
 
 // terminal is the memory of the terminal interface with many rows of a real service, compared with the least program of
@@ -62,8 +65,14 @@ func (p programs) terminal() (err error) {
 	if err != nil {
 		return err
 	}
+	waits, err := own.keyToFrame(terminalKeys)
+	if err != nil {
+		return err
+	}
 	row("terminal with "+thousands(terminalRows)+" calls", fmt.Sprintf("%.1f MB, %.1f at most", now, most),
 		fmt.Sprintf("hello %.1f MB", least), now/least, "≤ 25 MB")
+	fmt.Printf("| key to frame, median; p99 of %d keys | %s; %s |  |  | ≤ 6; ≤ 12 ms |\n",
+		len(waits), ms(waits[len(waits)/2]), ms(waits[len(waits)*99/100]))
 	return nil
 }
 
@@ -157,6 +166,30 @@ func (s *screen) loadRows(want int) error {
 		}
 	}
 	return fmt.Errorf("the terminal interface shows %q calls, want %d", last, want)
+}
+
+// keyToFrame presses keys that move the cursor, and returns how long each waited for what it draws, the shortest first.
+func (s *screen) keyToFrame(keys int) ([]time.Duration, error) {
+	var waits []time.Duration
+	for i := range keys {
+		key := "k"
+		if i%2 == 1 {
+			key = "j"
+		}
+		s.quiet(terminalIdle)
+		started := time.Now()
+		if _, err := s.file.WriteString(key); err != nil {
+			return nil, err
+		}
+		text, isAlive := <-s.drawn
+		if !isAlive {
+			return nil, errors.New("the terminal interface has ended")
+		}
+		waits = append(waits, time.Since(started))
+		_, _ = s.shown.Write([]byte(text))
+	}
+	slices.Sort(waits)
+	return waits, nil
 }
 
 // memory returns the present and the highest memory of the program, in MB.
