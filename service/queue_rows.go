@@ -31,8 +31,7 @@ type LeaseRow struct {
 	Owner       apitype.UUID
 	Type        apitype.CallType
 	Language    string
-	KeptFor     *apitype.UUID // The user of the deferral that the claim used up.
-	DueReason   *string       // The reason of that deferral.
+	KeptFor     *apitype.UUID // The user of the deferral that the claim used up. Reason and DueAt are of it, too.
 	IsReplacing bool          // Of a new one: the row of its donor has a claim that expired.
 	EndedAt     *apitype.Time
 	EndedBy     LeaseEnd // Empty for a claim.

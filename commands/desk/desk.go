@@ -335,6 +335,9 @@ func (l *lineDesk) tellCall() {
 	for _, warning := range l.day.Card.Warnings(*call) {
 		l.say("warning: %s", warning)
 	}
+	if reason := l.day.Card.CallbackReason(); reason != "" {
+		l.say("callback: %s", reason)
+	}
 	if notes := l.day.Form.NextNotes(); notes != "" {
 		l.say("note for you: %s", onOneLine(notes))
 	}

@@ -162,7 +162,7 @@ func TestRestLeavesOtherContacts(t *testing.T) {
 	})
 }
 
-// TestReasonOfACallback keeps what a callback is about until it is taken.
+// TestReasonOfACallback keeps the reason of a callback, and gives it with the lease to the agent who takes the call.
 func TestReasonOfACallback(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		me := f.users[0]
@@ -199,6 +199,18 @@ func TestReasonOfACallback(t *testing.T) {
 		f.want(204, "POST", "/fundesk/v1/queue/leases/"+lease.LeaseUUID.String()+"/release", later(`,"reason":"dinner"`))
 		if got := reason(f.token); got == nil || *got != "dinner" {
 			t.Errorf("got %v, want the reason of the release", got)
+		}
+
+		_, lease, _ = f.choose(me, call)
+		if lease.Reason == nil || *lease.Reason != "dinner" {
+			t.Errorf("got %v in the lease, want the reason", lease.Reason)
+		}
+		if list := string(f.Do(f.token, http.MethodGet, "/fundesk/v1/queue/leases", "").Body); strings.Contains(list, "dinner") {
+			t.Errorf("the list of leases shows the reason: %s", list)
+		}
+		f.token = f.Token(servicetest.May(service.CallsRead, service.CallsAttempt))
+		if _, lease, _ := f.choose(me, call); lease.Reason != nil {
+			t.Errorf("got %q in a lease without persons:read, want none", *lease.Reason)
 		}
 	})
 }

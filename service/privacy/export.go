@@ -170,7 +170,7 @@ func (e *Export) queue(ctx context.Context, out *exportWriter) {
 	out.list("deferrals", "deferral", func() error {
 		for _, lease := range e.kept.Leases { // A pause restores the deferral of a claim.
 			if lease.EndedAt == nil && lease.DueAt != nil {
-				out.item(exportDeferral{lease.CallUUID, *lease.DueAt, lease.KeptFor, lease.DueReason})
+				out.item(exportDeferral{lease.CallUUID, *lease.DueAt, lease.KeptFor, lease.Reason})
 			}
 		}
 		return waiting(func(row service.QueueRow) {

@@ -217,7 +217,7 @@ func deferralOf(lease service.LeaseRow) func(*service.QueueRow) bool {
 	return func(row *service.QueueRow) bool {
 		isDue := row.Call == lease.CallUUID && lease.DueAt != nil
 		if isDue {
-			row.DueAt, row.KeptFor, row.DueReason = lease.DueAt, lease.KeptFor, lease.DueReason
+			row.DueAt, row.KeptFor, row.DueReason = lease.DueAt, lease.KeptFor, lease.Reason
 		}
 		return isDue
 	}

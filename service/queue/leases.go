@@ -64,7 +64,7 @@ func (q *Queue) Lease(
 	}
 	var pause *apitype.PauseReason
 	err = q.rules.Read(ctx, service.ReadRecord, "read what was leased", func(r service.Reader) error {
-		leases, err := named(r, t.leases)
+		leases, err := named(r, c, t.leases)
 		if err != nil {
 			return err
 		}
@@ -237,7 +237,7 @@ func (q *Queue) Extend(
 		return service.Answer{}, err
 	}
 	err = q.rules.Read(ctx, service.ReadRecord, "read the user of the lease", func(r service.Reader) error {
-		leases, err := named(r, []service.LeaseRow{lease})
+		leases, err := named(r, c, []service.LeaseRow{lease})
 		if err != nil {
 			return err
 		}

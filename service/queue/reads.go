@@ -167,7 +167,10 @@ func (q *Queue) Leases(ctx context.Context, c service.Caller, o apitype.QueueLea
 			if err != nil {
 				return all, err
 			}
-			if all.Leases, err = named(r, rows); err != nil || o.PersonUUID == nil || !c.May(service.PersonsRead) {
+			for i := range rows {
+				rows[i].Reason = nil // As the notes, it is for the user that works on the call.
+			}
+			if all.Leases, err = named(r, c, rows); err != nil || o.PersonUUID == nil || !c.May(service.PersonsRead) {
 				return all, err
 			}
 			all.NumberBlocked, err = q.numberBlocked(r, *o.PersonUUID, c.Scope)

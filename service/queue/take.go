@@ -204,9 +204,10 @@ func (t *taking) newLease(row service.QueueRow, ordinal int) service.LeaseRow {
 		Lease: apitype.Lease{
 			LeaseUUID: apitype.NewUUID(), CallUUID: row.Call, UserUUID: t.request.UserUUID,
 			TakenAt: t.now, ExpiresAt: apitype.NewTime(t.now.Add(t.request.Lease())), DueAt: row.DueAt, Note: row.Note,
+			Reason: row.DueReason,
 		},
 		Account: t.c.UUID, Request: t.request.RequestUUID, Ordinal: ordinal,
-		Person: row.Person, Owner: row.Owner, Type: row.Type, Language: row.Language, KeptFor: row.KeptFor, DueReason: row.DueReason,
+		Person: row.Person, Owner: row.Owner, Type: row.Type, Language: row.Language, KeptFor: row.KeptFor,
 		IsReplacing: row.LeasedUntil != nil,
 	}
 	if !t.request.Ahead {
@@ -228,7 +229,7 @@ func (q *Queue) takeAnswer(ctx context.Context, t *taking) (answer service.Answe
 		if err != nil || pause != nil {
 			return err
 		}
-		leases, err := named(r, t.leases)
+		leases, err := named(r, t.c, t.leases)
 		if err != nil {
 			return err
 		}
@@ -303,11 +304,14 @@ func (q *Queue) appendLease(dst []byte, c service.Caller, r service.Reader, leas
 	return service.AppendWith(dst, head, "call", call.JSON), err
 }
 
-// named returns leases as they are sent, with the names of their users.
-func named(r service.Reader, rows []service.LeaseRow) ([]apitype.Lease, error) {
+// named returns leases as they are sent to a caller, with the names of their users.
+func named(r service.Reader, c service.Caller, rows []service.LeaseRow) ([]apitype.Lease, error) {
 	leases, users := make([]apitype.Lease, len(rows)), make([]apitype.UUID, len(rows))
 	for i, row := range rows {
 		leases[i], users[i] = row.Sent(), row.UserUUID
+		if !c.May(service.PersonsRead) {
+			leases[i].Reason = nil
+		}
 	}
 	names, err := r.UserNames(users)
 	for i := range leases {

@@ -53,7 +53,7 @@ func endedDest(l *service.LeaseRow) []any {
 func leaseValues(l service.LeaseRow) []any { return claimDest(&l) }
 
 func claimDest(l *service.LeaseRow) []any {
-	return append(leaseDest(l), &l.Language, nullUUIDDest{&l.KeptFor}, &l.DueReason)
+	return append(leaseDest(l), &l.Language, nullUUIDDest{&l.KeptFor}, &l.Reason)
 }
 
 // ineligibleUntil makes all calls of a person ineligible until a time, and uses the deferral of one of them
@@ -188,7 +188,7 @@ const (
 )
 
 func leaseNotedDest(l *service.LeaseRow) []any {
-	return append(endedDest(l), &l.Note, nullUUIDDest{&l.KeptFor}, &l.DueReason)
+	return append(endedDest(l), &l.Note, nullUUIDDest{&l.KeptFor}, &l.Reason)
 }
 
 // mostPause is how long a pause lasts at most, in milliseconds.

@@ -23,6 +23,11 @@ type callbacks struct {
 	rung  map[apitype.UUID]time.Time // The time of those that have rung.
 }
 
+// has reports whether a call is among the callbacks.
+func (c callbacks) has(call apitype.UUID) bool {
+	return slices.ContainsFunc(c.all, func(d apitype.Deferral) bool { return d.CallUUID == call })
+}
+
 // Callbacks returns the agent's own callbacks, the earliest first.
 func (d *Day) Callbacks() []apitype.Deferral { return d.callbacks.all }
 
@@ -96,7 +101,13 @@ func (d *Day) reasonOf(call apitype.UUID) string {
 }
 
 // CallbackReason returns why the donor on the Desk wanted to be called back, or an empty text.
-func (k *Card) CallbackReason() string { return k.day.callbackReason }
+func (k *Card) CallbackReason() string {
+	l := k.day.leases.leaseOf(k.day.Call.UUID)
+	if l != nil && l.Reason != nil {
+		return *l.Reason
+	}
+	return k.day.callbackReason
+}
 
 // AskCallbacks lists the agent's callbacks, to open one.
 func (q *Questions) AskCallbacks() Answer {

@@ -1,13 +1,17 @@
 package desk_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // Each Desk of an agent says once that a callback comes.
@@ -33,5 +37,74 @@ func TestCallbackIsToldOncePerDesk(t *testing.T) {
 		if got := strings.Count(strings.Join(a.told, "\n"), "after work"); got != 1 {
 			t.Errorf("Desk %d told of the callback %d times, want once: %q", i, got, a.told)
 		}
+	}
+}
+
+// The list of callbacks follows what becomes of a callback's call, and the queue follows a pause that gives it back.
+func TestCallbacksFollowTheirCall(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 5)
+	f.user = new(apitype.NewUUID())
+	due := apitype.NewTime(f.Clock.Now().Add(time.Minute))
+	f.must(http.MethodPut, "/fundesk/v1/queue/calls/"+f.calls[4].String()+"/later",
+		fmt.Sprintf(`{"notBefore":%q,"userUuid":%q,"reason":"after work"}`, due, *f.user))
+	a := f.agent(t.TempDir())
+	if len(a.Callbacks()) != 1 {
+		t.Errorf("at the start: got the callbacks %v, want one", a.Callbacks())
+	}
+	f.Clock.Advance(2 * time.Minute)
+	a.perform(a.Next())
+	if a.Call == nil || a.Call.UUID != f.calls[4] || a.Card.CallbackReason() != "after work" {
+		t.Fatalf("got the call %v for %q, want the one that is due", a.Call, a.Card.CallbackReason())
+	}
+
+	a.perform(a.Pause(apitype.PauseLunch))
+	if next := a.Offers(1); len(next) != 1 || next[0].ID != f.calls[4] || len(a.Callbacks()) != 1 {
+		t.Errorf("in the pause: got %v next and the callbacks %v, want the callback", next, a.Callbacks())
+	}
+	a.perform(a.EndPause())
+
+	a.perform(a.Next())
+	a.perform(a.Skip())
+	if a.Call == nil || a.Call.UUID == f.calls[4] || len(a.Callbacks()) != 0 {
+		t.Errorf("after a skip: got the call %v and the callbacks %v, want another one and none", a.Call, a.Callbacks())
+	}
+
+	f.must(http.MethodPut, "/fundesk/v1/queue/calls/"+f.calls[4].String()+"/later",
+		fmt.Sprintf(`{"notBefore":%q,"userUuid":%q}`, f.Clock.Now().Format(time.RFC3339), *f.user))
+	a.pollFor(6 * time.Minute)
+	if len(a.Callbacks()) != 1 {
+		t.Fatalf("got the callbacks %v, want the new one", a.Callbacks())
+	}
+	a.perform(a.Take(f.calls[4]))
+	a.perform(a.NotReached())
+	a.sendHeld()
+	if len(a.Callbacks()) != 0 {
+		t.Errorf("after an attempt: got the callbacks %v, want none", a.Callbacks())
+	}
+}
+
+// The card names the reason of a callback, whoever made it and for whichever agent, also on a Desk that starts with it.
+func TestCardNamesTheReasonOfACallback(t *testing.T) {
+	t.Parallel()
+	for name, user := range map[string]*apitype.UUID{"for the agent": new(apitype.NewUUID()), "for anybody": nil} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFloor(t, 3)
+			f.user = cmp.Or(user, new(apitype.NewUUID()))
+			body, err := json.Marshal(apitype.DeferRequest{
+				NotBefore: new(apitype.NewTime(f.Clock.Now().Add(time.Minute))),
+				UserUUID:  user,
+				Reason:    new("after work"),
+			})
+			servicetest.Check(t, err)
+			f.must(http.MethodPut, "/fundesk/v1/queue/calls/"+f.calls[2].String()+"/later", string(body))
+			f.Clock.Advance(2 * time.Minute)
+			a := f.agent(t.TempDir())
+			a.perform(a.Next())
+			if a.Call == nil || a.Call.UUID != f.calls[2] || a.Card.CallbackReason() != "after work" {
+				t.Errorf("got the call %v for %q, want the callback and its reason", a.Call, a.Card.CallbackReason())
+			}
+		})
 	}
 }

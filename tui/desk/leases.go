@@ -121,6 +121,7 @@ func (d *Day) onDiscovered(found discovered, err error) {
 	d.leases.held = append(d.leases.held, found.adopted...)
 	if found.has {
 		d.leases.readQueue()
+		d.readCallbacks()
 		d.readCodes()
 	} else {
 		d.queue.walk()
@@ -287,7 +288,11 @@ func (s *leases) releaseLease(call apitype.UUID) {
 	}
 	do(&s.events, "lease released", func(ctx context.Context) (any, error) {
 		return nil, s.Client.Queue.Release(ctx, id, apitype.DeferRequest{})
-	}, func(any, error) {}) // A lease that cannot be released expires.
+	}, func(any, error) { // A lease that cannot be released expires.
+		if s.day.callbacks.has(call) {
+			s.day.readCallbacks()
+		}
+	})
 }
 
 // hold adds the lease of an opened call. The latest reading replaces an earlier lease.

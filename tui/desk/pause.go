@@ -189,6 +189,7 @@ func (d *Day) showPause(reason apitype.PauseReason, since apitype.Time) {
 	d.leave()
 	d.Wanted, d.NoneLeft = false, false
 	d.endLeases()
+	d.leases.readQueue() // It has the call again that was on the Desk.
 }
 
 // onOwnState takes in the state that the service has for the agent, which another Desk may have set. It was asked for

@@ -501,8 +501,12 @@ func (d *Day) onOutcome(e outbox.Event) {
 			d.leases.endLease(l.LeaseUUID) // The change has ended it: the agent has opened the call again.
 			d.unleased = l.CallUUID
 		}
-		if d.Accepted[e.Entry.Op]++; e.Entry.Op == apiclient.OpDeferCall {
+		d.Accepted[e.Entry.Op]++
+		isDeferred := e.Entry.Op == apiclient.OpDeferCall
+		if isDeferred {
 			d.leases.onDeferred(e.Entry)
+		}
+		if isDeferred || d.callbacks.has(e.Entry.UUID) {
 			d.readCallbacks()
 		}
 	}
