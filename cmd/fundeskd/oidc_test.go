@@ -151,6 +151,18 @@ func TestUserSubject(t *testing.T) {
 		t.Errorf("got %d %s without an issuer, want %d that names the flag", code, errs, exitUsage)
 	}
 	of := []string{"--oidc-issuer", provider.URL}
+	for word, args := range map[string][]string{
+		"257 bytes":   append([]string{strings.Repeat("é", 128) + "a"}, of...),
+		"a blank":     append([]string{"anneke "}, of...),
+		`"ann\neke"`:  append([]string{"ann\neke"}, of...),
+		"plain http":  {"anneke", "--oidc-issuer", "http://login.example"},
+		"must be as ": {"anneke", "--oidc-issuer", "login.example"},
+	} {
+		code, _, errs := e.run("", append([]string{"user", "set", id, "--subject"}, args...)...)
+		if code != exitUsage || !strings.Contains(errs, word) {
+			t.Errorf("%q: got %d %s, want %d and %q", args, code, errs, exitUsage, word)
+		}
+	}
 	e.done("", append([]string{"user", "set", id, "Anneke", "--subject", "anneke"}, of...)...)
 	code, _, errs := e.run("", append([]string{"user", "set", joost, "--subject", "anneke"}, of...)...)
 	if code != exitFailure || !strings.Contains(errs, "is that of user "+id+" (Anneke)") {

@@ -177,6 +177,9 @@ func (p *program) subjectOf(sub, issuer string) (*apitype.UUID, error) {
 	if issuer == "" {
 		return nil, usage("--subject needs --oidc-issuer URL, or FUNDESKD_OIDC_ISSUER")
 	}
+	if err := signin.CheckSubject(issuer, sub); err != nil {
+		return nil, usage("--subject of %s: %w", issuer, err)
+	}
 	subject := signin.SubjectOf(issuer, sub)
 	return &subject, nil
 }

@@ -22,6 +22,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4"
@@ -262,6 +263,20 @@ func (p *Provider) Explain(ctx context.Context, token string, now time.Time) (pe
 // SubjectOf returns the digest of an issuer and the sub of its tokens. It is the same in each database.
 func SubjectOf(issuer, sub string) apitype.UUID {
 	return apitype.UUID(uuid.NewSHA1(uuid.NameSpaceURL, []byte(issuer+"\n"+sub)))
+}
+
+// CheckSubject refuses an issuer or a sub that no accepted token has, such as one that was copied with a blank.
+func CheckSubject(issuer, sub string) error {
+	if err := checkIssuer(issuer); err != nil {
+		return err
+	}
+	if sub == "" || len(sub) > maxSubject {
+		return fmt.Errorf("the sub has %d bytes, and 1 to %d are accepted", len(sub), maxSubject)
+	}
+	if strings.TrimSpace(sub) != sub || strings.ContainsFunc(sub, unicode.IsControl) {
+		return fmt.Errorf("the sub %q begins or ends with a blank, or has a control character", sub)
+	}
+	return nil
 }
 
 // checkType refuses tokens of another purpose, such as those of a logout.
