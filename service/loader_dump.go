@@ -43,6 +43,9 @@ func (l *loader) row(row LoadedRow) error {
 	if !l.keyed {
 		return &Error{Kind: Invalid, Detail: "rows of a dump come after its key"}
 	}
+	if err := l.otherBlocks(row); err != nil {
+		return err
+	}
 	if len(l.dumped) > 0 && (l.dumped[0].Table != row.Table || len(l.dumped) == loadBatch) {
 		if err := l.saveDumped(); err != nil {
 			return err
@@ -50,6 +53,26 @@ func (l *loader) row(row LoadedRow) error {
 	}
 	l.dumped = append(l.dumped, row)
 	return nil
+}
+
+// otherBlocks refuses the key of a dump's blocked numbers if the database has blocked some under another key: only one
+// key can be kept, and the blocks of the other would hold for no number.
+func (l *loader) otherBlocks(row LoadedRow) error {
+	var name, value string
+	if row.Table != "settings" || json.Unmarshal(row.Values["name"], &name) != nil || name != BlockKeySetting {
+		return nil
+	}
+	known, err := l.tx.Setting(BlockKeySetting)
+	if err != nil || known == "" {
+		return err
+	}
+	if json.Unmarshal(row.Values["value"], &value) == nil && value == known {
+		return nil
+	}
+	return &Error{
+		Kind:   Conflict,
+		Detail: "the database has blocked numbers of its own, and those of the dump would be lost: load into an empty one",
+	}
 }
 
 func (l *loader) saveDumped() error {

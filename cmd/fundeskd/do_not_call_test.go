@@ -51,3 +51,46 @@ func TestDoNotCallCommands(t *testing.T) {
 		}
 	}
 }
+
+// A dump brings its blocked numbers, or is refused: a database that has blocked numbers of its own cannot read those of
+// another one.
+func TestDumpMovesBlocks(t *testing.T) {
+	t.Parallel()
+	const number = "+31612345678"
+	block := func(e environment, number string) {
+		t.Helper()
+		var organization struct{ UUID string }
+		e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
+		var state apitype.NumberState
+		e.must(&state, "", "do-not-call", "add", number, "--organization", organization.UUID)
+	}
+	isBlocked := func(e environment, number string) bool {
+		t.Helper()
+		var state apitype.NumberState
+		e.must(&state, "", "do-not-call", "check", number)
+		return state.Blocked
+	}
+	from := newEnvironment(t)
+	block(from, number)
+	_, dump, _ := from.run("", "dump", "-")
+	for _, more := range [][]string{nil, {"--skip-existing"}} {
+		empty := newEnvironment(t)
+		code, _, errs := empty.run(dump, append([]string{"load", "-"}, more...)...)
+		if code != 0 || !isBlocked(empty, number) {
+			t.Errorf("%s into an empty database: got exit code %d, %s and the number not blocked", more, code, errs)
+		}
+		used := newEnvironment(t)
+		block(used, "+31687654321")
+		code, _, errs = used.run(dump, append([]string{"load", "-"}, more...)...)
+		if code == 0 || !strings.Contains(errs, "blocked numbers of its own") {
+			t.Errorf("%s into a database with blocks: got exit code %d and %s, want a refusal", more, code, errs)
+		}
+		if isBlocked(used, number) || !isBlocked(used, "+31687654321") {
+			t.Error("the refused dump changed the blocks")
+		}
+	}
+	code, _, errs := from.run(dump, "load", "-", "--skip-existing")
+	if code != 0 || !isBlocked(from, number) {
+		t.Errorf("the same dump again: got exit code %d and %s", code, errs)
+	}
+}
