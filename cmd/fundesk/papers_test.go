@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"fundesk/service"
 	"fundesk/service/servicetest"
 )
 
@@ -102,6 +104,44 @@ func TestPagesRunWithTheRolesThatTheyName(t *testing.T) {
 			h.must(t, "set -euo pipefail\nexport FUNDESK_PROFILE=mine\n"+text)
 		})
 	}
+}
+
+// TestTutorialRunsWithItsRoles runs the commands of the tutorial with accounts of the roles that it names: those that
+// create records as an importer, and all others as a consumer.
+func TestTutorialRunsWithItsRoles(t *testing.T) {
+	servicetest.Slow(t)
+	t.Parallel()
+	need(t, "bash", "curl", "jq")
+	const page = "docs/integrator/tutorial.md"
+	h := newHome(t)
+	var script strings.Builder
+	for _, role := range []string{"importer", "consumer"} {
+		if !strings.Contains(documents(t)[page], "`"+role+"`") {
+			t.Errorf("the page does not name the role %s", role)
+		}
+		named, _ := service.RoleNamed(role)
+		permissions, err := json.Marshal(named.Permissions)
+		servicetest.Check(t, err)
+		fmt.Fprintf(&script, `%s() { FUNDESK_TOKEN=$(curl -sS --fail-with-body -X POST "$FUNDESK_BASE_URL/sandbox/token" `+
+			`-d '{"permissions":%s}' | jq -r .token); printf 'header = "Authorization: Bearer %%s"\n' "$FUNDESK_TOKEN" > curlrc; }`+"\n",
+			role, permissions)
+	}
+	for i, block := range fence.FindAllStringSubmatch(documents(t)[page], -1) {
+		if block[1] != "sh" {
+			continue
+		}
+		creates := "/api/v1/persons\" -d"
+		if strings.Contains(block[2], creates) {
+			block[2] = "importer\n" + block[2]
+		} else if i > 0 {
+			block[2] = "consumer\n" + block[2]
+		}
+		script.WriteString(strings.ReplaceAll(block[2], "\nfundesk call import", "\nimporter\nfundesk call import"))
+	}
+	if n := strings.Count(script.String(), "\nimporter\n"); n != 2 {
+		t.Errorf("got %d commands that create records, want 2", n)
+	}
+	h.must(t, "set -euo pipefail\n"+script.String())
 }
 
 func TestCommandsOfThePagesRun(t *testing.T) {
