@@ -42,9 +42,8 @@ import (
 // DefaultTimeout is the longest time for one request.
 const DefaultTimeout = 30 * time.Second
 
-// What a service can make the client keep in memory is bounded: by the size of a page and
-// of a single record in bytes, the records of one page, and the values of one record. The
-// largest page of careful services has a tenth of it.
+// These limits bound the memory that a service can make the client use: the bytes of a page and of a record, the
+// records of a page, and the values of a record. The largest page of careful services has a tenth of it.
 const (
 	maxPage    = 16 << 20
 	maxRecords = 100_000
@@ -78,7 +77,7 @@ type Options struct {
 	// decoded without it. For a record that is left out as a whole, it gets the reason and an empty place. It may be
 	// nil.
 	Omitted func(record, place string)
-	// Repaired is called for each answer in JSON with bytes that are no UTF-8. U+FFFD replaces them. It may be nil.
+	// Repaired is called for each answer in JSON with bytes that are not UTF-8. U+FFFD replaces them. It may be nil.
 	Repaired func()
 
 	Now   func() time.Time
@@ -246,7 +245,7 @@ func dialLoopback(ctx context.Context, network, address string) (net.Conn, error
 	return connection, err
 }
 
-// Identity returns a stable name of the account that is no secret: the subject of the token, or the account in the
+// Identity returns a stable name of the account that is not a secret: the subject of the token, or the account in the
 // options for a token without one, or else its TokenIdentity.
 func (c *Client) Identity(ctx context.Context) (string, error) {
 	name, isNamed, err := c.identity(ctx)
@@ -380,7 +379,7 @@ func (c *Client) ask(ctx context.Context) (string, error) {
 	if err != nil {
 		if known := asError(err); known != nil {
 			outer := *known
-			outer.Err = err // What was wrapped around it stays in reach.
+			outer.Err = err // The wrapping errors stay in the chain.
 			return "", &outer
 		}
 		return "", &Error{Kind: KindUnauthenticated, Message: err.Error(), Err: err}

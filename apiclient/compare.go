@@ -49,7 +49,7 @@ type tally struct {
 	elsewhere []string // The part of them that differs from the shown values.
 }
 
-// tally compares what was sent with the record, and both with what was shown before.
+// tally compares the sent values with the record, and both with the values shown before.
 func (j *judge) tally() (t tally) {
 	var seen map[string]string
 	isKnown := j.change.Seen != nil && json.Unmarshal(j.change.Seen, &seen) == nil
@@ -75,7 +75,7 @@ func (j *judge) tally() (t tally) {
 // SeenOf returns the values of a record for the fields that an update names, as [Change.Seen] has them: as
 // fingerprints, so that it contains no value. The record is a decoded one, or its JSON.
 func SeenOf(ch Change, record any) json.RawMessage {
-	text, _ := json.Marshal(record) // What is no JSON shows nothing.
+	text, _ := json.Marshal(record) // A value that is not JSON shows nothing.
 	var shown, sent map[string]any
 	if apitype.DecodeExact(text, &shown) != nil || apitype.DecodeExact(ch.Body, &sent) != nil {
 		return nil
@@ -166,9 +166,8 @@ func Shown(record map[string]any, path string) (value any, there bool) {
 	return Shown(inner, below)
 }
 
-// isShown reports whether a record shows what was sent. Unless the service is seen to keep
-// fractions of seconds, it may have cut or rounded a time: an attempt that is not recognised
-// would be counted twice.
+// isShown reports whether a record shows the sent value. Unless the service is seen to keep fractions of seconds, it
+// may have cut or rounded a time: an attempt that is not recognised would be counted twice.
 func isShown(path string, sent, shown any, keepsFractions bool) bool {
 	if IsSame(path, sent, shown) {
 		return true

@@ -16,8 +16,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// Feed reads the changes of a list since a time, in rounds of one or several processes. A Position has the place where
-// the next round begins.
+// Feed reads the changes of a list since a time, in rounds of one or several processes. A Position is the start of the
+// next round.
 type Feed struct {
 	Path  string
 	Query url.Values // The filters, except the time.
@@ -32,7 +32,7 @@ func (c *Collection[T, O]) Feed(o O, since string) Feed {
 	return Feed{Path: c.path, Query: c.query(o), Since: since}
 }
 
-// Position is the place where a feed goes on.
+// Position is the start of the next round of a feed.
 type Position struct {
 	After apitype.Time     `json:"after"`
 	Given map[string]Stamp `json:"written"` // The records that the overlap finds again, by UUID.
@@ -74,7 +74,7 @@ const maxAhead = 24 * time.Hour
 // From returns the reading of the feed that begins at a position.
 func (f Feed) From(p Position) *Round { return &Round{Feed: f, from: p, given: map[string]Stamp{}} }
 
-// Changes walks what a round finds that was not given before.
+// Changes yields the records of a round that were not yielded before.
 func Changes[T any](ctx context.Context, c *Client, r *Round, o AllOptions) iter.Seq2[Record[T], error] {
 	query := maps.Clone(r.Query)
 	if begin := r.begin(); !begin.IsZero() && r.Since != "" {

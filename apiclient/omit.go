@@ -18,7 +18,7 @@ type embedded interface {
 	SetPart(part any)
 }
 
-// omitting reads a record without what is not as the interface promises.
+// omitting reads a record without the parts that break the interface.
 type omitting struct {
 	options jsonv2.Options
 	at      string   // The place of the present value.
@@ -46,7 +46,7 @@ func decodeWithout[T any](raw []byte, failed error) (value T, omitted []string, 
 	return value, o.places, nil
 }
 
-// readPart reads an embedded part, or leaves it out. Of a list it leaves out what is bad.
+// readPart reads an embedded part, or leaves it out. From a list it leaves out unreadable elements.
 func (o *omitting) readPart(dec *jsontext.Decoder, part embedded) error {
 	if o.isRead {
 		o.isRead = false

@@ -80,7 +80,7 @@ func TestPagesThatBreakOff(t *testing.T) {
 	}
 }
 
-// The parts of a position may be absent or null; of another kind they are no position.
+// The parts of a position may be absent or null; of another kind they are not a position.
 func TestPositions(t *testing.T) {
 	t.Parallel()
 	type told struct {

@@ -31,7 +31,7 @@ const (
 type modelList struct {
 	records    []string // JSON.
 	tooLarge   []string // The uuids of records that no client reads.
-	nulls      int      // Elements that are no records, and are named after those.
+	nulls      int      // Elements that are not records, and are named after those.
 	most       int      // Records of a page. Zero means as many as the client asks for.
 	refuses    int      // Larger page sizes are refused. Zero means none.
 	tellsNext  bool

@@ -17,8 +17,8 @@ type pageInfo struct {
 
 var errPosition = errors.New("its pageInfo is of another kind")
 
-// readPosition reads a position. The first record waits for it, and a decoder for the type
-// would take longer to be made than all that is read with it.
+// readPosition reads a position. The first record waits for it, and making a decoder for the type would take longer
+// than the reading.
 func readPosition(dec *jsontext.Decoder) (info pageInfo, err error) {
 	if _, err := dec.ReadToken(); err != nil {
 		return info, errNotWhole
@@ -56,7 +56,7 @@ func readPosition(dec *jsontext.Decoder) (info pageInfo, err error) {
 // readCursor reads a cursor, which is empty if it is null.
 func readCursor(dec *jsontext.Decoder) (string, error) {
 	switch kind := dec.PeekKind(); kind {
-	case '"', 'n', 0: // What is no value at all is an error of the decoder.
+	case '"', 'n', 0: // What is not a value at all is an error of the decoder.
 		token, err := dec.ReadToken()
 		if err != nil || kind == 'n' {
 			return "", err

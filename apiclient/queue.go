@@ -141,8 +141,8 @@ func (s *QueueService) Work(
 	return ask[apitype.AgentWork](ctx, s, http.MethodGet, "/agents/"+user.String()+"/work", o.Query(), nil)
 }
 
-// SetState sets whether a user takes calls. A pause gives back what the user holds, except pending leases. Needs a
-// service that announces user-state.
+// SetState sets whether a user takes calls. A pause releases the leases of the user, except pending ones. It needs the
+// extension user-state.
 // PUT /fundesk/v1/queue/users/{uuid}/state
 func (s *QueueService) SetState(
 	ctx context.Context,

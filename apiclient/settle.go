@@ -9,7 +9,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// Outcome is the outcome of a change whose answer was lost.
+// Outcome is the outcome of a change with a lost answer.
 type Outcome int
 
 // The outcomes. Unknown is the zero value.
@@ -43,7 +43,7 @@ func (c *Client) readRecord(ctx context.Context, d *Delivery) Answer {
 		err = op.checkReading(answer, ch.UUID)
 	}
 	if e := asError(err); e != nil {
-		// After a conflict something has this UUID, and may be shown later.
+		// After a conflict a record has this UUID, and may be shown later.
 		isNotThere := op.Creates && e.Status == http.StatusNotFound && d.refused == 0
 		if isNotThere {
 			return Answer{IsRead: true, Outcome: NotLanded}
@@ -102,7 +102,7 @@ func (j *judge) isMoved() bool {
 	return j.revision != "" && j.change.Revision != "" && j.revision != j.change.Revision
 }
 
-// update judges by what is seen to have changed. A field that is not shown proves nothing.
+// update judges by the fields that have changed. A field that is not shown proves nothing.
 func (j *judge) update() Outcome {
 	t := j.tally()
 	switch {
@@ -118,7 +118,7 @@ func (j *judge) update() Outcome {
 		j.differ = t.elsewhere
 		return Conflict
 	case len(t.hidden) > 0 && (!j.isSent || len(t.foreign) > 0) && j.change.Revision != "" && j.revision != "":
-		j.differ = t.hidden // The record was changed, and whether in these cannot be seen.
+		j.differ = t.hidden // The record was changed, perhaps in these fields.
 		return Conflict
 	case !j.isSent:
 		return NotLanded
@@ -168,7 +168,7 @@ func (j *judge) attempt() Outcome {
 	return NotLanded
 }
 
-// move judges what ends a call: it carries its own time, by which it is recognised.
+// move judges a change that ends a call. The time of the change identifies it.
 func (j *judge) move() Outcome {
 	switch status, _ := j.record["status"].(string); apitype.CallStatus(status) {
 	case j.op.Moves:

@@ -70,7 +70,7 @@ func TestIsWord(t *testing.T) {
 	}
 }
 
-// Commas in strings are no values, even beside quotes.
+// Commas in strings are not values, even beside quotes.
 func TestValuesAreCountedOutsideOfStrings(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{

@@ -144,7 +144,7 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 	return whole, nil
 }
 
-// repair replaces each byte of an answer in JSON that is no UTF-8, such as an é in Latin-1, by U+FFFD. Programs that
+// repair replaces each byte of an answer in JSON that is not UTF-8, such as an é in Latin-1, by U+FFFD. Programs that
 // read our output would refuse such a byte.
 func (c *Client) repair(r *Response) {
 	if utf8.Valid(r.Body) || !r.isJSON() {
@@ -321,8 +321,7 @@ func grown(buffer []byte, limit int) []byte {
 	return append(make([]byte, 0, room), buffer...)
 }
 
-// isJSON reports whether an answer calls itself JSON; one without a type is taken for
-// what it looks like.
+// isJSON reports whether an answer has the type JSON, or has no type and looks like JSON.
 func (r *Response) isJSON() bool {
 	text := r.Header.Get("Content-Type")
 	if text == "" {

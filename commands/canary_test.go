@@ -80,7 +80,7 @@ func TestCanaries(t *testing.T) {
 				flags = ""
 			}
 			out, errs, _ := a.runWith(step.stdin, step.line+flags)
-			if strings.HasPrefix(step.line, "doctor") { // Its output is no data that was asked for.
+			if strings.HasPrefix(step.line, "doctor") { // Its output is not data that was asked for.
 				errs += out
 			}
 			for name, value := range canaries {

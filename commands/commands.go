@@ -184,7 +184,7 @@ func newRoot(s *cli.Session, args []string) *cobra.Command {
 	return root
 }
 
-// chosenEntry returns the first argument that is no flag, if it names a top-level command. "" builds the whole tree.
+// chosenEntry returns the first argument that is not a flag, if it names a top-level command. "" builds the whole tree.
 // For help and completion it returns the argument after.
 func chosenEntry(names []string) string {
 	if len(names) > 0 && strings.HasPrefix(names[0], "__complete") {

@@ -105,7 +105,7 @@ func (m *copyModel) must(args ...string) string {
 
 func (m *copyModel) pick(ids []string) string { return ids[m.random.IntN(len(ids))] }
 
-// step does one thing, by chance. A refused change is no fault of the copy.
+// step does one thing, by chance. A refused change is not a fault of the copy.
 func (m *copyModel) step(n int) {
 	switch kind := m.random.IntN(17); kind {
 	case 0, 1:

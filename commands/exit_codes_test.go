@@ -213,7 +213,7 @@ func TestErrorsAreClean(t *testing.T) {
 	}
 }
 
-// Other commands read identifiers, one a line. A value that is no identifier is not printed as one.
+// Other commands read identifiers, one a line. A value that is not an identifier is not printed as one.
 func TestNoIdentifier(t *testing.T) {
 	t.Parallel()
 	for _, uuid := range []string{`null`, `7`, `""`, `"` + testID + `\n` + testID + `"`} {

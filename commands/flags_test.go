@@ -49,7 +49,7 @@ func newFlagsService(t *testing.T) *flagsService {
 }
 
 // refusal is the status that a path asks for: /503/api/v1/calls, or a record 00000404-….
-// 000 is no answer at all.
+// 000 is not an answer at all.
 var refusal = regexp.MustCompile(`/(?:00000)?(000|[45]\d\d)[-/]`)
 
 func (f *flagsService) answer(w http.ResponseWriter, r *http.Request) {

@@ -18,8 +18,7 @@ type outputKind struct {
 	endless bool // It is printed as it comes, and never whole.
 }
 
-// The kinds of output. What prints nothing, or text for people, knows -o json and ndjson for
-// its errors.
+// The kinds of output. Commands that print nothing, or text for people, accept -o json and ndjson for their errors.
 var (
 	spoken  = outputKind{formats: []render.Format{render.JSON, render.NDJSON}}
 	value   = outputKind{formats: []render.Format{render.Table, render.TSV, render.JSON, render.NDJSON}}
@@ -103,8 +102,8 @@ func outputOf(cmd *cobra.Command) outputKind {
 	return spoken
 }
 
-// checkOutput refuses a format and columns that a command does not have: what is asked for is
-// never left out in silence.
+// checkOutput refuses a format or columns that a command does not have, so that nothing requested is left out in
+// silence.
 func checkOutput(s *cli.Session, cmd *cobra.Command) error {
 	kind := outputOf(cmd)
 	isWatched, err := cmd.Flags().GetBool("watch")

@@ -96,7 +96,7 @@ func TestHintsAreFollowed(t *testing.T) {
 	}
 }
 
-// follow brings the situation about and follows its hints, of which it returns the words.
+// follow creates the situation, follows its hints, and returns their words.
 func (s hintSituation) follow(t *testing.T, a, b string, tokens map[string]string) (followed []string) {
 	home := t.TempDir()
 	environment := map[string]string{"HOME": home}

@@ -174,7 +174,7 @@ func TestLaterKeepsANewerCallback(t *testing.T) {
 	}
 }
 
-// A service that does not announce it is sent no replaces, and is asked about all the same.
+// A service without the extension gets no replaces, but the question still comes.
 func TestLaterWithoutReplaces(t *testing.T) {
 	t.Parallel()
 	c := newCallbacks(t)
@@ -189,7 +189,7 @@ func TestLaterWithoutReplaces(t *testing.T) {
 	}
 }
 
-// A release with a time makes the callback also when its lease has ended, unless a newer one is there.
+// A release with a time makes the callback even if its lease has ended, unless there is a newer callback.
 func TestReleaseWithATimeAfterTheLease(t *testing.T) {
 	t.Parallel()
 	c := newCallbacks(t)

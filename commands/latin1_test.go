@@ -21,7 +21,7 @@ import (
 // unreadable is a text of records that latin1 sends as a byte of Latin-1.
 const unreadable = "QzQzQ"
 
-// latin1 is a service whose answers hold a byte that is no UTF-8.
+// latin1 is a service whose answers hold a byte that is not UTF-8.
 type latin1 struct{ http.Handler }
 
 func (h latin1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -33,7 +33,7 @@ func (h latin1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(bytes.ReplaceAll(recorded.Body.Bytes(), []byte(unreadable), []byte{0xe9}))
 }
 
-// Every command that prints a record replaces a byte that is no UTF-8, and says so once, without the record's text.
+// Every command that prints a record replaces a byte that is not UTF-8, and says so once, without the record's text.
 func TestAnswersInLatin1(t *testing.T) {
 	t.Parallel()
 	h := plain(t)
@@ -97,7 +97,7 @@ func TestAnswersInLatin1(t *testing.T) {
 	}
 }
 
-// A refusal in Latin-1 is read too, and a file that is no JSON stays as it is.
+// A refusal in Latin-1 is read too, and a file that is not JSON stays as it is.
 func TestOtherAnswersInLatin1(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -23,7 +23,7 @@ const (
 var oddWords = regexp.MustCompile(`(?i)\b(rings?|ringing|rung|rang|nobody|somebody|of yours|what waits|whoever|parted|told of|is told|are told|` +
 	`speaks? against|whole or absent|older than it may|sign that turns|put off|by and by|who rings)\b`)
 
-// Marks of a text that are no words, and sentences' ends.
+// Marks of a text that are not words, and sentences' ends.
 var (
 	codeBlocks   = regexp.MustCompile("(?ms)^ *```.*?^ *```$|^    .*?$|^<.*?>$|<!--.*?-->")
 	inlineCode   = regexp.MustCompile("`[^`]*`")

@@ -208,7 +208,7 @@ func TestApplyOfRowsThatNeedNoRevision(t *testing.T) {
 	}
 }
 
-// NDJSON of an export has its revisions in the records, and a pledge that moved on by itself is no mistake.
+// NDJSON of an export has its revisions in the records, and a pledge that moved on by itself is not a mistake.
 func TestApplyOfPledgesThatMovedOn(t *testing.T) {
 	t.Parallel()
 	e := newExported(t)
@@ -240,7 +240,7 @@ func TestApplyOfPledgesThatMovedOn(t *testing.T) {
 	}
 }
 
-// A cell that is empty in the file, and was filled in since, is no mistake of the file.
+// A cell that is empty in the file, and was filled in since, is not a mistake of the file.
 func TestApplyOfAnEmptyCellThatWasFilledIn(t *testing.T) {
 	t.Parallel()
 	e := newExported(t)

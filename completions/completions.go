@@ -27,7 +27,7 @@ const patience = time.Second
 // recent is the number of offered records.
 const recent = 100
 
-// Value is one value with what it means.
+// Value is one value with its description.
 type Value struct{ Value, Description string }
 
 // String returns the value in the form for shells: with its description after a tab.
@@ -48,8 +48,7 @@ type Source struct {
 // An asker retrieves values from the service.
 type asker func(context.Context, *apiclient.Client) ([]Value, error)
 
-// find answers within patience: what cannot be interrupted, such as a keyring that
-// hangs, is left behind.
+// find answers within patience. It abandons work that cannot be interrupted, such as a keyring that hangs.
 func (s Source) find(ctx context.Context, prefix string, ask asker) []string {
 	if s.Patience <= 0 {
 		s.Patience = patience

@@ -83,7 +83,7 @@ func pick[T any](table []localized[T], t tag) (value T) {
 func (l Locale) Amount(a apitype.Amount) string {
 	whole, fraction, _ := strings.Cut(a.Fixed(), ".")
 	digits := strings.TrimPrefix(whole, "-")
-	// A number that is no count of cents is shown as it was sent (1e-7).
+	// A number that is not a count of cents is shown as it was sent (1e-7).
 	if _, isCents := a.Cents(); l.amounts == (separators{}) || !isCents {
 		return a.Fixed()
 	}

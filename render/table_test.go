@@ -66,7 +66,7 @@ func TestWidthsAreDecidedByTheFirstRows(t *testing.T) {
 	}
 }
 
-// A cell of csv is quoted if it has to be. A safe one is no formula.
+// A cell of csv is quoted if it has to be. A safe one is not a formula.
 func TestCells(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

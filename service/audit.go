@@ -100,8 +100,7 @@ type AuditFilter struct {
 	Limit   int
 }
 
-// NoteRead adds the lines of what a caller is about to be shown of persons, where reads are noted.
-// What cannot be noted is not shown.
+// NoteRead adds the audit lines of a read that shows persons, if reads are audited. If it fails, nothing is shown.
 func (s *Service) NoteRead(ctx context.Context, lines ...AuditLine) error {
 	if !s.auditReads || len(lines) == 0 {
 		return nil
@@ -211,16 +210,14 @@ func (l AuditLine) By(user *apitype.UUID) AuditLine {
 	return l
 }
 
-// recordAudited adds the line of a change, which made one document of another; a new record had
-// none.
+// recordAudited adds an audit line that names the fields that differ. before is nil for a new record.
 func recordAudited(tx Tx, line AuditLine, before, after []byte) error {
 	line.Fields = changed(before, after)
 	return tx.Audit(line)
 }
 
-// changed names the members of a document that another one has otherwise, with commas between
-// them; a new document has none before, and its members that are not null are named. The record's
-// own identifier is not.
+// changed returns the names of the members that differ, separated by commas. For a new document these are the members
+// that are not null. It leaves out the record's own identifier.
 func changed(before, after []byte) string {
 	old := appendMembers(make([]docMember, 0, 48), "", before)
 	names := make([]string, 0, 48)
@@ -250,8 +247,8 @@ type docMember struct {
 	value []byte
 }
 
-// insideObjects are the objects whose members a line names one by one, because the interface defines them. Members of
-// other objects have names that the caller chose, which may be personal data.
+// insideObjects are the objects with members that a line names one by one, because the interface defines them. Members
+// of other objects have names that the caller chose, which may be personal data.
 var insideObjects = []string{"address", "mandate", "result"}
 
 // appendMembers appends the members of an object, in their order.

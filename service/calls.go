@@ -283,8 +283,8 @@ func noteCompletion(
 	return effect, mayBeMarked, err
 }
 
-// callReferences checks what a creation names, and is the person. What is unknown reads
-// like what the caller may not see. Spec gaps: R2, C10, C11.
+// callReferences checks the records that a creation names, and returns the person. An unknown record is refused like an
+// invisible one. Spec gaps: R2, C10, C11.
 func callReferences(r Tx, c Caller, request apitype.CreateCallRequest) (PersonRow, error) {
 	var v apitype.Violations
 	person, err := personToRefer(r, c, request.PersonUUID)
@@ -493,7 +493,7 @@ func (s *Service) CompleteCall(
 		if err != nil {
 			return false, err
 		}
-		if !changed { // A repeat answers what the first one did.
+		if !changed { // A repeat returns the answer of the first request.
 			var private callPrivate
 			err := decode("call", row.Private, &private)
 			effect = private.Effect

@@ -82,7 +82,7 @@ func blockNumbers(tx Tx, numbers []string, b Block, clock apitype.Time) error {
 	return refreshPersons(tx, persons, clock)
 }
 
-// refreshPersons carries over to the queue what it knows of some persons.
+// refreshPersons copies the fields of changed persons to the queue.
 func refreshPersons(tx Tx, ids []apitype.UUID, clock apitype.Time) error {
 	for _, id := range ids {
 		row, err := tx.Person(id, Scope{All: true})

@@ -10,7 +10,7 @@ import (
 // out when the call is completed, in the same transaction and for every client: an objection must not depend on the
 // program that recorded it. Spec gap: S78.
 
-// effectOf returns the effect that completing a call has on its person, or "" if it has none.
+// effectOf returns the effect that completing a call has on its person, or "".
 func effectOf(r Reader, row *CallRow, call *apitype.Call) (apitype.ResultEffect, error) {
 	result := call.Result.Pointer()
 	if result == nil || result.ResultCode == nil {

@@ -13,7 +13,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// A copy of the records is of an epoch: of another one it may hold what is gone, or lack what is there.
+// A copy of the records belongs to an epoch. In another epoch it may hold records that are gone, or lack existing ones.
 
 // epochSetting changes with a restore, a load, and a reset of the clock.
 const epochSetting = "epoch"
@@ -21,8 +21,8 @@ const epochSetting = "epoch"
 // changeEpoch begins another epoch.
 func changeEpoch(tx Tx) error { return tx.SetSetting(epochSetting, rand.Text()) }
 
-// ChangeEpoch begins another epoch for records that were put back. It raises their revisions: a change from now on would
-// otherwise have the revision of one that is lost, and a caller who read that one would overwrite it unnoticed.
+// ChangeEpoch begins another epoch for restored records, and raises their revisions. Otherwise a new change could get
+// the revision of a lost one, and a caller who read the lost one would overwrite it unnoticed.
 func (s *Service) ChangeEpoch(ctx context.Context) error {
 	return s.Write(ctx, WriteIsolated, "begin another epoch", func(tx Tx) error {
 		return errors.Join(tx.RaiseRevisions(lostRevisions()), changeEpoch(tx))

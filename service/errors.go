@@ -64,7 +64,7 @@ func notFound(kind string) error {
 	return &Error{Kind: NotFound, Detail: "there is no such " + kind}
 }
 
-// OrNotFound returns err, or notFound if the store has no such row.
+// OrNotFound turns ErrNoRow into a NotFound error. It returns any other error unchanged.
 func OrNotFound(err error, kind string) error {
 	if errors.Is(err, ErrNoRow) {
 		return notFound(kind)
@@ -104,7 +104,7 @@ func taken(kind string) error {
 	}
 }
 
-// described adds the operation to an error that is no refusal.
+// described adds the operation to an error that is not a refusal.
 func described(what string, err error) error {
 	if err == nil {
 		return nil

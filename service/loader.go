@@ -105,7 +105,7 @@ const loadBatch = 4_000
 type loader struct {
 	tx            Tx
 	now           apitype.Time
-	skip          bool // What is there already is passed over.
+	skip          bool // Skips existing records.
 	saved         Saved
 	organizations map[apitype.UUID]Organization
 	focusAreas    map[apitype.UUID]FocusArea

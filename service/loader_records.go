@@ -32,7 +32,7 @@ func (l *loader) person(p LoadedPerson) error {
 	return nil
 }
 
-// creation returns the request that creates the person, and what the interface could not have answered.
+// creation returns the request that creates the person, and the problems that no request could have.
 func (p LoadedPerson) creation(now apitype.Time) (r apitype.CreatePersonRequest, v apitype.Violations) {
 	if p.CreatedAt.IsZero() {
 		v.Add("/createdAt", "is required")

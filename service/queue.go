@@ -21,13 +21,13 @@ const (
 	queueMemory = 92 * 24 * time.Hour // How long leases that ended are kept.
 )
 
-// QueueRow is a call that waits, with what decides from when it may be given.
+// QueueRow is a waiting call, with the fields that decide when it may be offered.
 type QueueRow struct {
 	Call        apitype.UUID
 	Person      apitype.UUID
 	Owner       apitype.UUID // Owning organization of the person.
 	Type        apitype.CallType
-	Language    string // Of the person; empty when none is known.
+	Language    string // Of the person. Empty if unknown.
 	RequestedAt apitype.Time
 	Attempts    int
 	External    bool
@@ -70,7 +70,7 @@ func (q QueueRow) eligibleAt() *apitype.Time {
 	return &at
 }
 
-// refresh sets from when the call may be given, and reports whether that changed.
+// refresh sets the time from which the call may be offered, and reports whether it changed.
 func (q *QueueRow) refresh(now apitype.Time) (changed bool) {
 	at := q.eligibleAt()
 	ready := at != nil && !at.After(now.Time)
@@ -145,7 +145,7 @@ func (q QueueRow) StillEligible(tx Tx, rules *FloorRules, blockKey string, now a
 	q.refresh(now)
 	isCallable := rules.mayBeCalled(q, now)
 	if q.Ready && !isCallable && !isOther {
-		return false, nil // Its kind came to the queue since the kinds were read. The next look knows it.
+		return false, nil // Its kind is newer than the kinds that were read. The next reading has it.
 	}
 	if !q.Ready || !isCallable {
 		return false, cmp.Or(personChanged(tx, q.Person, person, now), pledgesChanged(tx, q.Person, q.Owner, now))
@@ -260,7 +260,7 @@ func lastContact(
 	return last
 }
 
-// personChanged carries over to the queue what it knows of a person.
+// personChanged copies the fields of a changed person to the queue.
 func personChanged(tx Tx, id apitype.UUID, person apitype.Person, now apitype.Time) error {
 	blocked, err := blockOf(tx, person)
 	if err != nil {

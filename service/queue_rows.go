@@ -137,7 +137,7 @@ type QueueQuery struct {
 	Now       apitype.Time
 	Rules     *FloorRules  // The limits of the organizations.
 	KeptUntil apitype.Time // A call kept for another user is anybody's when it was due before.
-	Returned  apitype.Time // What the user released later is offered after all else.
+	Returned  apitype.Time // A call that the user released is offered last, the latest release at the end.
 	Due       bool         // For NextInQueue: there may be calls that are due.
 	GaveBack  bool         // The user may have given a call back a moment ago.
 	After     *Position    // For QueuePositions.

@@ -68,8 +68,8 @@ func Letters(terms ...string) (bits int64) {
 	return bits
 }
 
-// IsFirstLetter reports whether a text is one letter of a word that has a bit of its own. Who has all bits of the text
-// has such a word.
+// IsFirstLetter reports whether a text is one letter of a word that has a bit of its own. A person with all bits of the
+// text has such a word.
 func IsFirstLetter(term string) bool {
 	letter, isName := strings.CutPrefix(term, nameTerm)
 	return isName && len(letter) == 1 && 'a' <= letter[0] && letter[0] <= 'z'

@@ -41,7 +41,8 @@ func ParseSearch(text string) Search {
 	return append(search, pairPart(search)...)
 }
 
-// pairPart returns a part that matches those who match two parts of a search, if these are different words of a name.
+// pairPart returns a part that matches persons who match two parts of a search, if the parts are different words of a
+// name.
 func pairPart(search Search) Search {
 	for i, part := range search {
 		for _, other := range search[i+1:] {
@@ -126,7 +127,7 @@ func numberLength(words []string) int {
 	return 2 + numberLength(words[2:])
 }
 
-// numberPart returns what a number may be.
+// numberPart returns the possible meanings of a number.
 func numberPart(words []string) []string {
 	text := strings.Join(words, "")
 	whole := plainText(text)
@@ -160,7 +161,7 @@ func isAddition(number []string, word string) bool {
 	return len(number) > 1 && len(word) <= longestAddition && isLetters(word)
 }
 
-// phoneTerms returns the numbers that a text may begin, or end. It is none if the text is no phone number.
+// phoneTerms returns the numbers that a text may begin, or end. It is none if the text is not a phone number.
 func phoneTerms(text string) (terms []string) {
 	if strings.Trim(text, "+0123456789-/.()") != "" {
 		return nil

@@ -164,8 +164,8 @@ func (s *Service) LastBackup(ctx context.Context) (time.Time, error) {
 // Now returns the current time, truncated to milliseconds. A change takes its time from ChangeTime.
 func (s *Service) Now() apitype.Time { return apitype.NewTime(s.clock()) }
 
-// TimeOf returns the time by the store's clock in a transaction. Leases, rests, callbacks, tokens and retention go
-// by it. The time of the request may be long past when a change waited.
+// TimeOf returns the time by the store's clock in a transaction. Leases, rests, callbacks, tokens and retention go by
+// it. A change may have waited long after the time of its request.
 func (s *Service) TimeOf(tx Tx) apitype.Time { return apitype.NewTime(s.clock().Add(tx.ClockAhead())) }
 
 // ChangeTime returns the time for a changed record: the time of the clock, or the highest time in the database if that

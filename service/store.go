@@ -26,18 +26,18 @@ type ReadMode int
 
 const (
 	ReadSnapshot ReadMode = iota // All questions see one state of the data.
-	ReadRecord                   // It hangs on one answer, of a few rows: that is of one state by itself.
-	ReadList                     // The same with many rows.
+	ReadRecord                   // A single statement that returns few rows, so it needs no transaction.
+	ReadList                     // A single statement that returns many rows.
 )
 
 // WriteMode describes how a change excludes others.
 type WriteMode int
 
 const (
-	// WriteIsolated sees one state of the data, and is run again where another change was first.
+	// WriteIsolated sees one state of the data. It runs again if another change came first.
 	WriteIsolated WriteMode = iota
-	// WriteShared is for a change that many make at the same rows: each of its statements sees what others
-	// have committed, and it passes over what they lock.
+	// WriteShared is for rows that many change at once. Each statement sees the commits of others, and skips rows that
+	// they lock.
 	WriteShared
 )
 
@@ -55,12 +55,12 @@ const (
 type Store interface {
 	// Read runs read, perhaps several times.
 	Read(ctx context.Context, mode ReadMode, read func(Reader) error) error
-	// Write runs change in one transaction, which is kept when change returns nil and durable when Write
-	// does. change may be run again after a failed try, so it must not have effects but through tx.
+	// Write runs change in one transaction, which is kept when change returns nil and durable when Write does. change
+	// may be run again after a failed try, so it must have no effect except through tx.
 	Write(ctx context.Context, mode WriteMode, change func(tx Tx) error) error
 	// Ping reports whether the store answers.
 	Ping(ctx context.Context) error
-	// Unclean names what was erased and is still in the files, with the value of its setting.
+	// Unclean returns the erasures whose bytes are still in the files, with the values of their settings.
 	Unclean(ctx context.Context) (map[string]string, error)
 	// SigningSeed returns the secret of this database, 32 bytes. It makes the secret if there is none.
 	SigningSeed(ctx context.Context) ([]byte, error)
@@ -304,7 +304,7 @@ type QueueWriter interface {
 	WaitingWithTerms(organization apitype.UUID, terms []string) ([]apitype.UUID, error)
 	// WaitingBlockedBy returns the persons of an organization whose waiting calls are blocked by one of some numbers.
 	WaitingBlockedBy(organization apitype.UUID, numbers []apitype.UUID) ([]apitype.UUID, error)
-	QueueFacts(q *QueueRow) error // Reads along what decides from when it may be given.
+	QueueFacts(q *QueueRow) error // Fills the fields of other tables that decide when the call may be offered.
 	InsertQueueRow(q QueueRow) error
 	UpdateQueueRow(q QueueRow) error
 	DeleteQueueRow(call apitype.UUID) error

@@ -6,7 +6,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// What a store keeps, as it is read and written, and the ranges and filters of lists.
+// The rows of a store, and the ranges and filters of lists.
 
 // Organization is an organization with its settings.
 type Organization struct {
@@ -103,8 +103,7 @@ type TransactionRow struct {
 	Bytes     int // Only in Kept.
 }
 
-// WholePledge is a pledge with what belongs to it, of which answers show what the caller
-// may see.
+// WholePledge is a pledge with everything that belongs to it. Answers show the parts that the caller may see.
 type WholePledge struct {
 	PledgeRow
 	PersonRow    *PersonRow       // Nil when it is unknown.
@@ -144,7 +143,7 @@ type Taken struct {
 
 // Position is the position of a record in a list: by time, the newest first, then by uuid descending. Spec gap: L5.
 type Position struct {
-	Rank int // In the queue: what was deferred for the user, for anybody, not at all, and what the user gave back.
+	Rank int // In the queue: deferred for the user, for any user, not deferred, given back by the user.
 	At   apitype.Time
 	UUID apitype.UUID
 }

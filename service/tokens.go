@@ -235,7 +235,7 @@ func (s *Service) ReplaceTokens(
 	return token, expires, ended, err
 }
 
-// issue signs a token and saves what is kept of it, in one transaction with change.
+// issue signs a token and stores its row, in one transaction with change.
 func (s *Service) issue(
 	ctx context.Context,
 	id apitype.UUID,

@@ -24,7 +24,7 @@ type Turns struct {
 // accountTurns has the turns of an account that has some, or waits.
 type accountTurns struct {
 	held, waiting int
-	last          uint64 // What was given when it got its last one.
+	last          uint64 // The number of turns given when it got its last one.
 }
 
 type waiter struct {

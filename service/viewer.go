@@ -360,7 +360,7 @@ type links struct {
 	base    string // Of the service, without a slash at the end.
 	expires string // Seconds since 1970.
 	mac     hash.Hash
-	signed  []byte // What is authenticated, kept for the next link.
+	signed  []byte // A buffer for the authenticated text, reused for the next link.
 }
 
 func (k keys) links(base, expires string) *links {

@@ -19,7 +19,7 @@ type cutAnswer struct {
 	until  time.Time // Until then the rest of it is dropped.
 }
 
-// take returns what is left of bytes that were read at a time.
+// take returns the rest of bytes that were read at a time.
 func (c *cutAnswer) take(b []byte, now time.Time) []byte {
 	if len(b) == 0 {
 		return b
@@ -29,7 +29,7 @@ func (c *cutAnswer) take(b []byte, now time.Time) []byte {
 		b = c.goOn(b, now)
 	case c.escAt.IsZero() || gap < answerJoined || gap >= answerEnds:
 	case bytes.HasPrefix(b, []byte(pasteStart[1:])):
-		b = append([]byte{'\x1b'}, b...) // What is pasted must not run as keys.
+		b = append([]byte{'\x1b'}, b...) // Pasted text must not run as keys.
 	default:
 		b = c.begin(b, now)
 	}
@@ -56,7 +56,7 @@ func (c *cutAnswer) begin(b []byte, now time.Time) []byte {
 	return b
 }
 
-// goOn drops more of a sequence, if it may be that: what follows later, or is no parameter, is typed.
+// goOn drops more of a sequence if it can be part of it. Later bytes, and bytes that are not parameters, are typed.
 func (c *cutAnswer) goOn(b []byte, now time.Time) []byte {
 	isParameter := b[0] >= '0' && b[0] <= '?'
 	if now.After(c.until) || c.inside == '[' && !isParameter {

@@ -25,7 +25,7 @@ func (a *apart) Read(p []byte) (int, error) {
 }
 
 // After an esc alone, what follows within half a second as the rest of a control sequence never becomes keys, in
-// whatever pieces it comes. What is typed later, or is no such rest, does.
+// whatever pieces it comes. What is typed later, or is not such a rest, does.
 func TestCutAnswersAreNoKeys(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// The marks around what is pasted.
+// The marks around pasted text.
 const (
 	pasteStart = "\x1b[200~"
 	pasteEnd   = "\x1b[201~"

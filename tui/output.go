@@ -18,7 +18,7 @@ const farBehind = 16 << 10
 // lastWait is how long the program waits for a stopped terminal after a second signal to end.
 const lastWait = time.Second
 
-// output passes what the library draws on to the terminal in the background. A terminal that takes nothing stops
+// output writes the drawings of the library to the terminal in the background. A terminal that reads nothing stops
 // neither typing nor saving.
 type output struct {
 	terminal io.Writer
@@ -31,8 +31,8 @@ type output struct {
 	isLeftOut bool          // A frame was left out since the terminal fell behind.
 }
 
-// Write takes what the library draws or sets. It waits only for the end of the alternate screen: the terminal is given
-// back after it.
+// Write takes the drawings and settings of the library. It waits only for the end of the alternate screen, because the
+// terminal is given back after it.
 func (o *output) Write(b []byte) (int, error) {
 	const leave = ansi.ResetModeAltScreenSaveCursor
 	isLeaving := bytes.Contains(b, []byte(leave))
@@ -54,7 +54,7 @@ func (o *output) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// write passes on what waits. A terminal that is gone ends the program elsewhere.
+// write writes the waiting bytes. Another part ends the program if the terminal is gone.
 func (o *output) write() {
 	for {
 		o.mu.Lock()

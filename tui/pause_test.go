@@ -104,7 +104,7 @@ func TestPauseOnACallback(t *testing.T) {
 	d.sees("after dinner")
 }
 
-// A pause that the service refuses is no pause, and the message explains it.
+// A pause that the service refuses is not a pause, and the message explains it.
 func TestPauseIsRefused(t *testing.T) {
 	t.Parallel()
 	w, now := newQueueWorld(t), fault(nil)

@@ -56,7 +56,7 @@ func (a *app) status() string {
 	}
 	left := changes.Held[len(changes.Held)-1].Until.Sub(a.Day.Now())
 	if a.Day.Offline != "" && left <= 0 && (len(a.Messages.Errors) > 0 || a.Messages.IsSaid()) {
-		return a.news(width) // What waits for the service has its line above the page.
+		return a.news(width) // Changes that wait for the service have a line above the page.
 	}
 	sign, bar := a.Styles.DueSign+" ", ""
 	if a.layout.Panes > 1 && a.Day.Offline == "" { // Next to the time, so that a second changes one place of the line.

@@ -50,9 +50,8 @@ const framesASecond = 120
 
 // Run shows the interface until the user quits or ctx ends. Unsent changes stay in the outbox, and Out names them.
 func Run(ctx context.Context, o Options) error {
-	// Pages are read and let go of all day. Collected this often, what they leave takes a
-	// quarter of what is used and not as much again, and reading 10,000 records a tenth
-	// more of the processor.
+	// Pages are read and dropped all day. With this setting garbage is a quarter of the used memory, and reading 10,000
+	// records takes a tenth more processor time.
 	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 	return run(ctx, o)
 }
@@ -92,7 +91,7 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	stop := a.hearSignals(ctx, program, cancel)
 
 	_, runErr := program.Run()
-	// Whatever ended the program, what was done and typed reaches the disk.
+	// However the program ends, changes and typed text reach the disk.
 	a.Day.Changes.Written()
 	flushErr := a.Day.Changes.Autosave.Flush()
 	a.Day.End()

@@ -108,7 +108,7 @@ func TestTypedAheadWithoutACallIsSaid(t *testing.T) {
 	}
 }
 
-// In a terminal that is too small nothing happens that cannot be seen; text goes on.
+// In a terminal that is too small no key runs unseen; typed text continues.
 func TestTooSmallRunsNoKeys(t *testing.T) {
 	t.Parallel()
 	w, d := opened(t)

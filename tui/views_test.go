@@ -11,7 +11,7 @@ import (
 )
 
 // The tabs of a list count what was read of each view. tab turns to the next one, which the service filters by status,
-// and esc goes back to all. The completion of the fixture was no change of today.
+// and esc goes back to all. The completion of the fixture was not a change of today.
 func TestViewsOfCalls(t *testing.T) {
 	t.Parallel()
 	w, queries := newQueueWorld(t), []string(nil)

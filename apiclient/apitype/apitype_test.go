@@ -274,7 +274,7 @@ func TestPatchTellsUnchangedClearedAndSet(t *testing.T) {
 	}
 }
 
-// Every decoder shows the same of two uuids in a record. A record that is cut has its uuid before the cut.
+// If a record has two uuids, every decoder returns the same one. A truncated record returns a uuid before the cut.
 func TestRecordUUID(t *testing.T) {
 	t.Parallel()
 	const a, b = "6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10", "6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e11"

@@ -13,7 +13,7 @@ const (
 	EntityTransaction EntityName = "transaction"
 )
 
-// EntityNames returns all kinds of records that can be marked.
+// EntityNames lists the kinds of records that can be marked.
 var EntityNames = []EntityName{EntityPerson, EntityPledge, EntityCall, EntityTransaction}
 
 // ChunkEntries is how many entries the client sends at a time. Spec gap: E3.
@@ -28,7 +28,7 @@ type ProcessedEntry struct {
 	ConsumerIdentifier *UUID      `json:"consumerIdentifier,omitzero"` // The entity's identifier in the caller's system.
 }
 
-// SetSource names the external source of an entry that names none; "" is no name.
+// SetSource names the external source of an entry that names none; "" is not a name.
 func (e *ProcessedEntry) SetSource(name string) {
 	if e.ExternalSourceName == nil && name != "" {
 		e.ExternalSourceName = &name

@@ -36,7 +36,7 @@ const (
 type Field[T any] struct {
 	Name    string // Its path in answers, dotted if nested. Empty if answers do not have it.
 	Sent    string // Its path in bodies. Empty if it is the path in answers.
-	Recast  bool   // No answer shows what was sent in a form that can be compared.
+	Recast  bool   // No answer shows the sent value in a comparable form.
 	Kind    FieldKind
 	In      FieldUse // Zero if it is read-only.
 	Title   string   // The head of its column. Empty means the name.

@@ -12,8 +12,7 @@ import (
 // The queue is an extension of our service, under /fundesk/v1. The interface does not have it, and its clients do not
 // need it.
 
-// ExtensionsHeader is on every answer of a service with extensions. It has their names, separated by a comma and a
-// space.
+// ExtensionsHeader lists the extensions of a service, separated by a comma and a space. Every answer has it.
 const ExtensionsHeader = "Fundesk-Extensions"
 
 // SettledHeader is on lists: every change up to this time is visible.
@@ -46,7 +45,7 @@ const (
 	ExtensionRevisions = "revisions"
 )
 
-// RevisionMember is the member by which an export for editing shows the revision of a record.
+// RevisionMember is the member with the revision of a record in exports for editing.
 const RevisionMember = "_revision"
 
 // Extensions has the extensions of a service.
@@ -158,7 +157,7 @@ func (r *LeaseRequest) Validate() Violations {
 // Lease returns how long the lease of the call should be.
 func (r *LeaseRequest) Lease() time.Duration { return leaseFor(r.LeaseSeconds, r.Pending) }
 
-// ReleaseUserRequest frees what a user holds.
+// ReleaseUserRequest releases the leases of a user.
 // POST /fundesk/v1/queue/release
 type ReleaseUserRequest struct {
 	UserUUID  UUID `json:"userUuid"`
@@ -183,8 +182,8 @@ type ReleasedUser struct {
 // POST /fundesk/v1/queue/leases/{leaseUuid}/extend
 type ExtendRequest struct {
 	LeaseSeconds *int  `json:"leaseSeconds,omitzero"` // DefaultLease when omitted.
-	Ahead        *bool `json:"ahead,omitzero"`        // False: a call that was taken ahead is shown to the user now.
-	Pending      *bool `json:"pending,omitzero"`      // True: a change of the call waits. False: none waits any more.
+	Ahead        *bool `json:"ahead,omitzero"`        // False if a prefetched call is now shown to the user.
+	Pending      *bool `json:"pending,omitzero"`      // True if a change of the call waits, false if none waits any more.
 }
 
 // Validate checks the value.
@@ -221,7 +220,7 @@ func leaseFor(seconds *int, pending bool) time.Duration {
 	return leaseOf(seconds)
 }
 
-// Replaces is the deferral that another one was made against.
+// Replaces is the deferral that the user saw.
 type Replaces struct {
 	NotBefore *Time `json:"notBefore"` // Nil if there was none.
 }
@@ -235,10 +234,9 @@ type DeferRequest struct {
 	UserUUID  *UUID `json:"userUuid"` // Means nothing without NotBefore.
 	// LeaseUUID is a live lease of the call, which does not refuse the deferral and ends with it.
 	LeaseUUID *UUID `json:"leaseUuid,omitzero"`
-	// Replaces refuses the deferral where another one is in force. Nil replaces any.
+	// Replaces refuses the deferral if another one is in force. Nil replaces any.
 	Replaces *Replaces `json:"replaces,omitzero"`
-	// Reason is what the callback is about, one line. Means nothing without NotBefore. Only where ExtensionAttempts is
-	// announced.
+	// Reason is the subject of the callback, one line. It needs NotBefore, and ExtensionAttempts.
 	Reason *string `json:"reason,omitzero"`
 }
 
@@ -279,7 +277,7 @@ type Lease struct {
 	UserUUID  UUID    `json:"userUuid"`
 	Name      *string `json:"name"`  // The user's name. Nil if the service does not know it.
 	Ahead     bool    `json:"ahead"` // Taken, and not shown to the user yet.
-	// Pending: a change of the call waits at a client. It is no card, and not one of MaxLeases.
+	// Pending: a change of the call waits at a client. It is not a card, and not one of MaxLeases.
 	Pending   bool    `json:"pending"`
 	TakenAt   Time    `json:"takenAt"`
 	ExpiresAt Time    `json:"expiresAt"`
@@ -477,7 +475,7 @@ func queueCallParameters() []Filter[QueueCallListOptions] {
 // Query returns the options as query parameters.
 func (o QueueCallListOptions) Query() url.Values { return queryOf(queueCallParameters(), o) }
 
-// IsBackward returns false: the queue is listed from its next call on.
+// IsBackward returns false: the queue has one order.
 func (o QueueCallListOptions) IsBackward() bool { return false }
 
 // ParseQueueCallListOptions reads query parameters.
@@ -496,7 +494,7 @@ func deferralParameters() []Filter[QueueDeferralListOptions] {
 // Query returns the options as query parameters.
 func (o QueueDeferralListOptions) Query() url.Values { return queryOf(deferralParameters(), o) }
 
-// IsBackward returns false: callbacks are listed from the earliest on.
+// IsBackward returns false: callbacks have one order, the earliest first.
 func (o QueueDeferralListOptions) IsBackward() bool { return false }
 
 // ParseQueueDeferralListOptions reads query parameters.

@@ -179,7 +179,7 @@ func TestAmountIsExact(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		text, written, fixed string
-		cents                int64 // -1 when it is no whole number of cents
+		cents                int64 // -1 when it is not a whole number of cents
 	}{
 		{"25", "25", "25.00", 2500},
 		{"12.5", "12.5", "12.50", 1250},

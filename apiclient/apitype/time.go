@@ -20,7 +20,7 @@ const (
 )
 
 // Time is an instant to the millisecond. It reads any ISO 8601 form and writes
-// RFC 3339 in UTC with milliseconds. The zero value is no time.
+// RFC 3339 in UTC with milliseconds. The zero value is not a time.
 type Time struct{ time.Time }
 
 var (
@@ -101,7 +101,7 @@ func offsetInRange(text string) bool {
 	return text[i+1:i+3] <= "23" && text[i+4:] <= "59"
 }
 
-// Date is a calendar day without a zone. The zero value is no day.
+// Date is a calendar day without a zone. The zero value is not a day.
 type Date struct {
 	Year  int
 	Month time.Month
@@ -130,7 +130,7 @@ func ParseDate(text string) (Date, error) {
 	return DateOf(t), nil
 }
 
-// IsZero reports whether d is no day.
+// IsZero reports whether d is not a day.
 func (d Date) IsZero() bool { return d == Date{} }
 
 // String returns the day as YYYY-MM-DD.

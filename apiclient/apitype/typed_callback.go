@@ -69,7 +69,7 @@ func (p CallbackPlace) read(words []string, n int, typed string) (Callback, erro
 	if err != nil || n == len(words) {
 		return is, err
 	}
-	switch other, isTime := p.shorter(words, n); { // "18:00 so …" is no Sunday.
+	switch other, isTime := p.shorter(words, n); { // "18:00 so …" is not a Sunday.
 	case isTime && other.At.Equal(is.At):
 		return other, nil
 	case isTime:

@@ -143,7 +143,7 @@ func (t typedTime) readClock(tokens []string, then func(typedTime, int)) {
 	}
 	t.timed, t.hour, t.exact, t.bare = true, hour, len(hours) == 2 || hour == 0, !hasMinutes
 	if len(tokens) == 1 || !t.readSuffix(tokens, isNumber, then) {
-		if isNumber && !t.place.ahead { // A number alone is no time of the past.
+		if isNumber && !t.place.ahead { // A number alone is not a time of the past.
 			return
 		}
 		then(t, 1)

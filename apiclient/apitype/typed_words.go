@@ -152,8 +152,8 @@ type typedTime struct {
 	place timePlace
 	as    string
 
-	date     []time.Time // The midnights that a named day may be; nil where none is named.
-	weekday  int         // From Sunday; -1 where none is named.
+	date     []time.Time // The possible midnights of a named day. Nil without one.
+	weekday  int         // From Sunday. -1 without one.
 	next     bool        // The next one of that weekday.
 	nextWeek bool
 	part     dayPart
@@ -170,7 +170,7 @@ type typedTime struct {
 // nowWords are the words for the present moment.
 var nowWords = map[string]bool{"now": true, "jetzt": true, "nu": true}
 
-// readWords returns each time that a text may mean, or none if it is no time.
+// readWords returns each time that a text may mean, or none if it is not a time.
 func readWords(text string, place timePlace) []TimeReading {
 	tokens := tokensOf(text)
 	if len(tokens) == 0 {
@@ -260,7 +260,7 @@ func partsOf(token string) []string {
 	return []string{token}
 }
 
-// readLength reads "in 2 hours", "90m" or "2 days ago". It returns nothing if the tokens are no duration.
+// readLength reads "in 2 hours", "90m" or "2 days ago". It returns nothing if the tokens are not a duration.
 func readLength(tokens []string, place timePlace) []TimeReading {
 	w, sign, bare := words(), 1, true
 	if !place.ahead {

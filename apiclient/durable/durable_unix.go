@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile locks an open file for this process; without wait it fails when another one has
-// it.
+// lockFile locks an open file for this process; without wait it fails if another process has it.
 func lockFile(file *os.File, wait bool) error {
 	how := unix.LOCK_EX
 	// NFS locks no file that was opened for reading only. Refused everywhere, it shows at once.

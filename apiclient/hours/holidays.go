@@ -94,7 +94,7 @@ func newHolidays(lines []string) holidays {
 		}
 		country, text, _ := strings.Cut(line, ":")
 		day, err := time.Parse(time.DateOnly, text)
-		if err != nil { // It was checked where it was set.
+		if err != nil { // Checked when it was set.
 			continue
 		}
 		if h.added[country] == nil {

@@ -96,19 +96,19 @@ func (p *Plan) spanOn(c calendar, local time.Time) apitype.Span {
 	return SpanOn(p.hours[c.rules], local.Weekday())
 }
 
-// SpanOn returns the hours of a kind of day. What is not set is built in.
+// SpanOn returns the hours of a kind of day, or the built-in ones if none are set.
 func SpanOn(set apitype.HoursOfDays, day time.Weekday) apitype.Span {
 	span, err := apitype.ParseSpan(cmp.Or(set.On(day), BuiltIn.On(day)))
-	if err != nil { // It was checked where it was set.
+	if err != nil { // Checked when it was set.
 		return apitype.Span{}
 	}
 	return span
 }
 
-// Day is the hours of a day where a donor lives.
+// Day is the calling hours of a day at the home of a donor.
 type Day struct {
 	Local     time.Time
-	Country   string // Whose zone is meant.
+	Country   string // The country of the zone.
 	Span      apitype.Span
 	IsHoliday bool
 }

@@ -153,7 +153,7 @@ func (s *Sender) unsure(c *claim, a apiclient.Answer, failed *apiclient.Error) E
 	return event
 }
 
-// isExpired reports whether what was lost can no longer arrive.
+// isExpired reports whether a lost request can no longer arrive.
 func (s *Sender) isExpired(c *claim) bool {
 	now := s.box.options.Now().UTC()
 	if c.SentAt.After(now) { // The clock was set back, so its patience begins again.

@@ -39,8 +39,8 @@ type HeldLease struct {
 // ErrOpenElsewhere is a call that another terminal of this agent has.
 var ErrOpenElsewhere = errors.New("it is open in another terminal")
 
-// HoldLease notes that this process has a call. It is ErrOpenElsewhere where another one has
-// it, or this one under another lease.
+// HoldLease records that this process has a call. It returns ErrOpenElsewhere if another process has it, or this one
+// under another lease.
 func (o *Outbox) HoldLease(l Lease) (*HeldLease, error) {
 	unlock, err := o.lock()
 	if err != nil {
@@ -94,8 +94,7 @@ func (h *HeldLease) Leave() error {
 	return h.lock.Close()
 }
 
-// AdoptLeases takes over the leases of terminals that live no more, as far as they may still
-// live. What cannot be read is forgotten.
+// AdoptLeases takes over the leases of dead terminals that may not have expired. It drops unreadable ones.
 func (o *Outbox) AdoptLeases() (adopted []*HeldLease, err error) {
 	unlock, err := o.lock()
 	if err != nil {

@@ -75,8 +75,8 @@ type Entry struct {
 	SentAt    time.Time `json:"sentAt,omitzero"`
 	Tries     int       `json:"tries,omitzero"`
 	LastError string    `json:"lastError,omitzero"`
-	// After is the entry that must be accepted before this one; while it is in the outbox,
-	// refused too, this one waits.
+	// After is the entry that must be accepted before this one. This one waits while that entry is in the outbox, also
+	// refused.
 	After string `json:"after,omitzero"`
 	// Answered: the last attempt got a complete failure of the service, so none is in flight.
 	Answered bool `json:"answered,omitzero"`
@@ -95,7 +95,7 @@ func (e Entry) waits(now time.Time) bool {
 // clockStep is how far the clock of a synchronised machine may jump.
 const clockStep = time.Second
 
-// Damaged is a file that is no whole entry of ours. It is set aside, never deleted.
+// Damaged is a file that is not a whole entry of ours. It is set aside, never deleted.
 type Damaged struct {
 	Path   string
 	Reason string
@@ -103,8 +103,8 @@ type Damaged struct {
 	IsNewer bool
 }
 
-// formatVersion is the version of the format of entries and leases. It goes up when a program that
-// does not know what was added would do something wrong.
+// formatVersion is the version of the format of entries and leases. A change that older programs would misread raises
+// it.
 const formatVersion = 1
 
 // Errors of an entry's state.
@@ -363,12 +363,11 @@ func (o *Outbox) remove(id string, may func(Entry) error) (Entry, error) {
 	return e, o.erase(id)
 }
 
-// Requeue sends a refused or unsure entry again, because the agent decided so. An update overwrites what
-// was shown before, and nothing else.
+// Requeue sends a refused or unsure entry again, because the agent decided so. An update overwrites only the values
+// shown before.
 func (o *Outbox) Requeue(id string) error { return o.requeue(id, nil) }
 
-// Amend sends a refused or unsure update again as another change: the agent has seen what was changed
-// elsewhere.
+// Amend replaces a refused or unsure update by another change, after the agent has seen the changes from elsewhere.
 func (o *Outbox) Amend(id string, as apiclient.Change) error { return o.requeue(id, &as) }
 
 func (o *Outbox) requeue(id string, as *apiclient.Change) error {
@@ -507,7 +506,7 @@ func (o *Outbox) state(folder string, e Entry) State {
 	}
 }
 
-// Owns reports whether the outbox shows and sends what is of a service and account.
+// Owns reports whether the outbox shows and sends the entries of a service and account.
 func (o *Outbox) Owns(baseURL, account string) bool {
 	return o.options.BaseURL == "" || (baseURL == o.options.BaseURL && account == o.options.Account)
 }

@@ -140,7 +140,7 @@ func (s *Sender) count(report *Report) error {
 // the spool or of the account, which stops all entries, is reported with an empty entry, and tried again.
 func (s *Sender) Run(ctx context.Context) {
 	turns, others := &turns{box: s.box}, &follower{box: s.box}
-	_, _ = others.read() // What was before is no news.
+	_, _ = others.read() // Earlier outcomes are not reported.
 	for ctx.Err() == nil {
 		s.tellForeign(others)
 		var report Report
@@ -179,8 +179,7 @@ func (s *Sender) tellForeign(others *follower) {
 	}
 }
 
-// round takes and sends what is due, at most InFlight at once; worked reports whether
-// there was anything.
+// round sends the due entries, at most InFlight at once. worked reports whether there were any.
 func (s *Sender) round(ctx context.Context, turns *turns, report *Report) (worked bool, err error) {
 	if s.isPaused() {
 		return false, nil

@@ -95,7 +95,7 @@ func (e Entry) record() string {
 	return e.UUID.String()
 }
 
-// takeReady claims what the last look found ready, as it is now. It needs the folder lock.
+// takeReady claims the entries that the last look found ready, as they are now. It needs the folder lock.
 func (t *turns) takeReady(limit int) ([]*claim, error) {
 	var claims []*claim
 	for len(t.ready) > 0 && len(claims) < limit {

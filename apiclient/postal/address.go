@@ -31,7 +31,7 @@ var (
 	})
 )
 
-// beforeExtension are the words after which a number is no house number.
+// beforeExtension are the words after which a number is not a house number.
 const beforeExtension = "bus box bte boite b app apt appt appartement top stiege tur piso pta esc int scala"
 
 // Split returns the parts of a line with a street and a house number by the form of its country. It refuses a line that

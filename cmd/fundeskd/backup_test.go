@@ -17,8 +17,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// TestKilledBackup kills backups at their first and last step, by night at each: what has the name of the backup is
-// whole, with its key, and whatever is left does not keep the next one from its name.
+// TestKilledBackup kills backups at their first and last step, at night at each step. A file with the name of the
+// backup is complete, with its key. Remains of a killed backup do not block the next one.
 func TestKilledBackup(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
@@ -98,7 +98,7 @@ func listing(folder string) (files []os.FileInfo) {
 	return files
 }
 
-// wantWhole wants a database to be sound and to hold all that was loaded.
+// wantWhole wants a sound database with all loaded records.
 func wantWhole(t *testing.T, e environment, step, file string, counts map[string]int) {
 	t.Helper()
 	if code, out, errs := e.run("", "check", "--database", "sqlite:"+file); code != exitDone {
@@ -116,7 +116,7 @@ func wantWhole(t *testing.T, e environment, step, file string, counts map[string
 }
 
 // TestBackupIsStreamed streams a backup into another folder's database; the service reports its age. A file that is
-// cut, has another sum, or is no backup replaces nothing.
+// cut, has another sum, or is not a backup replaces nothing.
 // Promise S13: a backup is one file, and its sum is known.
 func TestBackupIsStreamed(t *testing.T) {
 	t.Parallel()
@@ -179,8 +179,8 @@ func TestBackupIsStreamed(t *testing.T) {
 	}
 }
 
-// TestBackupOfTheNight runs what the unit of the timer runs: a whole backup has its name, old ones go, and a backup
-// that fails leaves none.
+// TestBackupOfTheNight runs the command of the timer's unit. A complete backup gets its name, old ones are deleted, and
+// a failed backup leaves no file.
 func TestBackupOfTheNight(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("sh"); err != nil || runtime.GOOS == "windows" {

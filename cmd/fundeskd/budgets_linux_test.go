@@ -223,7 +223,7 @@ func (h *heavyPerson) beAtWork(t *testing.T, do func(*http.Client)) (reads, writ
 				pause := time.NewTicker(busyPause)
 				defer pause.Stop()
 				for do(client); time.Now().Before(end); do(client) {
-					<-pause.C // What is light is no flood.
+					<-pause.C // What is light is not a flood.
 				}
 			})
 		}

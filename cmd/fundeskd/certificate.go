@@ -17,7 +17,7 @@ type certificate struct {
 // newCertificate reads the files. It returns nil if none are named.
 func newCertificate(file, key string) (*certificate, error) {
 	if file == "" {
-		return nil, nil //nolint:nilnil // Serving without TLS is no error.
+		return nil, nil //nolint:nilnil // Serving without TLS is not an error.
 	}
 	c := &certificate{file: file, key: key}
 	return c, c.read()

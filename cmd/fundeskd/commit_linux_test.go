@@ -63,7 +63,7 @@ func (a awaiting) read(id string) int {
 	return status
 }
 
-// isReady expects from /readyz whether a change could be made durable, and a read be answered.
+// isReady wants these statuses of /readyz, for changes and for reads.
 func (a awaiting) isReady(changes, reads int) {
 	a.t.Helper()
 	for query, want := range map[string]int{"": changes, "?for=reads": reads} {
@@ -75,7 +75,7 @@ func (a awaiting) isReady(changes, reads int) {
 
 // TestCommitWaitsForItsStandby shows that a change is neither confirmed nor visible while its commit waits for a
 // standby. The commit is not cancelled, or a failover would lose a visible change. The service is not ready for
-// changes, and the change is there when the standby is.
+// changes. Once the standby is back, the change is visible.
 // Promise S40: while a commit waits for its standby, the service is not ready for changes.
 func TestCommitWaitsForItsStandby(t *testing.T) {
 	servicetest.Slow(t)
@@ -158,7 +158,7 @@ func TestManyOpenCommits(t *testing.T) {
 	if status := a.put(kept); status != http.StatusServiceUnavailable {
 		t.Errorf("got %d, want 503: enough commits are open", status)
 	}
-	// Two for each connection are with the server, and no more.
+	// The server has two open commits per connection, and no more.
 	a.server.Await(t, `SELECT count(*) >= 4 FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
 	a.server.Execute(t, `DO 'BEGIN ASSERT (SELECT count(*) = 4 FROM pg_stat_activity WHERE wait_event = ''SyncRep''), ''too many commits are open''; END'`)
 	a.server.Execute(t, `ALTER SYSTEM RESET synchronous_standby_names`)

@@ -58,7 +58,7 @@ func TestListOfNames(t *testing.T) {
 	}
 }
 
-// An answer that cannot be written is no success: a token may be in it.
+// An answer that cannot be written is not a success: a token may be in it.
 func TestAnswerNotWritten(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)

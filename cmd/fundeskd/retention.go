@@ -108,7 +108,7 @@ const maxMonths = 1200
 // parseMonths reads 24mo or 2y. It returns nil for never.
 func parseMonths(text string) (*int, error) {
 	if text == "never" {
-		return nil, nil //nolint:nilnil // Never is no error.
+		return nil, nil //nolint:nilnil // Never is not an error.
 	}
 	unit := 1
 	number, hasUnit := strings.CutSuffix(text, "mo")

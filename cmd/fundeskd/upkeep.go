@@ -129,7 +129,7 @@ func timesAheadWarning(ctx context.Context, s *service.Service) (string, error) 
 		"set the clock right, or run fundeskd clock reset", newest, newest.Sub(now.Time).Round(time.Second)), nil
 }
 
-// warnUnclean warns of erased bytes that are still in the files. That is no damage.
+// warnUnclean warns of erased bytes that are still in the files. That is not damage.
 func (p *program) warnUnclean(ctx context.Context, store *sqlstore.Store) error {
 	waiting, err := store.Unclean(ctx)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // situation is the state of a new user, with the commands that lead on.
 type situation struct {
 	what string
-	next []cli.Pair // A command, and what it is for.
+	next []cli.Pair // A command and its purpose.
 }
 
 // welcomeTimeout keeps the prompt near when the service is away.

@@ -55,7 +55,7 @@ func SumOf(header []string, row Row, before int) Sum {
 	var text []byte
 	if row.Text != nil {
 		value := jsontext.Value(bytes.Clone(row.Text))
-		_ = value.Canonicalize() // It stays as it is if it is no JSON.
+		_ = value.Canonicalize() // It stays as it is if it is not JSON.
 		text = value
 	} else {
 		cells := make([]string, 0, len(row.Cells))

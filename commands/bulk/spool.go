@@ -12,8 +12,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// Spool keeps what was read of a large file on disk until all of it is checked, so that
-// memory does not grow with the file. Others cannot read it, and it ends with the program.
+// Spool keeps the rows of a large file on disk until all are checked, so that memory does not grow with the file. Only
+// this user can read it, and it ends with the program.
 type Spool[T any] struct {
 	// Len is the number of values.
 	Len int

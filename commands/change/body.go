@@ -37,7 +37,7 @@ func Fields[T any](of []apitype.Field[T], in apitype.FieldUse) (fields []Field) 
 		if f.In&in != 0 {
 			example := f.Example
 			if in == apitype.Created && f.In&apitype.OfExternal != 0 {
-				example = "" // What others recorded is not what an example creates.
+				example = "" // An example creates no values that others recorded.
 			}
 			flag := f.FlagName()
 			if f.NoFlag {
@@ -304,8 +304,8 @@ func DecodeObject(data []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// Make makes a change of a body, which is read and checked as strictly as the service would. Its
-// error holds everything that is wrong: what cannot be read is set aside to look at the rest.
+// Make makes a change of a body. It checks the body as strictly as the service, and its error has all mistakes: it sets
+// unreadable parts aside to check the rest.
 func Make[R any](
 	object map[string]any,
 	check func(*R) apitype.Violations,
@@ -327,7 +327,7 @@ func Make[R any](
 			return apiclient.Change{}, Refuse(unread)
 		}
 	}
-	checked := slices.DeleteFunc(check(&r), func(v apitype.Violation) bool { // Of what was set aside.
+	checked := slices.DeleteFunc(check(&r), func(v apitype.Violation) bool { // Of the parts that were set aside.
 		return slices.ContainsFunc(unread, func(u apitype.Violation) bool { return u.Pointer == v.Pointer })
 	})
 	if err := Refuse(append(unread, checked...)); err != nil {
@@ -380,7 +380,7 @@ func decodeRequest(object map[string]any, request any) (wrong *apitype.Violation
 // gaps: R9, G4.
 var openEnums = []string{"/gender", "/donationInterval", "/initialDonationInterval"}
 
-// Refuse turns what the checks of shape found into a usage error.
+// Refuse turns violations into a usage error.
 func Refuse(violations apitype.Violations) error {
 	violations = slices.DeleteFunc(violations, func(v apitype.Violation) bool {
 		return slices.Contains(openEnums, v.Pointer) && strings.HasPrefix(v.Message, "must be one of")
@@ -399,7 +399,7 @@ func Refuse(violations apitype.Violations) error {
 	return &apiclient.Error{Kind: apiclient.KindUsage, Message: message, Detail: detail, Err: violations}
 }
 
-// ofFlag returns what is wrong with the value of a flag, without the advice for JSON: after a flag, null is a text.
+// ofFlag returns the problem of a flag's value, without the advice for JSON: after a flag, null is a text.
 func ofFlag(message string) string { return strings.TrimSuffix(message, "; use null for no value") }
 
 // byFlags replaces field names by flags in an error about values. With a file it replaces the given flags only.

@@ -172,7 +172,7 @@ func runChange[T any](
 		if cli.IsClosedPipe(err) {
 			return err
 		}
-		// The change took effect: what cannot be shown must not look like a failure of it.
+		// The change took effect. A record that cannot be shown must not look like a failure.
 		s.Warn("done; the answer cannot be shown: %s", err)
 	}
 	return nil
@@ -414,7 +414,7 @@ func NewResults(s *cli.Session) (*Results, error) {
 	return &Results{list: list, options: print.Options}, err
 }
 
-// Add prints one line at once; as an identifier only what was changed.
+// Add prints one line at once. With -o id it prints only changed records.
 func (r *Results) Add(result Result) {
 	if r.list == nil || r.err != nil || r.options.Format == render.ID && !result.OK {
 		return

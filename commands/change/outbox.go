@@ -440,8 +440,8 @@ func endOf(ctx context.Context, s *cli.Session, box *outbox.Outbox, id string) o
 	}
 }
 
-// waitHeld waits for the end of a hold. An interrupt takes the changes back; what it comes too
-// late for was dropped, or is another program's by now.
+// waitHeld waits for the end of a hold. An interrupt undoes the changes. A change that is gone by then was dropped, or
+// another program has it.
 func waitHeld(ctx context.Context, s *cli.Session, box *outbox.Outbox, ids []string, hold time.Duration) error {
 	what := "fundesk outbox drop " + ids[0]
 	if len(ids) > 1 {

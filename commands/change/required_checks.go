@@ -17,7 +17,7 @@ type requiredChecks struct {
 	asked  bool
 }
 
-// read reads what is required. What cannot be read is not known, and the service marks such calls in any case.
+// read reads the required checks. If it fails they are unknown; the service marks such calls in any case.
 func (r *requiredChecks) read(ctx context.Context, s *cli.Session) {
 	client, err := s.Connect(ctx)
 	if err != nil {

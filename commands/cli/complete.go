@@ -86,7 +86,7 @@ func RegisterFlag(cmd *cobra.Command, name string, complete Completer) {
 }
 
 func (s *Session) outboxEntries(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	entries, _, _ := s.AllEntries() // What cannot be read is not offered.
+	entries, _, _ := s.AllEntries() // Unreadable values are not offered.
 	lines := make([]string, len(entries))
 	for i, entry := range entries {
 		lines[i] = entry.ID + "\t" + entry.Op + ", " + string(entry.State)

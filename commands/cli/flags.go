@@ -167,7 +167,7 @@ func FlagError(err error) error {
 	switch {
 	case strings.HasPrefix(wants, "is not "):
 		return UsageError(name + " " + Quote(value) + " " + wants)
-	case value == "" || strings.HasPrefix(wants, "must have "): // What it lacks is plain, and it may name a donor.
+	case value == "" || strings.HasPrefix(wants, "must have "): // The message says enough, and the value may name a donor.
 		return UsageError(name + " " + wants)
 	default:
 		return UsageError(name + " " + wants + ", not " + Quote(value))

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Verbs build the commands below a noun by their names. Only the chosen one is built, as of the nouns.
+// Verbs build the commands below a noun by their names. Only the chosen one is built, as for nouns.
 type Verbs map[string]func(*Session) *cobra.Command
 
 // Group returns a noun, which only holds verbs.
@@ -110,7 +110,7 @@ var verbsFor = map[string]string{
 	"reset":    "status",
 }
 
-// CommandsFor maps words in the place of a noun to commands.
+// CommandsFor maps words that are typed instead of a noun to commands.
 var CommandsFor = map[string]string{
 	"get":       "call get UUID",
 	"list":      "call list",

@@ -80,7 +80,7 @@ func (g *globals) Register(root *cobra.Command) {
 // defaultRetries is the number of repeats of a request: four tries in all.
 const defaultRetries = 3
 
-// Session is one run of the program: the flags, and what is opened when it is needed.
+// Session is one run of the program: its flags, and the resources that it opens on demand.
 type Session struct {
 	App      App
 	Args     []string
@@ -91,7 +91,7 @@ type Session struct {
 	notes    []string // Not printed yet.
 	unpaged  bool     // Lists are whole as they come.
 	Omitted  omissions
-	repaired atomic.Bool // An answer was no UTF-8.
+	repaired atomic.Bool // An answer was not UTF-8.
 	told     bool        // TellRepaired has reported it.
 	// tokenEnds is the end of the used token according to the token. Nil if it has none.
 	tokenEnds atomic.Pointer[time.Time]
@@ -101,7 +101,7 @@ type Session struct {
 // NewSession begins the run of one command line.
 func NewSession(app App, args []string) *Session { return &Session{App: app, Args: args} }
 
-// Close ends what was opened.
+// Close closes the opened resources.
 func (s *Session) Close() {
 	if s.embedded != nil {
 		// Everything that was answered is on disk already.
@@ -186,7 +186,7 @@ func (s *Session) Trace() io.Writer {
 	return cleaned{s.App.Err}
 }
 
-// cleaned makes what is written safe for a terminal: field names are the service's.
+// cleaned makes written text safe for a terminal, because field names come from the service.
 type cleaned struct{ io.Writer }
 
 func (c cleaned) Write(text []byte) (int, error) {
@@ -196,7 +196,7 @@ func (c cleaned) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// OnTerminal reports whether what is printed is seen on a terminal.
+// OnTerminal reports whether stdout is a terminal.
 func (s *Session) OnTerminal() bool { return IsTerminal(s.App.Out) }
 
 // IsTerminal reports whether a stream is a terminal.
@@ -224,7 +224,7 @@ func (s *Session) IsAccessible() bool {
 // read. It is safe for concurrent use.
 type omissions struct {
 	mu    sync.Mutex
-	known map[string]bool // What is read again and again counts once, up to maxOmissions.
+	known map[string]bool // Repeated readings count once, up to maxOmissions.
 	first string
 }
 

@@ -12,7 +12,7 @@ import (
 	"fundesk/commands/profile"
 )
 
-// A signed-in person has a session in the place of a token: it is renewed when its access token is about to end.
+// A signed-in person has a session instead of a token. It is renewed when its access token is about to end.
 
 // providerLimit is how long the identity provider may take to answer.
 const providerLimit = 10 * time.Second
@@ -39,7 +39,7 @@ func (s *Session) ProviderClient(t *Target, address string) (*http.Client, error
 	return signin.Client(transport, min(providerLimit, s.Flags.Timeout)), nil
 }
 
-// refuse notes that the service refused a token: the next request looks for another one.
+// refuse records that the service refused a token, so that the next request looks for another token.
 func (c *tokenCache) refuse(token string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,7 +157,7 @@ func (s *Session) renew(ctx context.Context, t *Target, known signin.Session) (s
 	return renewed, nil
 }
 
-// orOld returns a session whose access token is still good, or the error of a renewal that may work later.
+// orOld returns the session if its access token is still valid, or else the error of the renewal.
 func (c *tokenCache) orOld(known signin.Session, now time.Time, problem string) (signin.Session, error) {
 	if known.IsGood(now) && known.AccessToken != c.refused {
 		return known, nil
@@ -169,7 +169,7 @@ func (c *tokenCache) orOld(known signin.Session, now time.Time, problem string) 
 	}
 }
 
-// saveSession stores a session in the place of the profile's token. A small keyring gets it without the access token.
+// saveSession stores a session as the token of the profile. A small keyring gets it without the access token.
 func (s *Session) saveSession(name string, p profile.Profile, session signin.Session) error {
 	err := s.Tokens().Replace(name, p, session.Stored())
 	if errors.Is(err, profile.ErrTooLarge) {

@@ -15,8 +15,8 @@ import (
 	"fundesk/render"
 )
 
-// resolve returns the value of a field as a request has it. Phone numbers are read as they are written in the country
-// of the row; days and amounts as the file writes them.
+// resolve returns the value of a field as a request has it. It reads phone numbers in the form of the country of the
+// row, and days and amounts in the form of the file.
 func (r *rowReader) resolve(f wantedField) (any, error) {
 	text, isText := f.given.(string)
 	if f.given == nil || f.isCell && text == "" {
@@ -107,7 +107,7 @@ func unguarded(cell string) string {
 	return cell
 }
 
-// errThousands is of a number such as 1.250 and 1,250.
+// errThousands is returned for a number such as 1.250 or 1,250.
 var errThousands = errors.New(
 	"can be read as thousands and as cents; write two decimals, or decimal = \",\" or \".\" in the file of --mapping",
 )

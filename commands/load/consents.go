@@ -121,7 +121,7 @@ func missingConsents(
 	return slices.DeleteFunc(consents, isKnown), nil
 }
 
-// withConsents adds consents to the line of an existing person. The first consent takes the place of a missing change.
+// withConsents adds consents to the line of an existing person. Without a change, the first consent becomes the change.
 // It returns nil if nothing changes.
 func withConsents(line *plannedLine, w wanted, consents []apitype.Consent) (*plannedLine, error) {
 	changes, err := consentChanges(w.id, consents)

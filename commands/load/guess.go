@@ -242,7 +242,7 @@ func (g *guesses) isField(name string) bool {
 	return g.reader.columnOf(name).creates
 }
 
-// look notes what the cells of a row leave open.
+// look records the doubts that the cells of a row leave.
 func (g *guesses) look(header []string, row bulk.Row) {
 	for i, cell := range row.Cells {
 		c := g.reader.column(header[i])

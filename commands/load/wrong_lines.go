@@ -33,7 +33,7 @@ func (w *wrongLines) write(path string, header []string) error {
 	if w.all == nil {
 		return nil
 	}
-	if w.count == 0 { // A file of an earlier run would name what is right now.
+	if w.count == 0 { // The file of an earlier run would list rows that are correct now.
 		err := os.Remove(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil

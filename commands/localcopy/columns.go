@@ -82,7 +82,7 @@ func (v *values[T]) addField(name string, field apitype.Field[T]) {
 	}
 }
 
-// cents returns an amount in cents, or nil if it is no whole number of them.
+// cents returns an amount in cents, or nil if it is not a whole number of them.
 func cents(value any) any {
 	amount, isAmount := value.(apitype.Amount)
 	n, isWhole := amount.Cents()
@@ -352,7 +352,7 @@ func (t table) indexes() map[string]string {
 	return all
 }
 
-// insert returns the statement that stores a row, in the place of an earlier one.
+// insert returns the statement that stores a row or replaces an earlier one.
 func (t table) insert() string {
 	marks := strings.TrimSuffix(strings.Repeat("?, ", len(t.columns)), ", ")
 	return "INSERT OR REPLACE INTO " + t.name + " VALUES (" + marks + ")"

@@ -71,7 +71,7 @@ func lock(ctx context.Context, path string) (unlock func(), err error) {
 	}
 }
 
-// name returns the data source of a file. secure_delete overwrites what is deleted.
+// name returns the data source of a file. secure_delete overwrites deleted content.
 func name(path, settings string) string {
 	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: settings}
 	return u.String()

@@ -26,7 +26,7 @@ var ErrNeverSynced = errors.New("the copy was never read to its end")
 // Check refuses all but one SELECT, VALUES or WITH … SELECT, and wrong SQL. It needs no copy.
 //
 // Four things protect a copy, because the driver offers no authorizer. The text has one statement that begins with
-// one of three words, so it is no PRAGMA, ATTACH or VACUUM. The compiled program opens no table for writing. The
+// one of three words, so it is not a PRAGMA, ATTACH or VACUUM. The compiled program opens no table for writing. The
 // connection may attach no file. And it is read-only twice: mode=ro for the file, and query_only.
 func Check(ctx context.Context, query string) (err error) {
 	if err := checkText(query); err != nil {
@@ -186,7 +186,7 @@ func Query(ctx context.Context, path, query string, begin func(columns []string)
 	return wrong(rows.Err())
 }
 
-// ready opens a copy for writing once, so that SQLite undoes what a killed sync left half done.
+// ready opens a copy for writing once, so that SQLite rolls back the transaction of a killed sync.
 func ready(ctx context.Context, path string) error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return ErrNeverSynced

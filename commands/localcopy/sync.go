@@ -15,7 +15,7 @@ import (
 	"fundesk/commands/bulk"
 )
 
-// The feeds of a sync, in its order. Erasures come last, so that they find what was read before.
+// The feeds of a sync, in their order. Erasures come last, so that they find the records read before.
 const (
 	feedPersons = "persons"
 	feedCalls   = "calls"

@@ -116,7 +116,7 @@ func (t Tokens) CheckKeyring(name string) error {
 	return err
 }
 
-// Replace keeps another token of the same service and account in the place of the old one.
+// Replace stores another token of the same service and account over the old one.
 func (t Tokens) Replace(name string, p Profile, token string) error {
 	return t.write(name, p.Storage(), token)
 }
@@ -223,7 +223,7 @@ func fitsKeyring(system, token string) error {
 	)
 }
 
-// Delete removes the token of a profile from its place. A missing one is no error.
+// Delete removes the token of a profile from its place. A missing one is not an error.
 func (t Tokens) Delete(name string, p Profile) error {
 	switch p.Storage() {
 	case StorageFile:

@@ -53,7 +53,7 @@ func (a *agentsFlags) run(s *cli.Session, cmd *cobra.Command) error {
 	}
 }
 
-// show asks once and prints all agents; on a terminal they take the place of the last ones.
+// show asks once and prints all agents. On a terminal they replace the last ones.
 func (a *agentsFlags) show(
 	ctx context.Context,
 	s *cli.Session,

@@ -58,7 +58,7 @@ func queueCallbacks(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-// releaseUser gives back what a user holds. It asks first.
+// releaseUser releases the leases of a user. It asks first.
 func (d *putOff) releaseUser(ctx context.Context, s *cli.Session, r apitype.ReleaseUserRequest) error {
 	if d.dryRun {
 		body, _ := json.Marshal(r)

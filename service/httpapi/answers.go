@@ -304,7 +304,7 @@ type pieces struct {
 	err    error
 }
 
-// Write sends what is a piece.
+// Write sends the buffer once it is a full piece.
 func (p *pieces) Write(data []byte) (int, error) {
 	p.buffer = append(p.buffer, data...)
 	if len(p.buffer) >= pieceSize {

@@ -18,8 +18,8 @@ import (
 )
 
 // BenchmarkAuditReadsCost prints the processor time of lists whose lines have the persons that they showed, of lists
-// whose lines do not, and of lists without a line. It also prints the bytes of a line with persons. The goal: 1.10 to a
-// line without persons.
+// whose lines do not, and of lists without a line. It also prints the bytes of a line with persons. The goal is at most
+// 1.10 times a line without persons.
 //
 //	go test ./service/httpapi -run '^$' -bench BenchmarkAuditReadsCost -benchtime 1x -persons 66000
 func BenchmarkAuditReadsCost(b *testing.B) {
@@ -55,7 +55,7 @@ func BenchmarkAuditReadsCost(b *testing.B) {
 	lineBytes(b, h)
 }
 
-// lineBytes prints how many bytes the database grows by the line of a list.
+// lineBytes prints the bytes that one line of a list adds to the database.
 func lineBytes(b *testing.B, h *servicetest.Harness) {
 	b.Helper()
 	db, query := newBare(b, h.Database).db, `SELECT page_count * page_size FROM pragma_page_count, pragma_page_size`

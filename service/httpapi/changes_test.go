@@ -24,7 +24,7 @@ import (
 	"fundesk/service/sqlstore/pgdriver"
 )
 
-// follower returns a right to everything that the feed of changes shows.
+// follower returns the right to read everything in the feed of changes.
 func follower() servicetest.Right {
 	return servicetest.May(append(slices.Clone(service.Permissions), service.PersonsErase, service.ChangesRead)...)
 }
@@ -482,7 +482,7 @@ func testChangesMissNothing(t *testing.T, database string) {
 	}
 }
 
-// killedWriter takes a time for a change, and loses its connection before it commits.
+// killedWriter gets a time for a change, and loses its connection before the commit.
 func killedWriter(t *testing.T, database string, pages *ticker) {
 	db, err := pgdriver.Driver{}.Open(database, 0, 0)
 	if err != nil {

@@ -68,7 +68,7 @@ func TestFailuresTellNothing(t *testing.T) {
 	}
 }
 
-// A list that cannot be read is no empty one, on whatever way the database fails.
+// A list that cannot be read is not an empty one, on whatever way the database fails.
 func TestListThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

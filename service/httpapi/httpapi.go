@@ -246,7 +246,7 @@ func (a *api) log(ctx context.Context, id string, note *requestNote, status int,
 // panicked answers a request whose handler panicked before it sent anything. The log gets only the type and place of
 // the panic, because its value may contain values of the request.
 func (a *api) panicked(w *recorder, r *http.Request, id string, note *requestNote, p any) {
-	if p == http.ErrAbortHandler { //nolint:errorlint // What was thrown need not be an error.
+	if p == http.ErrAbortHandler { //nolint:errorlint // The value of a panic need not be an error.
 		panic(p)
 	}
 	note.route = template(r)
@@ -338,7 +338,7 @@ func (a *api) answer(w *recorder, r *http.Request, route route) error {
 	return route.handler.serve(w, r, caller)
 }
 
-// statusGone is logged and counted if the caller left before the answer. It is no failure.
+// statusGone is logged and counted if the caller left before the answer. It is not a failure.
 const statusGone = 499
 
 // enter gives a request its pass, and returns it with the account in its context.

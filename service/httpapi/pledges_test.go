@@ -112,7 +112,7 @@ func TestLoadedLeadIsReleased(t *testing.T) {
 }
 
 // TestSignature follows a link to a signature file, and tries to bend it. Spec gap: G10.
-// Promise S19: signature files that are no pictures are sent as downloads.
+// Promise S19: signature files that are not pictures are sent as downloads.
 // Promise S19: no signature file acts as a page of the service.
 func TestSignature(t *testing.T) {
 	t.Parallel()

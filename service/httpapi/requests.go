@@ -63,8 +63,8 @@ func tooLarge(w http.ResponseWriter, r *http.Request) error {
 	return &statusError{http.StatusRequestEntityTooLarge, "the body is larger than this operation takes"}
 }
 
-// drain reads what is left of a refused body, within bounds, and keeps nothing of it: a
-// caller that sends all before it reads would get a broken connection for an answer.
+// drain reads and drops the rest of a refused body, within bounds. Otherwise a caller that sends everything before it
+// reads would get a broken connection.
 func drain(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Expect") != "" || r.ContentLength > maxDrain {
 		w.Header().Set("Connection", "close") // Nothing more is read.

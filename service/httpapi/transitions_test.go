@@ -14,7 +14,7 @@ import (
 
 // The tables below are the rules of the interface and the decisions, written apart from the service's own: a line for
 // each state, a column for each move. "moves" ends in the move's state, "same" is a repeat without effect, "adds"
-// records an attempt, and the state refuses "409". Spec gaps: C1, C2, C4, G1.
+// records an attempt, and "409" means that the state refuses the move. Spec gaps: C1, C2, C4, G1.
 const (
 	managedCalls = `
 		          complete cancel expire add-attempt

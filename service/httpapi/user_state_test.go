@@ -132,7 +132,7 @@ func TestPauseKeepsACallback(t *testing.T) {
 	})
 }
 
-// TestPauseEnds ends a pause by ready, by a call that the user opens, and after 12 hours. A pending lease is no call
+// TestPauseEnds ends a pause by ready, by a call that the user opens, and after 12 hours. A pending lease is not a call
 // that was opened.
 func TestPauseEnds(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
@@ -201,7 +201,7 @@ func TestPausedUserIsShown(t *testing.T) {
 	})
 }
 
-// TestStateRefusals refuses what is no state, by its pointer, and an account that may not attempt calls.
+// TestStateRefusals refuses what is not a state, by its pointer, and an account that may not attempt calls.
 func TestStateRefusals(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		for body, pointer := range map[string]string{

@@ -305,11 +305,11 @@ type openErasure struct {
 	Erasure Erasure      `json:"erasure"`
 }
 
-// Clean removes from the files what is left in them of everything that was erased. Tables that are in use
-// are left to the next cleaning, and named.
+// Clean removes the bytes of all erased values from the files. It leaves tables in use to the next cleaning, and names
+// them.
 func (s *Service) Clean(ctx context.Context) (service.Scrubbed, error) {
 	done := service.Scrubbed{Rewritten: []string{}, Later: []string{}}
-	waiting, err := s.rules.Store().Unclean(ctx) // First: what is erased from now on is the next cleaning's.
+	waiting, err := s.rules.Store().Unclean(ctx) // First: later erasures belong to the next cleaning.
 	if err = cmp.Or(err, s.FinishErasures(ctx)); err != nil || len(waiting) == 0 {
 		return done, err
 	}
@@ -322,7 +322,7 @@ func (s *Service) Clean(ctx context.Context) (service.Scrubbed, error) {
 	})
 }
 
-// uncleanTables is the setting, below UncleanSetting, of what a cleaning could not clean.
+// uncleanTables is the setting, below UncleanSetting, of the tables that a cleaning could not clean.
 const uncleanTables = "tables"
 
 // leftUnclean has the tables that a cleaning could not rewrite, and the erasures whose bytes they still contain.
@@ -367,7 +367,7 @@ func noteCleaned(tx service.Tx, waiting map[string]string, left map[string]int64
 	return setJSON(tx, service.UncleanSetting+uncleanTables, leftUnclean{left, still})
 }
 
-// TablesLeft takes what a cleaning could not clean out of what waits for one, and returns the names of the tables.
+// TablesLeft removes the uncleaned tables from the pending erasures, and returns their names.
 func TablesLeft(waiting map[string]string) []string {
 	var left leftUnclean
 	_ = json.Unmarshal([]byte(waiting[uncleanTables]), &left) // A missing setting means that there are none.

@@ -57,7 +57,7 @@ func each[T any](rows []T, do func(T) error) error {
 // batchBytes is the largest size of the documents in memory at one time, unless one record is larger.
 const batchBytes = 256 << 10
 
-// What a row of Kept is read by later, and how long its documents are.
+// The key of a row of Kept, and the length of its documents.
 func callSize(c service.CallRow) (apitype.UUID, int)               { return c.UUID, c.Bytes }
 func pledgeSize(p service.PledgeRow) (apitype.UUID, int)           { return p.UUID, p.Bytes }
 func transactionSize(t service.TransactionRow) (apitype.UUID, int) { return t.UUID, t.Bytes }

@@ -76,7 +76,7 @@ const (
 	doubtfulFrom = 50
 )
 
-// ErrDoubt is a run of the retention that did nothing, as it may erase what it should not.
+// ErrDoubt is returned by a retention run that erased nothing, because it might erase too much.
 var ErrDoubt = errors.New("nothing was erased")
 
 // lastRetention is the setting that holds the time of the last run.

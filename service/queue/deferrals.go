@@ -97,7 +97,7 @@ func deferCall(tx service.Tx, d deferring) error {
 	return tx.Audit(d.c.Audited(service.AuditCallLater, d.call, d.now).Of(person).By(d.request.UserUUID))
 }
 
-// check compares what the request replaces with what is in force, and reports whether that is as asked already.
+// check compares replaces with the deferral in force, and reports whether that already is as requested.
 func (d deferring) check(tx service.Tx, person apitype.UUID) (isDone bool, err error) {
 	if d.request.Replaces == nil {
 		return false, nil

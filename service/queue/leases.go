@@ -81,8 +81,7 @@ func (q *Queue) Lease(
 	return answer, err
 }
 
-// choose leases a call. The user's own lease of the call is kept longer; one of another call of the
-// person ends.
+// choose leases a call. It extends the user's lease of this call, and ends their lease of another call of the donor.
 func (t *taking) choose(tx service.Tx, id apitype.UUID) (lease service.LeaseRow, err error) {
 	person, err := service.WaitingCall(tx, t.c, id)
 	if err != nil {

@@ -28,7 +28,7 @@ const (
 // Event is something that is counted of the queue.
 type Event string
 
-// What is counted.
+// The counted calls.
 const (
 	Taken    Event = "taken"
 	Expired  Event = "expired"
@@ -94,8 +94,7 @@ func (q *Queue) countRefused(err error) {
 	}
 }
 
-// memo remembers answers for a short time, by what was asked. The zero value is ready, and it is
-// safe for concurrent use.
+// memo caches answers for a short time, by request. The zero value is ready, and it is safe for concurrent use.
 type memo[T any] struct {
 	mu   sync.Mutex
 	kept map[string]remembered[T]

@@ -66,7 +66,7 @@ type taking struct {
 	query   service.QueueQuery
 	now     apitype.Time
 	parse   service.ParseRules
-	nothing bool // Nothing can be found.
+	nothing bool // The filter matches no visible organization.
 	pending bool // The lease of a chosen call is pending.
 	expired int  // Claims that had expired and were replaced.
 
@@ -304,7 +304,7 @@ func (q *Queue) appendLease(dst []byte, c service.Caller, r service.Reader, leas
 	return service.AppendWith(dst, head, "call", call.JSON), err
 }
 
-// named returns leases as they are sent to a caller, with the names of their users.
+// named converts rows to the leases that a caller gets, with the names of their users.
 func named(r service.Reader, c service.Caller, rows []service.LeaseRow) ([]apitype.Lease, error) {
 	leases, users := make([]apitype.Lease, len(rows)), make([]apitype.UUID, len(rows))
 	for i, row := range rows {

@@ -15,7 +15,7 @@ import (
 	"fundesk/service/httpapi"
 )
 
-// The faults that are no status.
+// The faults other than statuses.
 const (
 	Slow                = "slow"                  // Done and answered after the delay.
 	SlowBody            = "slow-body"             // Done; half of the body is sent at once, the rest after the delay.

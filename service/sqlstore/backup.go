@@ -20,8 +20,8 @@ import (
 // unfinished ends the names of incomplete files. A killed program may leave one, which may be deleted.
 const unfinished = ".unfinished"
 
-// Backup copies the database into a new file, which has its name only when it is whole and on the disk. It returns
-// the SHA-256 of the file. Spec gap: S13.
+// Backup copies the database into a new file. The file gets its name once it is complete and on disk. Backup returns
+// its SHA-256. Spec gap: S13.
 func (e *sqliteEngine) Backup(ctx context.Context, file string) (sum string, err error) {
 	if err := absent(file); err != nil {
 		return "", err
@@ -67,8 +67,7 @@ func (e *sqliteEngine) copyBeside(ctx context.Context, path string) (made string
 	return file.Name(), err
 }
 
-// publish gives a whole file its name, unless a file has it already, and keeps the name over a
-// power loss.
+// publish gives a complete file its name, which survives a power loss. It refuses to replace a file.
 func publish(from, to string) error {
 	switch err := os.Link(from, to); {
 	case err == nil:
@@ -84,7 +83,7 @@ func publish(from, to string) error {
 	return replace(from, to)
 }
 
-// absent refuses a path that something has already.
+// absent refuses a path that exists.
 func absent(path string) error {
 	switch _, err := os.Lstat(path); {
 	case err == nil:
@@ -103,9 +102,8 @@ func replace(from, to string) error {
 	return durable.SyncFolder(filepath.Dir(to))
 }
 
-// Restore puts a backup in the place of an SQLite database, which no program may have open; the backup stays as it
-// is. It is copied, brought up to date, changed and checked first. kept are the files that were there before, under
-// other names. Spec gap: S51.
+// Restore replaces an SQLite database, which no program may have open, by a backup. It copies the backup, migrates the
+// copy, changes it and checks it first. kept names the renamed files of the old database. Spec gap: S51.
 func Restore(
 	ctx context.Context,
 	file, database string,
@@ -187,8 +185,8 @@ func unrestored(path string) error {
 	}
 }
 
-// takePlace gives a copy the name of the database, and the files that had it other names. It may be
-// ended anywhere: no program opens the database until it is done, and it can be done again.
+// takePlace renames the files of the database, and gives a copy its name. It may be interrupted at any point: no
+// program opens the database until it has run to its end, and it can run again.
 func takePlace(made, path string) (kept []string, err error) {
 	_, before := os.Lstat(path + restoring)
 	mark, err := os.OpenFile(path+restoring, os.O_CREATE|os.O_WRONLY, 0o600)
@@ -225,8 +223,7 @@ func takePlace(made, path string) (kept []string, err error) {
 	return kept, errors.Join(os.Remove(path+restoring), durable.SyncFolder(filepath.Dir(path)))
 }
 
-// IsServed reports whether another process has an SQLite file open. Nothing of the file may be open in
-// this one.
+// IsServed reports whether another process has an SQLite file open. This process must not have it open.
 func IsServed(database string) bool {
 	path, ok := strings.CutPrefix(database, "sqlite:")
 	return ok && errors.Is(unserved(path), errServed)

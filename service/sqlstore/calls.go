@@ -60,7 +60,7 @@ func (r *reader) Call(id apitype.UUID, scope service.Scope) (c service.CallRow, 
 	return c, err
 }
 
-// Calls with a reference of another program and those without lie in indexes of their own.
+// Calls with and without a reference of another program have separate indexes.
 const (
 	unlinkedCalls = `t.external_application IS NULL AND t.external_reference IS NULL`
 	linkedCalls   = `(t.external_application IS NOT NULL OR t.external_reference IS NOT NULL)`
@@ -101,7 +101,7 @@ func (r *reader) callQuery(f service.CallFilter, part service.Range) (*listQuery
 	if f.CompletedBy != nil && f.Person == nil {
 		return q, nil
 	}
-	if f.Person != nil { // They are few: what else is asked is looked at in each.
+	if f.Person != nil { // A person has few calls, so the other filters check each of them.
 		if f.CompletedBy != nil {
 			q.where(`t.completed_by = %s`, identifier(*f.CompletedBy))
 		}
@@ -123,7 +123,7 @@ func (r *reader) callQuery(f service.CallFilter, part service.Range) (*listQuery
 	return q, nil
 }
 
-// completedBy lists by the index of the user of a completion, which holds the other columns that calls are filtered by.
+// completedBy uses the index by completing user, which has the columns of the other filters.
 func (q *listQuery) completedBy(f service.CallFilter) {
 	if f.UpdatedAfter != nil {
 		q.where(`t.updated_at > %s`, f.UpdatedAfter.UnixMilli())
@@ -208,8 +208,7 @@ func (q *listQuery) included(f service.CallFilter) (columns, joins string) {
 	return columns, joins
 }
 
-// callNode is the row of the list that is being read, with the rows that were joined to
-// it. One serves for a whole page.
+// callNode is the present row of a list, with its joined rows. One callNode serves a whole page.
 type callNode struct {
 	call   service.CallRow
 	person service.PersonRow
@@ -255,7 +254,7 @@ func newCallNode(f service.CallFilter) *callNode {
 	return n
 }
 
-// scan reads a row, and copies of it the joined ones that are there.
+// scan reads a row. It copies the joined rows that exist.
 func (n *callNode) scan(result *sql.Rows) (c service.CallRow, err error) {
 	if err := result.Scan(n.dest...); err != nil {
 		return c, err

@@ -26,7 +26,7 @@ type pool struct {
 	patience time.Duration
 
 	refused                   chan error   // The error of a connection that could not be made, for a request that waits.
-	alive, dialling, awaiting atomic.Int64 // Existing connections, those being made, and those that requests wait for.
+	alive, dialling, awaiting atomic.Int64 // Open connections, connections being opened, and waiting requests.
 	spare                     atomic.Int64 // The fewest that were idle since trim looked.
 	mu                        sync.Mutex   // Guards closed, and the connections that become idle at the same time.
 	closed                    bool
@@ -182,8 +182,8 @@ func (p *pool) connection(ctx context.Context, until time.Time) (*conn, error) {
 	}
 }
 
-// dial makes a connection in the background, unless there are enough. So a connection that hangs, as in a pooler,
-// delays no request that can have another one.
+// dial opens a connection in the background, unless there are enough. So a connection that hangs, as in a pooler, does
+// not delay a request that gets another connection.
 func (p *pool) dial() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

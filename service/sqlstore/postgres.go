@@ -40,7 +40,7 @@ type PostgresDriver interface {
 	// Disconnected reports whether the server was not reached.
 	Disconnected(err error) bool
 	// Commit ends a transaction over a connection as sql.Conn.Raw hands it out. It takes any
-	// time, and nothing cancels it. An error that is no refusal of the server leaves open
+	// time, and nothing cancels it. An error that is not a refusal of the server leaves open
 	// whether the transaction is kept. Before, in the same round trip, a statement is run once with
 	// each of some rows as its arguments.
 	Commit(connection any, text string, rows [][]any) error
@@ -153,8 +153,8 @@ func (e *postgresEngine) keepsSessions(ctx context.Context, connections int) err
 	return e.refusal(err)
 }
 
-// migratePostgres brings the schema up to date over a connection of its own: that may
-// take as long as it takes, and others may be at it.
+// migratePostgres migrates the schema over its own connection, without a deadline. Other processes may migrate at the
+// same time.
 func migratePostgres(ctx context.Context, o Options) error {
 	db, err := o.Postgres.Open(o.Database, o.ConnectTimeout, 0)
 	if err != nil {
@@ -182,8 +182,8 @@ const minTries = 20
 // readOnly begins what sees one state of the data.
 const readOnly = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
 
-// read reads one state of the data in a transaction. Else each statement is one by itself: what only reads
-// may be asked again of another connection when one is lost.
+// read reads one state of the data in a transaction, or runs single statements. Reads may run again on another
+// connection if one is lost.
 func (e *postgresEngine) read(ctx context.Context, mode service.ReadMode, read func(*conn) error) error {
 	if mode == service.ReadSnapshot {
 		return e.transact(ctx, readOnly, read)

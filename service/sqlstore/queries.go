@@ -55,8 +55,8 @@ func (q *listQuery) where(cond string, value any) {
 	q.conds = append(q.conds, fmt.Sprintf(cond, q.arg(value)))
 }
 
-// check adds a condition that no index is chosen for. For all that the engine knows, what rarely
-// comes together is as frequent as each by itself, and it would walk the wrong one.
+// check adds a condition that must not choose an index. The engine assumes that conditions are independent, and would
+// walk the wrong index.
 func (q *listQuery) check(cond string) { q.checks = append(q.checks, `(`+cond+`) IS TRUE`) }
 
 // maxBranches is the number of organizations that are looked up one by one and merged. With more, the list is walked in
@@ -268,7 +268,7 @@ func (r *reader) filterByTime(q *listQuery, f timeFilter, part service.Range) er
 			return err
 		}
 		if soon {
-			// Of an expression the engine does not know that hardly anything passes, and walks.
+			// The engine does not know that few rows pass an expression, so it walks.
 			q.check(`t.` + f.column + ` + 0 > ` + q.arg(after))
 			return nil
 		}

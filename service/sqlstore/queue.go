@@ -67,8 +67,8 @@ func queueDest(q *service.QueueRow) []any {
 }
 
 func queueValues(q service.QueueRow) []any {
-	// What calls are narrowed and ruled by is one value: what waits of a kind is found in order without passing over
-	// the others.
+	// The kind of a call combines all values of filters and rules. So the calls of a kind are read in order, without
+	// skipping others.
 	return append(queueDest(&q), q.Kind().String(), identifier(q.Call))
 }
 
@@ -241,7 +241,7 @@ const (
 				WHEN donors.contacted_at = donors.rested_at THEN donors.contacted_before
 				ELSE donors.contacted_at END
 		WHERE donors.contacted_at IS NULL OR donors.contacted_at < excluded.contacted_at`
-	// contactNumbers saves a contact with one statement, where each costs a round trip.
+	// contactNumbers saves a contact with one statement, because each statement costs a round trip.
 	contactNumbers = `WITH numbers AS (` + contactNumber +
 		`SELECT digest, $1, $2 FROM unnest($3::uuid[]) AS digest` + laterOfNumber + `) ` + contactPerson
 )

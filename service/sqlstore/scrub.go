@@ -14,8 +14,8 @@ import (
 // Cleaning removes each byte of an erased value from the files of a database. An erasure only changes rows: copies stay
 // in the old place of a row until the file or the table is rewritten.
 
-// Unclean names the erasures after which the files were not cleaned yet, with what is kept of them: a person's
-// uuid, retention or replay.
+// Unclean returns the erasures whose bytes are still in the files, each with its cause: a person's uuid, retention or
+// replay.
 func (s *Store) Unclean(ctx context.Context) (waiting map[string]string, err error) {
 	waiting = make(map[string]string)
 	err = s.engine.read(ctx, service.ReadSnapshot, func(c *conn) error {
@@ -64,7 +64,7 @@ var errLogInUse = &service.Error{
 	Detail: "the log of the database is in use by a program that reads, and could not be emptied; run fundeskd clean again when it has ended",
 }
 
-// emptyLog brings all of the log into the file, and cuts it to nothing.
+// emptyLog checkpoints the whole log into the file, and truncates it.
 func (e *sqliteEngine) emptyLog(ctx context.Context) (err error) {
 	c, err := e.connectWith(emptyPatience)
 	if err != nil {

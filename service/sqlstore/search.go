@@ -111,7 +111,7 @@ const noNumber = `t.number = 0`
 // isNone reports whether no person matches the part.
 func (p searchPart) isNone() bool { return p.rows == 0 }
 
-// compare puts the part in front by which a search is rather led.
+// compare puts the part first that should lead the search.
 func (p searchPart) compare(other searchPart) int {
 	if p.rows != other.rows {
 		return p.rows - other.rows
@@ -343,7 +343,7 @@ func joinTerms(terms []string) string {
 	return " " + strings.Join(terms, " ")
 }
 
-// searched is a person that is to be found.
+// searched is a person with its search terms.
 type searched struct {
 	person    apitype.UUID
 	owner     apitype.UUID
@@ -416,7 +416,7 @@ func (c *conn) insertTerms(persons []apitype.UUID) error {
 	return err
 }
 
-// searchedPerson reads by what a person is found.
+// searchedPerson reads the search terms of a person.
 func (c *conn) searchedPerson(id apitype.UUID) (searched, error) {
 	p := searched{person: id}
 	var text string
@@ -439,7 +439,7 @@ func (c *conn) deleteTerms(p searched, terms []string) error {
 	return err
 }
 
-// updateSearched lets a person be found by what it is now, and not by what it was before.
+// updateSearched replaces the search terms of a changed person.
 func (c *conn) updateSearched(before searched, p service.PersonRow) error {
 	now := before
 	now.createdAt = p.CreatedAt

@@ -28,15 +28,14 @@ import (
 const sqliteSettings = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
 	"&_pragma=secure_delete(ON)&_pragma=mmap_size(2147483648)&_pragma=cache_size(-2000)&_pragma=temp_store(MEMORY)"
 
-// sqliteEngine is an SQLite file: many readers, and one writer that commits together
-// what waits together.
+// sqliteEngine is an SQLite file: many readers, and one writer that commits waiting changes together.
 type sqliteEngine struct {
 	path    string
-	file    os.FileInfo   // What the path named when it was opened.
+	file    os.FileInfo   // The file of the path at opening.
 	moved   chan struct{} // The path names another file; holds one.
 	left    bool          // Of the writer: its log is left, and nothing was written since.
 	times   writerTimes
-	damaged atomic.Bool // The file was seen not to hold what it should, and no change was kept since.
+	damaged atomic.Bool // A check found the file damaged, and no change was kept since.
 	failed  atomic.Bool // The database refused the last changes, and none was kept since.
 	refused atomic.Bool // A change missed a table or a column, and no record was changed since.
 	probe   probe
@@ -129,7 +128,7 @@ func (e *sqliteEngine) connect() (*conn, error) {
 			err = e.enlarge(raw)
 		}
 		if err == nil {
-			if err := e.unmoved(); err != nil { // It may have opened what was put there.
+			if err := e.unmoved(); err != nil { // It may have opened the new file.
 				return nil, errors.Join(err, raw.Close())
 			}
 			return &conn{ctx: context.Background(), raw: raw, engine: e, statements: map[string]*sql.Stmt{}}, nil
@@ -278,8 +277,8 @@ func (e *sqliteEngine) integrity(ctx context.Context) (found []string, err error
 	return slices.DeleteFunc(found, func(line string) bool { return strings.EqualFold(line, "ok") }), err
 }
 
-// What is done when an operator moves, replaces or removes the file of an open database: the
-// connections keep the file that they opened, and what is saved there is lost.
+// An operator may move, replace or remove the file of an open database. The connections keep the file that they opened,
+// so later changes would be lost.
 
 // unmoved fails if the path no longer names the open file. Spec gap: S39.
 func (e *sqliteEngine) unmoved() error {
@@ -313,9 +312,8 @@ func (c *conn) checkpoint(text string) (busy int, err error) {
 	return busy, err
 }
 
-// leaveLog brings all of the log into the file that was opened, wherever that is now, and empties
-// it: it has its name still, and a program that serves the new file would read it into
-// that. It is done once: what is in the log later is not ours.
+// leaveLog checkpoints the log into the moved file and empties it. The log keeps its name, so a program that serves the
+// new file would apply it there. It runs once: later content of the log is not ours.
 func (e *sqliteEngine) leaveLog(c *conn) {
 	if c == nil || e.left {
 		return

@@ -10,7 +10,7 @@ import (
 	"fundesk/service"
 )
 
-// The writer of an SQLite file, which commits together what waits together.
+// The writer of an SQLite file. It commits waiting changes together.
 
 // writerSettings are the settings of the writer's connection. It maps no memory: its mapping would grow to everything
 // that it ever read. SQLite copies the log into the file at the commit that makes it longer than 16 MB. With 4 MB a
@@ -33,8 +33,8 @@ type write struct {
 	result chan error
 }
 
-// write hands a change to the writer, which runs one at a time, and waits until it is durable. Once the writer
-// has it, its outcome is waited for: it may already be on its way to the disk.
+// write hands a change to the writer and waits until it is durable. Once the writer has it, write waits for the
+// outcome, because the change may be on its way to the disk.
 func (e *sqliteEngine) write(ctx context.Context, _ service.WriteMode, change func(*conn) error) error {
 	w := &write{ctx: ctx, change: change, result: make(chan error, 1)}
 	select {
@@ -102,7 +102,7 @@ func (e *sqliteEngine) writer() {
 	}
 }
 
-// waiting returns the changes that wait with a first one.
+// waiting returns the first change and the ones that wait behind it.
 func (e *sqliteEngine) waiting(first *write) []*write {
 	batch := []*write{first}
 	for len(batch) < maxBatch {
@@ -127,9 +127,8 @@ func (e *sqliteEngine) answer(w *write, err error) {
 	}
 }
 
-// commit runs changes in one transaction, each in its own savepoint, so that a refused
-// one takes nothing of the others with it. Refused changes are answered here, together
-// with the others; an error is of the database and means that nothing was kept.
+// commit runs changes in one transaction, each in its own savepoint, so that a refused change does not undo others. It
+// answers all of them, refused ones too. An error comes from the database, and means that nothing was kept.
 func (e *sqliteEngine) commit(c *conn, batch []*write) (err error) {
 	c.broken = false
 	if _, err := c.exec(`BEGIN IMMEDIATE`); err != nil {
@@ -207,8 +206,7 @@ func attempt(c *conn, w *write, alone bool) (outcome, err error) {
 	return outcome, err
 }
 
-// guarded turns a panic into an error: it must not end the writer, on which everybody
-// waits.
+// guarded turns a panic into an error, because a panic must not end the writer of all requests.
 func guarded(run func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -27,7 +27,7 @@ type Options struct {
 	Database  string         // sqlite:PATH or postgres://….
 	Postgres  PostgresDriver // Needed for postgres://….
 	NoMigrate bool           // Refuse an older schema instead of bringing it up to date.
-	Inspect   bool           // Change nothing, and refuse what is no whole database of this version, with its key.
+	Inspect   bool           // Change nothing, and refuse what is not a whole database of this version, with its key.
 	Retired   bool           // Accept a database that was retired, for what only reads.
 	Existing  bool           // Refuse an SQLite file that is not there, or empty, instead of making it.
 	Bulk      bool           // Much is written at once, by a program that may take memory for it.

@@ -12,13 +12,13 @@ import (
 
 // The times that the database gives to changes never go back, whatever the clocks of machines do.
 
-// settledLife is how long a process uses its result about changes that are not visible yet.
+// settledLife is the time for which a process reuses its last settled time.
 const settledLife = time.Second
 
 // settledPatience is how long a list waits for the writer of an SQLite file.
 const settledPatience = 50 * time.Millisecond
 
-// GiveTime returns a time, or the highest that the database has given if that is later, and saves it.
+// GiveTime returns and saves the later of now and the highest time that the database has given.
 func (t *tx) GiveTime(now apitype.Time) (apitype.Time, error) {
 	given, err := t.engine.giveTime(t.conn, now.UnixMilli())
 	return apitype.TimeFromMilli(given), err
@@ -31,7 +31,7 @@ func (r *reader) HighestTime() (apitype.Time, error) {
 	return apitype.TimeFromMilli(at), err
 }
 
-// writerTimes are the times that the writer of an SQLite file gave. What it commits is in order.
+// writerTimes are the times that the writer of an SQLite file gave. Its commits are in order.
 type writerTimes struct {
 	settled atomic.Int64 // Every change up to this time is visible. Zero if unknown.
 	look    lookedAt
@@ -51,7 +51,7 @@ func (l *lookedAt) isFresh(now apitype.Time) bool {
 	return passed.Abs() < settledLife && moved.Abs() < settledLife
 }
 
-// committed notes the last time that a commit gave: later commits give no lower one.
+// committed stores the last time of a commit. Later commits have no lower time.
 func (w *writerTimes) committed(given int64) {
 	if given > 0 {
 		w.settled.Store(given - 1)
@@ -71,8 +71,8 @@ func (e *sqliteEngine) giveTime(c *conn, now int64) (given int64, err error) {
 
 func (*sqliteEngine) highestTime() string { return `SELECT at FROM given_times` }
 
-// Settled gives a time to no change when the writer gave none lately: every change before is visible then. It does
-// not wait for a writer that waits for another process, or writes much.
+// Settled commits an empty change if the writer gave no time lately: all earlier changes are visible then. It does not
+// wait long for a busy writer.
 func (e *sqliteEngine) Settled(ctx context.Context, now apitype.Time) (apitype.Time, bool) {
 	if e.times.look.isFresh(now) || !e.times.looking.CompareAndSwap(false, true) {
 		return e.settledTime()
@@ -81,7 +81,7 @@ func (e *sqliteEngine) Settled(ctx context.Context, now apitype.Time) (apitype.T
 	go func() {
 		defer close(done)
 		defer e.times.looking.Store(false)
-		// The commit notes the time. A disk that is full leaves the one before.
+		// The commit stores the time. If the disk is full, the last time stays.
 		err := e.write(context.WithoutCancel(ctx), service.WriteIsolated, func(c *conn) error {
 			_, err := e.giveTime(c, now.UnixMilli())
 			return err
@@ -108,7 +108,7 @@ func (e *sqliteEngine) settledTime() (apitype.Time, bool) {
 // gives right after, and the moment until another session sees it.
 const settledMargin = time.Second
 
-// settledMark is a moment of a process: changes that get their number later have this time, or a later one.
+// settledMark is a moment of a process. Transactions that get their number later have this time or a later one.
 type settledMark struct {
 	at     int64 // Milliseconds since 1970.
 	number int64 // Of a transaction of that moment.
@@ -154,7 +154,7 @@ const giveTime = `SELECT setval('given_times', GREATEST($1, (SELECT last_value F
 
 func (*postgresEngine) highestTime() string { return `SELECT last_value FROM given_times` }
 
-// openTransactions are the oldest that are open: of this database by number, and of our programs by their begin.
+// openTransactions are the oldest open transactions: of this database by number, and of our programs by their start.
 type openTransactions struct {
 	number, begun *int64
 	own           int // Sessions of this process that the server's list shows.

@@ -12,7 +12,7 @@ import (
 	"fundesk/apiclient/outbox"
 )
 
-// How soon what is typed is on disk: after a pause, and while typing goes on.
+// How soon typed text is on disk: after a pause, and while typing goes on.
 const (
 	draftPause = 150 * time.Millisecond
 	draftMost  = 1500 * time.Millisecond
@@ -32,7 +32,7 @@ type Autosave struct {
 	mu       sync.Mutex
 	pending  map[apitype.UUID]pendingDraft
 	underWay map[apitype.UUID]outbox.Draft // The drafts that are being written.
-	base     map[apitype.UUID]outbox.Draft // What is on disk from which that comes which is being entered.
+	base     map[apitype.UUID]outbox.Draft // The draft on disk from which the present entries come.
 	wake     chan struct{}
 	writing  sync.Mutex // Writes and erasures of drafts go one after the other.
 }
@@ -188,8 +188,8 @@ func (a *Autosave) writeTaken(all bool) (joined []draftJoined, written int, err 
 	return joined, len(taken), err
 }
 
-// writeOne saves a draft, together with what another terminal has saved for the call. It
-// returns what is on disk now.
+// writeOne saves a draft, merged with the draft of another terminal for the call. It returns the draft that is on disk
+// now.
 func (a *Autosave) writeOne(d outbox.Draft) (saved outbox.Draft, err error) {
 	unlock, err := a.box.LockDrafts()
 	if err != nil {
@@ -198,7 +198,7 @@ func (a *Autosave) writeOne(d outbox.Draft) (saved outbox.Draft, err error) {
 	defer unlock()
 	there, _, err := a.box.Draft(d.Call)
 	if err != nil {
-		there = outbox.Draft{} // What cannot be read is written over.
+		there = outbox.Draft{} // An unreadable draft is overwritten.
 	}
 	d = joinDrafts(a.From(d.Call), d, there)
 	if err := a.box.SaveDraft(d.Call, d); err != nil {
@@ -225,7 +225,7 @@ func joinDrafts(base, mine, theirs outbox.Draft) outbox.Draft {
 	return mine
 }
 
-// joinMaps returns a map with what another one has; both stay as they are.
+// joinMaps returns the entries of two maps, which it does not change.
 func joinMaps(a, b map[string]string) map[string]string {
 	both := map[string]string{}
 	maps.Copy(both, a)
@@ -233,8 +233,7 @@ func joinMaps(a, b map[string]string) map[string]string {
 	return both
 }
 
-// Loaded notes from which draft on disk that comes which is entered from now on; an empty one: from
-// none, and what turns out to be there is joined with it.
+// Loaded records the draft on disk that the form now shows. With an empty one, a draft that is found later is merged.
 func (a *Autosave) Loaded(d outbox.Draft) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -266,12 +265,12 @@ func (a *Autosave) Restore(d outbox.Draft) error {
 	defer a.writing.Unlock()
 	a.Loaded(outbox.Draft{Call: d.Call})
 	_, err := a.writeOne(d)
-	a.Loaded(outbox.Draft{Call: d.Call}) // What is being entered does not come from it.
+	a.Loaded(outbox.Draft{Call: d.Call}) // The present entries do not come from it.
 	return err
 }
 
-// Delete erases a draft that is in the outbox now or was dropped, and the one on disk from which it
-// came. What was entered for its call since stays.
+// Delete erases a draft that is now in the outbox or was dropped, and the one on disk that it came from. Newer entries
+// for its call stay.
 func (a *Autosave) Delete(d, from outbox.Draft) error {
 	a.writing.Lock()
 	defer a.writing.Unlock()

@@ -20,7 +20,7 @@ const (
 type callbacks struct {
 	all   []apitype.Deferral // The earliest first.
 	asked time.Time
-	rung  map[apitype.UUID]time.Time // The time of those that have rung.
+	rung  map[apitype.UUID]time.Time // The times of the callbacks that have rung.
 }
 
 // has reports whether a call is among the callbacks.
@@ -54,7 +54,7 @@ func isSameDay(a, b time.Time) bool {
 	return year == y && month == m && day == d
 }
 
-// readCallbacks asks for the agent's own callbacks. An account that may not know shows none.
+// readCallbacks requests the agent's own callbacks. An account without the permission shows none.
 func (d *Day) readCallbacks() {
 	d.callbacks.asked = d.Now()
 	options := apitype.QueueDeferralListOptions{UserUUID: new(d.leases.agent()), First: new(callbacksRead)}
@@ -69,7 +69,7 @@ func (d *Day) readCallbacks() {
 	})
 }
 
-// areCallbacksOld reports whether the list is to be read again.
+// areCallbacksOld reports whether the list must be read again.
 func (d *Day) areCallbacksOld() bool { return d.Now().Sub(d.callbacks.asked) >= callbacksEvery }
 
 // ring announces each callback once, shortly before its time.

@@ -30,8 +30,8 @@ func TestAChangeIsHeld(t *testing.T) {
 	}
 }
 
-// What is taken back is the change that the agent made last, also while it is being saved; where
-// it was not saved, none before it goes in its place.
+// Undo takes back the last change of the agent, even while it is being saved. If that change was not saved, undo takes
+// back no earlier one.
 func TestUndoOfWhatIsBeingSaved(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
@@ -66,8 +66,8 @@ func TestUndoOfWhatIsBeingSaved(t *testing.T) {
 	}
 }
 
-// The agent reads about a change with a lost answer if its outcome stays unknown, and where it is. A change that will
-// be looked up again is not mentioned.
+// If the outcome of a lost answer stays unknown, the Desk reports it and says where the change is. It does not mention
+// a change that will be looked up again.
 func TestWhatCannotBeToldIsSaid(t *testing.T) {
 	t.Parallel()
 	entry := outbox.Entry{ID: "1-a"}

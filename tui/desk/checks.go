@@ -11,8 +11,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// The ticks of a call are sent with its result, to a service that keeps them. An organization may require checks: those
-// without a fact on the card get one of their own, and a result without them is asked about once.
+// The ticks of a call are sent with its result, if the service keeps them. An organization may require checks. A
+// required check without a line on the card gets one, and the Desk asks once before it sends a result without it.
 
 // checkNames has the check of each tick, by the first detail of its fact. Another tick has the name of its check.
 var checkNames = map[string]string{

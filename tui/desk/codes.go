@@ -127,7 +127,7 @@ func (c *Codes) Save() func() error {
 			return nil
 		}
 		kept, err := readCodes(path)
-		if err != nil || kept == nil { // What cannot be read is written over.
+		if err != nil || kept == nil { // An unreadable file is overwritten.
 			kept = map[apitype.CallType][]string{}
 		}
 		for kind, codes := range seen {

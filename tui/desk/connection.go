@@ -17,8 +17,8 @@ type Connection struct {
 	unauthorized bool   // There was no token that the service takes, and it has answered nothing since.
 }
 
-// note takes in how a request ended; it reports whether err passes by itself, and whether
-// the service takes the token again.
+// note records the end of a request. It reports whether err is temporary, and whether the service accepts the token
+// again.
 func (c *Connection) note(err error) (passes, again bool) {
 	failure, known := errors.AsType[*apiclient.Error](err)
 	c.LoggedOut = apiclient.KindOf(err) == apiclient.KindUnauthenticated
@@ -53,8 +53,7 @@ func (c *Connection) note(err error) (passes, again bool) {
 	return false, false
 }
 
-// NoteConnection keeps what is known of the connection true; it reports whether err is
-// the connection's and passes by itself.
+// NoteConnection updates the state of the connection. It reports whether err is a temporary error of the connection.
 func (c *Changes) NoteConnection(err error) (passes bool) {
 	passes, again := c.note(err)
 	if err == nil {

@@ -90,7 +90,7 @@ func (s *Search) CallsSearched() int { return s.calls }
 // IsReadingDonors reports whether an answer is about to come.
 func (s *Search) IsReadingDonors() bool { return s.reading }
 
-// wants reports whether the service is to be asked for what is typed.
+// wants reports whether the typed text needs a request.
 func (s *Search) wants() bool {
 	if !s.isKnown {
 		return true
@@ -98,7 +98,7 @@ func (s *Search) wants() bool {
 	return s.isSearched && s.typed != s.answered && apitype.CheckSearch(s.typed) == nil
 }
 
-// ask asks for what is typed, one request at a time.
+// ask requests the donors for the typed text, one request at a time.
 func (s *Search) ask() {
 	if !s.isOpen || s.reading || !s.wants() {
 		return
@@ -253,7 +253,7 @@ func FindsInList(text string, terms []string) bool {
 
 // dialled is a part of a number as a phone shows it.
 type dialled struct {
-	digits  string // Without the prefix for calls at home or abroad. Empty if it is no number.
+	digits  string // Without the prefix for calls at home or abroad. Empty if it is not a number.
 	isStart bool   // The number begins with them, but for the code of its country.
 }
 

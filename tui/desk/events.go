@@ -54,13 +54,13 @@ const (
 func (Job) isEvent()    {}
 func (Notice) isEvent() {}
 
-// events collects what a method asks for.
+// events collects the events of a method.
 type events struct {
 	pending []Event
 	owners  map[string]bool // The subjects of the present notices.
 }
 
-// drain hands over what was collected.
+// drain returns the collected events.
 func (e *events) drain() []Event {
 	taken := e.pending
 	e.pending = nil

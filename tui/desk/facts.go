@@ -22,7 +22,7 @@ type Fact struct {
 	none    string // The text for a missing value.
 }
 
-// Part is a value of a fact, as it was and as it is to be, and the text before it.
+// Part is the old and the new value of a part of a fact, and the text before it.
 type Part struct{ Before, Was, Is string }
 
 // IsChanged reports whether a part of the fact was corrected.
@@ -33,7 +33,7 @@ func (f Fact) IsChanged() bool {
 // IsSecret reports whether the fact is masked on the screen.
 func (f Fact) IsSecret() bool { return f.id == "iban" }
 
-// String returns the fact as it was and as it is to be.
+// String returns the old and the new value of the fact.
 func (f Fact) String() string {
 	text := f.Draw(func(was, is string) string { return strings.TrimSpace(was + " → " + is) })
 	if f.IsChanged() {

@@ -116,7 +116,7 @@ func (d *Day) dialledKind() string {
 	return ""
 }
 
-// numberAfter returns the number that is left after one that does not exist: another one that was not dialled yet.
+// numberAfter returns another number that was not dialled yet, after one that does not exist.
 func (d *Day) numberAfter(reason apitype.NotReached) (Number, bool) {
 	kind := d.dialledKind()
 	if reason != apitype.NotReachedNoSuchNumber || kind == "" {

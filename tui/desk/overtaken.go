@@ -53,10 +53,10 @@ func (d *Day) latestValue(f Fix) string {
 	return f.Was
 }
 
-// HasConflict reports whether the agent is to be asked about a refused update.
+// HasConflict reports whether the Desk must ask about a refused update.
 func (e *Form) HasConflict() bool { return e.conflict != nil }
 
-// Keep takes the agent's answer about the detail of Overtaken: the correction, or what is recorded.
+// Keep takes the agent's answer about the detail of Overtaken: the correction, or the recorded value.
 func (e *Form) Keep(f Fix, ours bool) []Event {
 	switch c := e.conflict; {
 	case c != nil:
@@ -78,7 +78,7 @@ func (e *Form) Keep(f Fix, ours bool) []Event {
 	return e.drain()
 }
 
-// resolve sends what is left of a refused update over what the agent was shown.
+// resolve sends the rest of a refused update, over the values that the agent has seen.
 func (e *Form) resolve(c conflict) []Event {
 	e.over(c.entry.ID)
 	e.day.Changes.onDisk(func() error {

@@ -105,8 +105,8 @@ func (s *marks) isWanted(call apitype.UUID) bool {
 	return m != nil && m.isWanted.Load()
 }
 
-// settle makes the lease of a call pending, or releases one that is not wanted any more. It does not touch the lease
-// of a call whose change is in flight.
+// settle makes the lease of a call pending, or releases a lease that is not wanted any more. It does not touch the
+// lease of a call whose change is in flight.
 func (s *marks) settle(ctx context.Context, m *mark) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -345,7 +345,7 @@ func (s *leases) reopen(call apitype.UUID) {
 	}
 }
 
-// settle brings a mark to what is wanted of it.
+// settle brings a mark into its wanted state.
 func (s *leases) settle(m *mark) {
 	do(&s.events, "mark settled", func(ctx context.Context) (any, error) {
 		return nil, s.marks.settle(ctx, m)

@@ -257,7 +257,7 @@ func (d *Day) onRead(read callRead, err error) {
 	d.show(read)
 }
 
-// show puts on the desk what was read of its call, unless that is another one by now.
+// show shows the call that was read, unless the Desk has another call by now.
 func (d *Day) show(read callRead) {
 	if !d.isCurrent(read) {
 		return
@@ -290,8 +290,8 @@ func (d *Day) show(read callRead) {
 	d.source().prefetch()
 }
 
-// keepsDetails reports whether the card stays as the agent sees it: what was changed elsewhere is offered. What the
-// agent asked for, and what was not shown yet, comes at once. So does an erasure.
+// keepsDetails reports whether the card stays as it is, and changes from elsewhere are only offered. A requested
+// reading, a first reading and an erasure show at once.
 func (d *Day) keepsDetails(before *apitype.Call, read callRead) bool {
 	if before == nil || read.renews || d.Gate.isAsked(read.asked) {
 		return false
@@ -358,7 +358,7 @@ func (d *Day) tellChanged(labels []string) {
 	d.Gate.offer(arrival{text: text, does: "shows it", of: d.Call.UUID, run: d.showLatest})
 }
 
-// Poll asks for what has changed since it last asked.
+// Poll requests the changes since the last poll.
 func (d *Day) Poll() []Event {
 	d.wake()
 	d.Gate.sendAlone()
@@ -414,7 +414,7 @@ func (d *Day) readAll() {
 	d.serve()
 }
 
-// readNews asks for what has changed, unless the walk of all calls brings it.
+// readNews requests the changes, unless the walk of all calls brings them.
 func (q *queue) readNews() {
 	if q.day.leases.asked && (!q.walking || q.ended) {
 		q.readChanges()
@@ -462,7 +462,7 @@ func (c *Changes) AsOf(known apitype.Time) apitype.Time {
 	return apitype.NewTime(known.Add(-clockLeeway - c.Client.Behind()))
 }
 
-// onChanges takes changes in without moving what the agent looks at.
+// onChanges merges changes without moving the view.
 func (q *queue) onChanges(n apiclient.News[apitype.Call]) {
 	q.changesFrom = n.Next
 	maps.DeleteFunc(q.reached, func(_ apitype.UUID, r reached) bool { return q.Now().Sub(r.at) >= attemptPause })

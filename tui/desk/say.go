@@ -24,7 +24,7 @@ func (b *base) Say(text string, args ...any) string {
 		switch said := table.texts[text]; {
 		case said != "":
 			text = said
-		case len(args) == 0 && table.texts[before] != "": // What follows is a name, or a cause.
+		case len(args) == 0 && table.texts[before] != "": // A name or a cause follows.
 			text = table.texts[before] + ": " + table.cause(after)
 		case len(args) == 0:
 			text = table.cause(text)
@@ -148,7 +148,7 @@ func (t table) whole(text string) (said string, isWhole bool) {
 	return "", false
 }
 
-// valuesIn returns what a text has between parts, of which the first begins it and the last ends it.
+// valuesIn returns the texts between the parts. The first part begins the text, and the last one ends it.
 func valuesIn(text string, parts []string) (values []string, fits bool) {
 	rest, fits := strings.CutPrefix(text, parts[0])
 	for i, part := range parts[1:] {

@@ -34,7 +34,7 @@ func readScripts(configDir string) (map[string][]string, error) {
 	return scripts, errors.Join(errs...)
 }
 
-// scriptProblems returns what is wrong in a script: unknown fields, and answers that lead nowhere.
+// scriptProblems returns the mistakes of a script: unknown fields, and answers that lead nowhere.
 func scriptProblems(name string, script []string) (errs []error) {
 	for i, line := range script {
 		if _, unknown := fillScript(line, scriptFacts{call: new(apitype.Call)}); unknown != "" {
@@ -217,8 +217,8 @@ func scriptLocale(language string) render.Locale {
 	return render.LocaleFrom(func(string) string { return language })
 }
 
-// fillScript puts what is known in a line of a script; what is not known is an ellipsis. A
-// field that there is not stays as it is written, and is named.
+// fillScript fills in the fields of a line of a script. An unknown value becomes an ellipsis. A field that does not
+// exist stays, and is reported.
 func fillScript(line string, facts scriptFacts) (filled, unknown string) {
 	var b strings.Builder
 	for {

@@ -65,7 +65,7 @@ func (d *Day) ClosedText() string {
 	return d.Say("%s wait until %s", count, SayDate(d.Say, opens.Format(layout)))
 }
 
-// offers returns the calls that come next: what was taken, then the queue as the service has it.
+// offers returns the next calls: the leased ones, then the queue of the service.
 func (s *leases) offers(limit int) []Candidate {
 	var next []Candidate
 	if l := s.ahead(); l != nil {
@@ -161,7 +161,7 @@ func (d *Day) readToday() {
 	})
 }
 
-// countTaken leaves out of a count what was taken since. A take counts only so far.
+// countTaken subtracts later takes from a count. A take counts only up to a limit.
 func (s *leases) countTaken() {
 	if s.state != nil && s.waiting < apitype.MaxWaiting {
 		s.state.Waiting = s.waiting

@@ -91,7 +91,7 @@ func (c *Changes) recall(h Held) error {
 	return err
 }
 
-// recallCreation takes back a new call that the service has not received. One that it has stays open there.
+// recallCreation undoes a new call that the service has not received. A received one stays open there.
 func (c *Changes) recallCreation(id apitype.UUID) error {
 	entries, _, err := c.Outbox.List()
 	if i := slices.IndexFunc(
@@ -150,7 +150,7 @@ func (d *Day) onRecalled(r recalled) {
 	}
 }
 
-// countOwn counts changes that are more than an addition to another one.
+// countOwn counts the changes that are not additions to another change.
 func countOwn(held []Held) (n int) {
 	for _, h := range held {
 		if !h.isExtra {
@@ -183,7 +183,7 @@ func (c *Changes) HeldText(undo string) string {
 	return label + rest
 }
 
-// HeldParts returns HeldText as what is held, which may be cut, and the rest; brief is for a line with little room.
+// HeldParts returns the two parts of HeldText: the change, which may be cut, and the rest. brief is for a short line.
 func (c *Changes) HeldParts(undo string, brief bool) (label, rest string) {
 	n := countOwn(c.Held)
 	last := c.lastHeld()

@@ -43,7 +43,7 @@ func (a *agent) answer(digit int) {
 	a.perform(answer.Events)
 }
 
-// However a call that was left comes back, an answer that is given again replaces the one in the notes.
+// A second answer to a step replaces the first one in the notes, however the agent came back to the call.
 func TestAnAnswerGivenAgainReplacesTheFirst(t *testing.T) {
 	t.Parallel()
 	for name, back := range map[string]func(a *agent){
@@ -85,7 +85,7 @@ func TestAnAnswerGivenAgainReplacesTheFirst(t *testing.T) {
 	}
 }
 
-// An answer to a question that is asked twice in a script is a line of its own.
+// If a script asks a question twice, each answer is a line.
 func TestEqualAnswersOfTwoSteps(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 1)
@@ -98,7 +98,7 @@ func TestEqualAnswersOfTwoSteps(t *testing.T) {
 	}
 }
 
-// An undone step to another call keeps what was dialled, and the callback of the call its reason.
+// Undoing a step to another call keeps the dialled numbers, and the reason of the callback.
 func TestUndoKeepsWhatWasDone(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 2)

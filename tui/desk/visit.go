@@ -12,7 +12,7 @@ type visit struct {
 	latest *apitype.Call // The newest reading. Nil if Call is the newest.
 	number int           // Of the latest reading: earlier ones are dropped.
 	reads  bool          // A reading is under way.
-	stale  bool          // What is shown is old until it was read again.
+	stale  bool          // The card is stale until it is read again.
 
 	claimed   apitype.UUID // The call, if it has no lease of the service.
 	claimedBy int          // The reading that claimed it.
@@ -26,7 +26,7 @@ type visit struct {
 	undone *changeGroup // The undone change of the call. Nil without one.
 	progress
 
-	// What the settings of the floor say of the call. Both stay the same while the call is on the Desk.
+	// The settings of the floor for the call. Both stay the same while the call is on the Desk.
 	results     []apitype.ResultChoice // Nil before they were asked for.
 	required    []string
 	hasRequired bool // required was asked for.

@@ -59,8 +59,7 @@ func (d *Desk) Text(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-// Follow shows what the day has come to: another call, or other notes. What has to be asked
-// waits until the desk is in front and nothing is typed.
+// Follow shows another call or other notes of the day. Questions wait until the Desk is in front and no text is typed.
 func (d *Desk) Follow(inFront bool) {
 	var id apitype.UUID
 	if d.Day.Call != nil {

@@ -15,7 +15,7 @@ import (
 	"fundesk/tui/widget"
 )
 
-// record is one record read whole, by what it is.
+// record is one whole record of any kind.
 type record struct {
 	ref    Reference
 	call   *apitype.Call

@@ -27,7 +27,7 @@ func (d *Desk) AskDonor() tea.Cmd {
 
 func (f *finder) found() []desk.Donor { return f.desk.Day.Search.FindDonors(desk.MostFound) }
 
-// search looks for what is typed now.
+// search looks for the typed text.
 func (f *finder) search() tea.Cmd {
 	f.cursor = 0
 	return f.desk.Host.Perform(f.desk.Day.Search.SearchFor(f.Editor.Value()))

@@ -205,7 +205,7 @@ type agentToday struct {
 	isKept bool // The service keeps what agents did.
 }
 
-// OpenRecord shows what the agent under the cursor holds, and did today. It names no donor.
+// OpenRecord shows the leases of the agent under the cursor, and the work of today. It names no donor.
 func (v *Floor) OpenRecord() tea.Cmd {
 	a, now := v.agents[v.table.Cursor()], v.Day.Now()
 	read := func(ctx context.Context) (agentToday, error) { return readAgent(ctx, v.Day.Client, a.UserUUID, now) }
@@ -339,7 +339,7 @@ func (v *Floor) AskMessage() tea.Cmd {
 	return nil
 }
 
-// AskFree asks before what the agent under the cursor holds goes back to the queue.
+// AskFree asks before it releases the leases of the agent under the cursor.
 func (v *Floor) AskFree() tea.Cmd {
 	a := v.agents[v.table.Cursor()]
 	name := v.queueAgent(a)

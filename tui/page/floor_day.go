@@ -25,7 +25,7 @@ type floorParts struct {
 	rows                 int
 }
 
-// partsOf draws what is around the agents.
+// partsOf draws the parts around the agents.
 func (v *Floor) partsOf(l Layout, width int) floorParts {
 	p := floorParts{look: v.lookLines(width), waiting: v.waitingLines(width), today: v.todayLines(width)}
 	if l.Body < leastForView+len(p.look)+len(p.waiting)+len(p.today) {

@@ -289,8 +289,8 @@ const (
 	mostLanguages = 4
 )
 
-// waitingLines returns what waits by type and language, with its age and the callbacks that
-// are due: as many languages as there is room for, and the others together.
+// waitingLines returns the waiting calls by type and language, with their age and the due callbacks. Languages without
+// room are counted together.
 func (v *Floor) waitingLines(width int) []string {
 	languages, number := v.languages(), waitingNumber
 	for _, language := range languages {

@@ -89,8 +89,7 @@ type batch struct {
 	mayBeCut bool
 }
 
-// List is a page of records: a window on what was read so far, a filter, marks, and the
-// records opened from it.
+// List is a page of records: a window on the read records, a filter, marks, and the records opened from it.
 type List[T any] struct {
 	*Env
 	noun[T]

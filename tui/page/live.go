@@ -9,7 +9,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// Poll asks for what has changed since it last asked.
+// Poll requests the changes since the last poll.
 func (l *List[T]) Poll() tea.Cmd {
 	if l.loading || !l.loaded {
 		return l.Open() // It was not read yet, or could not be read again.

@@ -14,10 +14,10 @@ type Message struct {
 	Owner string // The subject with which it ends. Empty if it has none.
 }
 
-// Messages are the lines for the user: errors wait until they are dismissed or what they are about
-// is over, the rest goes by itself. All of them can be read again.
+// Messages are the lines for the user. Errors stay until they are dismissed or their subject is over; other messages go
+// by themselves. All can be read again.
 type Messages struct {
-	Message           // The latest that is no error.
+	Message           // The latest that is not an error.
 	Aside   bool      // It gives way to the count-down of a held change.
 	Reply   bool      // It is the reason why a key did nothing, and comes before older errors.
 	Errors  []Message // The oldest first.
@@ -26,7 +26,7 @@ type Messages struct {
 	inWords func(text string, args ...any) string // Translates into the agent's language. Nil keeps the text.
 }
 
-// Beyond maxErrors the oldest errors are dropped, and beyond maxPast the oldest messages. A message that is no error is
+// Beyond maxErrors the oldest errors are dropped, and beyond maxPast the oldest messages. A message that is not an error is
 // shown for messageTime.
 const (
 	maxErrors   = 20

@@ -23,7 +23,7 @@ type outboxRow struct {
 	damaged *outbox.Damaged
 }
 
-// Outbox is the page of what the service does not have yet.
+// Outbox is the page of the changes that the service does not have yet.
 type Outbox struct {
 	*Env
 	table  widget.Table[render.Entry, outboxRow]
@@ -37,7 +37,7 @@ func NewOutbox(s *Env) *Outbox {
 	return v
 }
 
-// shown returns the row as a list shows it. What is no entry has no number of tries.
+// shown returns the row as a list shows it. Only an entry has a number of tries.
 func (r outboxRow) shown(s *Env) render.Entry {
 	switch {
 	case r.entry != nil:

@@ -30,7 +30,7 @@ type Page interface {
 	Resize(l Layout)
 	Scopes() []Scope
 	Scroll(by Step) tea.Cmd
-	// Refresh reads again what is shown.
+	// Refresh reads the page again.
 	Refresh() tea.Cmd
 	Lines(l Layout) []string
 }
@@ -144,7 +144,7 @@ func (r Result) TakeIn() tea.Cmd { return r.takeIn() }
 
 // Host shows the pages.
 type Host interface {
-	// Perform does what the agent's day asks for.
+	// Perform runs the events of the agent's day.
 	Perform(events []desk.Event) tea.Cmd
 	// KeyOf is the key of an action as it is shown.
 	KeyOf(id string) string
@@ -270,7 +270,7 @@ func (e *Env) when(t apitype.Time) string {
 	return text
 }
 
-// secret returns what is masked until it is shown.
+// secret returns a value that is masked until the user shows it.
 func (e *Env) secret(text string, mask func(string) string) string {
 	if e.Day.Card.IsRevealed {
 		return Clean(text)
@@ -285,7 +285,7 @@ type Copied struct{ What, Text string }
 // command in a shell.
 func copyText(what, text string) tea.Cmd { return copyOwn(what, Clean(text)) }
 
-// copyOwn copies what the user wrote, exactly.
+// copyOwn copies text of the user, exactly.
 func copyOwn(what, text string) tea.Cmd {
 	return func() tea.Msg { return Copied{What: what, Text: text} }
 }

@@ -40,7 +40,7 @@ func (l *List[T]) onCursorPaused() tea.Cmd {
 	return l.readDetail(l.coming)
 }
 
-// wantsPreview reports whether the row under the cursor is to be read.
+// wantsPreview reports whether the row under the cursor must be read.
 func (l *List[T]) wantsPreview() bool {
 	row, ok := l.Chosen()
 	return ok && l.layout.Panes > 1 && (l.coming == nil || l.coming.ref.ID != row.ID)

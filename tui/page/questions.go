@@ -85,7 +85,7 @@ func (d *Desk) ask(q *desk.Question, back func()) tea.Cmd {
 	return nil
 }
 
-// onSign returns the sign before what is turned on and off.
+// onSign returns the sign of an option that is turned on or off.
 func (e *Env) onSign(on bool) string {
 	if on {
 		return e.Styles.OKSign + " "

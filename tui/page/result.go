@@ -14,7 +14,7 @@ import (
 	"fundesk/tui/widget"
 )
 
-// Inline is a dialog that is drawn inside its page, in the place of its answer.
+// Inline is a dialog that is drawn inside its page, where its answer will be.
 type Inline interface{ inline() }
 
 // onCard makes a dialog Inline: the card shows what there is to choose.
@@ -250,7 +250,7 @@ func (d *Desk) legend(width int) []string {
 	return lines
 }
 
-// effectText returns what a result does to the donor, or an empty text.
+// effectText returns the effect of a result on the donor, or an empty text.
 func (d *Desk) effectText(row apitype.ResultChoice) string {
 	switch {
 	case row.Has(apitype.EffectOptOut):

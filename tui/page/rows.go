@@ -29,7 +29,7 @@ const cellEnd = "\n"
 
 func (r Row) at() time.Time { return time.UnixMicro(r.micros) }
 
-// row returns what the list keeps of a record.
+// row returns the part of a record that the list keeps.
 func (l *List[T]) row(record T) Row {
 	row, view := l.about(record), l.view()
 	b := make([]byte, 0, 128)
@@ -162,5 +162,5 @@ func wholeTable[T, R any](e *Env, columns []render.Column[T], record func(R) T) 
 	return t
 }
 
-// itself returns what is kept whole.
+// itself returns the record, for lists that keep whole records.
 func itself[T any](value T) T { return value }

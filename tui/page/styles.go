@@ -180,7 +180,7 @@ func signsOf(ascii bool) Styles {
 // colourCodes are the codes of colours and weights, without links.
 var colourCodes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// eighth draws some eighths of a cell, for the end of a bar. It draws nothing where there are no such characters.
+// eighth draws some eighths of a cell, for the end of a bar. It draws nothing in ASCII.
 func (s Styles) eighth(n int) string {
 	if n == 0 || s.bars[0] != "█" {
 		return ""
@@ -201,7 +201,7 @@ func sparkline[N int | float64](s Styles, values []N) string {
 	return b.String()
 }
 
-// onBand draws a line of a width on the ground of the band. What is in it has no other colours.
+// onBand draws a line of a width on the background of the band. The line has no other colours.
 func (s Styles) onBand(line string, width int) string {
 	return s.band(colourCodes.ReplaceAllString(widget.Fit(line, width), ""))
 }

@@ -113,7 +113,7 @@ func (c *cells) of(r rune) (internedText, bool) {
 	}
 }
 
-// decode returns what was typed of what an editor holds.
+// decode returns the typed text for the content of an editor.
 func (c *cells) decode(held string) string {
 	if len(c.texts) == 0 {
 		return held
@@ -138,7 +138,7 @@ func (c *cells) line(held string, width, cursor int, mark func(string) string) s
 	var b strings.Builder
 	at, styled := 0, false
 	for _, r := range held {
-		if styled || r == '\x1b' { // The library styles what is selected.
+		if styled || r == '\x1b' { // The library styles the selection.
 			styled = r != 'm'
 			b.WriteRune(r)
 			continue

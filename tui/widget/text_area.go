@@ -60,7 +60,7 @@ func (t *TextArea) SetValue(text string) {
 	t.Insert(text)
 }
 
-// Insert puts text, typed or pasted, at the cursor, in place of what is selected.
+// Insert puts typed or pasted text at the cursor, over the selection.
 func (t *TextArea) Insert(text string) {
 	m := t.inner()
 	m.DeleteSelection()
@@ -82,7 +82,7 @@ func (t *TextArea) before() string {
 	return t.cells.decode(string([]rune(lines[m.Line()])[m.Column()-1 : m.Column()]))
 }
 
-// Update handles a key or a paste and reports whether the text is another one.
+// Update handles a key or a paste and reports whether the text has changed.
 func (t *TextArea) Update(msg tea.Msg) (changed bool, cmd tea.Cmd) {
 	if text := typed(msg); text != "" {
 		t.Insert(text)

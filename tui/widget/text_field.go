@@ -14,7 +14,7 @@ import (
 type TextField struct {
 	input    *textinput.Model
 	cells    cells
-	selected bool // All of the text: what is typed replaces it.
+	selected bool // All of the text; typing replaces it.
 }
 
 func (t *TextField) inner() *textinput.Model {
@@ -52,10 +52,10 @@ func (t *TextField) SetValue(text string) {
 	m.CursorEnd()
 }
 
-// Select selects all of the text: what is typed replaces it, and a key that moves keeps it.
+// Select selects all of the text. Typing replaces it, and a key that moves keeps it.
 func (t *TextField) Select() { t.selected = !t.IsEmpty() }
 
-// Insert puts text, typed or pasted, at the cursor, or in place of what is selected.
+// Insert puts typed or pasted text at the cursor, over the selection.
 func (t *TextField) Insert(text string) {
 	m := t.inner()
 	if t.selected {
@@ -72,7 +72,7 @@ func (t *TextField) Insert(text string) {
 	t.update(tea.PasteMsg{Content: t.cells.encode(text, 0)})
 }
 
-// Update handles a key or a paste and reports whether the text is another one.
+// Update handles a key or a paste and reports whether the text has changed.
 func (t *TextField) Update(msg tea.Msg) (changed bool) {
 	m := t.inner()
 	if text := typed(msg); text != "" {
@@ -81,7 +81,7 @@ func (t *TextField) Update(msg tea.Msg) (changed bool) {
 	}
 	before, selected := m.Value(), t.selected
 	t.selected = false
-	if t.update(msg); selected && m.Value() != before { // A key that erases erases what is selected.
+	if t.update(msg); selected && m.Value() != before { // An erasing key erases the selection.
 		t.SetValue("")
 	}
 	return m.Value() != before

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// Mount puts a file system in memory at a folder until the test ends. Its size is as the
-// options of tmpfs have it, such as 16m.
+// Mount mounts a file system in memory at a folder until the test ends. size is in the form of tmpfs, such as 16m.
 func Mount(t testing.TB, folder, size string) {
 	t.Helper()
 	options := "mode=0700,uid=" + strconv.Itoa(os.Getuid()) + ",size=" + size

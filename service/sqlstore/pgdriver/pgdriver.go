@@ -95,12 +95,11 @@ func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration)
 	}
 	var settings []string
 	if config.RuntimeParams["statement_timeout"] == "" {
-		// So that the server does not go on with what no request waits for, and does with what may
-		// take any time, whatever is set for the role. A pooler refuses it as a parameter of the
-		// connection.
+		// So the server ends statements that no request waits for, and not the ones without a deadline, whatever the
+		// role sets. A pooler refuses it as a connection parameter.
 		settings = append(settings, `SET statement_timeout = `+strconv.FormatInt(answerTimeout.Milliseconds(), 10))
 	}
-	// A load that waits for its input is no idle session, whatever is set for the role.
+	// A load that waits for its input is not an idle session, whatever is set for the role.
 	settings = append(settings, `SET idle_in_transaction_session_timeout = 0`)
 	// A page of a list is made by one process of the server, and leaves the others to other requests.
 	if answerTimeout > 0 {
@@ -142,7 +141,7 @@ func (Driver) Disconnected(err error) bool {
 	return connect || pgconn.SafeToRetry(err) || pgconn.Timeout(err)
 }
 
-// warned is under what a connection keeps that the server warned.
+// warned is the key under which a connection stores a warning of the server.
 const warned = "warned"
 
 // reported is the key of the details that the server reported to a connection, as VACUUM VERBOSE does.

@@ -1,6 +1,6 @@
-// Package clipboard takes the place of the module that bubbles asks for the clipboard of the computer.
-// That module looks through PATH for its programs whenever fundesk starts, and fundesk never asks it: a
-// terminal pastes by itself, and copies with OSC 52.
+// Package clipboard replaces the module that bubbles uses for the clipboard of the computer. That module looks through
+// PATH for its programs whenever fundesk starts, and fundesk never asks it: a terminal pastes by itself, and copies
+// with OSC 52.
 package clipboard
 
 import "errors"

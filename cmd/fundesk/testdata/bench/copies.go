@@ -76,7 +76,7 @@ func (p programs) processor(folder string, args ...string) (time.Duration, error
 	return command.ProcessState.UserTime() + command.ProcessState.SystemTime(), nil
 }
 
-// least returns the shortest time: what other processes add is no part of it.
+// least returns the shortest time: what other processes add is not part of it.
 func least(times []time.Duration) time.Duration {
 	shortest := times[0]
 	for _, t := range times {
