@@ -66,7 +66,7 @@ func documents(t *testing.T) map[string]string {
 // not for sh is console (typed at a terminal), text (the operator's page on a booted machine), a
 // file that is read, or output.
 var runs = [][]string{
-	{"README.md", "docs/agent.md", "docs/back-office.md", "docs/supervisor.md", "docs/floor-setup.md"},
+	{"docs/agent.md", "docs/back-office.md", "docs/supervisor.md", "docs/floor-setup.md"},
 	{"docs/integrator/tutorial.md"},
 	{"docs/integrator/sandbox.md"},
 	{"docs/integrator/errors-and-retries.md"},
@@ -293,6 +293,18 @@ func TestWhatThePagesNameIsThere(t *testing.T) {
 	}
 }
 
+// The README shows what its command prints.
+func TestOutputOfTheReadme(t *testing.T) {
+	t.Parallel()
+	need(t, "bash")
+	_, shown, _ := strings.Cut(documents(t)["README.md"], "```text\n$ ")
+	shown, _, _ = strings.Cut(shown, "```")
+	command, want, _ := strings.Cut(shown, "\n")
+	if got := newHome(t).must(t, command+" -o table"); !slices.Equal(strings.Fields(got), strings.Fields(want)) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // The first lines of the README run in a fresh clone.
 func TestReadmeFromTheSources(t *testing.T) {
 	servicetest.Slow(t)
@@ -302,7 +314,7 @@ func TestReadmeFromTheSources(t *testing.T) {
 	checkout, err := filepath.Abs(filepath.Join("..", ".."))
 	servicetest.Check(t, err)
 	if err := exec.Command("git", "-C", checkout, "rev-parse", "--verify", "-q", "HEAD").Run(); err != nil {
-		t.Skip("this is no checkout of git")
+		t.Skip("this is not a checkout of git")
 	}
 	// What is downloaded and built already may be used.
 	for _, name := range []string{"GOMODCACHE", "GOCACHE", "GOPROXY", "GOTOOLCHAIN"} {
