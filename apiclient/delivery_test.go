@@ -97,7 +97,7 @@ func TestDeliveryPhaseByAnswer(t *testing.T) {
 		{"compared, and changed elsewhere", []string{"update", "action"}, Fresh, found(Conflict), VerdictRefused, Fresh, 0},
 		{"compared with what cannot be read now", []string{"update", "action"}, Fresh, unread, VerdictWait, Fresh, 0},
 		{"compared with what may not be read", []string{"update", "action"}, Fresh, forbidden, VerdictNext, Fresh, RequestSend},
-		{"compared with what is no record", []string{"update", "action"}, Fresh, found(Unknown), VerdictWait, Fresh, 0},
+		{"compared with what is not a record", []string{"update", "action"}, Fresh, found(Unknown), VerdictWait, Fresh, 0},
 	} {
 		for _, name := range test.changes {
 			d := NewDelivery(deliveries(t)[name], test.from)

@@ -87,7 +87,7 @@ func TestRefusalTexts(t *testing.T) {
 		{"the longest sentence", "", strings.Repeat("é", 300), strings.Repeat("é", 300), nil, ""},
 		{"a longer one", "", strings.Repeat("é", 301), strings.Repeat("é", 300) + "…", nil, ""},
 		{"white space", "", "  a\t b  \nc", "a b", nil, ""},
-		{"bytes that are no text", "", "a\xffb", "a\ufffdb", nil, ""},
+		{"bytes that are not text", "", "a\xffb", "a\ufffdb", nil, ""},
 		{"HTML by its type", "text/html; charset=utf-8", "sorry <b>not</b>&nbsp;here", "sorry not here", nil, ""},
 		{"HTML by its look", "", " \n<p>sorry</p>", "sorry", nil, ""},
 		{"an angle in a text", "text/plain", "a < b", "a < b", nil, ""},

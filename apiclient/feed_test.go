@@ -309,7 +309,7 @@ func TestShownTimes(t *testing.T) {
 		}
 	}
 	if isShown("attemptAt", "then", "0001-01-01T00:00:00Z", false) {
-		t.Error("a text that is no time was taken for one")
+		t.Error("a text that is not a time was taken for one")
 	}
 }
 

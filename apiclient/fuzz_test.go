@@ -36,7 +36,7 @@ func FuzzTokenClaims(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, token string) {
 		if subject := ClaimsOf(token).Subject; subject != "" && strings.Count(token, ".") != 2 {
-			t.Errorf("%q: got the subject %q of what is no token", token, subject)
+			t.Errorf("%q: got the subject %q of what is not a token", token, subject)
 		}
 	})
 }

@@ -190,7 +190,7 @@ func TestAllIsNeverSilentlyShort(t *testing.T) {
 			}
 			envelope(w, from, to, total)
 		}},
-		{"JSON that is cut", "it is no complete JSON", func(w http.ResponseWriter, _, _, _ int) {
+		{"JSON that is cut", "it is not complete JSON", func(w http.ResponseWriter, _, _, _ int) {
 			answer(w, 200, `{"pageInfo":{"endCursor":"c1","hasNextPage":false},"edges":[`+edges(0, 1))
 		}},
 		{"a body that is cut", "unexpected EOF", func(w http.ResponseWriter, from, to, _ int) {
@@ -198,7 +198,7 @@ func TestAllIsNeverSilentlyShort(t *testing.T) {
 			w.Header().Set("Content-Length", "100000")
 			io.WriteString(w, `{"edges":[`+edges(from, to))
 		}},
-		{"something after the list", "it is no complete JSON", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `[]{}`) }},
+		{"something after the list", "it is not complete JSON", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `[]{}`) }},
 		{"no list", "it holds no list of records", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `{"a":1}`) }},
 		{"two lists", "it holds several lists, and none is called edges", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `{"a":[],"b":[]}`) }},
 		{"records that are none", "an element of the list is not a record", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `[1,2]`) }},
@@ -335,7 +335,7 @@ func TestEmbeddedObjects(t *testing.T) {
 func TestAllEndsAtABrokenPage(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, tail string }{
-		{"an element that is no record", `,7]}`},
+		{"an element that is not a record", `,7]}`},
 		{"JSON that is cut", `,{"node":{"uuid"`},
 		{"JSON that is none", `,{"node":}]}`},
 		{"a list that does not end", ``},

@@ -30,7 +30,7 @@ func TestNetwork(t *testing.T) {
 		{"a proxy of another kind", Network{Proxy: "socks5://proxy.example"}, "https", "", "socks5://proxy.example"},
 		{"a proxy that is none", Network{Proxy: "ftp://proxy.example"}, "https", "the proxy is not of the form http://host:port, https:// or socks5://, nor direct", ""},
 		{"a proxy without a host", Network{Proxy: "http://"}, "https", "the proxy is not of the form http://host:port, https:// or socks5://, nor direct", ""},
-		{"a proxy that is no URL", Network{Proxy: "%zz"}, "https", "the proxy is not of the form http://host:port, https:// or socks5://, nor direct", ""},
+		{"a proxy that is not a URL", Network{Proxy: "%zz"}, "https", "the proxy is not of the form http://host:port, https:// or socks5://, nor direct", ""},
 		{"a proxy with an impossible port", Network{Proxy: "http://proxy.example:99999"}, "https", "the proxy is not of the form", ""},
 		{"a proxy with a path", Network{Proxy: "http://proxy.example/x"}, "https", "the proxy is not of the form", ""},
 		{"a proxy to this machine", Network{Proxy: "ftp://proxy.example"}, "http", "", "http://environment:80"},
@@ -61,7 +61,7 @@ func TestNetwork(t *testing.T) {
 func TestProxyOfTheEnvironment(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"://x", "foo bar", "ftp://proxy:1", "proxy:99999", "%zz"} {
-		// The library reads a text that is no URL as the host of one.
+		// The library reads a text that is not a URL as the host of one.
 		transport := &http.Transport{Proxy: func(*http.Request) (*url.URL, error) { return url.Parse("http://" + text) }}
 		err := Network{}.apply(transport, &url.URL{Scheme: "https", Host: "service.example"})
 		if KindOf(err) != KindUsage || !strings.HasPrefix(err.Error(), "the proxy in HTTPS_PROXY is not of the form") {

@@ -72,7 +72,7 @@ func readPage[T any](data []byte, space []Record[T]) (Page[T], error) {
 }
 
 var (
-	errNotWhole = errors.New("it is no complete JSON")
+	errNotWhole = errors.New("it is not complete JSON")
 	errNoList   = errors.New("it holds no list of records")
 	errTwoLists = errors.New("it holds several lists, and none is called edges")
 	errTwoEdges = errors.New("it holds several lists called edges")

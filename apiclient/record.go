@@ -104,7 +104,7 @@ func checkObject(answer *Response) error {
 	case !answer.isJSON():
 		return broken(answer, "it is not JSON")
 	case !value.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)):
-		return broken(answer, "it is no complete JSON")
+		return broken(answer, "it is not complete JSON")
 	case value.Kind() != '{':
 		return broken(answer, "it is not one record")
 	case bytes.Count(value, []byte{','}) > apitype.MaxRecordValues && countValues(value) > apitype.MaxRecordValues:
@@ -114,8 +114,8 @@ func checkObject(answer *Response) error {
 	return nil
 }
 
-// checkRecord checks that the answer is a complete JSON object with the record id. A proxy may answer with a page of
-// its own, in JSON too.
+// checkRecord checks that the answer is a complete JSON object with the record id. A proxy may answer with its own
+// JSON.
 func checkRecord(answer *Response, id apitype.UUID) error {
 	if err := checkObject(answer); err != nil {
 		return err

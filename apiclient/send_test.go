@@ -65,7 +65,7 @@ func TestChangesThatAreNeverAnswered(t *testing.T) {
 		{"a completion of what has ended", completion, 409, "", record(`,"status":"expired"`), 1, 1, KindConflict, "409 conflict"},
 		{"a completion that somebody overtakes", completion, 500, "", record(`,"status":"expired"`), 1, 1, KindConflict, overtaken},
 		{"a record that is another one", completion, 200, `{"uuid":"6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10"}`, record(`,"status":"requested"`), 4, 4, KindUnknownOutcome, "200 " + unknown + "the answer is not what the interface promises: it is not the record that was asked for"},
-		{"an answer that is no JSON", completion, 200, `{`, record(`,"status":"requested"`), 4, 4, KindUnknownOutcome, "200 " + unknown + "the answer is not what the interface promises: it is no complete JSON"},
+		{"an answer that is not JSON", completion, 200, `{`, record(`,"status":"requested"`), 4, 4, KindUnknownOutcome, "200 " + unknown + "the answer is not what the interface promises: it is not complete JSON"},
 		{"an answer that is a list", completion, 200, `[]`, record(`,"status":"requested"`), 4, 4, KindUnknownOutcome, "200 " + unknown + "the answer is not what the interface promises: it is not one record"},
 		{"an answer is lost, and the repeats fail", update, 502500, "", record(`,"iban":"B"`), 4, 8, KindUnknownOutcome, "500 " + unknown + "internal server error"},
 		{"it is not served, and the repeats fail", update, 503500, "", record(`,"iban":"B"`), 4, 8, KindUnavailable, "500 internal server error"},

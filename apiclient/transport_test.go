@@ -27,18 +27,18 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	at, err := url.Parse(elsewhere.URL)
 	servicetest.Check(t, err)
 	places := map[string]string{
-		"another port":        elsewhere.URL + "/api/v1/calls",
-		"another host":        "http://localhost:" + at.Port() + "/",
-		"a sub-domain":        "http://sub.localhost:" + at.Port() + "/",
-		"another scheme":      secure.URL + "/",
-		"without a scheme":    "//" + at.Host + "/",
-		"the same host":       "/elsewhere",
-		"with a user":         "http://user:word@" + at.Host + "/",
-		"a script":            "javascript:alert(1)",
-		"a file":              "file:///etc/passwd",
-		"nowhere":             "",
-		"what is no address":  "http://[::1",
-		"in words of a shell": "--help;reboot",
+		"another port":           elsewhere.URL + "/api/v1/calls",
+		"another host":           "http://localhost:" + at.Port() + "/",
+		"a sub-domain":           "http://sub.localhost:" + at.Port() + "/",
+		"another scheme":         secure.URL + "/",
+		"without a scheme":       "//" + at.Host + "/",
+		"the same host":          "/elsewhere",
+		"with a user":            "http://user:word@" + at.Host + "/",
+		"a script":               "javascript:alert(1)",
+		"a file":                 "file:///etc/passwd",
+		"nowhere":                "",
+		"what is not an address": "http://[::1",
+		"in words of a shell":    "--help;reboot",
 	}
 	requests := map[string]func(context.Context, *apiclient.Client) error{
 		"a list": func(ctx context.Context, c *apiclient.Client) error {

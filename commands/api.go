@@ -123,7 +123,7 @@ func (a *apiFlags) run(s *cli.Session, cmd *cobra.Command, args []string) error 
 	case a.paginate && (a.include || len(a.headers) > 0):
 		return cli.UsageError("--paginate excludes --include and --header")
 	case a.include && (options.Query != nil || s.Flags.Output != ""):
-		return cli.UsageError("--include excludes -o and --jq: headers are no JSON")
+		return cli.UsageError("--include excludes -o and --jq: headers are not JSON")
 	}
 	client, err := s.Connect(cmd.Context())
 	if err != nil {

@@ -75,7 +75,7 @@ func TestConsentsInFiles(t *testing.T) {
 		"consents.phone.source,consents.phone.wording,consents.phone.at,consents.phone.basis,consents.mail.at,consents.mail.basis\n" +
 		"Zz," + organization + "," + organization + ",form,You may.,2026-05-12T10:00:00Z,consent,2026-05-13,withdrawn\n"
 	servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
-	for _, want := range []string{"1 created, 0 failed", "done already: 1 of 1 line"} {
+	for _, want := range []string{"1 created, 0 failed", "already done: 1 of 1 line"} {
 		if _, errs, code := e.run(t, "person", "import", file, "--results", file+".results", "--yes"); code != 0 || !strings.Contains(errs, want) {
 			t.Fatalf("got exit code %d and %q, want %q", code, errs, want)
 		}

@@ -143,7 +143,7 @@ func TestImportedAndEditedSince(t *testing.T) {
 	if code != 0 || err != nil || !strings.Contains(out, `"ok":true`) || !strings.Contains(string(kept), `"ok":true`) {
 		t.Errorf("got exit code %d, %s, %s and the results %s, %v", code, out, errs, kept, err)
 	}
-	if _, errs, code := e.run(t, "person", "import", file, "--yes", "--results", results); code != 0 || !strings.Contains(errs, "done already: 1 of 1 line") {
+	if _, errs, code := e.run(t, "person", "import", file, "--yes", "--results", results); code != 0 || !strings.Contains(errs, "already done: 1 of 1 line") {
 		t.Errorf("again: got exit code %d and %s", code, errs)
 	}
 }

@@ -159,7 +159,7 @@ func TestImportGoesOn(t *testing.T) {
 					t.Errorf("line %d: got %d persons, want 1", n+1, got)
 				}
 			}
-			if errs, code := i.run(0); code != 0 || !strings.Contains(errs, fmt.Sprintf("done already: %[1]d of %[1]d lines", total)) {
+			if errs, code := i.run(0); code != 0 || !strings.Contains(errs, fmt.Sprintf("already done: %[1]d of %[1]d lines", total)) {
 				t.Errorf("got exit code %d and %q, want nothing left to do", code, errs)
 			}
 		})
@@ -240,7 +240,7 @@ func TestImportToAnotherService(t *testing.T) {
 	if code != 0 || !strings.Contains(errs, "has the results of "+first) || !strings.Contains(errs, "3 created") {
 		t.Errorf("got exit code %d and %q, want three created anew", code, errs)
 	}
-	if errs, code = i.run(0); code != 0 || !strings.Contains(errs, "done already: 3 of 3 lines") {
+	if errs, code = i.run(0); code != 0 || !strings.Contains(errs, "already done: 3 of 3 lines") {
 		t.Errorf("got exit code %d and %q, want nothing left to do", code, errs)
 	}
 }

@@ -113,8 +113,8 @@ func TestApplyMatchIsRefused(t *testing.T) {
 	t.Parallel()
 	f := newMatchFloor(t)
 	for want, args := range map[string][]string{
-		`--match "shoe" is not one of email, iban, phone, name+born`: {"--match", "shoe"},
-		"--plan-only goes with --match":                              {"--plan-only"},
+		`--match must be one of email, iban, phone, name+born, not "shoe"`: {"--match", "shoe"},
+		"--plan-only goes with --match":                                    {"--plan-only"},
 	} {
 		if _, errs, code := f.apply("uuid,language\n", args...); code != 2 || !strings.Contains(errs, want) {
 			t.Errorf("%v: got exit code %d and %s, want %q", args, code, errs, want)

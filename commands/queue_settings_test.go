@@ -118,12 +118,12 @@ func TestQueueSettingsOfWhoMayBeCalled(t *testing.T) {
 		{"all of it", "settings, rules", rules + hours, 0, "require_opt_in, years_after_end, country, holidays", sent},
 		{"a service without rules", "settings", rules + hours, 7, "the service has no rules of who may be called", ""},
 		{"hours alone", "settings", hours, 0, "calling_hours.NL", `"callingHours":{"NL":{"weekday":"00:00-24:00","saturday":"-"}}}`},
-		{"an unknown country", "settings, rules", "country = \"NLD\"\n", 2, "country is no country", ""},
+		{"an unknown country", "settings, rules", "country = \"NLD\"\n", 2, "country must be an ISO 3166-1 country code", ""},
 		{"hours of no day", "settings, rules", rules + "[calling_hours.NL]\nsunday = \"24:00-00:00\"\n", 2, "calling_hours.NL.sunday", ""},
 		{"rests", "settings, attempts", "[not_reached]\nbusy = \"30m\"\n", 0, "not_reached.busy (new)", `"notReached":{"busy":"30m"}`},
 		{"a service without rests", "settings", "[not_reached]\nbusy = \"30m\"\n", 7, "the service has no reasons of attempts", ""},
 		{"a rest that is none", "settings, attempts", "[not_reached]\nbusy = \"soon\"\n", 2, "not_reached.busy must be a time", ""},
-		{"a day that is none", "settings, rules", "holidays = [\"NL:2027-02-29\"]\n", 2, "holidays.0 is no change of holidays", ""},
+		{"a day that is none", "settings, rules", "holidays = [\"NL:2027-02-29\"]\n", 2, "holidays.0 is not a change of holidays", ""},
 	} {
 		f := newSettingsService(t)
 		f.extensions = test.extensions
@@ -182,7 +182,7 @@ func TestAgentByName(t *testing.T) {
 		extensions, name, asked, says string
 		code                          int
 	}{
-		{"settings", "joost", "", "those that a user tried: --attempt-by USER", 2},
+		{"settings", "joost", "", "for the calls that a user attempted: --attempt-by USER", 2},
 		{"settings", "44444444-4444-4444-8444-444444444444", "", "does not say who completed a call", 2},
 		{"completed-by", "joost", "", "give the UUID: --completed-by UUID", 2},
 		{"settings,completed-by", "An", "", `--completed-by "An" may be Anne or Anneke`, 2},
@@ -207,7 +207,7 @@ func TestAgentByName(t *testing.T) {
 func TestUnknownResultCode(t *testing.T) {
 	t.Parallel()
 	f := newSettingsService(t)
-	if _, errs, code := f.run(t, "call", "complete", floorOrganization, "--result-code", "backk"); code != 2 || !strings.Contains(errs, `"backk" is no result`) || !strings.Contains(errs, "did you mean back? add --any-result") {
+	if _, errs, code := f.run(t, "call", "complete", floorOrganization, "--result-code", "backk"); code != 2 || !strings.Contains(errs, `"backk" is not a result`) || !strings.Contains(errs, "did you mean back? add --any-result") {
 		t.Errorf("got %d %q, want the nearest one", code, errs)
 	}
 	for _, args := range [][]string{{"--result-code", "back"}, {"--result-code", "backk", "--any-result"}} {
@@ -247,7 +247,7 @@ func TestQueueSettingsOfTheService(t *testing.T) {
 		t.Fatal(errs)
 	}
 	for _, args := range [][]string{nil, {"--outbox"}} { // A result of another type of call.
-		if _, errs, code := runWith(t, environment, "", append([]string{"call", "complete", testID, "--result-code", "back"}, args...)...); code != 2 || !strings.Contains(errs, "is no result of the profile or of the service for a verification") || !strings.Contains(errs, "there are confirmed") {
+		if _, errs, code := runWith(t, environment, "", append([]string{"call", "complete", testID, "--result-code", "back"}, args...)...); code != 2 || !strings.Contains(errs, "is not a result of the profile or of the service for a verification") || !strings.Contains(errs, "there are confirmed") {
 			t.Errorf("%q: got %d %q, want it refused for the type of the call", args, code, errs)
 		}
 	}

@@ -88,9 +88,7 @@ func completionCommand(s *cli.Session) *cobra.Command {
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(s.App.Out)
 			default:
-				return cli.UsageError(
-					"no script for the shell " + cli.Quote(args[0]) + "; there are bash, zsh, fish and powershell",
-				)
+				return cli.NotOneOf("the shell", args[0], []string{"bash", "zsh", "fish", "powershell"})
 			}
 		},
 	}

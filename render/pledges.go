@@ -35,7 +35,7 @@ func PledgeList() []Column[apitype.Pledge] {
 		},
 		{
 			Name:  "recruitmentType",
-			Title: "Won",
+			Title: "Via",
 			Width: 6,
 			Cell:  func(p pledge, _ View) Text { return Text{Text: Recruitment(p)} },
 		},

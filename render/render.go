@@ -46,11 +46,7 @@ func ParseFormat(name string) (Format, error) {
 	if slices.Contains(Formats, Format(name)) {
 		return Format(name), nil
 	}
-	return "", fmt.Errorf(
-		"unknown output format %q; use one of %s",
-		Clean(name),
-		strings.Join(apitype.Texts(Formats), ", "),
-	)
+	return "", fmt.Errorf("-o must be one of %s, not %q", strings.Join(apitype.Texts(Formats), ", "), Clean(name))
 }
 
 // IsJSON reports whether the format is for programs that read JSON.
@@ -206,7 +202,7 @@ func Select[T any](columns []Column[T], names []string, all bool) ([]Column[T], 
 			column, isPath := pathColumn[T](name)
 			if !isPath {
 				problem := fmt.Sprintf(
-					"unknown column %q; there are %s, and any path of the JSON",
+					"there is no column %q; there are %s, and any path of the JSON",
 					Clean(name),
 					strings.Join(Names(columns), ", "),
 				)

@@ -369,8 +369,8 @@ func TestUnknownNames(t *testing.T) {
 		err  error
 		want string
 	}{
-		{noFormat, `unknown output format "x␇ml"; use one of table, wide, tsv, csv, json, ndjson, id`},
-		{noColumn, `unknown column "n␇ope"; there are waiting, due, deferred, dueNextHour, leased, oldestRequestedAt, closed, opensAt, and any path of the JSON`},
+		{noFormat, `-o must be one of table, wide, tsv, csv, json, ndjson, id, not "x␇ml"`},
+		{noColumn, `there is no column "n␇ope"; there are waiting, due, deferred, dueNextHour, leased, oldestRequestedAt, closed, opensAt, and any path of the JSON`},
 		{noColumns, "what is printed here has no columns; choose fields by --jq"},
 		{broken, `jq expression ".[": unexpected EOF`},
 		{unknown, `jq expression "$x": variable not defined: $x`},

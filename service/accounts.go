@@ -222,7 +222,7 @@ func (a Account) check() error {
 	}
 	for _, p := range a.Permissions {
 		if known := slices.Concat(Permissions, NamedPermissions); !slices.Contains(known, p) {
-			return &Error{Kind: Invalid, Detail: fmt.Sprintf("unknown permission %q; known are %s", p, joined(known))}
+			return &Error{Kind: Invalid, Detail: fmt.Sprintf("there is no permission %q; there are %s", p, joined(known))}
 		}
 	}
 	return nil

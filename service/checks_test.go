@@ -61,13 +61,13 @@ func TestChecksOfOperators(t *testing.T) {
 		{"the permission to erase", account(func(a *Account) { a.Permissions = []Permission{PersonsErase, CallsRead} }), ""},
 		{
 			"another permission", account(func(a *Account) { a.Permissions = []Permission{CallsRead, "calls:fly"} }),
-			`unknown permission "calls:fly"; known are persons:read, persons:create, persons:update, calls:read, calls:create, calls:attempt, calls:complete, calls:cancel, calls:expire, pledges:read, pledges:create, pledges:update, pledges:act, entities:mark, persons:erase, settings:write, changes:read`,
+			`there is no permission "calls:fly"; there are persons:read, persons:create, persons:update, calls:read, calls:create, calls:attempt, calls:complete, calls:cancel, calls:expire, pledges:read, pledges:create, pledges:update, pledges:act, entities:mark, persons:erase, settings:write, changes:read`,
 		},
 		{"settings that hold", organization(func(o *Organization) { o.Settings = &apitype.OrganizationSettings{} }), ""},
 		{
 			"settings with a wrong country", organization(func(o *Organization) {
 				o.Settings = &apitype.OrganizationSettings{CallingHours: map[string]apitype.HoursOfDays{"nl": {}}}
-			}), notValid + "callingHours.nl is no country: two capital letters such as NL are",
+			}), notValid + "callingHours.nl must be an ISO 3166-1 country code of two capital letters, such as NL",
 		},
 		{"an organization again", taken("organization"), "an organization with this uuid already exists: uuid is already taken"},
 		{"a call again", taken("call"), "a call with this uuid already exists: uuid is already taken"},

@@ -89,7 +89,7 @@ func (l *loader) saveDumped() error {
 		l.saved[KindOfTable(table)] += saved
 	}
 	if errors.Is(err, ErrExists) {
-		err = &Error{Kind: Conflict, Detail: "a row of " + table + " is there already; --skip-existing passes over it"}
+		err = &Error{Kind: Conflict, Detail: "a row of " + table + " already exists; --skip-existing passes over it"}
 	}
 	return err
 }

@@ -156,7 +156,7 @@ type pledgeRefs struct {
 	focusAreas       []apitype.FocusArea
 }
 
-// pledgeReferences checks what a creation names. Spec gaps: R2, G6, G9.
+// pledgeReferences checks the records that a creation names. Spec gaps: R2, G6, G9.
 func pledgeReferences(r Tx, c Caller, request apitype.CreatePledgeRequest) (refs pledgeRefs, err error) {
 	var v apitype.Violations
 	refs.focusAreas = []apitype.FocusArea{}
@@ -285,7 +285,7 @@ func (s *Service) ActOnPledge(
 	if !slices.Contains(apitype.PledgeActions, action) { // Spec gap: G1
 		return Answer{}, &Error{
 			Kind:   NotFound,
-			Detail: "there is no such action; known are " + joined(apitype.PledgeActions),
+			Detail: "there is no such action; there are " + joined(apitype.PledgeActions),
 		}
 	}
 	return s.changePledge(

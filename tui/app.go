@@ -34,7 +34,7 @@ const (
 	pollOffline = 5 // Poll faster while offline.
 )
 
-// app is the root model: it routes messages, and knows nothing of what pages do.
+// app is the root model. It routes messages, and does not know what pages do.
 type app struct {
 	*page.Env
 	keys    keymap
@@ -68,7 +68,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	current := 0
 	if o.Page != "" {
 		if current = slices.Index(pageNames, o.Page); current < 0 {
-			return nil, fmt.Errorf("there is no page %q; known are %s", o.Page, strings.Join(pageNames, ", "))
+			return nil, fmt.Errorf("there is no page %q; there are %s", o.Page, strings.Join(pageNames, ", "))
 		}
 	}
 	a := &app{
@@ -90,7 +90,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	}
 	var err error
 	if a.Kept, err = page.ReadKept(a.Day.Beside("-screen.json")); err != nil {
-		a.Messages.Fail("how the screen was arranged is not known", err)
+		a.Messages.Fail("the layout of the screen cannot be read", err)
 	}
 	if o.Notice != "" {
 		a.Messages.Say(o.Notice)
@@ -113,7 +113,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	return a, nil
 }
 
-// Perform does what the agent's day asks for.
+// Perform runs the events of the agent's day.
 func (a *app) Perform(events []desk.Event) tea.Cmd {
 	var commands []tea.Cmd
 	for _, e := range events {
@@ -245,7 +245,7 @@ func (a *app) logName(msg tea.Msg) {
 	_, _ = fmt.Fprintf(a.log, "%s message: %s\n", a.Day.Now().Format("15:04:05.000"), name)
 }
 
-// waits reports whether what is on screen waits for something.
+// waits reports whether the screen waits for an answer.
 func (a *app) waits() bool {
 	for _, shown := range []any{a.pages[a.current], a.Dialog} {
 		if w, may := shown.(page.Waiter); may && w.Waits() {
@@ -294,9 +294,9 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case page.Result:
 		open, current, isBusy := a.Dialog, a.current, a.Day.Gate.Busy()
 		cmd := msg.TakeIn()
-		if isBusy && (a.Dialog != open || a.current != current) { // Typing goes on where it was.
+		if isBusy && (a.Dialog != open || a.current != current) { // Typing continues in the same field.
 			a.Dialog, a.current = open, current
-			a.Messages.Refuse("what you asked for came while you were typing: ask for it again")
+			a.Messages.Refuse("what you asked for came while you were typing: ask again")
 		}
 		return a, tea.Batch(cmd, a.catchUp())
 	case desk.Result:
@@ -342,7 +342,7 @@ func (a *app) quit() tea.Cmd {
 	return nil
 }
 
-// finish sends what is held and ends the program.
+// finish sends the held changes and ends the program.
 func (a *app) finish() tea.Cmd {
 	a.Messages.Say("sending what is held…")
 	return func() tea.Msg {
@@ -467,7 +467,7 @@ func (a *app) pollEvery() int {
 func (a *app) onTick() tea.Cmd {
 	commands := []tea.Cmd{a.tick(), a.Perform(a.Day.Tick())}
 	a.beats++
-	if a.Day.Omitted != nil { // Records, or objects in them, are left out of what is shown.
+	if a.Day.Omitted != nil { // Some records, or objects in them, are not shown.
 		n, first := a.Day.Omitted()
 		if n > a.omitted {
 			a.Messages.Fail(

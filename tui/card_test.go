@@ -317,7 +317,7 @@ func TestDeskSpeaksTheLanguage(t *testing.T) {
 	for language, want := range map[string][]string{
 		"nl": {"VERIFICATIE · aangevraagd 4 dagen geleden · poging 1", "geboren", "kies eerst een resultaat", "niet bereikt"},
 		"de": {"VERIFIZIERUNG · angefragt vor 4 Tagen · Versuch 1", "Adresse", "erst Ergebnis wählen", "nicht erreicht"},
-		"fr": {"VERIFICATION · requested 4 days ago · attempt 1", "address", "completes once there is a result", "not reached"},
+		"fr": {"VERIFICATION · requested 4 days ago · attempt 1", "address", "needs a result first", "not reached"},
 	} {
 		w := newWorld(t)
 		w.options.Language = language

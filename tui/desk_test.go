@@ -45,7 +45,7 @@ func TestNotReachedIsOneKey(t *testing.T) {
 	}
 }
 
-// An agent who types ahead loses nothing: all keys come in one piece, the q with them.
+// An agent who types ahead loses nothing: all keys, q included, arrive in one read.
 func TestQuitAtOnceSendsWhatWasDone(t *testing.T) {
 	t.Parallel()
 	for range 5 {
@@ -161,7 +161,7 @@ func TestCancelAndExpireAskAndEnterDoesNothing(t *testing.T) {
 }
 
 // A call that another agent completes between the prefetch and n is not worked twice.
-func TestCallTakenBySomebodyElse(t *testing.T) {
+func TestCallTakenByAnotherAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	network := &flaky{RoundTripper: w.Transport(), seen: make(chan string, 100)}
@@ -211,7 +211,7 @@ func TestWithoutKnownCodesOneIsTyped(t *testing.T) {
 	m.press("n")
 	m.see(onCard(1), "Anna Jansen")
 	m.press("c")
-	m.see("1 reached", "/ another") // Seen at the service.
+	m.see("1 reached", "/ another") // The code of an earlier call.
 	m.press("/")
 	m.see("Result code")
 	m.press("own_code", "enter")

@@ -171,7 +171,7 @@ func (a *app) dismiss() tea.Cmd {
 }
 
 func (a *app) whyNoPanes() string {
-	return desk.When(a.layout.Panes == 1, "there is one pane: more stand beside each other from 100 columns")
+	return desk.When(a.layout.Panes == 1, "there is only one pane: two need 100 columns")
 }
 
 // KeyHelp is one key for the manual.
@@ -225,8 +225,7 @@ func (k keymap) in(scopes []page.Scope) []*action {
 	return found
 }
 
-// loadKeymap returns the actions with their keys, changed by keys.toml where there is one: lines such
-// as
+// loadKeymap returns the actions with their keys, changed by keys.toml if it exists: lines such as
 //
 //	[desk]
 //	not-reached = ["a", "f2"]

@@ -105,7 +105,7 @@ func TestFilterWhileTyped(t *testing.T) {
 		t.Errorf("completed: got %q, want status=requested", got)
 	}
 	d.enter("x")
-	if got := prompt().Wrong; !strings.Contains(got, "status is not requested") {
+	if got := prompt().Wrong; !strings.Contains(got, "status must be one of requested") {
 		t.Errorf("wrong value: got %q, want it refused at once", got)
 	}
 	d.enter("backspace", "enter")

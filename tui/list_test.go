@@ -298,7 +298,7 @@ func TestLeftCallIsNotOfferedAgain(t *testing.T) {
 	if len(seen) != 3 || seen[0] != callID(1) || seen[1] != callID(4) || seen[2] != callID(5) {
 		t.Errorf("calls: got %v, want 1, 4, 5 and no more", seen)
 	}
-	if screen := strings.Join(d.app.screen(), "\n"); !strings.Contains(screen, "No call is left that you may call now") {
+	if screen := strings.Join(d.app.screen(), "\n"); !strings.Contains(screen, "There is no donor left to call now") {
 		t.Errorf("screen: got no word that the queue is empty:\n%s", screen)
 	}
 }

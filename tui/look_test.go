@@ -48,7 +48,7 @@ func TestHelpCutsNoLineAndKeepsItsSize(t *testing.T) {
 		d.press("?")
 		_, lines := d.app.Dialog.View(d.app.Styles, width-8, 58)
 		text := strings.Join(strings.Fields(ansi.Strip(strings.Join(lines, " "))), " ")
-		for _, want := range []string{"tick the fact that was checked, or take the tick back; a digit after it chooses the fact", "write notes (esc leaves them)"} {
+		for _, want := range []string{"tick the detail that you checked, or untick it; a digit after it chooses the detail", "write notes (esc leaves them)"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%d columns: got\n%s\nwant %q whole", width, d.text(), want)
 			}

@@ -173,7 +173,7 @@ func TestCorrectionsAskBack(t *testing.T) {
 		{"far from what was", "f 0", "100", "enter enter", nil, "The amount is 12.50 Euros now."},
 		{"far from what was, yes", "f 0", "100", "enter y", map[string]string{"donationAmount": "100.00"}, ""},
 		{"far from what was, no", "f 0", "100", "enter esc", nil, "100"},
-		{"an exponent", "f 0", "2e2", "enter", nil, "is no amount of Euros"},
+		{"an exponent", "f 0", "2e2", "enter", nil, "is not an amount in euros"},
 		{"Enter alone", "f 3", "", "enter", nil, "a@example.org"},
 		{"one letter at the end", "f 3", "", "end x enter", map[string]string{"email": "a@example.orgx"}, ""},
 		{"a dash is text", "f g", "-", "enter", map[string]string{"address/city": "-"}, ""},

@@ -165,7 +165,7 @@ func checkIBAN(text string) (stored, problem string) {
 		}
 	}
 	if remainder != 1 || iban[2] > '9' || iban[3] > '9' {
-		return "", "is not a valid IBAN: its check digits do not fit"
+		return "", "is not a valid IBAN: its check digits do not match"
 	}
 	return iban, ""
 }

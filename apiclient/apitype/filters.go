@@ -209,26 +209,23 @@ func enumField[T ~string](value **T, known []T) field {
 	f := oneField(
 		"string",
 		value,
-		anyTime(among(known, typedEnum(known))),
-		among(known, "must be one of "+strings.Join(Texts(known), ", ")),
+		anyTime(among(known)),
+		among(known),
 		func(v T) string { return string(v) },
 	)
 	f.values = Texts(known)
 	return f
 }
 
-// among reads one of some values. wrong is the error for any other.
-func among[T ~string](known []T, wrong string) func(string) (T, error) {
+// among reads one of some values.
+func among[T ~string](known []T) func(string) (T, error) {
 	return func(text string) (T, error) {
 		if !slices.Contains(known, T(text)) {
-			return "", errors.New(wrong)
+			return "", errors.New("must be one of " + strings.Join(Texts(known), ", "))
 		}
 		return T(text), nil
 	}
 }
-
-// typedEnum returns the error for a typed value outside an enumeration.
-func typedEnum[T ~string](known []T) string { return "is not " + Alternatives(Texts(known)) }
 
 func uuidsField(value *[]UUID) field {
 	return field{
@@ -250,7 +247,7 @@ func uuidsField(value *[]UUID) field {
 func listField[T ~string](value *[]T, known []T, strict bool) field {
 	parse := func(text string) (T, error) { return T(text), nil }
 	if strict {
-		parse = among(known, typedEnum(known))
+		parse = among(known)
 	}
 	f := field{
 		kind:   "strings",
@@ -290,13 +287,4 @@ func Texts[T ~string](values []T) []string {
 		texts[i] = string(value)
 	}
 	return texts
-}
-
-// Alternatives returns values as a part of a sentence: a, b or c.
-func Alternatives(values []string) string {
-	if len(values) < 2 {
-		return strings.Join(values, "")
-	}
-	last := len(values) - 1
-	return strings.Join(values[:last], ", ") + " or " + values[last]
 }

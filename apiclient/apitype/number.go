@@ -15,8 +15,7 @@ type decimal struct {
 	exponent int
 }
 
-// maxExponent bounds what a decimal is reckoned with; nothing of the interface comes
-// near it.
+// maxExponent bounds the exponent of decimals. No value of the interface comes near it.
 const maxExponent = 1 << 20
 
 var errNumber = errors.New("is not a JSON number")
@@ -26,7 +25,7 @@ var errNumber = errors.New("is not a JSON number")
 func parseDecimal(text string) (decimal, error) {
 	isDigit := func(c byte) bool { return c >= '0' && c <= '9' }
 	if !stdjson.Valid([]byte(text)) || (text[0] != '-' && !isDigit(text[0])) || !isDigit(text[len(text)-1]) {
-		return decimal{}, errNumber // Of what is valid, only blanks can follow the last digit.
+		return decimal{}, errNumber // In valid text only blanks can follow the last digit.
 	}
 	var d decimal
 	text, d.negative = strings.TrimPrefix(text, "-"), text[0] == '-'
@@ -220,7 +219,7 @@ func (a Amount) validate(v *Violations, pointer string) {
 		v.Add(pointer, "is required and must be greater than 0")
 	case a.other == "" && a.cents >= minAmount && a.cents <= maxAmount:
 	case a.other == "" || !a.isFraction():
-		v.Add(pointer, "must be greater than 0 and at most 9999999.99 Euros")
+		v.Add(pointer, "must be greater than 0 and at most 9999999.99 euros")
 	default:
 		v.Add(pointer, "must have at most two decimals")
 	}

@@ -3,6 +3,7 @@ package apitype
 import (
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -415,7 +416,7 @@ func (o PledgeListOptions) Validate() Violations {
 	var v Violations
 	for _, name := range o.Include {
 		if !slices.Contains(PledgeIncludes, name) {
-			v.addParameter("include", "must be %s", Alternatives(PledgeIncludes))
+			v.addParameter("include", "must be one of %s", strings.Join(PledgeIncludes, ", "))
 		}
 	}
 	return v

@@ -114,7 +114,7 @@ func (q *queryReader) finish() Violations {
 		if !slices.Contains(q.known, name) {
 			q.violations.addParameter(
 				name,
-				"is not a parameter of this list; known are %s",
+				"is not a parameter of this list; there are %s",
 				strings.Join(q.known, ", "),
 			)
 		}

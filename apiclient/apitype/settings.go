@@ -200,7 +200,7 @@ func (s *OrganizationSettings) Validate() Violations {
 	for _, kind := range slices.Sorted(maps.Keys(s.Results)) {
 		at := "/results/" + string(kind)
 		if kind != AllTypes && !slices.Contains(CallTypes, kind) {
-			v.Add(at, "is no type of call: verification, happy_call, winback and all are")
+			v.Add(at, "must be one of verification, happy_call, winback, all")
 			continue
 		}
 		validateResults(&v, at, s.Results[kind])
@@ -215,7 +215,7 @@ func (s *OrganizationSettings) Validate() Violations {
 		case !slices.Contains(CallTypes, CallType(kind)) || hasLanguage && problem != "":
 			v.Add(
 				"/scripts/"+name,
-				"is no name of a script: a type of call, or one with a language such as %s",
+				"is not a name of a script: a type of call, or one with a language such as %s",
 				scriptExample,
 			)
 		case len(s.Scripts[name]) > MaxScript:
@@ -256,7 +256,7 @@ func (s *OrganizationSettings) validateRules(v *Violations) {
 		at := "/requireOptIn/" + strconv.Itoa(i)
 		switch {
 		case !slices.Contains(CallTypes, kind):
-			v.Add(at, "is no type of call: verification, happy_call and winback are")
+			v.Add(at, "must be one of verification, happy_call, winback")
 		case slices.Contains(s.RequireOptIn[:i], kind):
 			v.Add(at, "is there twice")
 		}
@@ -272,7 +272,7 @@ func (s *OrganizationSettings) validateRules(v *Violations) {
 	if len(s.Holidays) > maxHolidays {
 		v.Add("/holidays", "must have %d items at most", maxHolidays)
 	}
-	const changes = `is no change of holidays: "-NL" takes those of a country away, "NL:2026-05-05" adds a day`
+	const changes = `is not a change of holidays: "-NL" takes those of a country away, "NL:2026-05-05" adds a day`
 	for i, line := range s.Holidays {
 		if !isHolidayChange(line) {
 			v.Add("/holidays/"+strconv.Itoa(i), "%s", changes)
@@ -284,7 +284,7 @@ func validateNotReached(v *Violations, rests map[NotReached]string) {
 	for _, reason := range slices.Sorted(maps.Keys(rests)) {
 		at := "/notReached/" + string(reason)
 		if !slices.Contains(NotReachedReasons, reason) {
-			v.Add(at, "is no reason: %s are", strings.Join(Texts(NotReachedReasons), ", "))
+			v.Add(at, "must be one of %s", strings.Join(Texts(NotReachedReasons), ", "))
 			continue
 		}
 		if _, err := ParseRest(rests[reason]); err != nil {
@@ -297,7 +297,7 @@ func validateRequiredChecks(v *Violations, required map[CallType][]string) {
 	for _, kind := range slices.Sorted(maps.Keys(required)) {
 		at := "/requiredChecks/" + string(kind)
 		if !slices.Contains(CallTypes, kind) {
-			v.Add(at, "is no type of call: %s are", strings.Join(Texts(CallTypes), ", "))
+			v.Add(at, "must be one of %s", strings.Join(Texts(CallTypes), ", "))
 			continue
 		}
 		if len(required[kind]) > MaxChecks {
@@ -319,7 +319,7 @@ func validateRequiredChecks(v *Violations, required map[CallType][]string) {
 func CheckCountryCode(code string) (problem string) {
 	stored, problem := checkCountry(code)
 	if problem != "" || stored != code {
-		return "is no country: two capital letters such as NL are"
+		return "must be an ISO 3166-1 country code of two capital letters, such as NL"
 	}
 	return ""
 }
@@ -371,7 +371,7 @@ func ParseSpan(text string) (Span, error) {
 	end, isEnd := minutesOf(until)
 	if !isStart || !isEnd || start >= end {
 		return Span{}, fmt.Errorf(
-			`%q is no span of a day: write it as "09:00-21:00", or "-" for a day without calls`,
+			`%q is not a range of hours: write it as "09:00-21:00", or "-" for a day without calls`,
 			text,
 		)
 	}

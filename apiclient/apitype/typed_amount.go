@@ -91,7 +91,7 @@ func ParseTypedAmount(text string, sign byte) (Amount, error) {
 	}
 }
 
-var errAmount = errors.New("is no amount of Euros: write 12.50")
+var errAmount = errors.New("is not an amount in euros: write 12.50")
 
 // Digits returns the digits of a number, however it is written.
 func Digits(text string) string {

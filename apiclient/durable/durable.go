@@ -121,7 +121,7 @@ func Append(file *os.File, content []byte) error {
 	return note(Wrote, file.Name(), "", err)
 }
 
-// Sync puts on disk what was written to a file. Its name may not be: [SyncFolder].
+// Sync flushes the content of a file to disk. For its name, see [SyncFolder].
 func Sync(file *os.File) error { return note(Flushed, file.Name(), "", file.Sync()) }
 
 // Erase removes a file that may not be there; its name does not come back with a power cut.
@@ -136,7 +136,7 @@ func Erase(path string) error {
 	return err
 }
 
-var errNotOurs = errors.New("is not a file of ours")
+var errNotOurs = errors.New("is not a file of fundesk")
 
 // ReadFile reads up to most bytes of a regular file of ours; links are not followed.
 func ReadFile(path string, most int64) ([]byte, error) {

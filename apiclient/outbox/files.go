@@ -21,7 +21,7 @@ import (
 const maxFile = 16 << 20
 
 var (
-	errTorn  = errors.New("is torn or was altered: its checksum does not fit")
+	errTorn  = errors.New("is damaged: its checksum does not match")
 	errNewer = errors.New("was made by a later version of this program, which sends it")
 )
 
@@ -141,7 +141,7 @@ func (o *Outbox) listing() (string, error) {
 	return b.String(), nil
 }
 
-// scan reads the entries of one folder that belong to us; files that are no entries
+// scan reads the entries of one folder that belong to us; files that are not entries
 // come back as damaged.
 func (o *Outbox) scan(folder string) ([]Entry, []Damaged, error) {
 	all, damaged, err := scanFiles(filepath.Join(o.dir, folder), readEntry)

@@ -67,9 +67,9 @@ func streams(c *cobra.Command) *cobra.Command {
 // checkOutput refuses an output format that the command does not have.
 func (p *program) checkOutput(c *cobra.Command, _ []string) error {
 	_, isStream := c.Annotations[ndjson]
-	known := "known is json"
+	choices := "must be json"
 	if isStream {
-		known = "known are json, ndjson"
+		choices = "must be one of json, ndjson"
 	}
 	switch p.output {
 	case "", "json":
@@ -79,7 +79,7 @@ func (p *program) checkOutput(c *cobra.Command, _ []string) error {
 			return nil
 		}
 	}
-	return usage("unknown output format %q; %s", p.output, known)
+	return usage("-o %s, not %q", choices, p.output)
 }
 
 // group returns a command that only holds others.

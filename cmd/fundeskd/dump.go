@@ -131,7 +131,7 @@ func (p *program) dumpFile(ctx context.Context, store *sqlstore.Store, to string
 func publish(from, to string) error {
 	err := os.Link(from, to)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already; name another file", to)
+		return fmt.Errorf("%s already exists; name another file", to)
 	}
 	return err
 }

@@ -42,7 +42,7 @@ func TestDumpCommand(t *testing.T) {
 	if rows["calls"] != counts["call"] || rows["persons"] != 50 || rows["accounts"] != 1 {
 		t.Errorf("got %v, want %v", rows, counts)
 	}
-	if code, _, errs := e.run("", "dump", file); code != exitFailure || !strings.Contains(errs, "is there already") {
+	if code, _, errs := e.run("", "dump", file); code != exitFailure || !strings.Contains(errs, "already exists") {
 		t.Errorf("a dump over another one: got code %d, %s", code, errs)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {

@@ -123,7 +123,7 @@ func readErasures(name string) ([]service.ErasedPerson, error) {
 		var person service.ErasedPerson
 		err := json.Unmarshal(lines.Bytes(), &person)
 		if err != nil || person.UUID.IsZero() || person.ErasedAt.IsZero() {
-			return nil, fmt.Errorf("%s, line %d: is no erasure", name, n)
+			return nil, fmt.Errorf("%s, line %d: is not an erasure", name, n)
 		}
 		if !seen[person.UUID] {
 			persons = append(persons, person)

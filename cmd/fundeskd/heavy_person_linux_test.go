@@ -125,7 +125,7 @@ func (h *heavyPerson) export(t *testing.T) (status, calls int) {
 		t.Errorf("got %d %.200s %v, want the export", response.StatusCode, body, err)
 	}
 	if response.StatusCode == http.StatusOK && !json.Valid(body) {
-		t.Error("the export is no JSON")
+		t.Error("the export is not JSON")
 	}
 	return response.StatusCode, bytes.Count(body, []byte(`"notAnswered"`)) - 2 // And the person's, and the pledge's.
 }

@@ -108,7 +108,7 @@ func (i *loadInput) each(ctx context.Context, add func(service.LoadRecord) error
 func (i *loadInput) rewind() error {
 	file, ok := i.from.(io.Seeker)
 	if !ok || i.size == 0 {
-		return errors.New("another program changed the records in between; nothing was saved, load it again")
+		return errors.New("another program changed the records meanwhile; nothing was saved: load it again")
 	}
 	_, err := file.Seek(0, io.SeekStart)
 	return err
@@ -180,7 +180,7 @@ func (p *program) fillSample(ctx context.Context, o embedded.SampleOptions) (sav
 	})
 	refusal, ok := errors.AsType[*service.Error](err)
 	if ok && refusal.Kind == service.Conflict {
-		return nil, fmt.Errorf("the records of seed %d are there already; another --seed makes others", o.Seed)
+		return nil, fmt.Errorf("the records of seed %d already exist; choose another --seed", o.Seed)
 	}
 	return saved, err
 }

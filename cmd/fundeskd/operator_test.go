@@ -113,14 +113,14 @@ func TestDeployedMetrics(t *testing.T) {
 	running := e.serve()
 	var account struct{ Token string }
 	e.must(&account, "", "account", "add", "a", "--all-organizations")
-	get(t, http.DefaultClient, running.url+"/api/v1/persons", account.Token) // Some are there after a request, and a transaction.
+	get(t, http.DefaultClient, running.url+"/api/v1/persons", account.Token) // Some exist only after a request and a transaction.
 	_, page := get(t, http.DefaultClient, running.url+"/metrics", "")
 	metric := regexp.MustCompile(`\b(fundeskd|process)_[a-z_]+`)
 	for _, name := range []string{"deploy/dashboard.json", "deploy/alerts.yml"} {
 		content, err := os.ReadFile(name)
 		servicetest.Check(t, err)
 		if strings.HasSuffix(name, ".json") && !json.Valid(content) {
-			t.Errorf("%s is no JSON", name)
+			t.Errorf("%s is not JSON", name)
 		}
 		asked := metric.FindAllString(string(content), -1)
 		if len(asked) < 5 {

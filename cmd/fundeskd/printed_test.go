@@ -306,8 +306,8 @@ func TestErasuresAreNoted(t *testing.T) {
 	for _, line := range []string{`{`, `{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}`, `{"erasedAt":"2026-11-20T09:15:00.000Z"}`} {
 		file := filepath.Join(folder, "bad")
 		servicetest.Check(t, os.WriteFile(file, []byte(`{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n"+line+"\n"), 0o600))
-		if _, err := readErasures(file); err == nil || err.Error() != file+", line 2: is no erasure" {
-			t.Errorf("%s: got %v, want that the line is no erasure", line, err)
+		if _, err := readErasures(file); err == nil || err.Error() != file+", line 2: is not an erasure" {
+			t.Errorf("%s: got %v, want that the line is not an erasure", line, err)
 		}
 	}
 }

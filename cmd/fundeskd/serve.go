@@ -200,7 +200,7 @@ var logLevels = map[string]slog.Level{"info": slog.LevelInfo, "warn": slog.Level
 func newLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 	least, ok := logLevels[strings.ToLower(level)]
 	if !ok {
-		return nil, usage("unknown log level %q; known are info, warn, error", level)
+		return nil, usage("--log-level must be one of info, warn, error, not %q", level)
 	}
 	options := &slog.HandlerOptions{Level: least}
 	switch strings.ToLower(format) {
@@ -209,6 +209,6 @@ func newLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 	case "json":
 		return slog.New(slog.NewJSONHandler(w, options)), nil
 	default:
-		return nil, usage("unknown log format %q; known are text, json", format)
+		return nil, usage("--log-format must be one of text, json, not %q", format)
 	}
 }

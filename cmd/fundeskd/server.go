@@ -188,7 +188,7 @@ func (s *server) openDatabase(ctx context.Context) error {
 }
 
 func (s *server) warnTokenEnds(a service.Account, at time.Time) {
-	s.logger.Warn("a token ends soon; fundeskd token issue makes another one",
+	s.logger.Warn("a token ends soon; issue another one: fundeskd token issue",
 		"account", a.UUID.String(), "ends", at.UTC().Format(time.RFC3339))
 }
 
@@ -403,7 +403,7 @@ func (s *server) reloadCertificate() {
 	}
 	err := s.certificate.read()
 	if err != nil {
-		s.logger.Error("the certificate was not read again; the last one stays in use", "error", err.Error())
+		s.logger.Error("the certificate cannot be read; the last one stays in use", "error", err.Error())
 		return
 	}
 	s.logger.Info("the certificate was read again")
@@ -421,7 +421,7 @@ func (s *server) Close() error {
 func (s *server) notify(state string) {
 	_, err := daemon.SdNotify(false, state)
 	if err != nil {
-		s.logger.Warn("the service manager does not listen", "error", err.Error())
+		s.logger.Warn("the service manager cannot be notified", "error", err.Error())
 	}
 }
 

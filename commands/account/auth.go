@@ -154,7 +154,7 @@ func keepLogin(s *cli.Session, name, baseURL string, done loggedIn) error {
 		s.Note("logged in to %s as profile %s; the token is in the %s", baseURL, name, done.storage)
 	}
 	if s.App.Getenv("FUNDESK_TOKEN") != "" {
-		s.Note("FUNDESK_TOKEN is set and comes before it; unset it to use the stored token")
+		s.Note("FUNDESK_TOKEN is set and takes precedence; unset it to use the stored token")
 	}
 	return nil
 }

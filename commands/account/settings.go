@@ -300,18 +300,16 @@ func checkProfile(p profile.Profile) error {
 			return cli.UsageError(name + ": " + err.Error())
 		}
 	}
-	if !slices.Contains(
-		[]string{"", profile.StorageKeyring, profile.StorageFile, profile.StorageCommand},
-		p.TokenStorage,
-	) {
-		return cli.UsageError("token_storage " + cli.Quote(p.TokenStorage) + " is not keyring, file or command")
+	storages := []string{profile.StorageKeyring, profile.StorageFile, profile.StorageCommand}
+	if p.TokenStorage != "" && !slices.Contains(storages, p.TokenStorage) {
+		return cli.NotOneOf("token_storage", p.TokenStorage, storages)
 	}
 	if len(p.TokenCommand) > 0 && strings.TrimSpace(p.TokenCommand[0]) == "" {
 		return cli.UsageError("token_command names no program")
 	}
 	for _, name := range p.Unpaged {
 		if !slices.Contains(cli.ListNouns, name) {
-			return cli.UsageError("unpaged: " + cli.Quote(name) + " is not person, call or pledge")
+			return cli.NotOneOf("unpaged", name, cli.ListNouns)
 		}
 	}
 	if p.MaxAttempts < 0 {
@@ -374,9 +372,8 @@ func changeProfile(s *cli.Session, name string, was profile.Profile, address str
 	})
 }
 
-// dropToken removes the token of a profile that changes its address or where its token is
-// stored: what is left behind would be sent to the new address as soon as the profile
-// names that place again.
+// dropToken removes the token of a profile that changes its address or its token storage. A token left behind would be
+// sent to the new address if the profile names that storage again.
 func dropToken(s *cli.Session, name string, was, is profile.Profile) error {
 	moves := is.BaseURL != was.BaseURL
 	if was.BaseURL == "" || !moves && is.TokenStorage == was.TokenStorage {

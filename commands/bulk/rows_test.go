@@ -39,7 +39,7 @@ func TestReadRows(t *testing.T) {
 		{"cp1252 with a fourth", bulk.Format{Encoding: "cp1252"}, "a\n\x90\n", "fault: line 2 is not valid cp1252"},
 		{"cp1252 with a fifth", bulk.Format{Encoding: "cp1252"}, "a\n\x9d\n", "fault: line 2 is not valid cp1252"},
 		{"latin1", bulk.Format{Encoding: "latin1"}, "a\n\x80\xeb\n", "2:\u0080ë"},
-		{"an encoding that nobody has", bulk.Format{Encoding: "ebcdic"}, "a\n", "fault: --encoding is not one of utf-8, utf-16, utf-16be, cp1252, latin1, iso-8859-15"},
+		{"an unknown encoding", bulk.Format{Encoding: "ebcdic"}, "a\n", "fault: --encoding must be one of utf-8, utf-16, utf-16be, cp1252, latin1, iso-8859-15"},
 		{"utf-16 with half a character", bulk.Format{Name: "x.csv"}, "\xff\xfea\x00\n\x00\x3d\xd8b\x00\n\x00", "fault: line 2 is not valid utf-16"},
 		{"utf-16 that ends in half a character", bulk.Format{Name: "x.csv"}, "\xff\xfea\x00\n\x00\x3d\xd8", "fault: line 2 is not valid utf-16"},
 		{"latin9, which has œ and €", bulk.Format{Encoding: "ISO-8859-15"}, "a\n\xbd\xa4\n", "2:œ€"},

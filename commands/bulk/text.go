@@ -18,7 +18,7 @@ import (
 // Encodings are the names of encodings that can be read.
 var Encodings = []string{"utf-8", "utf-16", "utf-16be", "cp1252", "latin1", "iso-8859-15"}
 
-// decoder reads a text of an encoding as UTF-8, and refuses what is not of the encoding.
+// decoder reads a text of an encoding as UTF-8, and refuses bytes outside the encoding.
 type decoder struct {
 	transform.Transformer
 	encoding string
@@ -54,7 +54,7 @@ func newTextReader(in io.Reader, name string) (io.Reader, error) {
 			_, _ = text.Discard(len(mark)) // It was peeked.
 		}
 	default:
-		return nil, &Fault{Message: "--encoding is not one of " + strings.Join(Encodings, ", ")}
+		return nil, &Fault{Message: "--encoding must be one of " + strings.Join(Encodings, ", ")}
 	}
 	return transform.NewReader(text, d), nil
 }
@@ -62,7 +62,7 @@ func newTextReader(in io.Reader, name string) (io.Reader, error) {
 // looksLikeUTF16 reports whether every second byte of the beginning of a text is zero, first or second.
 func looksLikeUTF16(text *bufio.Reader) bool {
 	const pairs = 4
-	begin, _ := text.Peek(2 * pairs) // What is shorter is no file of rows.
+	begin, _ := text.Peek(2 * pairs) // What is shorter is not a file of rows.
 	if len(begin) < 2*pairs {
 		return false
 	}
@@ -75,7 +75,7 @@ func looksLikeUTF16(text *bufio.Reader) bool {
 	return zeros == [2]int{pairs, 0} || zeros == [2]int{0, pairs}
 }
 
-// Transform gives what was decoded. Its error names the line that cannot be.
+// Transform returns the decoded text. Its error names the line that cannot be decoded.
 func (d *decoder) Transform(to, from []byte, atEnd bool) (decoded, taken int, err error) {
 	decoded, taken, err = d.Transformer.Transform(to, from, atEnd)
 	bad := -1

@@ -141,7 +141,7 @@ func (c *completion) checkCode(
 		hint = "there are " + strings.Join(codes, ", ") + "; " + hint
 	}
 	return cli.WithHint(
-		cli.UsageError("--result-code "+cli.Quote(c.resultCode)+" is no result of the profile or of the service"+where),
+		cli.UsageError("--result-code "+cli.Quote(c.resultCode)+" is not a result of the profile or of the service"+where),
 		hint,
 	)
 }
@@ -216,7 +216,7 @@ func Complete(s *cli.Session) *cobra.Command {
 	f.BoolVar(&c.anyResult, "any-result", false, "accept a result code that is not set")
 	f.BoolVar(&c.noChecks, "without-checks", false, "complete calls that lack required checks, too")
 	f.StringVar(&c.notes, "notes", "", "notes of the result, - for stdin; typed ones go through the outbox")
-	f.StringVar(&c.rating, "rating", "", "how likely the donor stays, 0 to 10")
+	f.StringVar(&c.rating, "rating", "", "how likely the donor is to stay, 0 to 10")
 	f.Var(cli.BodyTimeValue(s.App.Now, &c.completedAt), "completed-at", "time of the completion (default: now)")
 	f.Var(cli.UUIDValue(&c.user), "user", "user who called (default: the profile's agent)")
 	return cmd
@@ -247,7 +247,7 @@ func (c *completion) request(s *cli.Session, cmd *cobra.Command) (apitype.Comple
 	return r, nil
 }
 
-// refuseCompletion names the flag of what cannot be sent.
+// refuseCompletion names the flag of a value that cannot be sent.
 func refuseCompletion(r apitype.CompleteCallRequest) error {
 	flags := map[string]string{
 		"result.resultCode":           "--result-code",

@@ -330,7 +330,7 @@ func Probe(ctx context.Context, client *apiclient.Client) (*apiclient.Response, 
 				client.BaseURL(),
 				answer.Status,
 			),
-			"check the base URL: fundesk profile show; its path is what stands before /api/v1",
+			"check the base URL: fundesk profile show; its path is the part before /api/v1",
 		)
 	}
 	return answer, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"fundesk/apiclient"
 	"fundesk/render"
@@ -28,6 +29,11 @@ func WithHint(err error, hint string) error {
 // UsageError returns the error of wrong arguments, or of input that is refused before any request.
 func UsageError(message string, detail ...string) error {
 	return &apiclient.Error{Kind: apiclient.KindUsage, Message: message, Detail: detail}
+}
+
+// NotOneOf returns the usage error of a flag, an argument or a setting that takes one of some values.
+func NotOneOf(name, value string, values []string) error {
+	return UsageError(name + " must be one of " + strings.Join(values, ", ") + ", not " + Quote(value))
 }
 
 // Failure returns an error of a kind with our own message.

@@ -7,7 +7,7 @@ import (
 	"fundesk/render"
 )
 
-// Note prints a message that is no error, unless --quiet.
+// Note prints a message that is not an error, unless --quiet.
 func (s *Session) Note(format string, args ...any) {
 	if !s.Flags.Quiet {
 		s.Warn(format, args...)
@@ -23,13 +23,13 @@ func (s *Session) Warn(format string, args ...any) {
 	}
 }
 
-// TellRepaired reports once that an answer was no UTF-8.
+// TellRepaired reports once that an answer was not UTF-8.
 func (s *Session) TellRepaired() {
 	if s.told || !s.repaired.Load() {
 		return
 	}
 	s.told = true
-	s.Warn("the service sent text that is no UTF-8 (perhaps Latin-1); \ufffd stands for each byte that cannot be read")
+	s.Warn("the service sent text that is not UTF-8 (perhaps Latin-1); \ufffd stands for each byte that cannot be read")
 }
 
 func (s *Session) tellNotes() {

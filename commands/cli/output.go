@@ -113,10 +113,7 @@ func (s *Session) Output() (render.Options, error) {
 	switch countries := append(render.PhoneCountries(), "EN"); {
 	case o.Excel == "":
 	case !slices.Contains(countries, o.Excel):
-		return o, WithHint(
-			UsageError("--for-excel "+Quote(s.Flags.excel)+" is not a country whose spreadsheets are known"),
-			"there are "+strings.Join(countries, ", "),
-		)
+		return o, NotOneOf("--for-excel", s.Flags.excel, countries)
 	case format != render.CSV:
 		return o, WithHint(UsageError("--for-excel goes with -o csv"), "add -o csv")
 	}
@@ -177,7 +174,7 @@ func (s *Session) width() int {
 	return 80
 }
 
-// Pair is one line of what is not a record of the service: a name and a value.
+// Pair is one line of a value that is not a record of the service: a name and a text.
 type Pair [2]string
 
 // blanks keeps a value on one line: a token may contain any text about itself.
@@ -237,7 +234,7 @@ func Print[T any](s *Session, identifier string, columns []render.Column[T]) (p 
 	return p, err
 }
 
-// To returns the printer for another output, which is no terminal.
+// To returns the printer for another output, which is not a terminal.
 func (p Printer[T]) To(out io.Writer) Printer[T] {
 	p.out, p.Terminal, p.Color = out, false, false
 	return p

@@ -85,7 +85,7 @@ func (s *Session) Ask(ctx context.Context, yes bool, question string) error {
 	}
 	if !s.CanAsk() {
 		return WithHint(
-			UsageError(question+": not confirmed, and without a terminal there is no way to ask"),
+			UsageError(question+": not confirmed, and there is no terminal to ask on"),
 			"add --yes",
 		)
 	}

@@ -27,7 +27,7 @@ func UserNamed(users []apitype.UserName, flag, name string) (apitype.UserName, e
 			return apitype.UserName{}, WithHint(UsageError(may), "write more of the name, or give the UUID")
 		}
 	}
-	return apitype.UserName{}, WithHint(UsageError("the service has no user "+Quote(name)), usersHint(users))
+	return apitype.UserName{}, WithHint(UsageError("there is no user "+Quote(name)), usersHint(users))
 }
 
 // mostNames is the number of users in a hint.

@@ -237,7 +237,7 @@ func (l *lineDesk) poll(ctx context.Context) {
 	l.perform(ctx, l.day.Poll())
 }
 
-// perform does what the day asks for, one after the other, and what that asks for.
+// perform runs the events of the day one after the other, and the events that follow.
 func (l *lineDesk) perform(ctx context.Context, events []desk.Event) {
 	for len(events) > 0 {
 		event := events[0]
@@ -343,7 +343,7 @@ func (l *lineDesk) tellCall() {
 	}
 	if pledge := call.PledgeCase.Pointer(); pledge != nil {
 		word, day := l.day.Card.Joined(*pledge)
-		gives := l.day.Say("%s: %s Euros %s, %s, %s %s",
+		gives := l.day.Say("%s: %s euros %s, %s, %s %s",
 			l.day.Say(desk.GivesWord(pledge.Status)),
 			l.day.Locale.Grouped(pledge.DonationAmount),
 			l.day.Say(render.Words(string(pledge.DonationInterval))),

@@ -164,7 +164,7 @@ func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
 	return nil
 }
 
-// follow does what follows from an answer, and asks what is asked next.
+// follow performs an answer, and asks the next question.
 func (l *lineDesk) follow(ctx context.Context, a desk.Answer) error {
 	for {
 		l.perform(ctx, a.Events)
@@ -258,7 +258,7 @@ func (l *lineDesk) spoken(text string) string {
 		Replace(text)
 }
 
-// accept opens what was offered.
+// accept opens the offered call.
 func (l *lineDesk) accept(ctx context.Context) error {
 	l.perform(ctx, l.day.Gate.Accept())
 	if !l.day.Form.HasConflict() {
@@ -273,7 +273,7 @@ func (l *lineDesk) tellCorrected(ctx context.Context) {
 		l.say("to be corrected: %s", l.spoken(l.day.Say(f.Label)+": "+l.day.Card.FixText(f)))
 	}
 	for _, f := range l.day.Form.RefusedCorrections() {
-		l.say("this account may not correct: %s", l.day.Say(f.Label))
+		l.say("you may not correct: %s", l.day.Say(f.Label))
 	}
 }
 

@@ -47,7 +47,7 @@ func OfFloor(p profile.Profile) (of apitype.OrganizationSettings, err error) {
 	for country, set := range p.CallingHours {
 		if _, known := hours.Zone(country); !known {
 			return of, cli.UsageError(
-				"calling_hours: " + cli.Quote(country) + " is no country: two letters such as NL are",
+				"calling_hours: " + cli.Quote(country) + " must be an ISO 3166-1 country code of two letters, such as NL",
 			)
 		}
 		of.CallingHours[strings.ToUpper(country)] = set
@@ -65,7 +65,7 @@ func agentNames(p profile.Profile) (map[apitype.UUID]string, error) {
 	for _, text := range slices.Sorted(maps.Keys(p.Agents)) {
 		id, err := apitype.ParseUUID(text)
 		if err != nil {
-			return nil, cli.UsageError("agents: " + cli.Quote(text) + " is not a uuid")
+			return nil, cli.UsageError("agents: " + cli.Quote(text) + " " + err.Error())
 		}
 		names[id] = p.Agents[text]
 	}
@@ -76,7 +76,7 @@ func agentNames(p profile.Profile) (map[apitype.UUID]string, error) {
 func screenSettings(p profile.Profile, c profile.Config, o *tui.Options) error {
 	o.Theme, o.Mouse, o.Hidden = cmp.Or(p.Theme, c.Theme, page.Themes[0]), p.Mouse || c.Mouse, p.HiddenActions
 	if !slices.Contains(page.Themes, o.Theme) {
-		return cli.UsageError("theme " + cli.Quote(o.Theme) + " is not " + strings.Join(page.Themes, ", "))
+		return cli.NotOneOf("theme", o.Theme, page.Themes)
 	}
 	return nil
 }
@@ -108,8 +108,9 @@ func deskSettings(p profile.Profile, o *desk.Options) (err error) {
 	if p.Language != "" {
 		o.Language, o.Locale = p.Language, localeOf(p.Language, o.Locale)
 	}
-	if !slices.Contains([]string{"", "en", "nl", "de"}, p.Language) {
-		return cli.UsageError("language " + cli.Quote(p.Language) + " is not en, nl, de")
+	languages := []string{"en", "nl", "de"}
+	if p.Language != "" && !slices.Contains(languages, p.Language) {
+		return cli.NotOneOf("language", p.Language, languages)
 	}
 	if o.Dial, err = dialProgram(p.Dial, runtime.GOOS, os.Getenv); err != nil {
 		return err
@@ -151,8 +152,7 @@ func dialProgram(dial profile.Dial, system string, getenv func(string) string) (
 	)
 }
 
-// AgentFilter fills what a filter of the queue does not name with what the profile's agent
-// takes.
+// AgentFilter fills the empty fields of a filter of the queue with those of the profile's agent.
 func AgentFilter(s *cli.Session, f *apitype.QueueFilter) error {
 	t, err := s.Resolve()
 	if err != nil {

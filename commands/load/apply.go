@@ -55,8 +55,9 @@ func Apply(s *cli.Session, shape Rows) *cobra.Command {
 			"  fundesk " + noun + " apply " + noun + "s.csv --results " + noun + "s.results --errors wrong.csv --yes\n" +
 			"  fundesk " + noun + " get - -o ndjson < uuids.txt | jq -c '" + edit + "' | fundesk " + noun + " apply - --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains([]string{"", emptyClear, emptyKeep}, f.empty) {
-				return cli.UsageError("--empty " + cli.Quote(f.empty) + " is not clear or keep")
+			choices := []string{emptyClear, emptyKeep}
+			if f.empty != "" && !slices.Contains(choices, f.empty) {
+				return cli.NotOneOf("--empty", f.empty, choices)
 			}
 			return f.run(s, cmd, shape, args, true)
 		},

@@ -128,7 +128,7 @@ func (m *mapping) setValues(value any) error {
 		return errors.New("values is a table for each field: [values.gender], with a line \"Frau\" = \"female\" for each")
 	}
 	return eachText("values", value, func(path, text string) error {
-		return fmt.Errorf("values: %s = %s stands in no table of a field, such as [values.gender]", cli.Quote(path), cli.Quote(text))
+		return fmt.Errorf("values: %s = %s belongs in the table of a field, such as [values.gender]", cli.Quote(path), cli.Quote(text))
 	}, func(field, cell, text string) {
 		if m.values[field] == nil {
 			m.values[field] = map[string]string{}
@@ -191,20 +191,17 @@ func asIgnored(field string) string {
 // check refuses values that no mapping can have.
 func (m *mapping) check(where string) error {
 	if m.decimal != "" && m.decimal != "," && m.decimal != "." {
-		return cli.UsageError(where + ": decimal = " + cli.Quote(m.decimal) + " is not \",\" or \".\"")
+		return cli.NotOneOf(where+": decimal", m.decimal, []string{`","`, `"."`})
 	}
 	if m.dates != "" && !slices.Contains(dateOrders, m.dates) {
-		return cli.UsageError(where + ": dates = " + cli.Quote(m.dates) + " is not one of " + strings.Join(dateOrders, ", "))
+		return cli.NotOneOf(where+": dates", m.dates, dateOrders)
 	}
 	if m.country == "" {
 		return nil
 	}
 	code := countryOf(m.country)
 	if code == "" || !slices.Contains(render.PhoneCountries(), code) {
-		return cli.WithHint(
-			cli.UsageError(where+": country = "+cli.Quote(m.country)+" is not a country whose files are known"),
-			"there are "+strings.Join(render.PhoneCountries(), ", "),
-		)
+		return cli.NotOneOf(where+": country", m.country, render.PhoneCountries())
 	}
 	m.country = code
 	return nil

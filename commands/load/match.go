@@ -58,7 +58,7 @@ func (f *rowFlags) checkMatch(record string) error {
 	}
 	for _, field := range f.match {
 		if !slices.Contains(matchFields, field) {
-			return cli.UsageError("--match " + cli.Quote(field) + " is not one of " + strings.Join(matchFields, ", "))
+			return cli.NotOneOf("--match", field, matchFields)
 		}
 	}
 	return nil

@@ -54,7 +54,7 @@ type rowFlags struct {
 
 	// Of apply alone.
 	create bool     // Also create rows whose uuid is missing or unknown.
-	force  bool     // Also replace what was changed after the export.
+	force  bool     // Also replace changes made after the export.
 	empty  string   // The meaning of an empty cell.
 	match  []string // By which fields records are found. Nil finds them by uuid alone.
 	// planOnly prints the plan of --match, and ends.
@@ -128,18 +128,15 @@ func (f *rowFlags) check(cmd *cobra.Command, name string) error {
 		f.country = "GB"
 	}
 	if cmd.Flags().Changed("country") && !slices.Contains(render.PhoneCountries(), f.country) {
-		return cli.WithHint(
-			cli.UsageError("--country "+cli.Quote(f.country)+" is not a country whose phone numbers are known"),
-			"there are "+strings.Join(render.PhoneCountries(), ", "),
-		)
+		return cli.NotOneOf("--country", f.country, render.PhoneCountries())
 	}
 	if f.dates != "" && !slices.Contains(dateOrders, f.dates) {
-		return cli.UsageError("--dates " + cli.Quote(f.dates) + " is not one of " + strings.Join(dateOrders, ", "))
+		return cli.NotOneOf("--dates", f.dates, dateOrders)
 	}
 	return nil
 }
 
-// reader returns the reader of rows. The flags take the place of lines of the mapping.
+// reader returns the reader of rows. The flags override lines of the mapping.
 func (f *rowFlags) reader(s *cli.Session, shape Rows) (*rowReader, error) {
 	m, err := readMapping(f.mapping)
 	if err != nil {

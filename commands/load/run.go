@@ -154,7 +154,7 @@ func (r *rowRun) carryOut(name string) error {
 		r.session.Note("%s", change.LeftOut(r.left))
 	}
 	if r.done > 0 {
-		r.session.Note("done already: %d of %s", r.done, cli.Count(r.read, "line"))
+		r.session.Note("already done: %d of %s", r.done, cli.Count(r.read, "line"))
 	}
 	if r.dryRun {
 		return errors.Join(r.show(), r.lines.Err(), r.partial(r.lines.Len+r.skipped))
@@ -300,7 +300,7 @@ func (r *rowRun) prepare(ctx context.Context) error {
 		}
 	}
 	if n := r.reader.blanks; n > 0 {
-		r.session.Note("blanks at the ends of %s were left out", cli.Count(n, "cell"))
+		r.session.Note("removed blanks at the ends of %s", cli.Count(n, "cell"))
 	}
 	return r.all.Err()
 }
@@ -308,7 +308,7 @@ func (r *rowRun) prepare(ctx context.Context) error {
 // resultsEnding is the end of the name of the results that are kept beside a file.
 const resultsEnding = ".results.ndjson"
 
-// keptResults returns the path of the results of a file, or an empty text if none are kept: input that is no file has
+// keptResults returns the path of the results of a file, or an empty text if none are kept: input that is not a file has
 // none.
 func (f *rowFlags) keptResults(name string, creates bool) string {
 	info, err := os.Stat(name)
@@ -318,7 +318,7 @@ func (f *rowFlags) keptResults(name string, creates bool) string {
 	return name + resultsEnding
 }
 
-// survey reads the file to its end. What a cell means may depend on cells below it.
+// survey reads the whole file, because the meaning of a cell may depend on cells below it.
 func (r *rowRun) survey() error {
 	progress := newProgress(r.session, 0, r.source.share)
 	defer progress.end()

@@ -47,7 +47,7 @@ type wantedField struct {
 	given  any   // As it is in the file.
 	isCell bool  // A text that stands for a value of any kind.
 	value  any   // As a request has it.
-	err    error // Why it is no value of the field.
+	err    error // Why it is not a value of the field.
 
 	at      int    // The number of its column in CSV, from 1. Zero elsewhere.
 	head    string // The name of that column.
@@ -288,7 +288,7 @@ func (r *rowReader) cells(header, cells []string) ([]wantedField, error) {
 		text := trimmed(cell)
 		switch {
 		case c.name == "" && text != "":
-			return nil, fmt.Errorf("a value stands in column %d, which has no name; --map '=-' leaves the column out", i+1)
+			return nil, fmt.Errorf("there is a value in column %d, which has no name; --map '=-' leaves the column out", i+1)
 		case c.name == "" || isPassedOver(c.name):
 			continue
 		}

@@ -194,7 +194,7 @@ func decode(text string) (Config, error) {
 		return config, err
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return config, fmt.Errorf("unknown key %s", unknown[0])
+		return config, fmt.Errorf("there is no key %s", unknown[0])
 	}
 	if config.Profiles == nil {
 		config.Profiles = map[string]Profile{}

@@ -78,7 +78,7 @@ func TestLoadRefuses(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, text, want string }{
 		{"broken TOML", "current = ", "config.toml"},
-		{"an unknown key", "[profiles.a]\nbase_ur = \"x\"", "unknown key profiles.a.base_ur"},
+		{"an unknown key", "[profiles.a]\nbase_ur = \"x\"", "there is no key profiles.a.base_ur"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

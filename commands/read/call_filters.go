@@ -59,7 +59,7 @@ func (c *CallFilters) Register(s *cli.Session, cmd *cobra.Command) {
 	c.completer.register(cmd, "completed-by", func(user apitype.UUID) { c.Options.CompletedByUserUUID = &user })
 }
 
-var errNoUser = errors.New("must not be empty; leave it out for everybody")
+var errNoUser = errors.New("must not be empty; leave it out for everything")
 
 // FindUsers asks the service for the users with the names in the flags. It refuses a filter that the service does not
 // have.
@@ -90,7 +90,7 @@ func needCompletedBy(ctx context.Context, s *cli.Session) error {
 		return err
 	}
 	refusal := cli.UsageError("this service does not say who completed a call")
-	return cli.WithHint(refusal, "those that a user tried: --attempt-by USER")
+	return cli.WithHint(refusal, "for the calls that a user attempted: --attempt-by USER")
 }
 
 // find sets the user of a name.

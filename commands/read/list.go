@@ -89,7 +89,7 @@ type List[T any, O apiclient.ListOptions] struct {
 	Passes     func(T) bool // Filters downloaded records. Nil passes all.
 	// Embed adds data to records that the list of the service does not have. Nil adds nothing.
 	Embed func(context.Context, *apiclient.Client, iter.Seq2[apiclient.Record[T], error]) iter.Seq2[apiclient.Record[T], error]
-	// Allowed refuses what the service does not announce. Nil allows everything.
+	// Allowed refuses options that the service does not announce. Nil allows everything.
 	Allowed func(context.Context, *apiclient.Client) error
 }
 
@@ -123,7 +123,7 @@ func RunList[T any, O apiclient.ListOptions](s *cli.Session, cmd *cobra.Command,
 	for _, object := range slices.Sorted(maps.Keys(p.absent)) {
 		if list.Count() > 0 {
 			s.Warn(
-				"the column %s is empty: the list of this service has no %s; get shows it, where there is one",
+				"the column %s is empty: the list of this service has no %s; get shows it, if there is one",
 				p.absent[object],
 				object,
 			)
@@ -271,7 +271,7 @@ func (l List[T, O]) printAll(
 	return "printed " + printed + ", there are more: --limit N, or --all", nil
 }
 
-// walk returns the options of the walk. A filtered list cannot know how far it has to go.
+// walk returns the options of the walk. The length of a filtered list is unknown.
 func (l *ListFlags) walk(cmd *cobra.Command, filtered bool) apiclient.AllOptions {
 	o := apiclient.AllOptions{PageSize: l.pageSize, Reuse: true}
 	if l.all && !cmd.Flags().Changed("page-size") {

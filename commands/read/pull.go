@@ -25,8 +25,8 @@ func Pull(s *cli.Session) *cobra.Command {
 	return cli.Group(
 		s,
 		"pull",
-		"Retrieve what is new since the last pull, as NDJSON; -o chooses csv, tsv or id. A pull that fails is\n"+
-			"repeated whole by the next one: a record may come again, and none is lost.",
+		"Retrieve what is new since the last pull, as NDJSON; -o chooses csv, tsv or id. The next pull repeats one\n"+
+			"that failed: expect duplicates, never gaps.",
 		"  fundesk pull call --updated >> calls.ndjson\n  fundesk pull person --mark-processed",
 		cli.Verbs{
 			"person":  pullPersons,
@@ -65,7 +65,7 @@ func (p *pullFlags) register(s *cli.Session, cmd *cobra.Command) {
 	f.DurationVar(&p.interval, "interval", defaultInterval, "time between two pulls of --follow, at least 1s")
 }
 
-// output is where the records of a pull come from and go to.
+// output connects the source and the destination of a pull.
 type output[T any] struct {
 	client  *apiclient.Client
 	printer cli.Printer[T]
@@ -106,7 +106,7 @@ func openPull[T any](
 	return out, nil
 }
 
-// puller retrieves what is new of one noun.
+// puller retrieves the new records of one noun.
 type puller[T any] struct {
 	pullFlags
 	output[T]
@@ -115,7 +115,7 @@ type puller[T any] struct {
 	check   func() error
 	columns func() []render.Column[T]
 	feed    func(c *apiclient.Client, since string) apiclient.Feed
-	// Refuses what the service does not announce. Nil allows everything.
+	// Refuses options that the service does not announce. Nil allows everything.
 	allowed func(context.Context, *apiclient.Client) error
 	since   *apitype.Time
 	updated bool
@@ -183,7 +183,7 @@ func pullPersons(s *cli.Session) *cobra.Command {
 		feed: func(c *apiclient.Client, since string) apiclient.Feed { return c.Persons.Feed(*o, since) },
 	}
 	cmd := p.command(s)
-	cli.RegisterFilters(s, cmd, apitype.PersonFilters()[:1], o) // The others are no filter of what is new.
+	cli.RegisterFilters(s, cmd, apitype.PersonFilters()[:1], o) // The other filters do not choose new persons.
 	cmd.Flags().
 		BoolVar(&p.updated, "updated", false, "persons that changed, not only new ones, where the service tells them")
 	return cmd
@@ -312,7 +312,7 @@ func (p *puller[T]) begin(ctx context.Context, feed apiclient.Feed) (position, s
 			return last, "", err
 		}
 	}
-	if p.since != nil { // Everything from there is wanted, though it was written before.
+	if p.since != nil { // This repeats records that were written before.
 		last.Position = apiclient.Position{After: *p.since}
 		if p.state == "" && !p.reset {
 			return last, "", nil // It moves no position.
@@ -347,7 +347,7 @@ func write(path string, p position) error {
 		err = profile.WriteFile(path, data)
 	}
 	if err != nil {
-		return fmt.Errorf("keep the position: %w", err)
+		return fmt.Errorf("save the position: %w", err)
 	}
 	return nil
 }
@@ -394,7 +394,7 @@ func (p *puller[T]) pull(
 		}
 	}
 	options := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Reuse: true}
-	options.Yielded = func() { // Not when the next page answers: that may take long.
+	options.Yielded = func() { // At once: the next page may take long.
 		out.flushed = p.endPage(ctx)
 		out.list = p.list
 	}

@@ -46,7 +46,7 @@ func (p *position) load(path string) error {
 	if last.Service != p.Service || last.Query != p.Query {
 		return cli.WithHint(
 			cli.UsageError("the file "+path+" belongs to a pull with another service or other filters"),
-			"name another file by --state",
+			"name another file with --state",
 		)
 	}
 	*p = last
@@ -66,7 +66,7 @@ func keepable(path string) error {
 	if err != nil {
 		return cli.WithHint(
 			cli.Failure(apiclient.KindFailure, "the position cannot be kept: %s", err),
-			"name another file by --state; nothing was retrieved",
+			"name another file with --state; nothing was retrieved",
 		)
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 	"fundesk/tui/desk"
 )
 
-// PersonSelection are the filters of persons that the interface does not have: they look at what was retrieved. A
+// PersonSelection are the filters of persons that the interface does not have. They look at retrieved records. A
 // service that can search retrieves those with the end of the phone number.
 type PersonSelection struct{ phone, email, name string }
 
@@ -80,7 +80,7 @@ func (p *PersonSelection) LeaveToService(
 		s.Note("--email and --name also find parts of words, so fundesk reads all persons and applies them; " +
 			"the service finds beginnings of words: --search")
 	default:
-		s.Note("the service does not filter by --phone, --email and --name; fundesk applies them after the download")
+		s.Note("the service does not filter by --phone, --email and --name; fundesk filters the donors on this computer")
 	}
 	return nil
 }
@@ -88,8 +88,8 @@ func (p *PersonSelection) LeaveToService(
 // minPhoneDigits is the least number of digits that identifies a number.
 const minPhoneDigits = 6
 
-// What a search by the end of a number needs: it begins with no zero, and has none of the country's digits. A number
-// has seven digits at least.
+// A search by the end of a number needs digits without leading zeros and without the country code. A number has at
+// least seven digits.
 const (
 	leastSearchedEnd = 4
 	leastPhoneDigits = 7

@@ -43,7 +43,7 @@ type statsNoun[T any, O apiclient.ListOptions] struct {
 	groups  func(now time.Time, in *time.Location) []desk.Group[T]
 	counts  func(groups []desk.Group[T], none string) *desk.Counts[T]
 	of      func(*apiclient.Client) *apiclient.Collection[T, O]
-	// prepare checks the filters, and asks for what the groups need.
+	// prepare checks the filters, and requests the data that the groups need.
 	prepare func(cmd *cobra.Command, by []string) (O, func(T) bool, error)
 	// learn asks the service for data that groups need besides the listed records. Nil if they need none.
 	learn func(ctx context.Context, client *apiclient.Client, by []string, options O) error
@@ -156,10 +156,7 @@ func statsCommand[T any, O apiclient.ListOptions](s *cli.Session, n statsNoun[T,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, name := range namesOf(by) {
 				if !slices.Contains(names, name) {
-					return cli.WithHint(
-						cli.UsageError("--by "+cli.Quote(name)+" is no group of "+n.noun+"s"),
-						"there are "+strings.Join(names, ", "),
-					)
+					return cli.NotOneOf("--by", name, names)
 				}
 			}
 			return n.run(s, cmd, by)
@@ -301,7 +298,7 @@ func (m missingChecks) read(ctx context.Context, client *apiclient.Client) error
 	return nil
 }
 
-// group counts calls by what they lack.
+// group counts calls by their missing checks.
 func (m missingChecks) group() desk.Group[apitype.Call] {
 	return desk.Group[apitype.Call]{Name: byCheck, Each: func(c apitype.Call) []string { return m[c.UUID] }}
 }

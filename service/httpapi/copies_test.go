@@ -214,7 +214,7 @@ func TestLoadRefusesEachMistake(t *testing.T) {
 		{0, `"id":"M","createdAt":"2026-11-20"`, `"id":"M"`, "mandate.createdAt is required"},
 		{0, `"uuid"`, `"personUuid":"` + nobody + `","uuid"`, "personUuid must equal uuid"},
 		{0, `"uuid"`, `"owningOrganization":{"uuid":"` + theirs + `","name":"A","abbreviation":"A"},"uuid"`, "owningOrganization.uuid must equal owningOrganizationUuid"},
-		{0, `NL91`, `NL92`, "iban is not a valid IBAN: its check digits do not fit"},
+		{0, `NL91`, `NL92`, "iban is not a valid IBAN: its check digits do not match"},
 		{1, `"owningOrganizationUuid":"` + ours, `"owningOrganizationUuid":"` + nobody, "owningOrganizationUuid names no organization"},
 		{1, `"recruitingOrganizationUuid":"` + theirs, `"recruitingOrganizationUuid":"` + nobody, "recruitingOrganizationUuid names no organization"},
 		{1, `"uuid":"` + pledge + `",`, ``, "uuid is required"},

@@ -216,7 +216,7 @@ func TestConsentLiftsTheEnd(t *testing.T) {
 			{"an end long ago", func() { pledge("2022-01-01") }, false},
 			{"a consent before the end", func() { consent("consent", "phone", "2021-12-31") }, false},
 			{"a consent for another channel", func() { consent("consent", "email", "2024-01-01") }, false},
-			{"a relation is no consent", func() { consent("customer", "phone", "2024-01-01") }, false},
+			{"a relation is not a consent", func() { consent("customer", "phone", "2024-01-01") }, false},
 			{"a consent after the end", func() { consent("consent", "phone", "2024-02-01") }, true},
 			{"an objection before it", func() { consent("withdrawn", "phone", "2023-01-01") }, true},
 			{"a relation after it", func() { consent("customer", "phone", "2024-03-01") }, true},
@@ -374,7 +374,7 @@ func TestCallbacksHaveNoHours(t *testing.T) {
 			t.Fatalf("got %+v, want the callback and none that waits", got)
 		}
 		f.want(200, "POST", "/fundesk/v1/queue/release", fmt.Sprintf(`{"userUuid":%q}`, f.users[0]))
-		f.callable("given back, it is no callback any more")
+		f.callable("given back, it is not a callback any more")
 		closed("given back", 2, "Sat 09:00")
 		later(f.Clock.Now().Add(time.Minute))
 		f.optIn(donor, "false")

@@ -325,7 +325,7 @@ func TestHeavyRequestsArePaced(t *testing.T) {
 		ctx, leave := context.WithCancel(t.Context())
 		time.AfterFunc(time.Millisecond, leave)
 		if status, _, took := p.do(ctx, "greedy", "POST", persons, heavyBody); status != 499 || took != time.Millisecond {
-			t.Errorf("got %d after %v for a caller who left while it was paced, want 499, which is no failure of the service, at once", status, took)
+			t.Errorf("got %d after %v for a caller who left while it was paced, want 499, which is not a failure of the service, at once", status, took)
 		}
 		time.Sleep(6 * time.Second)
 		if _, took := send("greedy", persons, heavyBody, 65); took != 0 {

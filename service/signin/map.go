@@ -57,7 +57,7 @@ func ParseMap(text string) (*Map, error) {
 	}
 	var problems []error
 	for _, key := range read.Undecoded() {
-		problems = append(problems, fmt.Errorf("%q is no setting of the map", key.String()))
+		problems = append(problems, fmt.Errorf("%q is not a setting of the map", key.String()))
 	}
 	if len(file.Entries) == 0 {
 		problems = append(problems, errors.New("the map has no [[map]] entry, so no person could sign in"))

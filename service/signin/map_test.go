@@ -33,8 +33,8 @@ colour = "red"
 		t.Fatal("a wrong map was read")
 	}
 	for _, want := range []string{
-		`"nameclaim" is no setting`,
-		`"map.colour" is no setting`,
+		`"nameclaim" is not a setting`,
+		`"map.colour" is not a setting`,
 		`entry 1 (groups = "a"): there is no role "boss"`,
 		`entry 2 (realm..roles = ""): claim must name a claim`,
 		`entry 2 (realm..roles = ""): value is missing`,

@@ -284,14 +284,14 @@ func checkType(token string) error {
 	first, _, _ := strings.Cut(token, ".")
 	header, err := base64.RawURLEncoding.DecodeString(first)
 	if err != nil {
-		return errors.New("the token is no JWT")
+		return errors.New("the token is not a JWT")
 	}
 	var named struct {
 		Type string `json:"typ"`
 	}
 	err = json.Unmarshal(header, &named)
 	if err != nil {
-		return errors.New("the token is no JWT")
+		return errors.New("the token is not a JWT")
 	}
 	if !slices.Contains(tokenTypes, strings.ToLower(named.Type)) {
 		return errors.New("the typ of the token is not at+jwt or JWT")
@@ -326,11 +326,11 @@ func checkTimes(claims map[string]any, expires, now time.Time) error {
 	}
 	number, isNumber := begin.(json.Number)
 	if !isNumber {
-		return errors.New("the nbf of the token is no time")
+		return errors.New("the nbf of the token is not a time")
 	}
 	seconds, err := number.Float64()
 	if err != nil {
-		return errors.New("the nbf of the token is no time")
+		return errors.New("the nbf of the token is not a time")
 	}
 	from := time.Unix(int64(seconds), 0)
 	if now.Add(leeway).Before(from) {

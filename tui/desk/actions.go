@@ -87,7 +87,7 @@ func Actions() []Action {
 		},
 		{
 			ID: "tick", Keys: "space", Line: "t", Word: "tick",
-			Help: "tick the fact that was checked, or take the tick back; a digit after it chooses the fact",
+			Help: "tick the detail that you checked, or untick it; a digit after it chooses the detail",
 			Run:  (*Questions).Ticks, why: whyNotFix,
 		},
 		{
@@ -103,7 +103,7 @@ func Actions() []Action {
 		{ID: "skip", Keys: "s", Word: "skip", Help: "skip the call for now", Run: (*Questions).Skip, why: whyNoCall},
 		{
 			ID: "later", Keys: "b", Word: "later",
-			Help: "later: put the call off to a day and time, for you or for anybody…",
+			Help: "later: schedule a callback, for you or for any agent…",
 			Run:  (*Questions).AskLater,
 			why:  func(d *Day) string { return cmp.Or(d.WhyNotLater(), whyNoCall(d)) },
 		},
@@ -203,7 +203,7 @@ func whyNotFix(d *Day) string {
 	)
 }
 
-// whyNotComplete names the key, too, that does what is missing.
+// whyNotComplete also names the key for the missing step.
 func whyNotComplete(d *Day) string {
 	if why := cmp.Or(whyNoCall(d), d.whyNoResults()); why != "" {
 		return why

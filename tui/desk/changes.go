@@ -35,7 +35,7 @@ type Change struct {
 	// atOnce: it is not held.
 	atOnce bool
 	asked  int // After how many keys the agent made it.
-	// isExtra: the rest of its group is saved without it if necessary, and it has no message of its own.
+	// isExtra means that the group may be saved without it, and that it has no message.
 	isExtra bool
 	group   *changeGroup
 }
@@ -93,7 +93,7 @@ type Changes struct {
 	reading, readAgain bool                    // The outbox is being read; something has changed since.
 	draftsOld          bool                    // What is being read of the drafts is older than what is known.
 	saving             int                     // How many changes that can be taken back are not on disk yet.
-	undos              int                     // How often the agent wants to take back what is saved now.
+	undos              int                     // The number of undos that wait for the present save.
 	undoAsked          int                     // After how many keys.
 	written            chan struct{}           // Closed when all changes so far are on disk. Nil if they are.
 	answers            []chan Result           // Of work on the disk, in its order.
@@ -444,7 +444,7 @@ func (c *Changes) onSender(e outbox.Event) {
 	c.readOutbox()
 }
 
-// SendAgain puts what was refused or is unsure back among what is sent.
+// SendAgain queues a refused or unsure entry again.
 func (c *Changes) SendAgain(id string) []Event {
 	c.onDisk(func() error { return c.Outbox.Requeue(id) })
 	return c.drain()
@@ -456,7 +456,7 @@ func (c *Changes) Drop(id string) []Event {
 	return c.drain()
 }
 
-// DropDraft erases what was typed for a call, as the agent has seen it.
+// DropDraft erases the draft of a call, as the agent has seen it.
 func (c *Changes) DropDraft(call apitype.UUID) []Event {
 	seen := outbox.Draft{Call: call}
 	if known := c.draftOf(call); known != nil {
@@ -469,7 +469,7 @@ func (c *Changes) DropDraft(call apitype.UUID) []Event {
 
 // SendNow tries all that waits.
 func (c *Changes) SendNow() []Event {
-	c.sayf("trying all of them…")
+	c.sayf("trying everything again…")
 	do(
 		&c.events,
 		"outbox sent",
@@ -497,8 +497,7 @@ func (c *Changes) onDisk(work func() error) {
 	})
 }
 
-// Finish sends what is held, for a few seconds. What is not sent in that time stays in
-// the outbox.
+// Finish sends the held changes, for a few seconds. The others stay in the outbox.
 func (c *Changes) Finish(ctx context.Context) {
 	c.Written()
 	ctx, cancel := context.WithTimeout(ctx, c.QuitWait)

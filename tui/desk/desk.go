@@ -75,7 +75,7 @@ type Day struct {
 	Guard   Guard
 
 	*visit                  // Of the call on the Desk. Never nil.
-	Accepted map[string]int // What the service has accepted in this session, by operation.
+	Accepted map[string]int // The accepted changes of this session, by operation.
 	Wanted   bool           // The agent waits for a call.
 	NoneLeft bool           // A call was asked for and there was none.
 	Recent   RecentCalls
@@ -148,7 +148,7 @@ func New(o Options) *Day {
 	d.Changes.Autosave.day = d
 	var err error
 	if d.Codes, err = OpenCodes(o.Results, o.ResultCodes, o.StateFile); err != nil {
-		d.fail("the results of earlier calls are not known", err)
+		d.fail("the results of earlier calls cannot be read", err)
 	}
 	d.Codes.settings = &b.floor
 	d.floor.open(d.Beside(settingsEnding))
@@ -210,7 +210,7 @@ func (d *Day) Receive(r Result) []Event {
 		save := d.Codes.Save()
 		do(&d.events, "result codes saved", func(context.Context) (any, error) { return nil, save() }, func(_ any, err error) {
 			if err != nil {
-				d.fail("the results of earlier calls are not kept", err)
+				d.fail("the results of earlier calls cannot be saved", err)
 			}
 		})
 	}
@@ -299,7 +299,7 @@ func (d *Day) Resume() []Event {
 			return d.Take(draft.Call)
 		}
 	}
-	d.sayf("the draft is on the desk already")
+	d.sayf("the draft is open already")
 	return d.drain()
 }
 
@@ -338,7 +338,7 @@ func (c *Changes) draftOf(call apitype.UUID) *outbox.Draft {
 	return nil
 }
 
-// Refresh reads the call on the desk again, and what has changed.
+// Refresh reads the call on the Desk again, and the changes.
 func (d *Day) Refresh() []Event {
 	if d.Call != nil {
 		d.reread(d.Call.UUID, d.Guard.presses)

@@ -13,7 +13,7 @@ import (
 // NumberPlace is replaced by the number in the arguments of [Options].Dial.
 const NumberPlace = "{number}"
 
-// dialling is a number of the donor that the agent has dialled.
+// dialling is a dialled number of the donor.
 type dialling struct {
 	kind string // Of [Number].
 	at   time.Time
@@ -111,11 +111,11 @@ func (k *Card) Since() time.Time {
 func (k *Card) Whose() string {
 	switch l := k.day.leases.leaseOf(k.day.Call.UUID); {
 	case k.day.holder != nil:
-		return "not yours"
+		return "with a colleague"
 	case l != nil:
-		return "yours"
+		return "reserved"
 	case k.day.leases.state != nil:
-		return "not yours alone"
+		return "not reserved"
 	default:
 		return ""
 	}

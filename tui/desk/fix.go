@@ -44,7 +44,7 @@ func (f Fix) IsPhone() bool { return f.kind == apitype.PhoneField }
 // IsInterval reports whether its value is one of [apitype.DonationIntervals].
 func (f Fix) IsInterval() bool { return f.Key == "donationInterval" }
 
-// IsAmount reports whether its value is an amount of Euros.
+// IsAmount reports whether its value is an amount in euros.
 func (f Fix) IsAmount() bool { return f.kind == apitype.AmountField }
 
 // optOutKey is the detail that ends all calls to a donor.
@@ -55,7 +55,7 @@ const optOutKey = "optIns/phone"
 func (e *Form) Fixes() []Fix {
 	all, noPledge := recordedFixes(*e.day.Call), e.whyNoPledgeFix()
 	for i, f := range all {
-		refused := When(e.refusedOps[f.operation()], e.Say("this account may not correct it"))
+		refused := When(e.refusedOps[f.operation()], e.Say("you may not correct it"))
 		all[i].Is, all[i].Why = f.Was, cmp.Or(When(f.ofPledge, noPledge), refused)
 		if is, corrected := e.Corrections[f.Key]; corrected && (!f.ofPledge || noPledge == "") {
 			all[i].Is = is
@@ -249,10 +249,10 @@ func (k *Card) FixValue(f Fix, value string, isRecorded bool) string {
 	}
 }
 
-// FixSign marks what was corrected; a face may have another sign for it.
+// FixSign marks a corrected value. A face may use another sign.
 const FixSign = "✎"
 
-// FixText returns a detail as it was and as it is to be.
+// FixText returns the old and the new value of a detail.
 func (k *Card) FixText(f Fix) string {
 	was := k.FixValue(f, f.Was, true)
 	if !f.IsChanged() {
@@ -273,7 +273,7 @@ func (e *Form) DeniesCorrections() bool {
 	return len(others) > 0 && row.Effect == nil && isKnown
 }
 
-// CorrectedPerson returns the person of the call as it is to be.
+// CorrectedPerson returns the person of the call with the corrections.
 func (e *Form) CorrectedPerson() *apitype.Person {
 	p := e.day.Call.Person.Pointer()
 	fixes := slices.DeleteFunc(e.Corrected(), func(f Fix) bool { return f.ofPledge })
@@ -292,8 +292,8 @@ func (e *Form) CorrectedPerson() *apitype.Person {
 	return &corrected
 }
 
-// correct notes another value of a detail, and what the record showed of it; the same value takes a correction
-// back. A draft that is being saved has the corrections as they were.
+// correct records a new value of a detail and its old one. The old value undoes a correction. A draft that is being
+// saved keeps the earlier corrections.
 func (f *Entered) correct(key, is, recorded string) {
 	if is == recorded {
 		f.leave(key)
@@ -321,7 +321,7 @@ func (e *Form) readFix(f Fix, text string) (is, wrong string) {
 	switch f.kind {
 	case apitype.NameField:
 		if strings.ContainsAny(text, "0123456789") && !strings.ContainsFunc(text, unicode.IsLetter) {
-			return "", e.Say("is no name: it has digits and no letter")
+			return "", e.Say("is not a name: it has digits and no letter")
 		}
 		return text, ""
 	case apitype.PhoneField:
@@ -335,7 +335,7 @@ func (e *Form) readFix(f Fix, text string) (is, wrong string) {
 		}
 		day, err := apitype.ParseDate(text)
 		if err != nil {
-			return "", e.Say("is no day: write 2-12-1967 or 1967-12-02")
+			return "", e.Say("is not a day: write 2-12-1967 or 1967-12-02")
 		}
 		return day.String(), ""
 	case apitype.AmountField:
@@ -449,8 +449,8 @@ func (q *Questions) meanings(f Fix, typed string, then func(value string) Answer
 	amount, err := apitype.ParseTypedAmount(typed, 0)
 	if ambiguous, is := errors.AsType[*apitype.AmbiguousAmount](err); is {
 		ask.Lines = []string{q.Say("%q has two meanings.", strings.TrimSpace(typed))}
-		offer("t", "thousands: %s Euros", ambiguous.Thousands)
-		offer("c", "cents: %s Euros", ambiguous.Cents)
+		offer("t", "thousands: %s euros", ambiguous.Thousands)
+		offer("c", "cents: %s euros", ambiguous.Cents)
 		return ask
 	}
 	was, _ := apitype.ParseAmount(f.Was)
@@ -460,7 +460,7 @@ func (q *Questions) meanings(f Fix, typed string, then func(value string) Answer
 		amount.Fixed() == f.Is {
 		return nil
 	}
-	ask.Lines = []string{q.Say("The amount is %s Euros now.", q.Locale.Amount(was))}
-	offer("y", "yes, %s Euros", amount)
+	ask.Lines = []string{q.Say("The amount is now %s euros.", q.Locale.Amount(was))}
+	offer("y", "yes, %s euros", amount)
 	return ask
 }

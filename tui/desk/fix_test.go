@@ -96,7 +96,7 @@ func TestCorrections(t *testing.T) {
 		{"sms wanted", "yes", "yes", "", `person {"optIns":{"sms":true}}`},
 		{"amount", "15,5", "15.50", "", `pledge {"donationAmount":15.5}`},
 		{"amount", "", "12.50", "cannot be cleared", ""},
-		{"amount", "much", "12.50", "is no amount of Euros: write 12.50", ""},
+		{"amount", "much", "12.50", "is not an amount in euros: write 12.50", ""},
 		{"amount", "0", "12.50", "is required and must be greater than 0", ""},
 		{"interval", "yearly", "yearly", "", `pledge {"donationInterval":"yearly"}`},
 		{"interval", "", "monthly", "cannot be cleared", ""},
@@ -105,7 +105,7 @@ func TestCorrections(t *testing.T) {
 		{"ends", "1/1/2020", "2027-01-02", "must not be before startsAt", ""},
 		{"born", "2-12-1967", "1967-12-02", "", `person {"dateOfBirth":"1967-12-02"}`},
 		{"born", "1967-12-02", "1967-12-02", "", `person {"dateOfBirth":"1967-12-02"}`},
-		{"born", "once", "", "is no day: write 2-12-1967 or 1967-12-02", ""},
+		{"born", "once", "", "is not a day: write 2-12-1967 or 1967-12-02", ""},
 		{"born", "2-12-2067", "", "must be a day from 1900-01-01 to today", ""},
 		{"last name", "Vos", "Vos", "", `person {"name":{"lastName":"Vos"}}`},
 		{"country", "XX", "NL", "must be an ISO 3166-1 country code of two letters, such as NL", ""},
@@ -493,7 +493,7 @@ func TestOutboxByHand(t *testing.T) {
 	if texts := work(t, d, d.Changes.SendAgain(id)); len(texts) != 1 || !strings.HasPrefix(texts[0], "outbox: ") {
 		t.Errorf("got %q, want that it is not sent again by hand", texts)
 	}
-	if texts := work(t, d, d.Changes.SendNow()); !slices.Equal(texts, []string{"trying all of them…"}) {
+	if texts := work(t, d, d.Changes.SendNow()); !slices.Equal(texts, []string{"trying everything again…"}) {
 		t.Errorf("got %q, want it tried", texts)
 	}
 	d.Changes.Finish(t.Context())
@@ -524,7 +524,7 @@ func TestOutboxByHand(t *testing.T) {
 	}
 	donor(d)
 	d.Changes.Drafts = []outbox.Draft{{Call: callID(1)}}
-	if texts := work(t, d, d.Resume()); !slices.Equal(texts, []string{"the draft is on the desk already"}) {
+	if texts := work(t, d, d.Resume()); !slices.Equal(texts, []string{"the draft is open already"}) {
 		t.Errorf("got %q", texts)
 	}
 	d.Changes.onOutbox(outboxRead{}, io.ErrShortWrite)

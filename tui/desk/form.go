@@ -20,14 +20,14 @@ type Form struct {
 	conflict   *conflict       // The refused update in the present question. Nil without one.
 }
 
-// SetNotes takes what was typed; it is on disk soon.
+// SetNotes sets the notes, which are on disk soon.
 func (e *Form) SetNotes(notes string) {
 	e.Notes = notes
 	e.autosave()
 }
 
-// SetResult takes a result code. One by which the donor is not to be called again corrects the
-// opt-in to phone calls, too; another one takes that back.
+// SetResult sets the result code. A code that ends all calls also corrects the opt-in to phone calls. Another code
+// undoes that.
 func (e *Form) SetResult(code string) {
 	e.ResultCode, e.Proposed = code, false
 	row := e.result(code)
@@ -55,7 +55,7 @@ func (e *Form) Results() []apitype.ResultChoice {
 	return e.day.results
 }
 
-// result returns what is known of a result of the call on the desk.
+// result returns the settings of a result of the call on the Desk.
 func (e *Form) result(code string) apitype.ResultChoice {
 	for _, row := range e.Results() {
 		if row.Code == code {
@@ -124,15 +124,14 @@ func DraftText(d *Day, draft outbox.Draft) string {
 	}
 	add(utf8.RuneCountInString(draft.Notes), "character", "characters")
 	add(len(draft.Corrections), "correction", "corrections")
-	add(len(draft.Checked), "fact checked", "facts checked")
+	add(len(draft.Checked), "detail checked", "details checked")
 	return strings.Join(parts, ", ")
 }
 
 // HasDraft reports whether something was entered and not sent.
 func (e *Form) HasDraft() bool { return e.day.Call != nil && !e.Draft().IsEmpty() }
 
-// newest returns what was entered for a call: what is not on disk yet, or else what was read; nil when
-// nothing was.
+// newest returns the draft of a call: the one that is not on disk yet, or else the one that was read. Nil without any.
 func (e *Form) newest(call apitype.UUID, read *outbox.Draft) *outbox.Draft {
 	if unwritten, found := e.day.Changes.Autosave.Unwritten(call); found {
 		return &unwritten
@@ -224,7 +223,7 @@ func (d *Day) CompleteCall() []Event {
 	if d.Form.Rating != nil {
 		what += ", " + strconv.Itoa(*d.Form.Rating)
 	}
-	// One group, in order: what is refused holds back the rest.
+	// One group, in order: a refused change holds back the ones after it.
 	var says []string
 	for _, f := range d.Form.Corrected() {
 		says = append(says, d.Form.Says(f, d.Card.FixValue(f, f.Is, false)))

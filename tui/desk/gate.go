@@ -86,7 +86,7 @@ func (g *gate) WhyNotAccept() string {
 	case g.offered == nil:
 		return "nothing is offered"
 	case g.day.Now().Sub(g.offered.at) < visibleFor:
-		return "an offer has just come: press it again"
+		return "something new has just come: press it again"
 	default:
 		return ""
 	}
@@ -126,7 +126,7 @@ func (g *gate) replaceStale(text string, asked int) {
 	g.offer(arrival{text: text, of: g.day.Call.UUID, run: g.day.next})
 }
 
-// next takes the call off the desk and waits for another one.
+// next clears the Desk and waits for another call.
 func (d *Day) next() {
 	d.leave()
 	d.Gate.askedAt = d.Guard.presses

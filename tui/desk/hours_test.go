@@ -81,8 +81,8 @@ func TestTimesOfCallbacksKnowCallingHours(t *testing.T) {
 		offers = append(offers, o.Label+": "+d.Card.LaterEcho(At(o.At), len(offers) == 0))
 	}
 	if want := []string{
-		"in 2 hours: Sun 22 Nov 19:57 there (18:57 here), for you", "tomorrow at this time: Mon 23 Nov 17:57 there (16:57 here), for anybody",
-		"next working day at 10: Mon 23 Nov 10:00 there (09:00 here), for anybody",
+		"in 2 hours: Sun 22 Nov 19:57 there (18:57 here), for you", "tomorrow at this time: Mon 23 Nov 17:57 there (16:57 here), for any agent",
+		"next working day at 10: Mon 23 Nov 10:00 there (09:00 here), for any agent",
 	}; !slices.Equal(offers, want) {
 		t.Errorf("got %q, want %q", offers, want)
 	}
@@ -170,7 +170,7 @@ func TestHoursOfTheService(t *testing.T) {
 	}
 }
 
-// Calls that wait for their hours are no empty queue.
+// A queue of calls that wait for their hours is not empty.
 func TestClosedCallsAreNamed(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 27, 22, 0, 0, 0, time.UTC) // A Friday.

@@ -22,7 +22,7 @@ type LaterOffer struct {
 	At    time.Time
 }
 
-// LaterOffers returns the times that are offered where none is typed, in the donor's time.
+// LaterOffers returns the times that an empty line offers, in the donor's time.
 func (k *Card) LaterOffers() []LaterOffer {
 	now := k.Now().In(k.DonorZone()).Truncate(time.Minute)
 	year, month, day := now.Date()
@@ -41,7 +41,7 @@ func (k *Card) LaterOffers() []LaterOffer {
 	}
 }
 
-// isWorkingDay reports whether a time is on a weekday that is no known public holiday of the donor on the Desk.
+// isWorkingDay reports whether a time is on a weekday that is not a known public holiday of the donor on the Desk.
 func (k *Card) isWorkingDay(at time.Time) bool {
 	if at.Weekday() == time.Saturday || at.Weekday() == time.Sunday {
 		return false
@@ -75,7 +75,7 @@ func (k *Card) whose(forMe bool) string {
 	if forMe {
 		return k.Say("for you")
 	}
-	return k.Say("for anybody")
+	return k.Say("for any agent")
 }
 
 // WrongReason returns why a reason cannot be kept, or an empty text.
@@ -152,7 +152,7 @@ func (d *Day) WhyNotLater() string {
 	}
 }
 
-// Later puts the call on the desk off, for the agent alone or for anybody, and takes the next
+// Later schedules a callback of the call on the Desk, for the agent alone or for any agent, and takes the next
 // one. It is held like every change; what was typed stays a draft.
 func (d *Day) Later(c apitype.Callback, forMe bool) []Event {
 	call, name, whose := d.Call.UUID, d.Name(), d.Card.whose(forMe)
@@ -200,7 +200,7 @@ func (q *Questions) askLater() Answer {
 	whose := func(c apitype.Callback) Answer {
 		return Answer{Next: &Question{Title: card.ReadingText(c), IsKeyed: true, Choices: []Choice{
 			{Key: "m", Label: q.Say("for you"), Pick: q.onCall(func() Answer { return q.Later(c, true) })},
-			{Key: "a", Label: q.Say("for anybody"), Pick: q.onCall(func() Answer { return q.Later(c, false) })},
+			{Key: "a", Label: q.Say("for any agent"), Pick: q.onCall(func() Answer { return q.Later(c, false) })},
 		}}}
 	}
 	ask := &Question{Title: "when, in the donor's time: 18:00, tomorrow 18:00, fri 10:30, in 2 hours"}

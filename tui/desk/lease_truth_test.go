@@ -33,11 +33,11 @@ func TestLeaseIsTrueWithin15Seconds(t *testing.T) {
 			a.perform(a.Next())
 			call := a.Call.UUID
 			a.pollFor(15 * time.Second) // Another turn of what a poll asks for.
-			if text := a.Card.LeaseText(); text != "" || a.Card.Whose() != "yours" {
+			if text := a.Card.LeaseText(); text != "" || a.Card.Whose() != "reserved" {
 				t.Errorf("%s: got %q and %q, want the donor the agent's own", name, text, a.Card.Whose())
 			}
 			f.freeAll()
-			want := "no longer yours alone"
+			want := "no longer reserved for you"
 			if isTaken {
 				b.press("n")
 				b.perform(b.Take(call))
@@ -45,7 +45,7 @@ func TestLeaseIsTrueWithin15Seconds(t *testing.T) {
 			}
 			learn(a)
 			isWarned := slices.ContainsFunc(a.Card.Warnings(*a.Call), func(text string) bool { return strings.Contains(text, want) })
-			if !isWarned || a.Card.Whose() == "yours" {
+			if !isWarned || a.Card.Whose() == "reserved" {
 				t.Errorf("%s, taken %t: got %q and %q, want %q", name, isTaken, a.Card.Warnings(*a.Call), a.Card.Whose(), want)
 			}
 			b.press("s")

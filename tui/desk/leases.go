@@ -16,9 +16,9 @@ import (
 const (
 	leaseTime  = 15 * time.Minute // Of a lease, from when it was taken or extended.
 	extendTime = 10 * time.Minute // The rest of a lease at which it is extended after a key.
-	idleTime   = 15 * time.Minute // Without a key: what is held is given back.
+	idleTime   = 15 * time.Minute // The time without a key after which all leases are released.
 	warnTime   = 12 * time.Minute // The same without a key. The agent is warned before.
-	sleepTime  = 30 * time.Second // What the desk may miss before all that it shows is old.
+	sleepTime  = 30 * time.Second // The longest time without news before everything on the Desk counts as stale.
 	queueShown = 40               // Calls of the queue that are shown.
 )
 
@@ -83,7 +83,7 @@ func (d *Day) discover() {
 			return discovered{}, err
 		}
 		found := discovered{has: has}
-		notes, _ := d.Outbox.AdoptLeases() // Others may have them; what is lost expires.
+		notes, _ := d.Outbox.AdoptLeases() // Another agent may have them; lost leases expire.
 		for _, note := range notes {
 			if has {
 				if l, err := d.leases.adopt(ctx, note); err == nil {
@@ -147,8 +147,7 @@ func (s *leases) leaseOf(call apitype.UUID) *lease {
 	return &s.held[i]
 }
 
-// serve gives the waiting agent the call that was taken, and takes another one for
-// after it.
+// serve shows the prefetched call to the waiting agent, and prefetches the next one.
 func (s *leases) serve() {
 	if l := s.ahead(); l != nil {
 		if s.day.mayServe() { // A call comes with its draft, or typing would write over that.
@@ -341,7 +340,7 @@ func (s *leases) warnOfEnd() {
 	case !ends:
 		s.over(ofLease)
 	case !s.owners[ofLease]:
-		s.failOf(ofLease, s.Say("%s stays yours alone for 3 minutes more: any key keeps the lease", s.day.Name()))
+		s.failOf(ofLease, s.Say("%s is reserved for you for 3 more minutes: any key keeps the donor", s.day.Name()))
 	}
 }
 
@@ -380,12 +379,12 @@ func (s *leases) isFreed(l lease) {
 		s.day.isFreed = true
 		s.failOf(
 			ofCall(l.CallUUID),
-			s.Say("the lease of %s has ended: another agent may call, too", callName(s.base, l.call)),
+			s.Say("%s is no longer reserved for you: another agent may call, too", callName(s.base, l.call)),
 		)
 	}
 }
 
-// IsStale reports whether what is shown may be old, and is being read.
+// IsStale reports whether the shown call may be stale, and is being read.
 func (d *Day) IsStale() bool { return d.stale }
 
 // tend extends the leases of a Desk in use, and releases the leases of an idle one. It is called every few seconds.
@@ -406,7 +405,7 @@ func (s *leases) tend() {
 				s.day.isFreed = true
 				s.failOf(
 					ofCall(l.CallUUID),
-					s.Say("%s is no longer yours alone: no key for 15 minutes", callName(s.base, l.call)),
+					s.Say("%s is no longer reserved for you: no key for 15 minutes", callName(s.base, l.call)),
 				)
 			}
 		default:

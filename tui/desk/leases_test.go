@@ -341,7 +341,7 @@ func TestUntouchedDeskGivesItsCallBack(t *testing.T) {
 		}
 	}
 	warned := func() bool {
-		return strings.HasSuffix(strings.Join(a.told, "\n"), " stays yours alone for 3 minutes more: any key keeps the lease")
+		return strings.HasSuffix(strings.Join(a.told, "\n"), " is reserved for you for 3 more minutes: any key keeps the donor")
 	}
 	if pass(12*60 - 1); warned() {
 		t.Errorf("got %q before 12 minutes", a.told)
@@ -359,7 +359,7 @@ func TestUntouchedDeskGivesItsCallBack(t *testing.T) {
 	}
 	pass(1)
 	a.perform(a.Poll())
-	if !a.IsOn(call) || !strings.HasSuffix(strings.Join(a.told, "\n"), "is no longer yours alone: no key for 15 minutes") {
+	if !a.IsOn(call) || !strings.HasSuffix(strings.Join(a.told, "\n"), "is no longer reserved for you: no key for 15 minutes") {
 		t.Errorf("got %+v and %q, want the card kept, and that the lease has ended", a.Call, a.told)
 	}
 	b := f.agent(t.TempDir())

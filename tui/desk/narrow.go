@@ -61,7 +61,7 @@ func Toggled[T comparable](all []T, value T) []T {
 // Narrow offers the types and languages of the calls that the agent takes; each choice holds at once, and the next
 // one may follow.
 func (q *Questions) Narrow() *Question {
-	ask := &Question{Title: q.Say("Calls that you take"), Hint: q.Say("none chosen is all of them")}
+	ask := &Question{Title: q.Say("Calls that you take"), Hint: q.Say("none chosen means all")}
 	then := func(events []Event) Answer { return Answer{Events: events, Next: q.Narrow()} }
 	add := func(name string, isOn bool, to apitype.QueueFilter) {
 		ask.Choices = append(

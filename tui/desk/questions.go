@@ -21,7 +21,7 @@ type Question struct {
 	Empty   func() Answer            // Called for an empty line. If it is nil, the agent leaves the question.
 	Value   string                   // The text to begin with.
 	IsKeyed bool                     // Its choices have keys, and no cursor: Enter chooses nothing.
-	IsLate  bool                     // It may come by itself: it is to be seen before it takes an answer.
+	IsLate  bool                     // It may open by itself, so the agent must see it before it takes an answer.
 	// Left is called when the agent leaves without an answer. It may return another question. Nil does nothing.
 	Left func() *Question
 }
@@ -31,7 +31,7 @@ type Choice struct {
 	Key   string // Empty if the face chooses it.
 	Label string
 	Why   string // Why it cannot be chosen; "" when it can.
-	IsOn  *bool  // Only of one that is turned on and off. Nil for any other.
+	IsOn  *bool  // Set for options that can be turned on and off.
 	Pick  func() Answer
 }
 
@@ -248,13 +248,13 @@ func (q *Questions) complete() Answer {
 		}))
 	}
 	if refused := d.Form.RefusedCorrections(); len(refused) > 0 {
-		lines := []string{q.Say("This account may not correct:")}
+		lines := []string{q.Say("You may not correct:")}
 		for _, fix := range refused {
 			lines = append(lines, "  "+q.Say(fix.Label)+" "+q.day.Card.FixText(fix))
 		}
 		lines = append(
 			lines,
-			q.Say("Their refusal would hold back the result. Send it without them? Tell your supervisor about them."),
+			q.Say("The service would refuse these, and the result too. Send the result without them? Tell your supervisor."),
 		)
 		return Answer{Next: q.confirm(q.Say("Send the result alone"), does(d.CompleteAlone), lines...)}
 	}
@@ -320,8 +320,8 @@ func (q *Questions) begin() Answer {
 	return next
 }
 
-// Form asks for the result, the rating and the notes, one after the other, and sends them. What was entered before
-// stays where an answer is empty.
+// Form asks for the result, the rating and the notes, one after the other, and sends them. An empty answer keeps the
+// earlier entry.
 func (q *Questions) Form() Answer {
 	form, kept := q.day.Form, ""
 	if form.HasDraft() {
@@ -366,7 +366,7 @@ func (q *Questions) Form() Answer {
 
 func (q *Question) again() Answer { return Answer{Next: q} }
 
-// NewCall asks what a call to a donor without an open one is to be about.
+// NewCall asks for the subject of a new call to a donor without an open call.
 func (q *Questions) NewCall(c Caller) *Question {
 	ask := &Question{Title: q.Say("%s has no open call", c.Name), IsLate: true}
 	for _, kind := range apitype.CallTypes {

@@ -150,8 +150,8 @@ func localeLanguages(getenv func(string) string) []string {
 	return nil
 }
 
-// qualityWarnings returns one line for all low ratings, and one for each failed gate with its explanation, because a
-// gate's identifier is not for people.
+// qualityWarnings returns one line for all low ratings, and the explanation of each failed gate. A gate's identifier
+// means nothing to people.
 func (k *Card) qualityWarnings(q *apitype.QualityResult) []string {
 	if q == nil {
 		return nil
@@ -224,5 +224,5 @@ func (k *Card) LeaseText() string {
 	if text := k.HolderText(); text != "" || !k.day.isFreed || k.day.isErased {
 		return text
 	}
-	return k.Say("this donor is no longer yours alone: another agent may call, too")
+	return k.Say("this donor is no longer reserved for you: another agent may call, too")
 }

@@ -256,7 +256,7 @@ func TestCodes(t *testing.T) {
 		t.Errorf("got %v, want that it cannot be kept", err)
 	}
 	d := New(Options{Client: new(apiclient.Client), Outbox: new(outbox.Outbox), StateFile: path + "/x"})
-	if texts, _ := said(d); len(texts) != 1 || !strings.HasPrefix(texts[0], "!!the results of earlier calls are not known: read the results of earlier calls: ") {
+	if texts, _ := said(d); len(texts) != 1 || !strings.HasPrefix(texts[0], "!!the results of earlier calls cannot be read: read the results of earlier calls: ") {
 		t.Errorf("got %q, want it said", texts)
 	}
 }

@@ -80,7 +80,7 @@ func UndoAction(d *Desk) Action {
 	return undo
 }
 
-// screenAction is what the screen adds to an action of the Desk.
+// screenAction has the parts that the screen adds to an action of the Desk.
 type screenAction struct {
 	run    func(*Desk) tea.Cmd // The screen's own way. Nil asks the questions of both faces.
 	traits Trait
@@ -154,8 +154,8 @@ func deskActions() []Action {
 	}
 	all = append(
 		all,
-		Action{ID: "down", Scope: ScopeDesk, Keys: "j down", Help: "to the next fact, then scroll down", Run: scroll(Down)},
-		Action{ID: "up", Scope: ScopeDesk, Keys: "k up", Help: "to the previous fact, then scroll up", Run: scroll(Up)},
+		Action{ID: "down", Scope: ScopeDesk, Keys: "j down", Help: "to the next detail, then scroll down", Run: scroll(Down)},
+		Action{ID: "up", Scope: ScopeDesk, Keys: "k up", Help: "to the previous detail, then scroll up", Run: scroll(Up)},
 		Action{ID: "page-down", Scope: ScopeDesk, Keys: "pgdown ctrl+d", Help: "a page down", Run: scroll(PageDown)},
 		Action{ID: "page-up", Scope: ScopeDesk, Keys: "pgup ctrl+u", Help: "a page up", Run: scroll(PageUp)},
 	)

@@ -17,8 +17,8 @@ import (
 // Calls is the list of calls.
 type Calls struct{ *List[apitype.Call] }
 
-// NewCalls returns the list of calls. The interface has no filter for status, type and person: they look through what
-// was read.
+// NewCalls returns the list of calls. The interface has no filter for status, type and person: they look through the
+// read records.
 func NewCalls(e *Env) *Calls {
 	type options = apitype.CallListOptions
 	v := &Calls{}
@@ -77,7 +77,7 @@ func (t parsedFilter) findUsers(e *Env) error {
 		names := slices.Sorted(maps.Values(users))
 		switch len(users) {
 		case 0:
-			return errors.New(e.Say("no user is called %s", text))
+			return errors.New(e.Say("there is no user %s", text))
 		case 1:
 			for id := range users {
 				t.values[field] = id.String()

@@ -43,7 +43,7 @@ type card struct {
 	rule   string // The line above the facts.
 }
 
-// callPane returns the call on the desk: what is known of it above, what the agent enters below.
+// callPane returns the call on the Desk: its data above, the entries of the agent below.
 func (d *Desk) callPane(frame widget.Frame, height int) []string {
 	if d.Day.Call == nil {
 		return frame.Close(
@@ -187,7 +187,7 @@ func (c *card) sections(tight bool) [][]string {
 	result.result(call)
 	note := field{label: c.Say("note"), text: c.Day.Form.NextNotes()} // Another agent left it for this call.
 	callback := field{label: c.Say("callback"), text: c.Day.Card.CallbackReason()}
-	last = append(last, field{label: c.Say("asked"), text: desk.Value(call.Notes)})
+	last = append(last, field{label: c.Say("request"), text: desk.Value(call.Notes)})
 	column := factLabel
 	for _, f := range slices.Concat(last, result.all, []field{note, callback}) {
 		if f.text != "" {
@@ -273,7 +273,7 @@ func (c *card) headLine() string {
 			break
 		}
 	}
-	if long := c.Say("reserved for you"); whose == "yours" {
+	if long := c.Say("reserved for you"); whose == "reserved" {
 		if room := c.width - 4 - render.Width(title) - render.Width(aside); render.Width(long)-render.Width(c.Say(whose)) <= room {
 			aside = strings.TrimSuffix(aside, c.Say(whose)) + long
 		}
@@ -569,7 +569,7 @@ func TickInstead(d *Desk, key string) bool {
 	facts := d.Day.Form.Facts(d.sign)
 	i := slices.IndexFunc(facts, func(f desk.Fact) bool { return f.Press == key })
 	if i < 0 {
-		d.Messages.Refuse(d.Say("no fact has the key %s", key))
+		d.Messages.Refuse(d.Say("no detail on the card has the key %s", key))
 		return true
 	}
 	now := slices.IndexFunc(facts, func(f desk.Fact) bool { return f.Press == just.Press })

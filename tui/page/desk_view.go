@@ -158,7 +158,7 @@ func (d *Desk) noneText() string {
 	if closed := d.Day.ClosedText(); closed != "" {
 		return closed + ". " + d.Say("The next call comes by itself.")
 	}
-	return d.Say("No call is left that you may call now. The next one comes by itself.")
+	return d.Say("There is no donor left to call now. The next one comes by itself.")
 }
 
 // waitingLines returns how many calls of each type are waiting, as far as the service reports them.
@@ -197,7 +197,7 @@ func (d *Desk) willSend(width int) string {
 		return d.Styles.Warn(half)
 	}
 	if d.Day.Form.ResultCode == "" {
-		return d.Styles.Dim(d.Host.KeyOf(ActComplete) + " " + d.Say("completes once there is a result"))
+		return d.Styles.Dim(d.Host.KeyOf(ActComplete) + " " + d.Say("needs a result first"))
 	}
 	if why := d.WhyNot(ActComplete); why != "" {
 		return d.Styles.Warn(why)
@@ -205,7 +205,7 @@ func (d *Desk) willSend(width int) string {
 	if refused := d.Day.Form.RefusedCorrections(); len(refused) > 0 {
 		return d.Styles.Warn(
 			d.Styles.WarnSign + " " + d.Say(
-				"this account may not correct %s: %s asks",
+				"you may not correct %q: %s asks",
 				d.Say(refused[0].Label),
 				d.Host.KeyOf(ActComplete),
 			),
@@ -380,7 +380,7 @@ func (d *Desk) hourLine() string {
 	return sparkline(d.Styles, counts)
 }
 
-// sessionLines returns what the service has accepted since the desk was opened.
+// sessionLines returns the changes that the service has accepted since the Desk was opened.
 func (d *Desk) sessionLines() (lines []string) {
 	for _, of := range []struct{ does, op string }{
 		{"completed", apiclient.OpCompleteCall},

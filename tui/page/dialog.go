@@ -28,14 +28,14 @@ type Paster interface{ Paste(text string) tea.Cmd }
 // Fate is the state of a dialog after a key.
 type Fate int
 
-// What a dialog makes of a key.
+// The results of a key in a dialog.
 const (
 	Stays  Fate = iota
 	Closes      // The key was its last.
 	Passes      // It closes, and the dialog or page below it gets the key.
 )
 
-// Hint is a key and what it does, in a word.
+// Hint is a key and its action, in a word.
 type Hint struct{ Key, Does string }
 
 // Option is one choice; its key picks it.
@@ -226,7 +226,7 @@ func (c *Choose) View(s Styles, width, height int) (string, []string) {
 	top := max(0, min(max(first-room/2, last-room), len(all)-room))
 	lines = append(lines, all[top:min(len(all), top+room)]...)
 	if len(found) == 0 {
-		lines = append(lines, s.Dim(s.say("nothing of that name works here")))
+		lines = append(lines, s.Dim(s.say("no action of that name works here")))
 	}
 	lines = append(lines, s.Dim(hint))
 	return c.Title, lines
@@ -403,7 +403,7 @@ type dialogSize struct {
 	screen, cells int
 }
 
-// DrawDialog lays the dialog over the screen. What a filter narrows stays as it is, other ground is dimmed.
+// DrawDialog lays the dialog over the screen. It dims the screen, except for a list that a filter narrows.
 func DrawDialog(e *Env, screen []string, width int) []string {
 	if _, isInline := e.Dialog.(Inline); isInline {
 		return screen

@@ -126,14 +126,14 @@ func TestFiltersTakenApart(t *testing.T) {
 	e.Day.Agents[callID(5)], e.Day.Agents[callID(6)] = "Jan", "Jan de Vries"
 	l := NewCalls(e)
 	for text, want := range map[string]string{
-		"shoe=1":               "there is no filter shoe; known are owningOrganizationUuid, externalStatusCode, externalReferenceId, externalApplicationName, requestedFrom, requestedUntil, requestedAfter, updatedAfter, completedBy, status, type, person, resultCode, attempts, attemptBy, completedOn",
+		"shoe=1":               "there is no filter shoe; there are owningOrganizationUuid, externalStatusCode, externalReferenceId, externalApplicationName, requestedFrom, requestedUntil, requestedAfter, updatedAfter, completedBy, status, type, person, resultCode, attempts, attemptBy, completedOn",
 		"status=":              "status needs a value",
-		"status=x":             "status is not requested, completed, cancelled or expired",
+		"status=x":             "status must be one of requested, completed, cancelled, expired",
 		"requestedFrom=7d":     "requestedFrom must be used with requestedUntil",
 		"requestedAfter=then":  "requestedAfter is not a time: use RFC 3339 (2026-11-20T09:15:00Z), a date (2026-11-20), now, today, yesterday, monday 14:00, or an age (90s, 90m, 36h, 7d, 2w)",
 		"STATUS=requested bos": "",
 		"attemptBy=be":         "",
-		"attemptBy=x":          "no user is called x",
+		"attemptBy=x":          "there is no user x",
 		"attemptBy=J":          "J may be Jan, Jan de Vries",
 		"attemptBy=jan_d":      "",
 		"attemptBy=jan":        "",
@@ -170,7 +170,7 @@ func TestSignatureIsCopied(t *testing.T) {
 	if v.copySignature(new("file:///etc/passwd"), nil) != nil {
 		t.Error("a file was copied")
 	}
-	want := []string{"cannot read the pledge: 404 not found", "the signature's link is no https address, and not copied"}
+	want := []string{"cannot read the pledge: 404 not found", "the link of the signature is not an https address, so it was not copied"}
 	if diff := cmp.Diff(want, texts(e.Messages.Errors)); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}

@@ -16,8 +16,7 @@ import (
 	"fundesk/tui/desk"
 )
 
-// parsedFilter is a filter taken apart: name=value pairs in the interface's terms, and terms
-// that are looked for in what is shown.
+// parsedFilter has the parts of a filter: name=value pairs of the interface, and terms to find in the shown rows.
 type parsedFilter struct {
 	values map[string]string
 	words  []string // As they were typed, and
@@ -42,7 +41,7 @@ func parseFilter(
 		i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) })
 		switch {
 		case i < 0:
-			return t, errors.New(say("there is no filter %s; known are %s", name, strings.Join(known, ", ")))
+			return t, errors.New(say("there is no filter %s; there are %s", name, strings.Join(known, ", ")))
 		case value == "":
 			return t, errors.New(say("%s needs a value", name))
 		}
@@ -189,8 +188,8 @@ func (t parsedFilter) says(say func(string, ...any) string, local []string, isSe
 // names.
 const mostHistory = 50
 
-// AskFilter opens the field for the filter. What is typed narrows the list at once, which reads on
-// until the screen is full, and Enter asks the service.
+// AskFilter opens the field for the filter. Typing narrows the list at once. The list reads on until the screen is
+// full, and Enter asks the service.
 func (l *List[T]) AskFilter() tea.Cmd {
 	p := &Prompt{Title: l.Say("Filter %s", l.Say(l.name)), help: l.hint(), history: l.filters, complete: l.completions}
 	p.Editor.SetValue(l.filter)

@@ -22,9 +22,9 @@ type fixing struct {
 	desk   *Desk
 	call   apitype.UUID
 	key    string // Of the detail that is being typed; "" while one is chosen.
-	was    string // What was recorded of it when it was chosen.
+	was    string // The recorded value when it was chosen.
 	editor widget.TextField
-	wrong  string // What is wrong with the value, or why a detail cannot be corrected.
+	wrong  string // The mistake in the value, or the reason why a detail cannot be corrected.
 	moving bool   // A new street was typed: the other parts of the address follow.
 }
 
@@ -223,7 +223,7 @@ func (f *fixing) Hints() []Hint {
 			hints = hints[1:]
 		}
 	} else if f.desk.Day.IsOn(f.call) {
-		hints = []Hint{{"0…9", "a fact"}, {"esc", "close"}}
+		hints = []Hint{{"0…9", "a detail"}, {"esc", "close"}}
 	}
 	if f.desk.Day.IsOn(f.call) && f.desk.WhyNot(ActComplete) == "" {
 		hints = append(hints, Hint{"ctrl+s", "sends"})
@@ -315,7 +315,7 @@ func (f *fixing) typed(s Styles, fix desk.Fix, width int) string {
 	return strings.Join(all, "  ")
 }
 
-// fixText returns a detail as it was and as it is to be.
+// fixText returns the old and the new value of a detail.
 func (d *Desk) fixText(f desk.Fix) string {
 	was := d.fixValue(f, f.Was, true)
 	if !f.IsChanged() {

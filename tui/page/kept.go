@@ -36,7 +36,7 @@ func (e *Env) Keep() tea.Cmd {
 		func(context.Context) (any, error) { return nil, desk.WriteState(k.path, k) },
 		func(_ any, err error) tea.Cmd {
 			if err != nil {
-				e.Messages.Fail("how the screen is arranged is not kept", err)
+				e.Messages.Fail("the layout of the screen cannot be saved", err)
 			}
 			return nil
 		},

@@ -19,7 +19,7 @@ type askedLater struct {
 	call    apitype.UUID
 	offers  []desk.LaterOffer
 	anybody bool
-	wrong   string // Why what was typed is not saved.
+	wrong   string // Why the typed text was not saved.
 }
 
 // AskLater asks when the donor is called again, in the donor's own time.
@@ -75,7 +75,7 @@ func (l *askedLater) accept() (Fate, tea.Cmd) {
 
 // Hints implements Dialog.
 func (l *askedLater) Hints() []Hint {
-	who := "for anybody"
+	who := "for any agent"
 	if l.anybody {
 		who = "for you"
 	}
@@ -144,5 +144,5 @@ func (l *askedLater) forWhom(echo string) string {
 	if l.anybody {
 		return echo + " · tab: " + l.desk.Say("for you")
 	}
-	return echo + " · tab: " + l.desk.Say("for anybody")
+	return echo + " · tab: " + l.desk.Say("for any agent")
 }

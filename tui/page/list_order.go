@@ -49,7 +49,7 @@ func (l *List[T]) indexOf(id apitype.UUID) int {
 	return slices.IndexFunc(l.shown(), func(row Row) bool { return row.ID == id })
 }
 
-// sortRows sorts what is shown; equal rows stay in the order of the service.
+// sortRows sorts the shown rows. Equal rows stay in the order of the service.
 func (l *List[T]) sortRows() {
 	if l.arranged.by < 0 {
 		return
@@ -98,7 +98,7 @@ func (l *List[T]) AskSort() tea.Cmd {
 	for i, c := range l.columns {
 		label, reverse := l.Say(c.Title), false
 		if i == l.arranged.by {
-			label, reverse = l.Styles.OKSign+" "+label+l.Say(", the other way round"), !l.arranged.reverse
+			label, reverse = l.Styles.OKSign+" "+label+l.Say(", reversed"), !l.arranged.reverse
 		}
 		options = append(options, Option{Label: label, Run: by(i, reverse)})
 	}

@@ -38,7 +38,7 @@ func NewPledges(e *Env) *Pledges {
 			if o.ReleasedAfter == nil {
 				return o, []string{"updatedAfter"}
 			}
-			return o, []string{"updatedAfter", "releasedAfter"} // A release is no update.
+			return o, []string{"updatedAfter", "releasedAfter"} // A release is not an update.
 		},
 		remains: func(o options, r Row) bool { return o.Status == nil || v.text(r, "status") == string(*o.Status) },
 		search: func(o *options, _ string) bool { // It includes donors.
@@ -157,7 +157,7 @@ func (f *fields) gives(p *apitype.Pledge) {
 // recordText is the number of cells of a text in one line of most records.
 const recordText = 30
 
-// pledge adds the rest of a pledge but what is embedded in it.
+// pledge adds the rest of a pledge, except embedded records.
 func (f *fields) pledge(p *apitype.Pledge) {
 	if p == nil {
 		return
@@ -213,7 +213,7 @@ func (v *Pledges) copySignature(link *string, err error) tea.Cmd {
 	case link == nil:
 		v.Messages.Say("this pledge has no signature")
 	case !isWebLink(*link):
-		v.Messages.Fail("the signature's link is no https address, and not copied", nil)
+		v.Messages.Fail("the link of the signature is not an https address, so it was not copied", nil)
 	default:
 		return copyText(v.Say("signature link, valid for an hour"), *link)
 	}

@@ -13,8 +13,8 @@ import (
 	"fundesk/tui/widget"
 )
 
-// Stats is the page of what a supervisor asks: it walks all calls and pledges, shows
-// what it has counted so far, and can be stopped.
+// Stats is the page of counts for supervisors. It walks all calls and pledges, shows the counts so far, and can be
+// stopped.
 type Stats struct {
 	*Env
 	Calls   *desk.Counts[apitype.Call] // As far as they were counted.
@@ -98,7 +98,7 @@ func (v *Stats) Open() tea.Cmd {
 	return tea.Batch(names, v.restart())
 }
 
-// Poll counts again if midnight has moved the period.
+// Poll counts again if the day has changed.
 func (v *Stats) Poll() tea.Cmd {
 	if v.running || v.begins.Equal(v.period.since(v.Day.Now())) {
 		return nil
@@ -227,10 +227,10 @@ func (v *Stats) Scroll(by Step) tea.Cmd {
 
 // WhyNotOpen implements Opener.
 func (v *Stats) WhyNotOpen() string {
-	return desk.When(v.cursor >= len(v.bars) || v.bars[v.cursor].filter == "", "nothing can be listed behind this bar")
+	return desk.When(v.cursor >= len(v.bars) || v.bars[v.cursor].filter == "", "this bar has no list")
 }
 
-// OpenRecord implements Opener: it lists what is behind a bar.
+// OpenRecord implements Opener: it lists the records of a bar.
 func (v *Stats) OpenRecord() tea.Cmd {
 	return v.Host.ShowList(v.bars[v.cursor].page, v.bars[v.cursor].filter)
 }
@@ -251,7 +251,7 @@ func statsActions() []Action {
 	}
 }
 
-// AskPeriod offers what is counted.
+// AskPeriod offers the periods to count.
 func (v *Stats) AskPeriod() tea.Cmd {
 	var options []Option
 	for _, p := range periods {

@@ -19,7 +19,7 @@ import (
 // Waits implements Waiter.
 func (v *Stats) Waits() bool { return v.running }
 
-// Lines draws what was counted so far.
+// Lines draws the counts so far.
 func (v *Stats) Lines(l Layout) []string {
 	state := " " + v.Say(
 		"counted %s and %s %s",
@@ -27,7 +27,7 @@ func (v *Stats) Lines(l Layout) []string {
 		v.Day.Count(v.Pledges.Total.Records, "pledge", "pledges"),
 		v.period.in(v.Say),
 	)
-	again := v.Say("%s counts again", v.Host.KeyOf(ActRefresh))
+	again := v.Say("%s refreshes", v.Host.KeyOf(ActRefresh))
 	v.bars, v.chosen = v.bars[:0], nil
 	switch {
 	case v.running:
@@ -104,7 +104,7 @@ func typesOf(counts map[apitype.CallType]int) []apitype.CallType {
 	return all
 }
 
-// fill returns what the part of a bar is made of.
+// fill returns the character of a part of a bar.
 func (v *Stats) fill(part int) string { return v.Styles.bars[min(part, len(v.Styles.bars)-1)] }
 
 // The columns of a chart, in cells.
@@ -360,7 +360,7 @@ func widest(texts []string) (cells int) {
 	return cells
 }
 
-// agentLines returns what each agent has done, the busiest first. A bar lists what it counts, if the service can list it.
+// agentLines returns the work of each agent, the busiest first. A bar lists what it counts, if the service can list it.
 func (v *Stats) agentLines(width int) []string {
 	agents := slices.SortedStableFunc(slices.Values(v.agents), func(a, b apitype.QueueAgent) int {
 		return cmp.Or(cmp.Compare(b.Completed, a.Completed), cmp.Compare(b.Attempts, a.Attempts))
