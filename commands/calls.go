@@ -49,8 +49,8 @@ func callList(s *cli.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List calls, most recently requested first", Args: cli.NoArgs,
 		Long: "List calls. The interface has no filter for status, type and person: --status, --type and --person\n" +
-			"filter what was retrieved, and --limit counts what passes. A service that offers a filter on the status\n" +
-			"is asked for that.",
+			"filter on your computer, and --limit counts the calls that match. If the service has a filter for the\n" +
+			"status, fundesk uses it.",
 		Example: "  fundesk call list --status requested\n  fundesk call list --updated-after 36h --all -o ndjson\n" +
 			"  fundesk call list --include person --columns uuid,status,person.lastName",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -147,8 +147,8 @@ Times of records (--starts-at, --attempted-at, CSV cells, JSON) take the same fo
 There a day is midnight UTC and a time without a zone is UTC, on every computer.
 
 The interface has no filter for a call's status, type or person: call list --status,
---type and --person filter what was retrieved, and --limit counts what passes. A
-service that offers a filter on the status is asked for that.
+--type and --person filter on your computer, and --limit counts the calls that match.
+If the service has a filter for the status, fundesk uses it.
 `
 
 // keysTopic lists the keys of the terminal interface, with the names that keys.toml has for what they do.

@@ -49,10 +49,10 @@ func personList(s *cli.Session) *cobra.Command {
 		Use:   "list",
 		Short: "List persons, newest first",
 		Args:  cli.NoArgs,
-		Long: "List persons. The service filters by organization, time and IBAN. Where it can search, --search finds persons by\n" +
+		Long: "List persons. The service filters by organization, time and IBAN. If it can search, --search finds persons by\n" +
 			"name, phone number, e-mail address, postcode with house number, or IBAN: all words must match, each by its\n" +
-			"beginning. --email and --name look at what was retrieved, and --limit counts what passes; so does --phone where\n" +
-			"the service cannot search. A list that ends at its limit says so on stderr.",
+			"beginning. --email and --name filter on your computer, and --limit counts the persons that match; so does\n" +
+			"--phone if the service cannot search. A list that ends at its limit says so on stderr.",
 		Example: "  fundesk person list --created-after yesterday\n  fundesk person list --search \"jansen 1234 AB 12\"\n" +
 			"  fundesk person list --all --phone 06-12345678\n" +
 			"  fundesk person list --iban \"$IBAN\" -o json --jq '.[].uuid'",
@@ -102,7 +102,7 @@ func personCreate(s *cli.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Short: "Create a person",
 		Long: "Create a person from flags, a JSON file, or both; - reads a body, or a person that get or list printed, from\n" +
-			"stdin. What only the service sets is left out. Without a UUID, create chooses one, so that a lost answer makes no\n" +
+			"stdin. Fields that only the service sets are left out. Without a UUID, create chooses one, so that a lost answer creates no\n" +
 			"second person. To run a command again safely, use person apply --create.",
 		Example: "  fundesk person create --first-name Anna --last-name Jansen --email a.jansen@example.org\n" +
 			"  fundesk person get \"$PERSON\" -o json | fundesk --profile other person create -\n  fundesk person create --file person.json --dry-run",

@@ -136,8 +136,8 @@ func pledgeUpdate(s *cli.Session) *cobra.Command {
 		Use:   "update UUID… | -",
 		Short: "Change fields of pledges",
 		Args:  cli.NeedArgs(1),
-		Long: "Change the fields that are named; all others stay as they are. --clear empties a field. Amount, interval\n" +
-			"and end of an external pledge are its own system's, and the service refuses them. Several pledges get the\n" +
+		Long: "Change the fields that are named; all others stay as they are. --clear empties a field. The service\n" +
+			"refuses amount, interval and end of an external pledge: its own system changes them. Several pledges get the\n" +
 			"same values; apply gives each its own.",
 		Example: "  fundesk pledge update 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --donation-amount 15\n" +
 			"  fundesk pledge update 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --clear endsAt",

@@ -97,7 +97,7 @@ func PersonFields() []Field[Person] {
 			In:      Written,
 			Title:   "prefix",
 			Default: true,
-			Help:    "what stands before the last name, such as van der",
+			Help:    "prefix of the last name, such as van der",
 			Example: "van",
 			Key:     "t",
 			Label:   "prefix",

@@ -438,7 +438,7 @@ func QueueFilters() []Filter[QueueOptions] {
 		{
 			"userUuid",
 			"user",
-			"calls that this user could take (default: anybody)",
+			"calls that this user could take (default: any user)",
 			func(o *QueueOptions) field { return uuidField(&o.UserUUID) },
 		},
 	}

@@ -49,8 +49,8 @@ func (p *program) serveCommand() *cobra.Command {
 		Short: "Serve the interface over HTTP",
 		Long: "Serve answers the interface until it is interrupted. The first line of stdout is\n" +
 			"the base URL, written when requests are accepted; the log goes to stderr. Serve\n" +
-			"waits for a PostgreSQL server that is not there yet: until then requests get\n" +
-			"503. SIGHUP reads the files of the certificate again.\n\n" +
+			"waits until PostgreSQL answers, and requests get 503 until then. SIGHUP reloads\n" +
+			"the certificate.\n\n" +
 			"Each flag has a variable, such as FUNDESKD_TLS_CERT for --tls-cert; a flag wins\n" +
 			"over its variable. On an address off this machine without a certificate, only\n" +
 			"this machine sees /metrics.\n\n" + oidcHelp + "\n\n" + sandboxHelp,

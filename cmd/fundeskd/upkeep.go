@@ -275,12 +275,12 @@ func (p *program) clockReset() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use:   "reset",
-		Short: "Give records that lie ahead of the clock the present time",
-		Long: "The times that the service gives never go back. After a clock that was wrong,\n" +
-			"records lie ahead, and later changes get the same time until the clock has\n" +
-			"reached it; check names such a database. Stop what serves it and set the clock\n" +
-			"right, then reset gives these records the present time. Programs that keep a\n" +
-			"copy must begin again: fundesk pull then ends with 8 and names --reset.",
+		Short: "Give records with future times the present time",
+		Long: "The times that the service gives never go back. If the clock was ahead, records\n" +
+			"have future times, and later changes get the same time until the clock has\n" +
+			"reached it; check names such a database. Stop fundeskd and correct the clock,\n" +
+			"then reset gives these records the present time. Programs that keep a copy must\n" +
+			"begin again: fundesk pull then ends with 8 and names --reset.",
 		Example: "  fundeskd clock reset --yes",
 		Args:    exactly(nil),
 		RunE: func(c *cobra.Command, _ []string) error {

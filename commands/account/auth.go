@@ -297,7 +297,7 @@ type authState struct {
 func authStatus(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show the account and whether the service accepts it", Args: cli.NoArgs,
-		Long: "Show the profile, where its token comes from, what the token says of itself, and whether the service\n" +
+		Long: "Show the profile, where its token comes from, the data in the token, and whether the service\n" +
 			"accepts it. A refused token ends with exit code 4.",
 		Example: "  fundesk auth status\n  fundesk auth status -o json --jq .accepted",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -18,7 +18,7 @@ func Profiles(s *cli.Session) *cobra.Command {
 	return cli.Group(
 		s,
 		"profile",
-		"A profile names a service and an account, and has what you always send. Profiles are in config.toml.",
+		"A profile names a service and an account, and has your settings for it. Profiles are in config.toml.",
 		"  fundesk profile add prod --base-url https://api.example.org\n  fundesk profile use prod",
 		cli.Verbs{
 			"list": profileList, "add": profileAdd, "use": profileUse, "show": profileShow,
@@ -233,8 +233,8 @@ func profileShow(s *cli.Session) *cobra.Command {
 		ValidArgsFunction: s.ProfileNames,
 		Short:             "Show the settings of a profile",
 		Args:              cli.AtMost(1),
-		Long: "Show the settings of a profile, by default of the one that commands use here, and the service that they\n" +
-			"reach. Tokens are never shown.",
+		Long: "Show the settings of a profile, by default of the one that commands use here, and the address of its\n" +
+			"service. Tokens are never shown.",
 		Example: "  fundesk profile show\n  fundesk profile show prod -o json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {

@@ -213,7 +213,7 @@ func Complete(s *cli.Session) *cobra.Command {
 	flags.Register(cmd, true)
 	f := cmd.Flags()
 	f.StringVar(&c.resultCode, "result-code", "", "result code")
-	f.BoolVar(&c.anyResult, "any-result", false, "accept a result code that is not set")
+	f.BoolVar(&c.anyResult, "any-result", false, "accept a result code that the settings do not have")
 	f.BoolVar(&c.noChecks, "without-checks", false, "complete calls that lack required checks, too")
 	f.StringVar(&c.notes, "notes", "", "notes of the result, - for stdin; typed ones go through the outbox")
 	f.StringVar(&c.rating, "rating", "", "how likely the donor is to stay, 0 to 10")

@@ -23,7 +23,7 @@ func TUI(s *cli.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "tui [PAGE]", Args: cli.AtMost(1), ValidArgs: pages,
 		Long: "Work calls in the terminal: take the next call, record attempts and results, look up persons and\n" +
-			"pledges. PAGE is " + strings.Join(pages, ", ") + ". With ACCESSIBLE=1 calls are worked by\n" +
+			"pledges. PAGE is " + strings.Join(pages, ", ") + ". With ACCESSIBLE=1 you work calls by\n" +
 			"questions and answers, line by line, without a drawn screen.",
 		Example: "  fundesk tui\n  fundesk tui calls --profile prod",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -35,16 +35,16 @@ func Apply(s *cli.Session, shape Rows) *cobra.Command {
 	noun, edit, aboutMatch := shape.Record, "{uuid, donationAmount: 15}", ""
 	if noun == "person" {
 		edit = "{uuid, language: \"nl\"}"
-		aboutMatch = "--match finds the records of rows without a uuid by other fields, in their order: a later field settles what\n" +
-			"an earlier one leaves open. The plan is printed first: what is new, changed, the same and ambiguous. Rows that are\n" +
+		aboutMatch = "--match finds the records of rows without a uuid by other fields, in their order: a later field decides\n" +
+			"between several matches. fundesk prints a plan first: new, changed, equal and ambiguous rows. Rows that are\n" +
 			"new (without --create), ambiguous, or for the record of another row are left out and named, and the exit code is 9.\n\n"
 	}
 	cmd := &cobra.Command{
 		Use:   "apply FILE | -",
 		Short: "Update " + noun + "s from a file",
 		Args:  f.args,
-		Long: "Change records as a file has them, one row for each, found by its uuid: csv and ndjson of " + noun + " list, JSON of " + noun + "\n" +
-			"get, or request bodies with a uuid. Every record is read first, and only the fields that differ are sent. Read-only\n" +
+		Long: "Change records to match a file. Each row has the uuid of its record: csv and ndjson of " + noun + " list, JSON of " + noun + "\n" +
+			"get, or request bodies. Every record is read first, and only the fields that differ are sent. Read-only\n" +
 			"columns are ignored. --dry-run shows each field that would change; a record that\n" +
 			"changed since it was read is refused. A row of list --for-edit carries the revision of its record: if that has\n" +
 			"changed, the row is left out and named, unless --force is given. --create creates rows whose uuid is missing or\n" +
@@ -67,7 +67,7 @@ func Apply(s *cli.Session, shape Rows) *cobra.Command {
 	cmd.Flags().BoolVar(&f.create, "create", false, "create rows whose uuid is missing or unknown")
 	if noun == "person" {
 		cmd.Flags().StringSliceVar(&f.match, "match", nil, "find records by email, iban, phone or name+born (repeatable)")
-		cmd.Flags().BoolVar(&f.planOnly, "plan-only", false, "with --match: show what would be new and changed, and end")
+		cmd.Flags().BoolVar(&f.planOnly, "plan-only", false, "with --match: only show new and changed rows")
 		cli.RegisterFlag(cmd, "match", cli.Values(matchFields))
 	}
 	cmd.Flags().

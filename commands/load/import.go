@@ -12,7 +12,7 @@ import (
 const aboutRows = "fundesk recognises CSV by its name or content, and its delimiter by the header. --mapping FILE.toml describes the\n" +
 	"file of another program: encoding, country, columns and values. --guess prints a first one. --map, --value, --default\n" +
 	"and --country replace its lines. A row's own country decides how its phone numbers are read.\n" +
-	"--template prints a header with an example.\n\n" +
+	"--template prints an example file.\n\n" +
 	"Every line is checked before the first change. Errors name line and column; --errors FILE.csv keeps the bad rows with\n" +
 	"their values and the reason. --skip-wrong sends the others. After 20 equal refusals the service is not asked again\n" +
 	"unless you agree or give --keep-going. -o prints a line per record, and -o id only the UUIDs that succeeded."
@@ -20,7 +20,7 @@ const aboutRows = "fundesk recognises CSV by its name or content, and its delimi
 // aboutResults describes the results of creations in the help.
 const aboutResults = "FILE.results.ndjson keeps what was created at which service. A file that is imported again, sorted, extended, or\n" +
 	"moved with its results, creates only the rows that it did not create before. --results names another file; stdin\n" +
-	"keeps none without it.\n\n"
+	"has none without it.\n\n"
 
 // Import returns the verb import of a noun.
 func Import(s *cli.Session, shape Rows) *cobra.Command {

@@ -91,10 +91,10 @@ func (f *rowFlags) register(cmd *cobra.Command, fields []change.Field) {
 	flags.StringArrayVar(&f.values, "value", nil, "translate a value: 'gender:V=female' (repeatable)")
 	flags.StringVar(&f.country, "country", "", "country whose phones, days, amounts and words are read, such as NL")
 	flags.StringVar(&f.dates, "dates", "", "order of dates in the file: dmy, mdy or ymd (default: as the column shows)")
-	flags.StringVar(&f.mapping, "mapping", "", "read columns, values and country as this TOML file says")
-	flags.BoolVar(&f.skipWrong, "skip-wrong", false, "send the good rows although others are wrong, and exit with 9")
+	flags.StringVar(&f.mapping, "mapping", "", "TOML file with the columns, values and country")
+	flags.BoolVar(&f.skipWrong, "skip-wrong", false, "send the good rows even if others are wrong, and exit with 9")
 	flags.BoolVar(&f.keepGoing, "keep-going", false, "go on after 20 equal refusals by the service")
-	flags.BoolVar(&f.guesses, "guess", false, "print a mapping for this file, with its doubts as comments, and end")
+	flags.BoolVar(&f.guesses, "guess", false, "print a mapping for this file, with its doubts as comments")
 	cli.RegisterFlag(cmd, "dates", cli.Values(dateOrders))
 	cli.RegisterFlag(cmd, "map", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		column := typed[:strings.LastIndexByte(typed, '=')+1]

@@ -17,7 +17,7 @@ func Copy(s *cli.Session) *cobra.Command {
 	return cli.Group(
 		s,
 		"copy",
-		"Keep the records of the service in an SQLite file of this computer, for fundesk query. Each service and\n"+
+		"Keep the records of the service in an SQLite file on this computer, for fundesk query. Each service and\n"+
 			"account has its own. Logging out deletes it.",
 		"  fundesk copy sync\n  fundesk copy remove --yes",
 		cli.Verbs{"sync": copySync, "remove": copyRemove},
@@ -27,8 +27,8 @@ func Copy(s *cli.Session) *cobra.Command {
 // aboutTables is the help of the tables.
 func aboutTables() string {
 	return "The tables have the interface's names, with _ for a dot. Columns with * are whole numbers, yes is 1, and\n" +
-		"_cents is an amount in cents. Times are texts in UTC. marks are those that this computer made since the\n" +
-		"copy began. socialSecurityNumber is left out.\n\n" + localcopy.Help()
+		"_cents is an amount in cents. Times are texts in UTC. marks has those that this computer made since the\n" +
+		"copy was created. socialSecurityNumber is left out.\n\n" + localcopy.Help()
 }
 
 func copySync(s *cli.Session) *cobra.Command {

@@ -23,7 +23,7 @@ type ForEdit[T any] struct {
 // RegisterForEdit declares the flag of lists that apply reads.
 func (l *ListFlags) RegisterForEdit(cmd *cobra.Command) {
 	cmd.Flags().
-		BoolVar(&l.forEdit, "for-edit", false, "add the revision of each record, by which apply notices newer changes")
+		BoolVar(&l.forEdit, "for-edit", false, "add the revision of each record, so that apply notices newer changes")
 }
 
 // open prepares the output of the list, and connects to the service. An export for editing asks for revisions if

@@ -185,7 +185,7 @@ func pullPersons(s *cli.Session) *cobra.Command {
 	cmd := p.command(s)
 	cli.RegisterFilters(s, cmd, apitype.PersonFilters()[:1], o) // The other filters do not choose new persons.
 	cmd.Flags().
-		BoolVar(&p.updated, "updated", false, "persons that changed, not only new ones, where the service tells them")
+		BoolVar(&p.updated, "updated", false, "persons that changed, not only new ones, if the service lists them")
 	return cmd
 }
 

@@ -33,7 +33,7 @@ func pullChanges(s *cli.Session) *cobra.Command {
 			"time, entity, uuid, operation and the names of the changed fields. The first pull begins with the oldest\n" +
 			"change, 31 days ago. Erasures are listed, too. The account needs changes:read.\n" +
 			"The position moves after each page was written. A pull that is cut short repeats that page: a program\n" +
-			"knows a change again by its position. If changes may be missing, pull ends with exit code 8. This happens\n" +
+			"recognises a repeated change by its position. If changes may be missing, pull ends with exit code 8. This happens\n" +
 			"after 31 days without a pull, after a restore or a load, and if the account may see other records now:\n" +
 			"begin again with --reset, and read all records again.\n" +
 			"--follow pulls again and again, until it is interrupted. --exec runs no shell, and nothing if nothing has\n" +

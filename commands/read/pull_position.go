@@ -109,7 +109,7 @@ type keptPosition struct {
 func pullStatus(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Show where each pull stands",
+		Short: "Show the position of each pull",
 		Args:  cli.NoArgs,
 		Long: "List the positions of pulls, with their services and filters. A pull with --state is not listed. pull --reset\n" +
 			"starts again.",
