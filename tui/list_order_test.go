@@ -40,7 +40,7 @@ func TestSortByAColumn(t *testing.T) {
 	for _, test := range []struct{ keys, first, last, says string }{
 		{"o 1", "Anna", "Zoë", "sorted by Person"},
 		{"o 1", "Zoë", "Anna", "sorted by Person"},
-		{"o 4", "Fia", "Anna", "sorted by Asked"},
+		{"o 4", "Fia", "Anna", "sorted by Age"},
 		{"o 5", "Fia", "Carla", "sorted by Tries"},
 		{"o 0", "Fia", "Anna", "6 calls"},
 	} {

@@ -170,7 +170,7 @@ func TestCorrectionsAskBack(t *testing.T) {
 		{"a point of two meanings", "f 0", "1.000", "enter enter", nil, "has two meanings"},
 		{"thousands", "f 0", "1.000", "enter t", map[string]string{"donationAmount": "1000.00"}, ""},
 		{"cents", "f 0", "1,250", "enter c", map[string]string{"donationAmount": "1.25"}, ""},
-		{"far from what was", "f 0", "100", "enter enter", nil, "The amount is 12.50 Euros now."},
+		{"far from what was", "f 0", "100", "enter enter", nil, "The amount is now 12.50 euros."},
 		{"far from what was, yes", "f 0", "100", "enter y", map[string]string{"donationAmount": "100.00"}, ""},
 		{"far from what was, no", "f 0", "100", "enter esc", nil, "100"},
 		{"an exponent", "f 0", "2e2", "enter", nil, "is not an amount in euros"},
