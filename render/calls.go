@@ -33,7 +33,7 @@ func CallList() []Column[apitype.Call] {
 		},
 		{Name: "type", Width: 12, Cell: func(c call, _ View) Text { return Text{Text: Words(string(c.Type))} }},
 		{Name: "status", Width: 11},
-		{Name: "requestedAt", Title: "Age", Width: 5},
+		{Name: "requestedAt", Title: "Since", Width: 5},
 		{Name: "attemptsCount", Width: 5},
 		{
 			Name: "result.resultCode", Width: 10, Grow: true,

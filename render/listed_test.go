@@ -85,7 +85,7 @@ func TestListsOfTheScreen(t *testing.T) {
 		{told(CallList(), apitype.Call{UUID: id, Status: "requested", Type: "winback", RequestedAt: at, AttemptsCount: 2}), `Person 18 grows []
 Type 12 [win-back]
 Status 11 [requested]
-Age 5 time [24h ago]
+Since 5 time [24h ago]
 Tries 5 right number [2]
 Result 10 grows []
 UUID 8 [5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10]

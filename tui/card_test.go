@@ -141,7 +141,7 @@ func TestTicksAreKept(t *testing.T) {
 		}
 	}
 	d.enter("r", "esc", "space", "6", "space", "5")
-	if text := d.text(); !strings.Contains(text, "✓  6 address") || !strings.Contains(text, "4 of 8 checked") || !strings.Contains(text, "no fact has the key 5") || d.app.current != 0 {
+	if text := d.text(); !strings.Contains(text, "✓  6 address") || !strings.Contains(text, "4 of 8 checked") || !strings.Contains(text, "no detail on the card has the key 5") || d.app.current != 0 {
 		t.Errorf("got:\n%s\nwant the address and what follows it ticked, and no fact for 5", text)
 	}
 	d.enter("k", "space", "space", "6")

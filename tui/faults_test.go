@@ -221,7 +221,7 @@ func TestHeldSendIsSeenAfterEveryFault(t *testing.T) {
 // A long name does not push the key that takes a send back off the line, in any language.
 func TestHeldSendFitsItsLine(t *testing.T) {
 	t.Parallel()
-	for language, want := range map[string]string{"": "…, 5 s, u undo", "nl": "…, 5 s, u terug", "de": "…, 5 s, u zurück"} {
+	for language, want := range map[string]string{"": "…, 5 s, u undo", "nl": "…, 5 s, u ongedaan", "de": "…, 5 s, u rückgängig"} {
 		w := newWorld(t)
 		w.options.Language = language
 		d := fixerOf(t, w)

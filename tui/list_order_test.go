@@ -40,7 +40,7 @@ func TestSortByAColumn(t *testing.T) {
 	for _, test := range []struct{ keys, first, last, says string }{
 		{"o 1", "Anna", "Zoë", "sorted by Person"},
 		{"o 1", "Zoë", "Anna", "sorted by Person"},
-		{"o 4", "Fia", "Anna", "sorted by Age"},
+		{"o 4", "Fia", "Anna", "sorted by Since"},
 		{"o 5", "Fia", "Carla", "sorted by Tries"},
 		{"o 0", "Fia", "Anna", "6 calls"},
 	} {
@@ -76,7 +76,7 @@ func TestScreenIsArrangedAndKept(t *testing.T) {
 	}
 	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
 	d.press(">")
-	if text := d.text(); !strings.Contains(text, "there is one pane") {
+	if text := d.text(); !strings.Contains(text, "there is only one pane") {
 		t.Errorf("80 columns: got:\n%s\nwant why nothing is resized", text)
 	}
 }

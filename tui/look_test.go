@@ -110,7 +110,7 @@ func TestScreensSpeakInWords(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"HAPPY CALL · requested 70 days ago", "raised the amount", "wants to stop", "win-back", "Age", "Language", "Dutch"} {
+	for _, want := range []string{"HAPPY CALL · requested 70 days ago", "raised the amount", "wants to stop", "win-back", "Since", "Language", "Dutch"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("got no screen with %q", want)
 		}

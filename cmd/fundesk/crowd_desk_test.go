@@ -198,7 +198,7 @@ func (d *crowdDesk) complete(id string) bool {
 		return false
 	}
 	d.write("2")
-	if d.see("Status        Age") == "" {
+	if d.see("Status      Since") == "" {
 		return false
 	}
 	// Typing narrows the list at once. Only the filter shows that the list was read for it.

@@ -97,7 +97,7 @@ pages() {
   wait_for 'donates  '
   capture calls
   keys 6
-  wait_for 'R counts again'
+  wait_for 'R refreshes'
   capture stats
   floor
   keys 7
