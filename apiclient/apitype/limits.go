@@ -24,7 +24,7 @@ const (
 // maxItems are the longest arrays of request bodies, by the member that holds them.
 var maxItems = map[string]int{"entries": MaxEntries, "attempts": MaxCallAttempts, "focusAreaUuids": MaxFocusAreas}
 
-// MaxItems returns how many elements an array of a request body may have. ok is false for a member that is not an array.
+// MaxItems returns how many elements an array of a request body may have. ok is false for another kind of member.
 func MaxItems(member string) (n int, ok bool) {
 	n, ok = maxItems[member]
 	return n, ok

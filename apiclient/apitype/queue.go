@@ -183,7 +183,7 @@ type ReleasedUser struct {
 type ExtendRequest struct {
 	LeaseSeconds *int  `json:"leaseSeconds,omitzero"` // DefaultLease when omitted.
 	Ahead        *bool `json:"ahead,omitzero"`        // False if a prefetched call is now shown to the user.
-	Pending      *bool `json:"pending,omitzero"`      // True if a change of the call waits, false if none waits any more.
+	Pending      *bool `json:"pending,omitzero"`      // Whether a change of the call waits. Nil changes nothing.
 }
 
 // Validate checks the value.

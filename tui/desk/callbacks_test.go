@@ -84,7 +84,7 @@ func TestCallbacksFollowTheirCall(t *testing.T) {
 	}
 }
 
-// The card names the reason of a callback, whoever made it and for whichever agent, also on a Desk that starts with it.
+// The card names the reason of any callback, also of another user's and on a Desk that starts with it.
 func TestCardNamesTheReasonOfACallback(t *testing.T) {
 	t.Parallel()
 	for name, user := range map[string]*apitype.UUID{"for the agent": new(apitype.NewUUID()), "for anybody": nil} {
