@@ -142,6 +142,8 @@ func (a *app) notice(n desk.Notice) {
 	switch n.Level {
 	case desk.Said:
 		a.Messages.SayOf(n.Owner, n.Text)
+	case desk.Told:
+		a.Messages.Stand(n.Text)
 	case desk.Over:
 		a.Messages.Over(n.Owner)
 	case desk.Done:

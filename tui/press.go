@@ -18,6 +18,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	if esc, then, both := escThen(msg); both {
 		return tea.Batch(a.press(esc), a.press(then))
 	}
+	a.Messages.Standing = ""
 	if a.layout.TooSmall {
 		return a.pressUnseen(msg)
 	}

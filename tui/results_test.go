@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -89,4 +90,46 @@ func TestStatisticsNameResultsAsTheFloorDoes(t *testing.T) {
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
 	d.press("6")
 	d.sees("spoken to")
+}
+
+// What a supervisor changes or says stands on the message line until a key, however long the agent talks.
+func TestNewsStandsUntilAKey(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 140, Height: 36})
+	d.press("n")
+	pass := func(seconds int) {
+		for range seconds {
+			w.Clock.Advance(time.Second)
+			d.send(ticked{})
+		}
+	}
+	pass(70)
+	supervisor := w.Token(servicetest.May("calls:read", "settings:write"))
+	put := func(path, body string) {
+		t.Helper()
+		if answer := w.Do(supervisor, http.MethodPut, path, body); answer.Status/100 != 2 {
+			t.Fatalf("%s: got %d %s", path, answer.Status, answer.Body)
+		}
+	}
+	for news, change := range map[string]func(){
+		"the settings of the floor were changed": func() {
+			put("/fundesk/v1/settings/"+organizationID.String(), `{"results":{"verification":[{"code":"reached"}]}}`)
+		},
+		"from 16:00 win-back only": func() {
+			put("/fundesk/v1/queue/message", `{"organizationUuid":"`+organizationID.String()+`","text":"from 16:00 win-back only"}`)
+		},
+	} {
+		change()
+		pass(180)
+		if text := d.text(); !strings.Contains(text, news) {
+			t.Errorf("minutes later: got\n%s\nwant %q", text, news)
+		}
+		d.press("right")
+		pass(10)
+		if text := d.text(); strings.Contains(text, news) {
+			t.Errorf("after a key: got\n%s\nwant no %q", text, news)
+		}
+	}
 }

@@ -85,7 +85,7 @@ func (a *app) newsWidth() int {
 	if !a.Messages.IsSaid() || a.Messages.Aside {
 		return 0
 	}
-	return min(render.Width(page.Clean(a.Messages.Text))+2, a.layout.Width*3/5)
+	return min(render.Width(page.Clean(a.Messages.Latest()))+2, a.layout.Width*3/5)
 }
 
 // news returns the reply to a key, an error, an offer, or the latest message.
@@ -108,7 +108,7 @@ func (a *app) news(width int) string {
 	line := widget.Fit("", width)
 	switch {
 	case said && a.Messages.Reply:
-		line = widget.Fit(page.Clean(a.Messages.Text), width)
+		line = widget.Fit(page.Clean(a.Messages.Latest()), width)
 	case offer != "" && a.current == page.DeskPage:
 		key := ": " + a.KeyOf(page.ActAccept) + " " + does
 		offer = page.Clean(offer)
@@ -118,7 +118,7 @@ func (a *app) news(width int) string {
 	case n > 0:
 		line = a.Styles.Bad(widget.Fit(a.Styles.WarnSign+" "+page.Clean(a.Messages.Errors[0].Text), width))
 	case said:
-		line = widget.Fit(page.Clean(a.Messages.Text), width)
+		line = widget.Fit(page.Clean(a.Messages.Latest()), width)
 	case a.Day.Changes.Trouble != nil:
 		line = a.Styles.Bad(
 			widget.Fit(

@@ -28,6 +28,7 @@ const (
 	Failed              // Stays until it was seen.
 	Urgent              // Failed, before others.
 	Over                // What Owner names has ended, and its notices with it.
+	Told                // Stays until the next key.
 )
 
 // Notice is a line for the agent. Its text may hold text of the service.

@@ -22,7 +22,7 @@ func (d *Day) tellMessages(all []apitype.QueueMessage) {
 		if name := d.messageFrom(m); name != "" {
 			text = d.Say("%s: %s", name, text)
 		}
-		d.notify(Notice{Text: text})
+		d.notify(Notice{Level: Told, Text: text})
 	}
 }
 

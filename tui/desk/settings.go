@@ -130,7 +130,7 @@ func (d *Day) onSettings(is *keptSettings, err error) {
 		d.applySettings()
 		return
 	}
-	d.sayf("the settings of the floor were changed: they hold from the next call on")
+	d.notify(Notice{Level: Told, Text: d.Say("the settings of the floor were changed: they hold from the next call on")})
 }
 
 // applySettings lets the settings that were read last hold.

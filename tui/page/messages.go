@@ -17,13 +17,14 @@ type Message struct {
 // Messages are the lines for the user. Errors stay until they are dismissed or their subject is over; other messages go
 // by themselves. All can be read again.
 type Messages struct {
-	Message           // The latest that is not an error.
-	Aside   bool      // It gives way to the count-down of a held change.
-	Reply   bool      // It is the reason why a key did nothing, and comes before older errors.
-	Errors  []Message // The oldest first.
-	Past    []Message // All of them, the latest last.
-	now     func() time.Time
-	inWords func(text string, args ...any) string // Translates into the agent's language. Nil keeps the text.
+	Message            // The latest that is not an error.
+	Aside    bool      // It gives way to the count-down of a held change.
+	Reply    bool      // It is the reason why a key did nothing, and comes before older errors.
+	Standing string    // A message that stays until a key. Empty without one.
+	Errors   []Message // The oldest first.
+	Past     []Message // All of them, the latest last.
+	now      func() time.Time
+	inWords  func(text string, args ...any) string // Translates into the agent's language. Nil keeps the text.
 }
 
 // Beyond maxErrors the oldest errors are dropped, and beyond maxPast the oldest messages. A message that is not an error is
@@ -34,8 +35,22 @@ const (
 	messageTime = 6 * time.Second
 )
 
-// IsSaid reports whether the latest message is still to be shown.
-func (m *Messages) IsSaid() bool { return m.Text != "" && m.now().Sub(m.At) < messageTime }
+// IsSaid reports whether a message that is not an error is still to be shown.
+func (m *Messages) IsSaid() bool { return m.Latest() != "" }
+
+// Latest returns the message to show: the latest for its time, else the one that stands.
+func (m *Messages) Latest() string {
+	if m.Text != "" && m.now().Sub(m.At) < messageTime {
+		return m.Text
+	}
+	return m.Standing
+}
+
+// Stand shows a message for messageTime at least, and until a key.
+func (m *Messages) Stand(text string) {
+	m.Say(text)
+	m.Standing = m.Text
+}
 
 // Say shows a message for messageTime.
 func (m *Messages) Say(text string) {
