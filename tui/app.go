@@ -428,7 +428,7 @@ func (a *app) tabs() string {
 	corner := a.corner()
 	room := a.layout.Width - render.Width(corner)
 	tabs := a.tabNames(len(pageTitles), " ")
-	for named := len(pageTitles); render.Width(tabs) > room && named >= 0; named-- {
+	for named := len(pageTitles); render.Width(tabs) >= room && named >= 0; named-- {
 		tabs = a.tabNames(named, "")
 	}
 	return widget.Fit(tabs, max(a.layout.Width-render.Width(corner), 0)) + corner

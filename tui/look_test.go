@@ -163,6 +163,26 @@ func TestPaletteOpensARecord(t *testing.T) {
 	d.sees("there is no call, person or pledge")
 }
 
+// The profile never touches the tabs, at any width, in any language.
+func TestProfileStandsApartFromTheTabs(t *testing.T) {
+	t.Parallel()
+	for _, language := range []string{"en", "nl", "de"} {
+		w := newWorld(t)
+		w.options.Language = language
+		d := newDriver(t, w.options)
+		for width := page.LeastWidth; width <= 130; width++ {
+			d.send(tea.WindowSizeMsg{Width: width, Height: page.LeastHeight})
+			for name := "%"; len(name) <= 8; name += "%" { // No tab has it.
+				d.app.profile = name
+				tabs, _, _ := strings.Cut(ansi.Strip(d.app.tabs()), name)
+				if !strings.HasSuffix(tabs, " ") {
+					t.Errorf("%s, %d cells: got %q before %q, want a blank", language, width, tabs, name)
+				}
+			}
+		}
+	}
+}
+
 // The mouse is off; once it is on it turns to tabs, chooses rows, opens and scrolls.
 func TestMouse(t *testing.T) {
 	t.Parallel()
