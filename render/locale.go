@@ -18,6 +18,7 @@ import (
 //	l.Phone("+31627084034")           // 06 27084034
 type Locale struct {
 	amounts separators
+	isAfter bool // The sign of the currency follows the amount: 12,50 €.
 	dates   dateForm
 	country string // ISO 3166-1 alpha-2, of the phone numbers.
 }
@@ -28,7 +29,8 @@ type Locale struct {
 func LocaleFrom(getenv func(string) string) Locale {
 	of := func(categories ...string) tag { return localeOf(getenv, categories...) }
 	var l Locale
-	l.amounts = pick(amountForms, of("LC_MONETARY", "LC_NUMERIC"))
+	money := of("LC_MONETARY", "LC_NUMERIC")
+	l.amounts, l.isAfter = pick(amountForms, money), pick(signsAfter, money)
 	l.dates = pick(dateForms, of("LC_TIME"))
 	l.country = of("LC_TELEPHONE").region
 	return l
@@ -102,6 +104,17 @@ func (l Locale) Grouped(a apitype.Amount) string {
 		l.amounts = pick(amountForms, tag{language: "en"})
 	}
 	return l.Amount(a)
+}
+
+// Euros returns Grouped with the sign of the currency where the region writes it: "€ 12.50", in German "12,50 €".
+func (l Locale) Euros(a apitype.Amount) string { return l.InEuros(l.Grouped(a)) }
+
+// InEuros returns an amount as it was written, with the sign of the currency.
+func (l Locale) InEuros(amount string) string {
+	if l.isAfter {
+		return amount + " €"
+	}
+	return "€ " + amount
 }
 
 // Count returns a number of records with grouped thousands, in the English way without a locale.

@@ -26,6 +26,12 @@ var amountForms = []localized[separators]{
 	{"de_CH de_LI it_CH en_CH rm", separators{decimal: ".", group: "’"}},
 }
 
+// signsAfter has the languages that write the sign of a currency after the amount, by the Unicode CLDR.
+var signsAfter = []localized[bool]{
+	{"de_AT de_CH de_LI es_MX es_US it_CH", false},
+	{"de fr es it pt_PT da sv nb nn no fi is cs sk pl hu hr sl ro bg el et lv lt ru uk lb", true},
+}
+
 // dateForm is the form of a day and a time of day in a region.
 type dateForm struct {
 	day      string // A layout. Empty without a locale.

@@ -94,6 +94,16 @@ func TestLocaleIsExact(t *testing.T) {
 		{"German", "de_DE", "", "190.045,00"},
 		{"Swiss", "de_CH", "", "190’045.00"},
 	})
+	euros := func(l Locale, _ string) string { return l.Euros(apitype.Cents(1250)) }
+	checkWritten(t, euros, []writtenTest{
+		{"none", "C", "", "€ 12.50"},
+		{"British", "en_GB", "", "€ 12.50"},
+		{"Dutch", "nl_NL", "", "€ 12,50"},
+		{"German", "de_DE", "", "12,50 €"},
+		{"of a script", "de", "", "12,50 €"},
+		{"Austrian", "de_AT", "", "€ 12,50"},
+		{"French", "fr_FR", "", "12,50 €"},
+	})
 	checkWritten(t, detailed, []writtenTest{
 		{"none", "", "", "2026-11-20 00:04:05 CET"},
 		{"American", "en_US", "", "11/20/2026 12:04:05 AM CET"},

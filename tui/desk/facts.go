@@ -163,7 +163,7 @@ func (e *Form) factValue(f Fix, value string, sign func(string) string) string {
 		return locale.Spoken(render.Clean(value))
 	case f.IsAmount():
 		amount, _ := apitype.ParseAmount(value)
-		return "€ " + locale.Grouped(amount)
+		return locale.Euros(amount)
 	case f.IsInterval():
 		return e.Say(render.Words(value))
 	case f.kind == apitype.DateField || f.kind == apitype.TimeField:

@@ -180,7 +180,7 @@ func scriptFields() []scriptField {
 		})},
 		{"Person.City", person(func(p apitype.Person) string { return p.Address.Value().City })},
 		{"Pledge.Amount", pledge(func(p apitype.Pledge, language string) string {
-			return "€ " + scriptLocale(language).Grouped(p.DonationAmount)
+			return scriptLocale(language).Euros(p.DonationAmount)
 		})},
 		{
 			"Pledge.Interval",

@@ -144,13 +144,14 @@ func (f *fields) object(label string, o apitype.Object) {
 	}
 }
 
-func (e *Env) euros(a apitype.Amount) string { return euro(e.ASCII) + " " + e.Day.Locale.Grouped(a) }
+func (e *Env) euros(a apitype.Amount) string { return e.inEuros(e.Day.Locale.Grouped(a)) }
 
-func euro(ascii bool) string {
-	if ascii {
-		return "EUR"
+func (e *Env) inEuros(amount string) string {
+	text := e.Day.Locale.InEuros(amount)
+	if e.ASCII {
+		return strings.Replace(text, "€", "EUR", 1)
 	}
-	return "€"
+	return text
 }
 
 func (f *fields) transactions(all []apitype.Transaction) {

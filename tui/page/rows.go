@@ -101,7 +101,7 @@ func (l *List[T]) cell(b []byte, r Row, c *render.Column[T]) ([]byte, func(strin
 		}
 		return append(b, l.Styles.statusText(text)...), role
 	case "donationAmount":
-		return append(append(append(b, euro(l.ASCII)...), ' '), text...), nil
+		return append(b, l.inEuros(text)...), nil
 	case "type":
 		return append(b, l.Say(text)...), l.kinds[text]
 	}
