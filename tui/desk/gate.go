@@ -172,6 +172,9 @@ func (d *Day) present(call apitype.Call) {
 	}
 	d.reread(call.UUID, d.Gate.askedAt)
 	d.source().prefetch()
+	if d.leases.usable && d.callbacks.asked.IsZero() {
+		d.readCallbacks()
+	}
 	if len(d.queue.candidates) < queueEnough {
 		d.queue.walk()
 	}

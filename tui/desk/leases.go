@@ -121,7 +121,9 @@ func (d *Day) onDiscovered(found discovered, err error) {
 	d.leases.held = append(d.leases.held, found.adopted...)
 	if found.has {
 		d.leases.readQueue()
-		d.readCallbacks()
+		if !d.Wanted { // Otherwise the call comes first.
+			d.readCallbacks()
+		}
 		d.readCodes()
 	} else {
 		d.queue.walk()
