@@ -49,8 +49,9 @@ func TestCallbacksFollowTheirCall(t *testing.T) {
 	f.must(http.MethodPut, "/fundesk/v1/queue/calls/"+f.calls[4].String()+"/later",
 		fmt.Sprintf(`{"notBefore":%q,"userUuid":%q,"reason":"after work"}`, due, *f.user))
 	a := f.agent(t.TempDir())
+	a.pollFor(15 * time.Second)
 	if len(a.Callbacks()) != 1 {
-		t.Errorf("at the start: got the callbacks %v, want one", a.Callbacks())
+		t.Errorf("soon after the start: got the callbacks %v, want one", a.Callbacks())
 	}
 	f.Clock.Advance(2 * time.Minute)
 	a.perform(a.Next())

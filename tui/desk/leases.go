@@ -121,9 +121,6 @@ func (d *Day) onDiscovered(found discovered, err error) {
 	d.leases.held = append(d.leases.held, found.adopted...)
 	if found.has {
 		d.leases.readQueue()
-		if !d.Wanted { // Otherwise the call comes first.
-			d.readCallbacks()
-		}
 		d.readCodes()
 	} else {
 		d.queue.walk()

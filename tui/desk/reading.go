@@ -386,7 +386,7 @@ func (d *Day) Poll() []Event {
 		d.leases.check()
 	}
 	switch turn := d.polls / 2 % 4; {
-	case d.leases.usable && turn == 3 && d.areCallbacksOld():
+	case d.leases.usable && (d.callbacks.asked.IsZero() || turn == 3 && d.areCallbacksOld()):
 		d.readCallbacks()
 	case d.leases.usable && (d.Call != nil && d.today.asked.IsZero() || turn == 3 && d.Now().Sub(d.today.asked) >= todayEvery):
 		d.readToday()
