@@ -289,7 +289,7 @@ func (c *Changes) onQueued(q queued) bool {
 		group.isQueued(c.base, q)
 	}
 	if !q.change.atOnce {
-		c.Held = append(c.Held, Held{Change: q.change, id: q.entry.ID, Until: q.entry.NotBefore})
+		c.hold(Held{Change: q.change, id: q.entry.ID, Until: q.entry.NotBefore})
 	}
 	if !q.change.isExtra {
 		c.notify(Notice{Text: q.change.next}) // Earlier messages are outdated.

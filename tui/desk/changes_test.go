@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/service/servicetest"
 )
@@ -63,6 +64,38 @@ func TestUndoOfWhatIsBeingSaved(t *testing.T) {
 		if err != nil || len(entries) != 1 || entries[0].UUID != callID(1) || len(d.Changes.Held) != 1 {
 			t.Errorf("saved %t: got %d entries and %d held, %v, want the first attempt alone", isSaved, len(entries), len(d.Changes.Held), err)
 		}
+	}
+}
+
+// Undo takes back the last key, though the change of an earlier one reached the disk after it.
+func TestUndoFollowsTheKeys(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
+	clock := func() time.Time { return now }
+	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent", Now: clock})
+	servicetest.Check(t, err)
+	d := New(Options{Client: new(apiclient.Client), Outbox: box, Now: clock})
+	events := d.Changes.Submit(d.Changes.Attempt(callID(1), "attempt: Anna Jansen"))
+	now = now.Add(3 * time.Second) // No burst.
+	d.holdReturn("skipped: Ben Smit", apitype.UUID{})
+	undo := func() {
+		for len(events) > 0 {
+			if job, isJob := events[0].(Job); isJob {
+				events = append(events, d.Receive(job(t.Context()))...)
+			}
+			events = events[1:]
+		}
+		events = d.Undo()
+	}
+	undo()
+	entries, _, err := box.List()
+	if err != nil || len(entries) != 1 || len(d.Changes.Held) != 1 || d.Changes.Held[0].id != entries[0].ID {
+		t.Fatalf("got %d entries and %v held, %v, want the attempt alone", len(entries), d.Changes.Held, err)
+	}
+	undo()
+	d.Changes.Written()
+	if entries, _, err = box.List(); err != nil || len(entries) != 0 {
+		t.Errorf("got %d entries, %v, want none after the second undo", len(entries), err)
 	}
 }
 

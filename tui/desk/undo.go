@@ -25,7 +25,17 @@ func (d *Day) holdReturn(label string, created apitype.UUID) {
 			d.progress = done
 		}
 	}
-	d.Changes.Held = append(d.Changes.Held, h)
+	d.Changes.hold(h)
+}
+
+// hold adds a change to those that an undo takes back, in the order of their keys. What is not saved is held at once,
+// before earlier changes that are still on their way to the disk.
+func (c *Changes) hold(h Held) {
+	at := len(c.Held)
+	for at > 0 && c.Held[at-1].Until.After(h.Until) {
+		at--
+	}
+	c.Held = slices.Insert(c.Held, at, h)
 }
 
 // Undo takes the latest change back, with the other changes of the same key, the latest first.
