@@ -196,7 +196,7 @@ func (s *leases) takeLease() {
 			note, held := s.Outbox.HoldLease(
 				outbox.Lease{LeaseUUID: l.LeaseUUID, CallUUID: l.CallUUID, ExpiresAt: now.Add(leaseTime)},
 			)
-			if errors.Is(held, outbox.ErrOpenElsewhere) {
+			if errors.Is(held, outbox.ErrOpenElsewhere) && !s.day.screens.has(l.CallUUID) {
 				brought.isElsewhere = true // The lease protects that terminal's donor: its mark may use it by now.
 				continue
 			}

@@ -463,3 +463,29 @@ func (a *agent) sendHeld() {
 		a.perform(a.Receive(a.Told(e)))
 	}
 }
+
+// A call that the queue gives is worked on, though this Desk has just opened it and was refused: its own note of the
+// call is not that of another terminal.
+func TestTakeOfACallThatWasOpenedBefore(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 1)
+	f.user = new(apitype.NewUUID())
+	colleague := f.agent(t.TempDir())
+	colleague.perform(colleague.Next())
+	f.user = new(apitype.NewUUID())
+	a := f.agent(t.TempDir())
+	opened := a.Take(f.calls[0])
+	asked := a.Next()
+	refused := a.served(opened)
+	colleague.perform(colleague.Pause(apitype.PauseBreak))
+	a.receive(a.served(asked))
+	a.receive(refused)
+	for _, l := range f.leases() {
+		if !a.IsOn(f.calls[0]) || l.UserUUID != *f.user {
+			t.Errorf("got the call %v and the lease %+v, want the call with its lease", a.Call, l)
+		}
+	}
+	if n := len(f.leases()); n != 1 {
+		t.Errorf("got %d leases, want one", n)
+	}
+}

@@ -39,6 +39,13 @@ func (s *screens) claim(l outbox.Lease) (elsewhere bool) {
 	return errors.Is(err, outbox.ErrOpenElsewhere)
 }
 
+// has reports whether this terminal keeps a call: then no other one has it.
+func (s *screens) has(call apitype.UUID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.held[call] != nil
+}
+
 // leave lets other terminals have a call.
 func (s *screens) leave(call apitype.UUID) {
 	s.mu.Lock()
