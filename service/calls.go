@@ -1,7 +1,6 @@
 package service
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -244,7 +243,10 @@ func (s *Service) CreateCall(
 		if err != nil || !isReported {
 			return err
 		}
-		return cmp.Or(markMissing(tx, row, call), applyEffect(tx, line, &row, effect, s.TimeOf(tx)))
+		if err := markMissing(tx, row, call); err != nil {
+			return err
+		}
+		return applyEffect(tx, line, &row, effect, s.TimeOf(tx))
 	})
 	if err != nil {
 		return Answer{}, err
