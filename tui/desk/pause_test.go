@@ -104,6 +104,18 @@ func TestPauseCrossesACall(t *testing.T) {
 			a.receive(taken)
 			a.perform(a.Next())
 		}},
+		"a reading of the agent's state beside the end of a pause": {keys: func(a *agent, _ apitype.UUID) {
+			a.perform(pause(a))
+			a.f.Clock.Advance(2 * time.Minute)
+			ended := a.EndPause()
+			var read []desk.Result
+			for range 8 {
+				read = append(read, a.served(a.Poll())...)
+			}
+			a.perform(ended)
+			a.receive(read)
+			a.perform(a.Next())
+		}},
 		"an older reading of the agent's state": {isPaused: true, keys: func(a *agent, _ apitype.UUID) {
 			a.f.Clock.Advance(2 * time.Minute)
 			var read []desk.Result

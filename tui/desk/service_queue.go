@@ -138,6 +138,9 @@ func (d *Day) readToday() {
 	year, month, day := d.today.asked.Local().Date()
 	since, agent := apitype.NewTime(time.Date(year, month, day, 0, 0, 0, 0, time.Local)), d.leases.agent()
 	changes := d.pause.changes
+	if d.pause.isSent { // The service may answer before it takes the change.
+		changes = -1
+	}
 	options := apitype.QueueAgentsOptions{Since: &since}
 	if d.Client.Announces(apitype.ExtensionAgentsByUser) { // Other services count all agents.
 		options.UserUUID = &agent
