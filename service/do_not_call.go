@@ -174,11 +174,12 @@ func optInChanged(
 	now, clock apitype.Time,
 ) error {
 	optIns, _ := request.OptIns.Value()
-	isSet, _ := optIns.Phone.Value()
+	isSet, isGiven := optIns.Phone.Value()
 	if isSet {
 		return unblockPerson(tx, row, person, clock)
 	}
-	if !optedOut(person) || before != nil && !*before {
+	isObjection := isGiven || before == nil || *before // Who was opted out may object again.
+	if !optedOut(person) || !isObjection {
 		return nil
 	}
 	block := Block{Organization: row.Owner, Person: row.UUID, At: now}

@@ -45,6 +45,27 @@ func (f *floor) optIn(person apitype.UUID, phone string) {
 	f.want(200, "PUT", "/api/v1/persons/"+person.String()+"/actions/update", `{"optIns":{"phone":`+phone+`}}`)
 }
 
+// A donor who was created without an opt-in objects by an update, too.
+func TestObjectionOfADonorWithoutOptIn(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		const number = "+31612345678"
+		person := f.created("/api/v1/persons", fmt.Sprintf(
+			`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%[1]q,"mobilePhoneNumber":%q,"optIns":{"phone":false}}`,
+			f.organization,
+			number,
+		))
+		other := f.call(f.donor(number), time.Hour, "happy_call")
+		f.want(200, "PUT", "/api/v1/persons/"+person.String()+"/actions/update", `{"language":"nl"}`)
+		if f.isBlocked(number) {
+			t.Error("an update of the language blocked the number")
+		}
+		f.optIn(person, "false")
+		if !f.isBlocked(number) || f.given(other) {
+			t.Error("the number is not blocked, or another donor with it is given")
+		}
+	})
+}
+
 // An objection blocks the number for every donor of the organization, and only the donor's own opt-in lifts it.
 // Promise S79: an opt-out is by number.
 func TestObjectionsHoldForTheNumber(t *testing.T) {
