@@ -163,26 +163,33 @@ func (s *Service) NumberBlocked(r Reader, row PersonRow) (bool, error) {
 }
 
 // optInChanged blocks or unblocks the numbers of a person after an update set the opt-in for phone. It lifts only the
-// person's own blocks and blocks without a person: another person with the number may have objected. now is the time of
-// the change. Leases and rests go by the clock, which may be behind it.
+// person's own blocks and blocks without a person: another person with the number may have objected. line is the line of
+// the update, with its time. Leases and rests go by the clock, which may be behind it.
 func optInChanged(
 	tx Tx,
+	line AuditLine,
 	row PersonRow,
 	person apitype.Person,
 	before *bool,
 	request apitype.UpdatePersonRequest,
-	now, clock apitype.Time,
+	clock apitype.Time,
 ) error {
 	optIns, _ := request.OptIns.Value()
 	isSet, isGiven := optIns.Phone.Value()
 	if isSet {
 		return unblockPerson(tx, row, person, clock)
 	}
-	isObjection := isGiven || before == nil || *before // Who was opted out may object again.
-	if !optedOut(person) || !isObjection {
+	wasOut := before != nil && !*before
+	if !optedOut(person) || wasOut && !isGiven {
 		return nil
 	}
-	block := Block{Organization: row.Owner, Person: row.UUID, At: now}
+	if wasOut { // No older consent lifts an objection that was repeated.
+		line.Fields = "optInPhone"
+		if err := tx.Audit(line); err != nil {
+			return err
+		}
+	}
+	block := Block{Organization: row.Owner, Person: row.UUID, At: line.At}
 	return blockNumbers(tx, phoneNumbers(person), block, clock)
 }
 

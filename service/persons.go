@@ -261,8 +261,8 @@ func (s *Service) UpdatePerson(
 			return err
 		}
 		row.UpdatedAt = now
+		line := personAudited(c.Audited(AuditPersonUpdate, id, now), before, row)
 		if changed = !slices.Equal(row.Doc, before.Doc) || !equal(row.MandateID, before.MandateID); changed {
-			line := personAudited(c.Audited(AuditPersonUpdate, id, now), before, row)
 			if err := errors.Join(
 				tx.UpdatePerson(row),
 				personChanged(tx, id, person, s.TimeOf(tx)),
@@ -272,7 +272,7 @@ func (s *Service) UpdatePerson(
 			}
 			row.Rev++
 		}
-		return optInChanged(tx, row, person, phone, request, now, s.TimeOf(tx))
+		return optInChanged(tx, line, row, person, phone, request, s.TimeOf(tx))
 	})
 	if err != nil {
 		return Answer{}, err

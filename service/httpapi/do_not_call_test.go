@@ -63,6 +63,12 @@ func TestObjectionOfADonorWithoutOptIn(t *testing.T) {
 		if !f.isBlocked(number) || f.given(other) {
 			t.Error("the number is not blocked, or another donor with it is given")
 		}
+		at := apitype.NewTime(f.Clock.Now().Add(-time.Minute))
+		f.want(201, "POST", "/fundesk/v1/persons/"+person.String()+"/consents",
+			fmt.Sprintf(`{"channel":"phone","basis":"consent","source":"form","at":%q}`, at))
+		if !f.isBlocked(number) {
+			t.Error("an older consent lifted the objection")
+		}
 	})
 }
 

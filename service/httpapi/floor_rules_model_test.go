@@ -271,13 +271,13 @@ func (m *rulesModel) change() {
 		was := d.optIn
 		d.optIn = pickOf(m.random, "null", "true", "false")
 		update(`{"optIns":{"phone":` + d.optIn + `}}`)
-		if d.optIn != was {
+		if d.optIn != was || d.optIn == "false" {
 			d.changed = m.now()
 		}
 		switch {
 		case d.optIn == "true":
 			m.unblock(d)
-		case d.optIn == "false" && was != "false":
+		case d.optIn == "false":
 			m.block(d.tel, d)
 		}
 	case 3:
