@@ -90,7 +90,7 @@ func TestAnswersInLatin1(t *testing.T) {
 			if isJSON && !json.Valid([]byte(out)) {
 				t.Errorf("got %q, want JSON", out)
 			}
-			if strings.Count(errs, "no UTF-8") != 1 || strings.Contains(errs, "Ren") {
+			if strings.Count(errs, "not UTF-8") != 1 || strings.Contains(errs, "Ren") {
 				t.Errorf("got %q, want one sentence without the name", errs)
 			}
 		})
@@ -159,7 +159,7 @@ func TestFollowingInLatin1(t *testing.T) {
 	defer stop()
 	ctx, end := context.WithCancel(slow)
 	defer end()
-	errs := &endsAfter{text: "no UTF-8", end: end}
+	errs := &endsAfter{text: "not UTF-8", end: end}
 	Run(ctx, []string{"pull", "person", "--follow"}, appOf(environment, strings.NewReader(""), io.Discard, errs))
 	if slow.Err() != nil || strings.Count(errs.all.String(), errs.text) != 1 {
 		t.Errorf("got %q, want one sentence after the first round", errs.all.String())

@@ -124,7 +124,7 @@ optIns.phone = { Yes = false, "" = true }
 		"a wrong key":             {"a\n", `encodign = "utf-8"`, "", 2, []string{`there is no key "encodign"; did you mean encoding?`, "hint: fundesk person import FILE --guess"}},
 		"a wrong kind":            {"a\n", `country = 7`, "", 2, []string{"country = 7: must be a text in quotes"}},
 		"a wrong order":           {"a\n", `dates = "us"`, "", 2, []string{`dates must be one of dmy, mdy, ymd, not "us"`}},
-		"a wrong sign":            {"a\n", `decimal = ";"`, "", 2, []string{`decimal = ";" is not "," or "."`}},
+		"a wrong sign":            {"a\n", `decimal = ";"`, "", 2, []string{`decimal must be one of ",", ".", not ";"`}},
 		"a wrong country":         {"a\n", `country = "Narnia"`, "", 2, []string{`country must be one of `, `not "Narnia"`}},
 		"a wrong field":           {"a\n", "[columns]\na = \"nonsense\"\n", "", 2, []string{`columns: "a": there is no field "nonsense"`}},
 		"a wrong default":         {"a\n", "[defaults]\nnonsense = 1\n", "", 2, []string{`defaults: there is no field "nonsense"`}},

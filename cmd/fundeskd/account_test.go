@@ -52,7 +52,7 @@ func TestAccountSet(t *testing.T) {
 	}{
 		{"nothing is named", exitUsage, nil},
 		{"--permission is empty", exitUsage, []string{"--permission", ""}},
-		{"unknown permission", exitUsage, []string{"--permission", "persons:fly"}},
+		{"there is no permission", exitUsage, []string{"--permission", "persons:fly"}},
 		{`there is no role "boss"; there are agent, supervisor`, exitUsage, []string{"--role", "boss"}},
 		{`there is no role ""`, exitUsage, []string{"--role", ""}},
 		{"--organization", exitUsage, []string{"--organization", "x"}},

@@ -119,7 +119,7 @@ func TestOIDCCheck(t *testing.T) {
 		{provider.Token(t, "other", nil), "Other", "no entry of the map matches", exitFailure},
 		{provider.Token(t, "anneke", map[string]any{"aud": "x"}), "", "audience", exitFailure},
 		{provider.Token(t, "anneke", map[string]any{"exp": 1}), "", "ended at 1970", exitFailure},
-		{"x", "", "no JWT", exitFailure},
+		{"x", "", "not a JWT", exitFailure},
 	} {
 		code, out, errs := e.run(test.token+"\n", flags...)
 		if code != test.code || !strings.Contains(out, test.out) || !strings.Contains(errs, test.errs) {

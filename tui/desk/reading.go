@@ -385,8 +385,11 @@ func (d *Day) Poll() []Event {
 	if d.leases.usable && !d.stale && hasLeases {
 		d.leases.check()
 	}
+	if d.leases.usable && d.callbacks.asked.IsZero() { // Not at the start: the first call comes before the list.
+		d.readCallbacks()
+	}
 	switch turn := d.polls / 2 % 4; {
-	case d.leases.usable && (d.callbacks.asked.IsZero() || turn == 3 && d.areCallbacksOld()):
+	case d.leases.usable && turn == 3 && d.areCallbacksOld():
 		d.readCallbacks()
 	case d.leases.usable && (d.Call != nil && d.today.asked.IsZero() || turn == 3 && d.Now().Sub(d.today.asked) >= todayEvery):
 		d.readToday()
