@@ -76,6 +76,7 @@ func TestUndoFollowsTheKeys(t *testing.T) {
 	servicetest.Check(t, err)
 	d := New(Options{Client: new(apiclient.Client), Outbox: box, Now: clock})
 	events := d.Changes.Submit(d.Changes.Attempt(callID(1), "attempt: Anna Jansen"))
+	d.Changes.Written() // The Desk has not heard so yet.
 	now = now.Add(3 * time.Second) // No burst.
 	d.holdReturn("skipped: Ben Smit", apitype.UUID{})
 	undo := func() {
