@@ -91,23 +91,16 @@ func (d *Day) ring() {
 	}
 }
 
-// reasonOf returns the reason of the agent's callback of a call, or an empty text.
-func (d *Day) reasonOf(call apitype.UUID) string {
-	i := slices.IndexFunc(d.callbacks.all, func(c apitype.Deferral) bool { return c.CallUUID == call })
-	if i < 0 {
-		return ""
+// noteReason keeps the reason that the lease of the call on the Desk has, also for when the lease has ended.
+func (d *Day) noteReason() {
+	l := d.leases.leaseOf(d.Call.UUID)
+	if l != nil && l.Reason != nil {
+		d.callbackReason = *l.Reason
 	}
-	return Value(d.callbacks.all[i].Reason)
 }
 
 // CallbackReason returns why the donor on the Desk wanted to be called back, or an empty text.
-func (k *Card) CallbackReason() string {
-	l := k.day.leases.leaseOf(k.day.Call.UUID)
-	if l != nil && l.Reason != nil {
-		return *l.Reason
-	}
-	return k.day.callbackReason
-}
+func (k *Card) CallbackReason() string { return k.day.callbackReason }
 
 // AskCallbacks lists the agent's callbacks, to open one.
 func (q *Questions) AskCallbacks() Answer {

@@ -12,13 +12,20 @@ import (
 	"fundesk/service/servicetest"
 )
 
+// boxAt opens an outbox with a clock.
+func boxAt(t *testing.T, clock func() time.Time) *outbox.Outbox {
+	t.Helper()
+	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent", Now: clock})
+	servicetest.Check(t, err)
+	return box
+}
+
 // A change waits 5 seconds for an undo.
 func TestAChangeIsHeld(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
-	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent", Now: clock})
-	servicetest.Check(t, err)
+	box := boxAt(t, clock)
 	c := &Changes{base: &base{Options: Options{Outbox: box, Now: clock}}}
 	c.Submit(c.Attempt(callID(1), "attempt: Anna Jansen"))
 	c.Written()
@@ -38,8 +45,7 @@ func TestUndoOfWhatIsBeingSaved(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
 	for _, isSaved := range []bool{true, false} {
-		box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent", Now: clock})
-		servicetest.Check(t, err)
+		box := boxAt(t, clock)
 		d := New(Options{Client: new(apiclient.Client), Outbox: box, Now: clock})
 		settle := func(events []Event) {
 			for len(events) > 0 {
@@ -72,11 +78,10 @@ func TestUndoFollowsTheKeys(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
-	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent", Now: clock})
-	servicetest.Check(t, err)
+	box := boxAt(t, clock)
 	d := New(Options{Client: new(apiclient.Client), Outbox: box, Now: clock})
 	events := d.Changes.Submit(d.Changes.Attempt(callID(1), "attempt: Anna Jansen"))
-	d.Changes.Written() // The Desk has not heard so yet.
+	d.Changes.Written()            // The Desk has not heard so yet.
 	now = now.Add(3 * time.Second) // No burst.
 	d.holdReturn("skipped: Ben Smit", apitype.UUID{})
 	undo := func() {

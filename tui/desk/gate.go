@@ -145,7 +145,7 @@ func (d *Day) takeCall(id apitype.UUID) {
 	d.opensCall()
 	d.Gate.askedAt = d.Guard.presses
 	d.Wanted, d.NoneLeft = false, false
-	d.Taking, d.unleased, d.callbackReason = true, id, d.reasonOf(id)
+	d.Taking, d.unleased = true, id
 	d.leases.unreturned = apitype.UUID{}
 	d.reread(id, d.Gate.askedAt)
 }
@@ -159,7 +159,7 @@ func (d *Day) mayServe() bool {
 func (d *Day) present(call apitype.Call) {
 	d.Call, d.Checked, d.Taking = &call, false, false
 	d.Wanted, d.NoneLeft = false, false
-	d.callbackReason = d.reasonOf(call.UUID)
+	d.noteReason()
 	d.Guard.Show(d.Now())
 	d.Form.openForm(call.UUID, d.Changes.draftOf(call.UUID))
 	delete(d.queue.prefetched, call.UUID)

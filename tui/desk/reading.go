@@ -269,6 +269,7 @@ func (d *Day) show(read callRead) {
 		d.latest = &read.call
 	}
 	d.Call, d.Checked, d.Taking = &shown, true, false
+	d.noteReason()
 	if read.consents != nil {
 		d.Card.consents = *read.consents
 	}

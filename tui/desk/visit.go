@@ -37,7 +37,7 @@ type progress struct {
 	dialled []dialling // In the order of time.
 	struck  []struckNumber
 	walk    walk // Through the script.
-	// callbackReason is why the donor wanted to be called back, by the list of the agent's callbacks. The lease has it, too.
+	// callbackReason is why the donor wanted to be called back. Empty without a callback.
 	callbackReason string
 }
 
