@@ -348,6 +348,16 @@ func await(t *testing.T, database, question string) {
 	servicetest.Check(t, connection.Close(t.Context()))
 }
 
+// holds asks once.
+func holds(t *testing.T, database, question string) (is bool) {
+	t.Helper()
+	connection, err := pgx.Connect(t.Context(), database)
+	servicetest.Check(t, err)
+	servicetest.Check(t, connection.QueryRow(t.Context(), question).Scan(&is))
+	servicetest.Check(t, connection.Close(t.Context()))
+	return is
+}
+
 // count returns how many rows a table has.
 func count(t *testing.T, store *sqlstore.Store, table string) int {
 	t.Helper()
