@@ -196,3 +196,15 @@ func testRowsNameOthers(t *testing.T, database string) {
 		t.Error("got a pledge of nobody by itself")
 	}
 }
+
+// Statistics after a load also cover what a search reads: without them, a name takes a hundred times as long.
+func TestAnalyzeCoversSearch(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	database := servicetest.EmptyDatabase(t)
+	store := reopen(t, database)
+	servicetest.Check(t, store.Analyze(t.Context()))
+	if !holds(t, database, `SELECT COUNT(*) = 2 FROM pg_class WHERE relname IN ('search_persons', 'search_terms') AND reltuples >= 0`) {
+		t.Error("search has no statistics")
+	}
+}
