@@ -46,7 +46,11 @@ func decodeWithout[T any](raw []byte, failed error) (value T, omitted []string, 
 	return value, o.places, nil
 }
 
-// readPart reads an embedded part, or leaves it out. From a list it leaves out unreadable elements.
+// circular begins a reference back, as from the calls of a pledge to the call itself. Spec gap: L14.
+const circular = `"[Circular`
+
+// readPart reads an embedded part, or leaves it out. From a list it leaves out unreadable elements,
+// and references back without a note.
 func (o *omitting) readPart(dec *jsontext.Decoder, part embedded) error {
 	if o.isRead {
 		o.isRead = false
@@ -66,6 +70,9 @@ func (o *omitting) readPart(dec *jsontext.Decoder, part embedded) error {
 	kept, elements := reflect.MakeSlice(list, 0, 0), jsontext.NewDecoder(bytes.NewBuffer(text), o.options)
 	for _, err = elements.ReadToken(); err == nil && elements.PeekKind() != ']'; {
 		element, _ := elements.ReadValue() // It was read once.
+		if bytes.HasPrefix(element, []byte(circular)) {
+			continue
+		}
 		value := reflect.New(list.Elem())
 		if o.read(string(dec.StackPointer()+elements.StackPointer()), element, value.Interface()) {
 			kept = reflect.Append(kept, value.Elem())
