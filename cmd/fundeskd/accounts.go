@@ -45,6 +45,11 @@ func viewAccount(a service.Account) accountView {
 // defaultTokenLife is how long a token is valid without --ttl: 90 days.
 const defaultTokenLife = 2160 * time.Hour
 
+func addTokenLife(flags *pflag.FlagSet, ttl *time.Duration) {
+	flags.DurationVar(ttl, "ttl", defaultTokenLife, "how long the token is valid")
+	flags.Lookup("ttl").DefValue = "2160h" // Help shows it without minutes.
+}
+
 // accountFlags are the flags of account add and account set.
 type accountFlags struct {
 	organizations []string
@@ -134,7 +139,7 @@ func (p *program) accountAdd() *cobra.Command {
 		args: []argument{textArgument("NAME", &account.Name)},
 		flags: func(flags *pflag.FlagSet) {
 			chosen.add(flags, "all")
-			flags.DurationVar(&ttl, "ttl", defaultTokenLife, "how long the token is valid")
+			addTokenLife(flags, &ttl)
 		},
 		check: func(flags *pflag.FlagSet) error {
 			if chosen.all == (len(chosen.organizations) > 0) {

@@ -52,7 +52,30 @@ func (p *program) root() *cobra.Command {
 	flags.StringVarP(&p.output, "output", "o", "",
 		"print in this `FORMAT`: json, or ndjson where records are printed one by one")
 	flags.BoolVar(&p.noMigrate, "no-migrate", false, "do not bring the schema up to date first")
+	describeDefaults(root)
 	return root
+}
+
+// describeDefaults replaces the descriptions of the commands that cobra adds by itself.
+func describeDefaults(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Short = "Print the help of a command"
+			c.Long = "Help prints the same as --help."
+			c.Example = "  fundeskd help account add"
+		case "completion":
+			c.Short = "Print a completion script"
+			c.Long = "Completion prints a script that completes commands and flags in your shell."
+			for _, shell := range c.Commands() {
+				shell.Short = "Print the script for " + shell.Name()
+				shell.Long = ""
+				shell.Example = "  fundeskd completion " + shell.Name() + " > fundeskd." + shell.Name()
+			}
+		}
+	}
 }
 
 // ndjson is the output format that only commands with [streams] have.

@@ -19,6 +19,9 @@ func TestCommandsHaveExamples(t *testing.T) {
 	t.Parallel()
 	root := (&program{Getenv: func(string) string { return "" }, Now: time.Now}).root()
 	for _, c := range root.Commands() {
+		if strings.Contains(c.Long, "the application") || strings.Contains(c.Long, "the specified shell") {
+			t.Errorf("%s has the words of the library: %s", c.CommandPath(), c.Long)
+		}
 		for _, leaf := range append(c.Commands(), c) {
 			if leaf.Short == "" || (!leaf.HasSubCommands() && leaf.Example == "") {
 				t.Errorf("%s has no short text or example", leaf.CommandPath())
@@ -58,7 +61,7 @@ func checkExample(t *testing.T, c *cobra.Command, line string) {
 		t.Errorf("%s: the example %q does not run it: %v", c.CommandPath(), line, err)
 		return
 	}
-	if err := c.Args(c, c.Flags().Args()); err != nil || strings.Contains(line, "…") {
+	if err := c.ValidateArgs(c.Flags().Args()); err != nil || strings.Contains(line, "…") {
 		t.Errorf("%s: the example %q has other arguments: %v", c.CommandPath(), line, err)
 	}
 }

@@ -68,7 +68,7 @@ func (p *program) tokenIssue() *cobra.Command {
 		})
 	})
 	flags := c.Flags()
-	flags.DurationVar(&o.ttl, "ttl", defaultTokenLife, "how long the token is valid")
+	addTokenLife(flags, &o.ttl)
 	flags.BoolVar(&o.replace, "replace", false, "end the earlier tokens of the account")
 	flags.DurationVar(&o.overlap, "overlap", 0,
 		"with --replace, how long the earlier tokens stay valid (default: they end at once)")

@@ -198,6 +198,9 @@ func (e *Form) checkFix(f Fix, typed string) (is, wrong string) {
 // HalfAddress returns the missing part of a corrected address, and its first detail. The service accepts a complete
 // address or none.
 func (e *Form) HalfAddress() (why string, first Fix) {
+	if len(e.Corrections) == 0 {
+		return "", Fix{}
+	}
 	var missing []string
 	isCorrected := false
 	for _, f := range e.Fixes() {
