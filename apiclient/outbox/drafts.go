@@ -26,7 +26,7 @@ type Draft struct {
 	// Corrections has the unsent corrections, by their place in the update.
 	Corrections map[string]string    `json:"corrections,omitzero"`
 	Recorded    map[string]string    `json:"recorded,omitzero"`  // What the record showed of them when they were typed.
-	OptedOut    bool                 `json:"optedOut,omitzero"`  // The opt-out among them comes from the code.
+	ByResult    []string             `json:"byResult,omitempty"` // Those that come from the code.
 	Checked     []string             `json:"checked,omitzero"`   // The facts that were ticked, by the place of their first detail.
 	CheckedAt   map[string]time.Time `json:"checkedAt,omitzero"` // When each was ticked.
 	SavedAt     time.Time            `json:"savedAt"`

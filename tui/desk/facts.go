@@ -79,7 +79,7 @@ var factParts = []struct {
 	{
 		"contact",
 		[]string{"phone ", "  e-mail ", "  post ", "  sms "},
-		[]string{optOutKey, "optIns/email", "optIns/mail", "optIns/sms"},
+		optInKeys,
 	},
 	{"amount", []string{"", " ", " · ends "}, []string{"donationAmount", "donationInterval", "endsAt"}},
 }

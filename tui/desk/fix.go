@@ -50,6 +50,9 @@ func (f Fix) IsAmount() bool { return f.kind == apitype.AmountField }
 // optOutKey is the detail that ends all calls to a donor.
 const optOutKey = "optIns/phone"
 
+// optInKeys are the details that say how a donor may be contacted.
+var optInKeys = []string{optOutKey, "optIns/email", "optIns/mail", "optIns/sms"}
+
 // Fixes returns the details of the call on the Desk. Each has the same place and key for every call, even if it cannot
 // be corrected.
 func (e *Form) Fixes() []Fix {
@@ -150,7 +153,7 @@ func (e *Form) Correct(f Fix, is string) (wrong string) {
 		return wrong
 	}
 	e.correct(f.Key, is, f.Was)
-	e.OptedOut = e.OptedOut && f.Key != optOutKey
+	e.byHand(f.Key)
 	e.propose()
 	e.autosave()
 	return ""
@@ -158,9 +161,8 @@ func (e *Form) Correct(f Fix, is string) (wrong string) {
 
 // Uncorrect takes the correction of a detail back.
 func (e *Form) Uncorrect(f Fix) {
-	if e.leave(f.Key); f.Key == optOutKey {
-		e.OptedOut = false
-	}
+	e.leave(f.Key)
+	e.byHand(f.Key)
 	e.propose()
 	e.autosave()
 }
@@ -311,6 +313,11 @@ func (f *Entered) leave(key string) {
 	f.Corrections, f.Recorded = maps.Clone(f.Corrections), maps.Clone(f.Recorded)
 	delete(f.Corrections, key)
 	delete(f.Recorded, key)
+}
+
+// byHand notes that the agent decides about a detail, whatever the result.
+func (f *Entered) byHand(key string) {
+	f.ByResult = slices.DeleteFunc(slices.Clone(f.ByResult), func(other string) bool { return other == key })
 }
 
 // readFix returns a typed value as it is sent.

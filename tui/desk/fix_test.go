@@ -38,7 +38,7 @@ func dayAt(t *testing.T, service answers) *Day {
 	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "embedded", Now: now})
 	servicetest.Check(t, err)
 	d := New(Options{Client: client, Outbox: box, Now: now, Languages: []string{"nl"}, Results: map[apitype.CallType][]apitype.ResultChoice{
-		apitype.CallHappy: {{Code: "glad"}, {Code: "corrected", Effect: new(apitype.EffectCorrected)}, {Code: "never", Effect: new(apitype.EffectOptOut), AsksNotes: true}},
+		apitype.CallHappy: {{Code: "glad"}, {Code: "corrected", Effect: new(apitype.EffectCorrected)}, {Code: "never", Effect: new(apitype.EffectOptOut), AsksNotes: true}, {Code: "died", Effect: new(apitype.EffectNoContact)}},
 	}})
 	d.Changes.Sender = d.NewSender(outbox.SenderOptions{})
 	return d
@@ -205,6 +205,13 @@ func TestResultsOfCorrections(t *testing.T) {
 	if why := d.Form.WhyNotComplete(); why != "choose the result first" {
 		t.Errorf("got %q, want that the result is missing", why)
 	}
+	donor(d)
+	correct("post wanted", "no")
+	d.Form.SetResult("died")
+	ended := map[string]string{optOutKey: "no", "optIns/email": "no", "optIns/mail": "no", "optIns/sms": "no"}
+	servicetest.Same(t, "what a death corrects", ended, d.Form.Corrections)
+	d.Form.SetResult("never")
+	servicetest.Same(t, "what is left with an opt-out", map[string]string{optOutKey: "no", "optIns/mail": "no"}, d.Form.Corrections)
 	donor(d)
 	d.Call.Person.Pointer().OptInPhone = new(false)
 	d.Form.SetResult("never")
@@ -580,6 +587,20 @@ func TestHeldChangeSaysItsEffect(t *testing.T) {
 		work(t, d, d.CompleteCall())
 		if got := d.Changes.HeldText("u"); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: got %q, want %q", result, got, want)
+		}
+	}
+}
+
+// Without known results the card shows "/ another", and c asks for the code at once: a typed "/" is no part of it.
+func TestFirstResultCode(t *testing.T) {
+	t.Parallel()
+	d := dayAt(t, nil)
+	donor(d)
+	d.Call.Type = apitype.CallWinback
+	for typed, want := range map[string]string{"/thanked": "thanked", " moved/abroad": "moved/abroad"} {
+		d.Ask.Result(func() Answer { return Answer{} }).Typed(typed)
+		if d.Form.ResultCode != want {
+			t.Errorf("%q: got %q, want %q", typed, d.Form.ResultCode, want)
 		}
 	}
 }

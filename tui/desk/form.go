@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,22 +27,37 @@ func (e *Form) SetNotes(notes string) {
 	e.autosave()
 }
 
-// SetResult sets the result code. A code that ends all calls also corrects the opt-in to phone calls. Another code
-// undoes that.
+// SetResult sets the result code. A code that ends calls, or all contact, also corrects the opt-ins that the service
+// does not change with the result. Another code undoes that.
 func (e *Form) SetResult(code string) {
 	e.ResultCode, e.Proposed = code, false
-	row := e.result(code)
-	_, corrected := e.Corrections[optOutKey]
-	switch optIn := e.day.Call.Person.Value().OptInPhone; {
-	case !row.Has(apitype.EffectOptOut) && e.OptedOut:
-		e.leave(optOutKey)
-		e.OptedOut = false
-	case e.day.storesEffect(row) != "": // With the result, in one transaction.
-	case row.Has(apitype.EffectOptOut) && !corrected && e.day.Call.Person.Pointer() != nil && (optIn == nil || *optIn):
-		e.correct(optOutKey, "no", YesNo(optIn))
-		e.OptedOut = true
+	for _, key := range e.ByResult {
+		e.leave(key)
+	}
+	e.ByResult = nil
+	ends := e.endsOptIns(e.result(code))
+	for _, f := range e.Fixes() {
+		_, isCorrected := e.Corrections[f.Key]
+		if slices.Contains(ends, f.Key) && !isCorrected && f.Was != "no" {
+			e.correct(f.Key, "no", f.Was)
+			e.ByResult = append(e.ByResult, f.Key)
+		}
 	}
 	e.autosave()
+}
+
+// endsOptIns returns the details that a result sets to no, without those that the service sets itself.
+func (e *Form) endsOptIns(row apitype.ResultChoice) []string {
+	switch {
+	case e.day.storesEffect(row) != "", e.day.Call.Person.Pointer() == nil:
+		return nil
+	case row.Has(apitype.EffectOptOut):
+		return optInKeys[:1]
+	case row.Has(apitype.EffectNoContact):
+		return optInKeys
+	default:
+		return nil
+	}
 }
 
 // Results returns the results of the call on the Desk. Their digits stay the same while the call is on the Desk.

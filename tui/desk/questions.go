@@ -295,6 +295,9 @@ func (q *Questions) Result(then func() Answer) *Question {
 	}
 	ask.Typed = func(code string) Answer {
 		code = strings.TrimSpace(code)
+		if len(ask.Choices) == 0 { // The card shows the key "/", although the question is open already.
+			code = strings.TrimPrefix(code, "/")
+		}
 		if problem := CheckCode(code); problem != "" {
 			return Answer{Wrong: q.Say(problem)}
 		}
