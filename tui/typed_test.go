@@ -277,6 +277,9 @@ func TestRefusedCorrectionLetsTheResultGo(t *testing.T) {
 			if got.Status != apitype.CallCompleted || len(w.entries(t)) != 0 || d.app.Day.Gate.IsOffered() {
 				t.Errorf("got the call %s and %q in the outbox, want the result alone sent, and nothing offered", got.Status, w.entries(t))
 			}
+			if status := ansi.Strip(d.app.status()); strings.Contains(status, "is kept") {
+				t.Errorf("status: got %q, want nothing of a text that was dropped", status)
+			}
 		})
 	}
 }

@@ -452,8 +452,14 @@ func (c *Changes) SendAgain(id string) []Event {
 
 // Drop erases an entry: it does not reach the service.
 func (c *Changes) Drop(id string) []Event {
-	c.onDisk(func() error { return c.Outbox.Drop(id) })
+	c.drop(id)
 	return c.drain()
+}
+
+// drop also ends the notice that the text of the entry is kept.
+func (c *Changes) drop(id string) {
+	c.onDisk(func() error { return c.Outbox.Drop(id) })
+	c.over(id)
 }
 
 // DropDraft erases the draft of a call, as the agent has seen it.

@@ -94,7 +94,7 @@ func (g *gate) offerRefused(e outbox.Entry) {
 			a.text += ": " + e.LastError
 		}
 		a.does = "sends the result without it"
-		a.run = func() { g.day.Changes.onDisk(func() error { return g.Outbox.Drop(e.ID) }) }
+		a.run = func() { g.day.Changes.drop(e.ID) }
 	}
 	g.offer(a)
 }
