@@ -14,18 +14,22 @@ type nationalLength struct {
 	least, most int
 }
 
-// nationalLengths has the lengths of national numbers by country, for those that are read without a plus sign.
+// nationalLengths has the lengths of national numbers by country, for those that are read without a plus sign. A country
+// without a length for all others has no other numbers.
 var nationalLengths = sync.OnceValue(func() map[string][]nationalLength {
 	return map[string][]nationalLength{
-		"AT": {{"", 7, 13}},
-		"BE": {{"4", 8, 9}, {"", 8, 8}},
+		"AT": {
+			{"650", 10, 13}, {"660", 10, 13}, {"664", 10, 13}, {"676", 10, 13}, {"677", 10, 13}, {"680", 10, 13},
+			{"681", 10, 13}, {"688", 10, 13}, {"699", 10, 13}, {"", 7, 13},
+		},
+		"BE": {{"42", 8, 8}, {"43", 8, 8}, {"4", 9, 9}, {"", 8, 8}}, // 04 is Liège, and the mobile networks.
 		"CH": {{"", 9, 9}},
 		"DE": {{"15", 10, 11}, {"16", 10, 11}, {"17", 10, 11}, {"", 6, 11}},
 		"ES": {{"", 9, 9}},
 		"FR": {{"", 9, 9}},
 		"GB": {{"1", 9, 10}, {"8", 9, 10}, {"", 10, 10}},
-		"IT": {{"0", 6, 11}, {"3", 9, 10}, {"", 6, 11}},
-		"LU": {{"", 6, 9}},
+		"IT": {{"0", 6, 11}, {"3", 9, 10}}, // The zero of a town is part of the number.
+		"LU": {{"6", 9, 9}, {"", 6, 9}},
 		"NL": {{"97", 9, 11}, {"", 9, 9}},
 	}
 })
@@ -39,6 +43,18 @@ func DialledCountries() []string {
 	slices.Sort(all)
 	return all
 }
+
+// longestLocal returns the most digits of a number without an area code, for countries whose numbers differ in length.
+// Such a number cannot be told from one whose zero a spreadsheet dropped. It returns 0 for other countries.
+func longestLocal(country string) int {
+	if country == "AT" || country == "DE" {
+		return 8
+	}
+	return 0
+}
+
+// errNoNumber refuses letters and signs that no number has.
+var errNoNumber = errors.New("must be a phone number, of digits")
 
 // Dialled returns a number as it is dialled in a country in E.164. A number that begins with + or 00 is that of any
 // country. Any other one must have a length that the country's numbers have.
@@ -55,39 +71,52 @@ func Dialled(typed, country string) (string, error) {
 			strings.Join(DialledCountries(), ", "),
 		)
 	}
+	if strings.Trim(strings.TrimPrefix(number, "+"), "0123456789") != "" {
+		return "", errNoNumber
+	}
+	digits := digitsOf(typed)
+	isLocal := len(digits) <= longestLocal(country) && !strings.HasPrefix(digits, trunkOf(country))
+	if isLocal && len(digits) > 0 {
+		return "", fmt.Errorf("has no area code; a number of %s begins with %s or +", country, trunkOf(country))
+	}
 	of, national, isOfForm := splitPhone(number)
 	if !isOfForm || !of.has(country) {
-		return "", lengthError(len(digitsOf(typed)), country, lengths)
+		return "", lengthError(len(digits), country, lengths[len(lengths)-1])
 	}
 	for _, length := range lengths {
 		if !strings.HasPrefix(national, length.prefix) {
 			continue
 		}
 		if len(national) < length.least || len(national) > length.most {
-			return "", lengthError(len(national), country, []nationalLength{length})
+			return "", lengthError(len(national), country, length)
 		}
 		return number, nil
 	}
-	return number, nil
+	return "", fmt.Errorf("begins as no number of %s; with + and its country's code it is taken as it is", country)
 }
 
-var errNoNumber = errors.New("must be a phone number, of digits")
+// trunkOf returns the digit that national numbers of a country are dialled with, or an empty text.
+func trunkOf(country string) string {
+	for _, c := range phoneCountries {
+		if c.has(country) {
+			return c.trunk
+		}
+	}
+	return ""
+}
 
 // lengthError returns the error of a number of an impossible length, of that many digits.
-func lengthError(n int, country string, lengths []nationalLength) error {
+func lengthError(n int, country string, length nationalLength) error {
 	if n == 0 {
 		return errNoNumber
 	}
-	length := lengths[len(lengths)-1]
 	want := fmt.Sprint(length.least)
 	if length.most > length.least {
 		want += " to " + fmt.Sprint(length.most)
 	}
 	without := ""
-	for _, c := range phoneCountries {
-		if c.has(country) && c.trunk != "" {
-			without = " after the " + c.trunk
-		}
+	if trunk := trunkOf(country); trunk != "" {
+		without = " after the " + trunk
 	}
 	return fmt.Errorf("has %d digits%s, and a number of %s has %s", n, without, country, want)
 }
