@@ -45,6 +45,8 @@ func TestReadRows(t *testing.T) {
 		{"latin9, which has œ and €", bulk.Format{Encoding: "ISO-8859-15"}, "a\n\xbd\xa4\n", "2:œ€"},
 		{"utf-16 without a mark, by name", bulk.Format{Name: "x.csv", Encoding: "utf-16"}, "a\x00\n\x00\xeb\x00\n\x00", "2:ë"},
 		{"utf-16 without a mark, big end first", bulk.Format{Name: "x.csv", Encoding: "utf-16be"}, "\x00a\x00\n\x00\xeb\x00\n", "2:ë"},
+		{"utf-16 of the other end", bulk.Format{Name: "x.csv", Encoding: "utf-16"}, "\x00a\x00b\x00c\x00d\x00\n", "fault: the file is UTF-16 without a mark"},
+		{"utf-16 as an encoding of bytes", bulk.Format{Name: "x.csv", Encoding: "cp1252"}, "a\x00b\x00c\x00d\x00\n\x00", "fault: the file is UTF-16 without a mark"},
 		{"utf-16 without a mark and a name", bulk.Format{Name: "x.csv"}, "a\x00b\x00c\x00d\x00\n\x00", "fault: the file is UTF-16 without a mark"},
 		{"the delimiter for Excel", bulk.Format{Name: "x.csv"}, "sep=;\r\na;b,c\r\n1;2\r\n", "3:1|2"},
 		{"the delimiter for Excel in quotes", bulk.Format{}, "\"sep=|\"\na|b\n1|2\n", "3:1|2"},

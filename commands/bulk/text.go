@@ -33,10 +33,10 @@ func newTextReader(in io.Reader, name string) (io.Reader, error) {
 	marked := bytes.HasPrefix(mark, []byte{0xff, 0xfe}) || bytes.HasPrefix(mark, []byte{0xfe, 0xff})
 	d := &decoder{line: 1}
 	switch name = strings.ToLower(name); {
-	case name == "" && !marked && looksLikeUTF16(text):
+	case !marked && isOtherUTF16(text, name):
 		return nil, &Fault{
 			Message: "the file is UTF-16 without a mark",
-			Hint:    "--encoding utf-16 reads it, or utf-16be if its first byte is zero",
+			Hint:    "--encoding " + looksLikeUTF16(text) + " reads it",
 		}
 	case name == "utf-16" || name == "utf-16le" || name == "" && marked: // Without a mark as Windows writes it.
 		d.encoding, d.Transformer = "utf-16", unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()
@@ -59,12 +59,18 @@ func newTextReader(in io.Reader, name string) (io.Reader, error) {
 	return transform.NewReader(text, d), nil
 }
 
-// looksLikeUTF16 reports whether every second byte of the beginning of a text is zero, first or second.
-func looksLikeUTF16(text *bufio.Reader) bool {
+// isOtherUTF16 reports whether a text looks like UTF-16, and the stated encoding is another one.
+func isOtherUTF16(text *bufio.Reader, stated string) bool {
+	found := looksLikeUTF16(text)
+	return found != "" && found != stated && !(found == "utf-16" && stated == "utf-16le")
+}
+
+// looksLikeUTF16 returns the encoding of a text of which every second byte is zero at its beginning, or an empty text.
+func looksLikeUTF16(text *bufio.Reader) string {
 	const pairs = 4
 	begin, _ := text.Peek(2 * pairs) // What is shorter is not a file of rows.
 	if len(begin) < 2*pairs {
-		return false
+		return ""
 	}
 	var zeros [2]int
 	for i, b := range begin {
@@ -72,7 +78,14 @@ func looksLikeUTF16(text *bufio.Reader) bool {
 			zeros[i%2]++
 		}
 	}
-	return zeros == [2]int{pairs, 0} || zeros == [2]int{0, pairs}
+	switch zeros {
+	case [2]int{pairs, 0}:
+		return "utf-16be"
+	case [2]int{0, pairs}:
+		return "utf-16"
+	default:
+		return ""
+	}
 }
 
 // Transform returns the decoded text. Its error names the line that cannot be decoded.
