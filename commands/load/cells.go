@@ -138,9 +138,27 @@ func cellAmount(text, decimal, country string) (string, error) {
 		return "", errThousands
 	}
 	if err != nil {
+		if err := otherSign(text, sign); err != nil {
+			return "", err
+		}
 		return text, nil
 	}
 	return amount.String(), nil
+}
+
+// otherSign returns an error that names the decimal sign of the file, if a text is an amount with the other one.
+func otherSign(text string, sign byte) error {
+	other := map[byte]byte{',': '.', '.': ','}[sign]
+	if other == 0 {
+		return nil
+	}
+	if _, err := apitype.ParseTypedAmount(text, other); err != nil {
+		return nil
+	}
+	return fmt.Errorf(
+		"has the decimal sign %q, and the file has %q; state the other one as decimal in the file of --mapping",
+		string(other), string(sign),
+	)
 }
 
 // decimalPoint writes a number with a point before its decimals. It returns a number of another form unchanged.

@@ -104,6 +104,7 @@ func TestAmountsOfCells(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ text, country, want string }{
 		{"12,50", "NL", "12.5"}, {"1.250,00", "NL", "1250"}, {"1.250", "NL", ""}, {"1,250", "NL", ""}, {"12,505", "NL", ""}, {"1.250", "US", ""}, {"2.500", "DE", ""}, {"1,250", "US", ""}, {"1.250", "", ""}, {"12.50", "", "12.5"}, {"€ 30", "NL", "30"}, {"much", "NL", "much"},
+		{"1,234.50", "NL", ""}, {"1.234,50", "GB", ""}, {"1,234.50", "GB", "1234.5"}, {"1.234,50", "", "1234.5"}, {"1 234,50", "FR", "1234.5"},
 	} {
 		got, err := cellAmount(test.text, "", test.country)
 		if got != test.want || (err != nil) != (test.want == "") {
