@@ -90,9 +90,14 @@ optIns.phone = { Yes = false, "" = true }
 			"header-with-comma.csv", "[columns]\n\"Name, last\" = \"name.lastName\"\n\"Vor=name\" = \"name.firstName\"\n", "", 0,
 			[]string{`"firstName":"An","lastName":"Jansen"`},
 		},
-		"one wrong row":         {"one-wrong-row.csv", "", "--country NL", 2, []string{`line 3: dateOfBirth (column 2)`, "--skip-wrong"}},
-		"UTF-16 without a mark": {"utf16-nobom.csv", "", "", 2, []string{"is UTF-16 without a mark", "--encoding utf-16"}},
-		"UTF-16 by name":        {"utf16-nobom.csv", `encoding = "utf-16"`, "", 0, []string{`"firstName":"Zoë","lastName":"Brouwer"`}},
+		"heads with a comma and = by flags": {"a,b;c=d\nJansen;An\n", "", "--map a,b=name.lastName,c=d=name.firstName", 0, []string{
+			`"firstName":"An","lastName":"Jansen"`,
+		}},
+		"a default with a comma":   {"email\na@example.org\n", "", "--default name.firstName=Jan,Piet,language=nl", 0, []string{`"firstName":"Jan,Piet"`, `"language":"nl"`}},
+		"UTF-16 of the other name": {"utf16-nobom.csv", "", "--encoding utf-16be", 2, []string{"hint: --encoding utf-16 reads it"}},
+		"one wrong row":            {"one-wrong-row.csv", "", "--country NL", 2, []string{`line 3: dateOfBirth (column 2)`, "--skip-wrong"}},
+		"UTF-16 without a mark":    {"utf16-nobom.csv", "", "", 2, []string{"is UTF-16 without a mark", "--encoding utf-16"}},
+		"UTF-16 by name":           {"utf16-nobom.csv", `encoding = "utf-16"`, "", 0, []string{`"firstName":"Zoë","lastName":"Brouwer"`}},
 		"Raiser's Edge with a year": {
 			"raisersedge.csv", "encoding = \"windows-1252\"\ncountry = \"NL\"\n[columns]\nCnBio_First_Name = \"name.firstName\"\n" +
 				"CnBio_Birth_date = \"dateOfBirth\"\nCnAdrPrf_ContryLongDscription = \"address.country\"\nCnPh_1_01_Phone_number = \"phoneNumber\"\n\"*\" = \"ignore\"\n", "", 2,

@@ -81,13 +81,13 @@ func (f *rowFlags) register(cmd *cobra.Command, fields []change.Field) {
 		"",
 		"encoding of the file: "+strings.Join(bulk.Encodings, ", ")+" (default: utf-8, or its mark)",
 	)
-	flags.StringSliceVar(
+	flags.StringArrayVar(
 		&f.mapped,
 		"map",
 		nil,
 		"names of columns as fields: 'Voornaam=name.firstName', - for none (repeatable)",
 	)
-	flags.StringSliceVar(&f.defaults, "default", nil, "value for a field that the file lacks: field=value (repeatable)")
+	flags.StringArrayVar(&f.defaults, "default", nil, "value for a field that the file lacks: field=value (repeatable)")
 	flags.StringArrayVar(&f.values, "value", nil, "translate a value: 'gender:V=female' (repeatable)")
 	flags.StringVar(&f.country, "country", "", "country whose phones, days, amounts and words are read, such as NL")
 	flags.StringVar(&f.dates, "dates", "", "order of dates in the file: dmy, mdy or ymd (default: as the column shows)")
@@ -164,10 +164,15 @@ func (f *rowFlags) reader(s *cli.Session, shape Rows) (*rowReader, error) {
 	if err := r.checkMapping("--mapping " + f.mapping); err != nil {
 		return nil, err
 	}
-	if err := r.addNames(f.mapped); err != nil {
+	isNextName := func(before, _ string) bool { return strings.Contains(before, "=") }
+	if err := r.addNames(separated(f.mapped, isNextName)); err != nil {
 		return nil, err
 	}
-	if err := r.addDefaults(f.defaults); err != nil {
+	isNextDefault := func(_, piece string) bool {
+		name, _, hasValue := strings.Cut(piece, "=")
+		return hasValue && r.columnOf(name).creates
+	}
+	if err := r.addDefaults(separated(f.defaults, isNextDefault)); err != nil {
 		return nil, err
 	}
 	return r, r.addValues(f.values)
@@ -199,10 +204,31 @@ func (r *rowReader) checkMapping(where string) error {
 	return nil
 }
 
+// separated returns the settings of a flag that takes several with commas between them. A comma stays part of a
+// setting unless the piece after it is the next one.
+func separated(texts []string, isNext func(before, piece string) bool) (all []string) {
+	for _, text := range texts {
+		pieces := strings.Split(text, ",")
+		setting := pieces[0]
+		for _, piece := range pieces[1:] {
+			if isNext(setting, piece) {
+				all = append(all, setting)
+				setting = piece
+				continue
+			}
+			setting += "," + piece
+		}
+		all = append(all, setting)
+	}
+	return all
+}
+
 // addNames reads --map.
 func (r *rowReader) addNames(mapped []string) error {
 	for _, text := range mapped {
-		column, field, ok := strings.Cut(text, "=")
+		at := strings.LastIndexByte(text, '=') // The name of a column may have one, a field has none.
+		ok := at >= 0
+		column, field := text[:max(at, 0)], text[at+1:]
 		if field = asIgnored(field); !ok || column == "" && field != ignored {
 			return cli.UsageError("--map " + cli.Quote(text) + " is not COLUMN=FIELD")
 		}
