@@ -75,8 +75,8 @@ func TestApplyMatch(t *testing.T) {
 	if !strings.Contains(out, anna) || !strings.Contains(out, carl) || strings.Contains(out, bert) || f.member(anna, "language") != "nl" {
 		t.Errorf("plan: got %s, want the changes of two records, and nothing sent", out)
 	}
-	if _, errs, code := f.apply(file, "--match", "email,phone", "--empty", "keep", "--yes"); code != 9 {
-		t.Errorf("got exit code %d and %s, want 9 for the rows that are left out", code, errs)
+	if _, errs, code := f.apply(file, "--match", "email,phone", "--empty", "keep", "--yes"); code != 9 || strings.Contains(errs, "not sent") {
+		t.Errorf("got exit code %d and %s, want 9 for the rows that are left out, and the others sent", code, errs)
 	}
 	for id, want := range map[string]string{anna: "de", bert: "nl", carl: "de"} {
 		if got := f.member(id, "language"); got != want {

@@ -79,6 +79,9 @@ func (r *rowRun) show() error {
 	if err != nil {
 		return err
 	}
+	if !r.planOnly && !r.dryRun { // They are sent next.
+		return nil
+	}
 	where := ""
 	if service != "" {
 		where = " to " + service
