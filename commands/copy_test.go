@@ -99,13 +99,18 @@ func TestQueryOnlyReads(t *testing.T) {
 		"\ufeffDELETE FROM persons", "SELECT [;]; DELETE FROM persons --]", "/*/ SELECT 1; */ DELETE FROM persons --*/",
 		"WITH x AS (SELECT 1) UPDATE sqlite_dbpage SET data = zeroblob(4096)", "SELECT * FROM pragma_query_only(0)",
 		"WITH x AS (SELECT 1) DELETE FROM persons RETURNING uuid", "SELECT * FROM pragma_optimize",
+		"VACUUM", "EXPLAIN QUERY PLAN SELECT 1", "ANALYZE", "REINDEX", "DETACH main", "SAVEPOINT a", "COMMIT", "SELECT 1;;SELECT 2", "SELECT 1; nonsense",
+		"SELECT Load_Extension('x', 'y')", "SELECT fts3_tokenizer('a', x'00')", "SELECT * FROM (DELETE FROM persons RETURNING uuid)",
+		"CREATE TEMP TABLE t AS SELECT * FROM persons", "CREATE VIEW v AS SELECT 1", "PRAGMA writable_schema = 1", "SELECT 1 INTO x", "SELECT zeroblob(100000000)",
+		"INSERT INTO marks SELECT 1,2,3,4,5 RETURNING *", "SELECT readfile('/etc/passwd')", "SELECT edit('x')", "ATTACH ':memory:' AS \"main;SELECT 1\"",
 	} {
 		out, errs, code := l.run(t, "query", query, "--offline")
 		if code != 2 || out != "" || len(errs) < 20 {
 			t.Errorf("%q: got exit code %d, %q and %q, want 2 with a sentence", query, code, out, errs)
 		}
 	}
-	for _, query := range []string{"SELECT ';'", "SELECT 1; -- end", "/* a */ SELECT 1", "WITH x AS (SELECT 1) SELECT * FROM x;"} {
+	for _, query := range []string{"SELECT ';'", "SELECT 1; -- end", "/* a */ SELECT 1", "WITH x AS (SELECT 1) SELECT * FROM x;", "VALUES (1), (2)",
+		"SELECT 1 UNION SELECT 2; ; /* end", "SELECT (SELECT max(uuid) FROM calls)", "SELECT count(*) FROM json_each('[1,2]')", "SELECT DISTINCT status FROM calls -- ; DELETE"} {
 		l.must(t, "query", query, "--offline")
 	}
 	after, err := os.ReadFile(l.copyFile(t))

@@ -38,7 +38,7 @@ func Query(s *cli.Session) *cobra.Command {
 
 func runQuery(s *cli.Session, cmd *cobra.Command, query string, offline bool) error {
 	ctx := cmd.Context()
-	if err := localcopy.Check(ctx, query); err != nil {
+	if err := localcopy.Check(query); err != nil {
 		return aboutQuery(err)
 	}
 	options, err := s.Output() // What cannot be printed is refused before anything is read.
