@@ -94,6 +94,9 @@ var verbsFor = map[string]string{
 	"dial":     "attempt",
 	"cancel":   "action drop",
 	"stop":     "action",
+	"activate": "action",
+	"fulfill":  "action",
+	"drop":     "action",
 	"pause":    "action",
 	"next":     "take",
 	"return":   "release",
@@ -142,6 +145,8 @@ var CommandsFor = map[string]string{
 	"donors":    "person list",
 	"desk":      "tui",
 	"ui":        "tui",
+
+	"use-context": "profile use NAME",
 }
 
 // flagsFor are flags of other tools, and those here.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -62,13 +63,24 @@ func (s *Session) Targets(ctx context.Context, args []string, allowEmpty bool) (
 	}
 	ids := make([]apitype.UUID, len(args))
 	for i, arg := range args {
-		id, err := ParseID(arg)
+		id, err := s.parseTarget(arg)
 		if err != nil {
 			return nil, err
 		}
 		ids[i] = id
 	}
 	return ids, nil
+}
+
+// parseTarget reads an identifier. If a name stands instead of a person's, the error says how to find it.
+func (s *Session) parseTarget(text string) (apitype.UUID, error) {
+	id, err := ParseID(text)
+	isPerson := len(s.Args) > 0 && strings.TrimSuffix(s.Args[0], "s") == "person"
+	isName := !strings.ContainsAny(text, "0123456789")
+	if err != nil && isPerson && isName {
+		err = WithHint(err, "find the UUID: fundesk person list --search NAME -o id")
+	}
+	return id, err
 }
 
 // RefusedInput returns the usage error of input that cannot be used.
