@@ -105,6 +105,37 @@ func TestUndoFollowsTheKeys(t *testing.T) {
 	}
 }
 
+// An undo never splits a key: of an attempt a moment before the burst, it does not take the reason alone.
+func TestUndoKeepsAnAttemptAndItsReasonTogether(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
+	box := boxAt(t, time.Now)
+	d := New(Options{Client: new(apiclient.Client), Outbox: box, Now: func() time.Time { return now }})
+	var events []Event
+	for _, call := range []apitype.UUID{callID(1), callID(2)} {
+		attempt := d.Changes.Attempt(call, "not reached, busy: Anna Jansen")
+		attempt.group = new(changeGroup)
+		events = append(events, d.Changes.Submit(attempt)...)
+		now = now.Add(2 * time.Millisecond)
+		reason := d.Changes.Attempt(call, "reason of the attempt: Anna Jansen")
+		reason.isExtra, reason.group = true, attempt.group
+		events = append(events, d.Changes.Submit(reason)...)
+		now = now.Add(2*time.Second - 3*time.Millisecond) // The first attempt is no burst with the second reason.
+	}
+	for len(events) > 0 {
+		if job, isJob := events[0].(Job); isJob {
+			events = append(events, d.Receive(job(t.Context()))...)
+		}
+		events = events[1:]
+	}
+	d.Undo()
+	d.Changes.Written()
+	entries, _, err := box.List()
+	if err != nil || len(entries) != 2 || entries[0].UUID != callID(1) || entries[1].UUID != callID(1) {
+		t.Errorf("got %v, %v, want the first attempt with its reason", entries, err)
+	}
+}
+
 // If the outcome of a lost answer stays unknown, the Desk reports it and says where the change is. It does not mention
 // a change that will be looked up again.
 func TestWhatCannotBeToldIsSaid(t *testing.T) {

@@ -66,9 +66,17 @@ func (c *Changes) undoSaved(isSaved bool) {
 }
 
 func (c *Changes) undo() {
-	last := c.Held[len(c.Held)-1].Until
-	burst := slices.DeleteFunc(slices.Clone(c.Held), func(h Held) bool { return last.Sub(h.Until) > burstTime })
-	c.Held = c.Held[:len(c.Held)-len(burst)]
+	last := c.Held[len(c.Held)-1]
+	held := c.Held
+	var burst []Held
+	c.Held = nil
+	for _, h := range held {
+		if h.isWith(last, held) {
+			burst = append(burst, h)
+		} else {
+			c.Held = append(c.Held, h)
+		}
+	}
 	asked := c.undoAsked
 	for i, h := range slices.Backward(burst) {
 		n := 0
@@ -80,6 +88,16 @@ func (c *Changes) undo() {
 			return Result{"change taken back", func() { c.day.onRecalled(r) }}
 		})
 	}
+}
+
+// isWith reports whether an undo of the last change takes h back, too. A change goes with the first one of its group,
+// so that no attempt loses its reason alone.
+func (h Held) isWith(last Held, held []Held) bool {
+	if h.group == nil {
+		return last.Until.Sub(h.Until) <= burstTime
+	}
+	first := slices.IndexFunc(held, func(other Held) bool { return other.group == h.group })
+	return h.group == last.group || last.Until.Sub(held[first].Until) <= burstTime
 }
 
 // recall takes a held change back. Its draft is on disk before the change leaves the
