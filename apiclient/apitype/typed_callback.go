@@ -76,8 +76,8 @@ func (p CallbackPlace) read(words []string, n int, typed string) (Callback, erro
 		return Callback{}, &AmbiguousCallback{all, []Callback{other, is}}
 	}
 	for from := n; from < len(words); from++ {
-		if other, isTime := p.timeAt(words, from); isTime && !other.At.Equal(is.At) {
-			return Callback{}, &AmbiguousCallback{all, []Callback{is, {other, reason}}}
+		if other, to := p.timeAt(words, from); to > 0 && !other.At.Equal(is.At) {
+			return Callback{}, &AmbiguousCallback{all, []Callback{is, {other, reasonOf(words[to:])}}}
 		}
 	}
 	return is, nil
@@ -88,14 +88,15 @@ func reasonOf(words []string) string { return strings.TrimLeft(strings.Join(word
 // shortDay is the length of words such as so, do and di, which are days and other words.
 const shortDay = 2
 
-// mayBeTime reports whether a word within a reason may begin a time.
-func mayBeTime(word string) bool {
-	return len([]rune(word)) > shortDay || strings.ContainsFunc(word, unicode.IsDigit)
+// mayBeTime reports whether a word within a reason may begin a time. A short word is a day before a number: di 11u.
+func mayBeTime(words []string, at int) bool {
+	hasDigit := func(word string) bool { return strings.ContainsFunc(word, unicode.IsDigit) }
+	return len([]rune(words[at])) > shortDay || hasDigit(words[at]) || at+1 < len(words) && hasDigit(words[at+1])
 }
 
 // shorter returns the callback without the last word of its time, if that word may also begin the reason.
 func (p CallbackPlace) shorter(words []string, n int) (Callback, bool) {
-	if n < 2 || mayBeTime(words[n-1]) {
+	if n < 2 || mayBeTime(words[:n], n-1) {
 		return Callback{}, false
 	}
 	typed := strings.Join(words[:n-1], " ")
@@ -106,16 +107,16 @@ func (p CallbackPlace) shorter(words []string, n int) (Callback, bool) {
 // longestTime is the highest number of words in which another time is looked for.
 const longestTime = 4
 
-// timeAt returns a time that begins at a word of the reason.
-func (p CallbackPlace) timeAt(words []string, from int) (TimeReading, bool) {
+// timeAt returns a time that begins at a word of the reason, and the place of the word behind it. Zero means none.
+func (p CallbackPlace) timeAt(words []string, from int) (is TimeReading, to int) {
 	const marks = ",;:.-–"
-	if !mayBeTime(strings.Trim(words[from], marks)) {
-		return TimeReading{}, false
+	if strings.Trim(words[from], marks) == "" || !mayBeTime(words, from) {
+		return TimeReading{}, 0
 	}
 	for to := min(len(words), from+longestTime); to > from; to-- {
 		if readings := p.readings(strings.Trim(strings.Join(words[from:to], " "), marks)); len(readings) > 0 {
-			return readings[0], true
+			return readings[0], to
 		}
 	}
-	return TimeReading{}, false
+	return TimeReading{}, 0
 }

@@ -34,6 +34,10 @@ tomorrow back from holiday      | 26 10:00 | back from holiday
 18:00 or tomorrow 10:00         | asked    |
 18:00 not before 17:30          | asked    |
 9.10 after work                 | asked    |
+thu 1830 after dinner           | 26 18:30 | after dinner
+tussen 18 en 19 uur, na het eten | 25 18:00 | na het eten
+do 3-12 14u opa jarig           | 12-03 14:00 | opa jarig
+18:00 room 1830                 | asked    |
 ask her husband                 | refused  |
 25:00 after dinner              | refused  |
 today 9:00 after dinner         | refused  |
@@ -50,6 +54,23 @@ today 9:00 after dinner         | refused  |
 		}
 		if read != want || err == nil && got.Reason != reason {
 			t.Errorf("%q: got %s %q, %v, want %s %q", text, read, got.Reason, err, want, reason)
+		}
+	}
+}
+
+// Of two times in one text, each is offered with the rest of the text as its reason.
+func TestParseCallbackOfTwoTimes(t *testing.T) {
+	t.Parallel()
+	zone := time.UTC
+	place := CallbackPlace{Now: time.Date(2026, 11, 25, 15, 30, 0, 0, zone), Zone: zone}
+	_, err := ParseCallback("ma 10u of di 11u bij oma", place)
+	asked, isAsked := errors.AsType[*AmbiguousCallback](err)
+	if !isAsked || len(asked.Callbacks) != 2 {
+		t.Fatalf("got %v, want two callbacks", err)
+	}
+	for i, want := range []string{"30 10:00 of di 11u bij oma", "01 11:00 bij oma"} {
+		if c := asked.Callbacks[i]; c.At.Format("02 15:04 ")+c.Reason != want {
+			t.Errorf("got %s %q, want %s", c.At, c.Reason, want)
 		}
 	}
 }
@@ -73,10 +94,17 @@ func TestParseCallbackWithinHours(t *testing.T) {
 			t.Errorf("%q: got %v, %v, want %s", text, got.At, err, want)
 		}
 	}
-	_, err = ParseCallback("half past 8", place)
-	ambiguous, isAsked := errors.AsType[*AmbiguousCallback](err)
-	if !isAsked || ambiguous.Callbacks[0].At.In(zone).Hour() != 20 {
-		t.Errorf("half past 8: got %v, want 20:30 first", err)
+	for text, want := range map[string]string{
+		"half past 8":    "27 20:30",
+		"7":              "27 19:00",
+		"8:15":           "27 20:15",
+		"Montag gegen 7": "30 19:00",
+	} {
+		_, err = ParseCallback(text, place)
+		asked, isAsked := errors.AsType[*AmbiguousCallback](err)
+		if !isAsked || asked.Callbacks[0].At.In(zone).Format("02 15:04") != want {
+			t.Errorf("%q: got %v, want %s first of two", text, err, want)
+		}
 	}
 }
 

@@ -9,10 +9,12 @@ import (
 
 // readDate reads "24-12", "24.12.2026", "2026-12-24", "24 december" or "december 24th".
 func (t typedTime) readDate(tokens []string, then func(typedTime, int)) {
-	if t.hasDay() || t.next {
+	isOfWeekday := t.weekday >= 0 && t.date == nil && t.place.ahead // "thu 25 june"
+	if t.next || t.nextWeek || t.hasDay() && !isOfWeekday {
 		return
 	}
 	w, first := words(), tokens[0]
+	t.readDayOfMonth(tokens, then)
 	if len(tokens) > 1 {
 		day, month, n := first, w.months[tokens[1]], 2
 		if m := w.months[first]; m > 0 {
@@ -34,6 +36,34 @@ func (t typedTime) readDate(tokens []string, then func(typedTime, int)) {
 		}
 	}
 	t.readNumericDate(first, then)
+}
+
+// readDayOfMonth reads "25th" or "25." as the next day with that number.
+func (t typedTime) readDayOfMonth(tokens []string, then func(typedTime, int)) {
+	number, isPoint := strings.CutSuffix(tokens[0], ".")
+	day, err := strconv.Atoi(number)
+	n := 1
+	if !isPoint {
+		n = 2
+	}
+	if err != nil || !t.place.ahead || day < 1 || !isPoint && (len(tokens) == 1 || !isOrdinal(tokens[1])) {
+		return
+	}
+	today := midnight(t.place.now)
+	for months := range 3 { // Two months in a row never lack a day.
+		date := time.Date(today.Year(), today.Month()+time.Month(months), day, 0, 0, 0, 0, today.Location())
+		if date.Day() == day && !date.Before(today) {
+			t.onDate(date, n, then)
+			return
+		}
+	}
+}
+
+// onDate names a date, unless it is not the weekday that was named.
+func (t typedTime) onDate(date time.Time, tokens int, then func(typedTime, int)) {
+	if t.weekday < 0 || int(date.Weekday()) == t.weekday {
+		then(t.on(date), tokens)
+	}
 }
 
 func isOrdinal(token string) bool {
@@ -72,7 +102,8 @@ func (t typedTime) readNumericDate(token string, then func(typedTime, int)) {
 	case len(numbers) != 2 || len(parts[0]) > 2 || len(parts[1]) > 2:
 		return
 	}
-	if separator == "." && len(numbers) == 2 && !strings.HasSuffix(token, ".") {
+	isBare := len(numbers) == 2 && !strings.HasSuffix(token, ".")
+	if _, _, isRange := hoursBetween(token); isBare && separator == "." || isRange && t.place.ahead {
 		t.as = "date"
 	}
 	t.setDate(year, numbers[1], numbers[0], 1, then)
@@ -93,7 +124,7 @@ func (t typedTime) setDate(year, month, day, tokens int, then func(typedTime, in
 		exists := int(date.Month()) == month && date.Day() == day
 		switch {
 		case !isNear && exists, exists && (date.Equal(today) || date.After(today) == t.place.ahead):
-			then(t.on(date), tokens)
+			t.onDate(date, tokens, then)
 			return
 		case !isNear:
 			return
@@ -118,6 +149,14 @@ func (t typedTime) readClock(tokens []string, then func(typedTime, int)) {
 		return
 	}
 	t.readSpoken(tokens, then)
+	if first, _, isRange := hoursBetween(tokens[0]); isRange && t.place.ahead {
+		t.as = "time"
+		tokens = append([]string{first}, tokens[1:]...)
+	}
+	if words().between[tokens[0]] {
+		t.readBetween(tokens[1:], then)
+		return
+	}
 	isWord := words().hours[tokens[0]] > 0
 	if isWord && !asked && (len(tokens) == 1 || !words().clock[tokens[1]]) {
 		return
@@ -125,7 +164,7 @@ func (t typedTime) readClock(tokens []string, then func(typedTime, int)) {
 	if isWord {
 		tokens = append([]string{strconv.Itoa(words().hours[tokens[0]])}, tokens[1:]...)
 	}
-	hours, minutes, hasMinutes := strings.Cut(strings.Replace(tokens[0], ".", ":", 1), ":")
+	hours, minutes, hasMinutes := t.clockParts(tokens[0])
 	hour, err := strconv.Atoi(hours)
 	if err != nil || len(hours) > 2 || hour > 23 || hasMinutes && len(minutes) != 2 ||
 		strings.Trim(tokens[0], "0123456789:.") != "" {
@@ -148,6 +187,51 @@ func (t typedTime) readClock(tokens []string, then func(typedTime, int)) {
 		}
 		then(t, 1)
 	}
+}
+
+// clockParts splits "18:30", "18.30", and the "1830" of a time ahead. A year is none: 24 dec 2026.
+func (t typedTime) clockParts(token string) (hours, minutes string, hasMinutes bool) {
+	number, err := strconv.Atoi(token)
+	isYear := number == t.place.now.Year() || number == t.place.now.Year()+1
+	if err == nil && len(token) == 4 && t.place.ahead && !isYear {
+		return token[:2], token[2:], true
+	}
+	return strings.Cut(strings.Replace(token, ".", ":", 1), ":")
+}
+
+// hoursBetween splits "18-19" or "18:00-19:00", which may also be a date.
+func hoursBetween(token string) (first, last string, ok bool) {
+	first, last, ok = strings.Cut(token, "-")
+	from, err := strconv.Atoi(strings.Replace(first, ":", "", 1))
+	to, errTo := strconv.Atoi(strings.Replace(last, ":", "", 1))
+	isClock := strings.Contains(first, ":")
+	most := 23
+	if isClock {
+		most = 2359
+	}
+	ok = ok && err == nil && errTo == nil && isClock == strings.Contains(last, ":") && from < to && to <= most
+	return first, last, ok
+}
+
+// readBetween reads "6 and 7" behind "between" as the first of the two.
+func (t typedTime) readBetween(tokens []string, then func(typedTime, int)) {
+	and := slices.IndexFunc(tokens, func(token string) bool { return words().and[token] })
+	isWhole := and >= 1 && and+1 < len(tokens)
+	if !isWhole || !t.place.ahead {
+		return
+	}
+	t.wantsTime = true
+	var starts []typedTime
+	t.readClock(tokens[:and], func(start typedTime, n int) {
+		if n == and {
+			starts = append(starts, start)
+		}
+	})
+	t.readClock(tokens[and+1:], func(_ typedTime, n int) {
+		for _, start := range starts {
+			then(start, 1+and+1+n)
+		}
+	})
 }
 
 // readSuffix reads the word after an hour. It returns false for any other word.
@@ -187,6 +271,7 @@ func (t typedTime) readSpoken(tokens []string, then func(typedTime, int)) {
 			t.readSpokenHour(tokens, place, minutes, then)
 		}
 	}
+	t.readMinutes(tokens, then)
 	second := ""
 	if len(tokens) > 1 {
 		second = tokens[1]
@@ -196,12 +281,44 @@ func (t typedTime) readSpoken(tokens []string, then func(typedTime, int)) {
 		at(2, 15)
 	case w.quarter[first] && w.to[second]:
 		at(2, -15)
+	case first == "dreiviertel":
+		at(1, -15)
 	case first == "halb":
 		at(1, -30)
 	case first == "half" && second == "past":
 		at(2, 30)
 	case first == "half":
 		at(1, -30, 30)
+	}
+}
+
+// readMinutes reads "10 past 7", "vijf voor half 8" and "fünf nach halb acht".
+func (t typedTime) readMinutes(tokens []string, then func(typedTime, int)) {
+	w := words()
+	minutes, err := strconv.Atoi(tokens[0])
+	if err != nil {
+		minutes = w.hours[tokens[0]]
+	}
+	if slices.Contains([]string{"twenty", "twintig", "zwanzig"}, tokens[0]) {
+		minutes = 20
+	}
+	n := 1
+	if len(tokens) > n && w.units[tokens[n]] == time.Minute {
+		n++
+	}
+	if minutes < 1 || minutes > 29 || len(tokens) < n+2 || !w.past[tokens[n]] && !w.to[tokens[n]] {
+		return
+	}
+	if w.to[tokens[n]] {
+		minutes = -minutes
+	}
+	n++
+	if isHalf := tokens[n] == "half" || tokens[n] == "halb"; isHalf {
+		minutes -= 30
+		n++
+	}
+	if len(tokens) > n {
+		t.readSpokenHour(tokens, n, []int{minutes}, then)
 	}
 }
 

@@ -328,6 +328,35 @@ um                           |
 um morgen                    |
 evening 1                    |
 morning 15:00                |
+# Without a sign between hours and minutes.
+1830                         | 25 18:30
+om 1830                      | 25 18:30
+thu 1830                     | 26 18:30
+24-12 1830                   | 12-24 18:30
+24 dec 2026                  | 12-24 10:00
+1875                         |
+# Minutes before and after an hour.
+10 past 9                    | 26 09:10
+tien over 9                  | 26 09:10
+zehn nach 9                  | 26 09:10
+20 to ten                    | 26 09:40
+5 voor half tien             | 26 09:25
+fünf Minuten nach halb zehn  | 26 09:35
+dreiviertel zehn             | 26 09:45
+10 over een week             |
+40 past 9                    |
+# From an hour on, and between two.
+from 18:00                   | 25 18:00
+donderdag vanaf 18u          | 26 18:00
+Donnerstag ab 18 Uhr         | 26 18:00
+18-19 Uhr                    | 25 18:00
+18:00-19:00                  | 25 18:00
+between 18:00 and 19:00      | 25 18:00
+morgen tussen 18 en 19 uur   | 26 18:00
+zwischen 18 und 19 Uhr       | 25 18:00
+between 18 and               |
+between 18 and friday        |
+19-18                        |
 # Days.
 today 17:00                  | 25 17:00
 this evening                 | 25 19:00
@@ -344,6 +373,7 @@ morgen um 18 Uhr             | 26 18:00
 morgen 9 uur                 | 26 09:00
 morgen 9.10                  | 26 09:10
 morgen früh                  | 26 10:00
+morgen vroeg                 | 26 10:00
 morgen früh um 8             | 26 08:00
 morgenmiddag                 | 26 14:00
 morgen mittag                | 26 12:00
@@ -398,9 +428,21 @@ december 24th 14:00          | 12-24 14:00
 24 december 2026 14:00       | 12-24 14:00
 3 jan                        | 01-03 10:00
 9.10.                        | 10-09 10:00
+thu 3 december 14:00         | 12-03 14:00
+do 3-12 14u                  | 12-03 14:00
+Do. 3.12. 14 Uhr             | 12-03 14:00
+fri 27th 10am                | 27 10:00
+vr 27e 10u                   | 27 10:00
+Fr 27. 10 Uhr                | 27 10:00
+on the 3rd at 10             | 12-03 10:00
+am 3. um 10                  | 12-03 10:00
+de 24e 14u                   | 12-24 14:00
+fri 3 december 14:00         |
+fri 26th                     |
+31st 14:00                   | 12-31 14:00
+32nd 14:00                   |
 9.10 14:00                   | 10-09 14:00
 am 9.10                      | 10-09 10:00
-9-10                         | 10-09 10:00
 24.12                        | 12-24 10:00
 2026-12-24                   | 12-24 10:00
 2026-12-24 14:00             | 12-24 14:00
@@ -417,7 +459,6 @@ am 9.10                      | 10-09 10:00
 2026-12-24T14:00+99:00       |
 2026-12-24T14:00+24:00       |
 2027                         |
-1830                         |
 0612345678                   |
 `) {
 		text, want := test[0], test[1]
@@ -451,6 +492,13 @@ next week        | 30 Nov 10:00, 2 Dec 10:00
 volgende week    | 30 Nov 10:00, 2 Dec 10:00
 nächste Woche    | 30 Nov 10:00, 2 Dec 10:00
 9/10             | 9 Oct 10:00, 10 Sep 10:00
+9-10             | time 26 Nov 09:00, date 9 Oct 10:00
+6-7              | time 25 Nov 18:00, time 26 Nov 06:00, date 6 Jul 10:00
+morgen 6-7       | time 26 Nov 18:00, time 26 Nov 06:00
+tussen 6 en 7    | 25 Nov 18:00, 26 Nov 06:00
+ab 6             | 25 Nov 18:00, 26 Nov 06:00
+5 voor half 8    | 25 Nov 19:25, 26 Nov 07:25
+fünf nach halb 8 | 25 Nov 19:35, 26 Nov 07:35
 `) {
 		text, want := test[0], test[1]
 		at, err := ParseTimeAhead(text, now, zone)

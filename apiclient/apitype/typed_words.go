@@ -49,6 +49,7 @@ type timeWords struct {
 	clock                     map[string]bool // Behind an hour.
 	hours                     map[string]int  // Spelled hours.
 	quarter, past, to         map[string]bool // Of an hour.
+	between, and              map[string]bool // Of two hours.
 }
 
 var words = sync.OnceValue(func() *timeWords {
@@ -84,7 +85,7 @@ var words = sync.OnceValue(func() *timeWords {
 			12: "dec december dez dezember",
 		}),
 		parts: byName(map[dayPart]string{
-			morning:   "morning ochtend ochtends morgens vormittag vormittags früh",
+			morning:   "morning ochtend ochtends morgens vormittag vormittags früh vroeg",
 			noon:      "noon midday mittag mittags",
 			evening:   "evening abend abends avond avonds",
 			afternoon: "afternoon middag middags namiddag nachmittag nachmittags",
@@ -105,7 +106,7 @@ var words = sync.OnceValue(func() *timeWords {
 			3:   "three drie drei",
 		}),
 		at: wordSet(
-			"at um om gegen rond around tegen after na nach",
+			"at um om gegen rond around tegen after na nach from vanaf ab",
 		),
 		on:    wordSet("on am op"),
 		noise: wordSet("den der the de this dieser diesen diese dit deze coming kommenden kommende komende 's s"),
@@ -132,6 +133,8 @@ var words = sync.OnceValue(func() *timeWords {
 		quarter: wordSet("quarter kwart viertel"),
 		past:    wordSet("past over nach"),
 		to:      wordSet("to voor vor"),
+		between: wordSet("between tussen zwischen"),
+		and:     wordSet("and en und"),
 	}
 })
 
@@ -409,14 +412,34 @@ func midnight(t time.Time) time.Time {
 
 // readings returns the times that the tokens together may mean, or none if they contradict each other.
 func (t typedTime) readings() (all []TimeReading) {
-	for _, hour := range t.hours() {
+	hours := t.hours()
+	if len(hours) == 1 && t.mayBeEvening(hours[0]+12) {
+		hours = []int{hours[0] + 12, hours[0]}
+	}
+	for _, hour := range hours {
 		for _, day := range t.daysAt(hour) {
-			at := time.Date(day.Year(), day.Month(), day.Day(), hour, t.minute, 0, 0, day.Location())
+			at := t.at(day, hour)
 			isSkipped := at.Hour() != hour || at.Minute() != t.minute
 			all = append(all, TimeReading{As: t.as, At: at, IsMoved: isSkipped})
 		}
 	}
 	return all
+}
+
+func (t typedTime) at(day time.Time, hour int) time.Time {
+	return time.Date(day.Year(), day.Month(), day.Day(), hour, t.minute, 0, 0, day.Location())
+}
+
+// mayBeEvening reports whether "thu 7" may be an hour of the evening: 7 is outside calling hours, and 19 is within.
+func (t typedTime) mayBeEvening(evening int) bool {
+	isOpen := !t.exact && t.part == anyPart && t.timed && t.place.within != nil
+	if !isOpen || evening > 23 {
+		return false
+	}
+	isWithin := func(hour int) bool {
+		return slices.ContainsFunc(t.daysAt(hour), func(day time.Time) bool { return t.place.within(t.at(day, hour)) })
+	}
+	return isWithin(evening) && !isWithin(evening-12)
 }
 
 // hours returns the hours of the day that the time may mean. An hour from 1 to 6 may be in the afternoon if nothing
