@@ -41,11 +41,53 @@ func TestAddressOfAnotherForm(t *testing.T) {
 	t.Parallel()
 	w, d := opened(t)
 	d.enter("n", "f", "6")
-	d.typing("Hauptstr. 12, 50667 Köln")
+	d.typing("Hauptstr. 12, Köln")
 	d.sees("is more than a street, and no address in NL: type the street alone")
 	d.enter("enter", "esc", "esc")
 	if len(d.app.Day.Form.Corrections) > 0 || len(w.entries(t)) > 0 {
 		t.Errorf("got %v, want nothing corrected", d.app.Day.Form.Corrections)
+	}
+}
+
+// An address of another country moves there once the agent has named the country, or typed it behind the address.
+func TestAddressOfAnotherCountry(t *testing.T) {
+	t.Parallel()
+	for typed, keys := range map[string][]string{
+		"Hauptstr. 14 b, 50667 Köln":            {"enter", "1", "esc"},
+		"Hauptstr. 14 b, 50667 Köln, Duitsland": {"enter", "esc"},
+	} {
+		w, d := opened(t)
+		d.enter("n", "f", "6")
+		d.typing(typed)
+		d.enter(keys...)
+		d.sees("→ Hauptstr.")
+		d.enter("c", "1", "8", "ctrl+s", "y")
+		want := `"address":{"street":"Hauptstr.","houseNumber":"14","houseNumberExtension":"b","zipCode":"50667","city":"Köln","country":"DE"`
+		if got := w.sentUpdate(t); !strings.Contains(got, want) {
+			t.Errorf("%q: got %s, want %s", typed, got, want)
+		}
+	}
+}
+
+// A house number behind the street is taken from it, so that the old number does not stay, and Enter takes it.
+func TestNewStreetWithItsNumber(t *testing.T) {
+	t.Parallel()
+	_, d := opened(t)
+	d.enter("n", "f", "6")
+	d.typing("Lange Kade 3b")
+	d.enter("enter", "enter", "enter")
+	d.typing("1011 AB")
+	d.press("enter")
+	d.typing("Amsterdam")
+	d.enter("enter", "esc")
+	d.sees("→ Lange Kade 3b, 1011")
+	for key, value := range map[string]string{
+		"address/street": "Lange Kade", "address/houseNumber": "3", "address/houseNumberExtension": "b",
+		"address/zipCode": "1011 AB", "address/city": "Amsterdam",
+	} {
+		if got := d.app.Day.Form.Corrections[key]; got != value {
+			t.Errorf("%s: got %q, want %q", key, got, value)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package postal
 
 import (
 	"errors"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -119,17 +120,61 @@ func SplitWhole(text, country string) (a Address, found bool) {
 	if form == nil {
 		return a, false
 	}
-	m := form.FindStringSubmatch(strings.Join(strings.Fields(text), " "))
+	text = strings.Join(strings.Fields(text), " ")
+	m := form.FindStringSubmatch(text)
 	if m == nil {
 		return a, false
 	}
 	first, code, city := m[1], m[2], m[3]
+	if isDutch := codes()["NL"].MatchString(text); isDutch && country != "NL" { // 8094 RA Zwolle is no town RA Zwolle.
+		return a, false
+	}
 	if country == "GB" { // The town comes before the postcode.
 		code, city = city, code
 	}
 	street, number, extension, err := Split(strings.Trim(first, " ,"), country)
 	a = Address{street, number, extension, strings.ToUpper(code), strings.Trim(city, " ,")}
 	return a, err == nil
+}
+
+// countryNames are the names of countries at the end of an address, in English, Dutch and German.
+var countryNames = map[string]string{
+	"NL": "netherlands the-netherlands nederland niederlande holland",
+	"BE": "belgium belgië belgie belgien",
+	"DE": "germany duitsland deutschland",
+	"AT": "austria oostenrijk österreich oesterreich",
+	"CH": "switzerland zwitserland schweiz",
+	"LU": "luxembourg luxemburg",
+	"FR": "france frankrijk frankreich",
+	"ES": "spain spanje spanien",
+	"IT": "italy italië italie italien",
+	"GB": "uk united-kingdom england verenigd-koninkrijk vereinigtes-königreich engeland",
+}
+
+// CutCountry cuts the country from the end of a line: ", Germany" or ", DE". The country is empty without one.
+func CutCountry(text string) (line, country string) {
+	at := strings.LastIndexAny(text, ",;\n")
+	if at < 0 {
+		return text, ""
+	}
+	name := strings.TrimSpace(text[at+1:])
+	for code, names := range countryNames {
+		isName := slices.Contains(strings.Fields(names), strings.ToLower(strings.Join(strings.Fields(name), "-")))
+		if isName || name == code {
+			return strings.TrimSpace(text[:at]), code
+		}
+	}
+	return text, ""
+}
+
+// Countries returns the countries by whose form a line is a whole address, in alphabetical order.
+func Countries(text string) (all []string) {
+	for _, country := range slices.Sorted(maps.Keys(codes())) {
+		if _, isWhole := SplitWhole(text, country); isWhole {
+			all = append(all, country)
+		}
+	}
+	return all
 }
 
 // LooksWhole reports whether a line is more than a street: it has a comma, or a line break, and a digit.

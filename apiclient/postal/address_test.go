@@ -81,3 +81,23 @@ func TestWholeAddressesAreSplit(t *testing.T) {
 		}
 	}
 }
+
+// The countries by whose form a line is an address are found, and a country at its end is cut.
+func TestCountriesOfAnAddress(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ text, named, countries string }{
+		{"Kerkstraat 61 a 8094 RA Zwolle", "", "NL"},
+		{"Domstraße 12 b, 50667 Köln", "", "DE ES IT"},
+		{"Domstraße 12 b, 50667 Köln, Duitsland", "DE", "DE ES IT"},
+		{"12 rue de la Paix, 75002 Paris, FR", "FR", "FR"},
+		{"12B High Street, London SW1A 1AA, United Kingdom", "GB", "GB"},
+		{"Mariahilfer Straße 5, 1060 Wien\nÖsterreich", "AT", "AT BE CH"},
+		{"Kerkstraat 61a, Zwolle", "", ""},
+		{"Kerkstraat", "", ""},
+	} {
+		line, named := CutCountry(test.text)
+		if got := strings.Join(Countries(line), " "); got != test.countries || named != test.named {
+			t.Errorf("%q: got %q, named %q, want %q, named %q", test.text, got, named, test.countries, test.named)
+		}
+	}
+}

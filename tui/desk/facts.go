@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"fundesk/apiclient/apitype"
 	"fundesk/render"
 )
 
@@ -153,25 +152,11 @@ func (e *Form) sayWords(text string) string {
 
 // factValue returns a detail as it is read aloud.
 func (e *Form) factValue(f Fix, value string, sign func(string) string) string {
-	locale := e.day.Locale
 	switch {
 	case f.IsYesNo():
 		return sign(value)
 	case value == "":
 		return ""
-	case f.IsPhone():
-		return locale.Spoken(render.Clean(value))
-	case f.IsAmount():
-		amount, _ := apitype.ParseAmount(value)
-		return locale.Euros(amount)
-	case f.IsInterval():
-		return e.Say(render.Words(value))
-	case f.kind == apitype.DateField || f.kind == apitype.TimeField:
-		day, err := apitype.ParseDate(value)
-		if err != nil {
-			return render.Clean(value)
-		}
-		return SayDate(e.Say, locale.Date(day.Midnight(), "2 January 2006"))
 	default:
 		return strings.TrimSpace(e.day.Card.FixValue(f, value, value == f.Was))
 	}

@@ -152,6 +152,12 @@ func (e *Form) Correct(f Fix, is string) (wrong string) {
 	if wrong != "" {
 		return wrong
 	}
+	if f.Key == streetKey {
+		isSplit, wrong := e.correctStreet(is)
+		if isSplit {
+			return wrong
+		}
+	}
 	e.correct(f.Key, is, f.Was)
 	e.byHand(f.Key)
 	e.propose()
@@ -249,9 +255,18 @@ func (k *Card) FixValue(f Fix, value string, isRecorded bool) string {
 		return k.Locale.Spoken(render.Clean(value))
 	case f.IsYesNo(), f.IsInterval():
 		return k.Say(render.Words(value))
-	default:
-		return render.Clean(value)
+	case f.IsAmount():
+		amount, err := apitype.ParseAmount(value)
+		if err == nil {
+			return k.Locale.Euros(amount)
+		}
+	case f.kind == apitype.DateField, f.kind == apitype.TimeField:
+		day, err := time.Parse(time.DateOnly, value)
+		if err == nil {
+			return SayDate(k.Say, k.Locale.Date(day, "2 January 2006"))
+		}
 	}
+	return render.Clean(value)
 }
 
 // FixSign marks a corrected value. A face may use another sign.
@@ -446,8 +461,12 @@ func (q *Questions) FixMeaning(f Fix, typed string, then func(value string) Answ
 	return then(typed)
 }
 
-// meanings returns a question about a typed amount that is ambiguous, or far from the recorded one, or nil.
+// meanings returns a question about a typed amount that is ambiguous, or far from the recorded one, and about an address
+// of another country, or nil.
 func (q *Questions) meanings(f Fix, typed string, then func(value string) Answer) *Question {
+	if countries := q.day.Form.otherCountries(f, typed); len(countries) > 0 {
+		return q.askCountry(typed, countries, then)
+	}
 	if !f.IsAmount() {
 		return nil
 	}

@@ -1,7 +1,9 @@
 package desk
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"fundesk/apiclient/postal"
@@ -23,12 +25,46 @@ func (e *Form) country() string {
 	return strings.ToUpper(e.Fixes()[i].Is)
 }
 
-// wholeAddress returns the parts of an address that was typed as a street.
-func (e *Form) wholeAddress(f Fix, typed string) (a postal.Address, isWhole bool) {
+// movedTo is a typed address in its parts.
+type movedTo struct {
+	postal.Address
+	country string // Empty if it stays.
+}
+
+// wholeAddress returns the parts of an address that was typed as a street. A country at its end goes with it.
+func (e *Form) wholeAddress(f Fix, typed string) (a movedTo, isWhole bool) {
 	if f.Key != streetKey {
 		return a, false
 	}
-	return postal.SplitWhole(typed, e.country())
+	line, named := postal.CutCountry(typed)
+	a.Address, isWhole = postal.SplitWhole(line, cmp.Or(named, e.country()))
+	if named != e.country() {
+		a.country = named
+	}
+	return a, isWhole
+}
+
+// otherCountries returns the countries by whose form a typed street is an address, if it is none of the donor's.
+func (e *Form) otherCountries(f Fix, typed string) []string {
+	if _, isWhole := e.wholeAddress(f, typed); isWhole || f.Key != streetKey {
+		return nil
+	}
+	return postal.Countries(typed)
+}
+
+// askCountry asks for the country of a typed address.
+func (q *Questions) askCountry(typed string, countries []string, then func(value string) Answer) *Question {
+	ask := &Question{
+		Title:   q.Say("Which country is the address in?"),
+		Lines:   []string{q.Say("No address in %s has this form.", q.day.Form.country())},
+		IsKeyed: true,
+	}
+	for i, country := range countries {
+		whole := strings.TrimRight(strings.TrimSpace(typed), ",") + ", " + country
+		pick := q.onCall(func() Answer { return then(whole) })
+		ask.Choices = append(ask.Choices, Choice{Key: strconv.Itoa(i + 1), Label: whole, Pick: pick})
+	}
+	return ask
 }
 
 // wrongStreet returns why a text is neither a street nor an address, or an empty text.
@@ -41,11 +77,32 @@ func (e *Form) wrongStreet(f Fix, typed string) string {
 }
 
 // move corrects all parts of an address. Nothing of the old one stays.
-func (e *Form) move(a postal.Address) (wrong string) {
+func (e *Form) move(a movedTo) (wrong string) {
 	is := map[string]string{
 		streetKey: a.Street, "address/houseNumber": a.Number, "address/houseNumberExtension": a.Extension,
 		"address/zipCode": a.Code, "address/city": a.City,
 	}
+	if a.country != "" {
+		is["address/country"] = a.country
+	}
+	return e.correctAll(is)
+}
+
+// correctStreet corrects a street, and the number behind it.
+func (e *Form) correctStreet(typed string) (isSplit bool, wrong string) {
+	street, number, extension, err := postal.Split(typed, e.country())
+	if err != nil {
+		return false, ""
+	}
+	return true, e.correctAll(map[string]string{
+		streetKey:                      street,
+		"address/houseNumber":          number,
+		"address/houseNumberExtension": extension,
+	})
+}
+
+// correctAll corrects details by their keys, all or none.
+func (e *Form) correctAll(is map[string]string) (wrong string) {
 	before := e.Entered
 	for _, f := range e.Fixes() {
 		if value, isPart := is[f.Key]; isPart {

@@ -12,6 +12,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/render"
 	"fundesk/service/servicetest"
 )
 
@@ -601,6 +602,28 @@ func TestFirstResultCode(t *testing.T) {
 		d.Ask.Result(func() Answer { return Answer{} }).Typed(typed)
 		if d.Form.ResultCode != want {
 			t.Errorf("%q: got %q, want %q", typed, d.Form.ResultCode, want)
+		}
+	}
+}
+
+// A day and an amount are shown as they are written in the agent's country.
+func TestDetailsAreShownInTheAgentsForm(t *testing.T) {
+	t.Parallel()
+	d := dayAt(t, answers{})
+	d.Locale = render.LocaleFrom(func(name string) string { return map[string]string{"LANG": "nl_NL.UTF-8"}[name] })
+	for _, test := range []struct {
+		kind        apitype.FieldKind
+		value, want string
+	}{
+		{apitype.AmountField, "1250.50", "€ 1.250,50"},
+		{apitype.DateField, "1967-12-02", "02-12-1967"},
+		{apitype.TimeField, "2026-07-01", "01-07-2026"},
+		{apitype.DateField, "soon", "soon"},
+		{apitype.AmountField, "much", "much"},
+		{apitype.DateField, "", ""},
+	} {
+		if got := d.Card.FixValue(Fix{kind: test.kind}, test.value, true); got != test.want {
+			t.Errorf("%q: got %q, want %q", test.value, got, test.want)
 		}
 	}
 }
