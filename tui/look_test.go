@@ -38,6 +38,28 @@ func TestListSaysWhereYouAre(t *testing.T) {
 	}
 }
 
+// The state of a pledge stays on the band: if a donation began as another one, that goes below it.
+func TestTheStateOfAPledgeIsNotCut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.loadPerson(50, "Anna", "Adams")
+	pledge := apitype.Pledge{
+		UUID: pledgeID(50), Status: apitype.PledgeLead, StartsAt: w.ago(900 * time.Hour), CreatedAt: w.ago(950 * time.Hour),
+		UpdatedAt: w.ago(940 * time.Hour), OwningOrganizationUUID: organizationID, RecruitingOrganizationUUID: organizationID, RecruiterUserUUID: ids(0xe0, 2),
+		InitialDonationAmount: apitype.Cents(1000), DonationAmount: apitype.Cents(1750),
+		InitialDonationInterval: "quarterly", DonationInterval: "quarterly",
+		Person: apitype.Embed(apitype.Person{UUID: personID(50)}),
+	}
+	w.Load(service.LoadRecord{Kind: service.LoadPledge, Data: service.LoadedPledge{Pledge: pledge}})
+	w.loadCall(50)
+	d := newDriver(t, w.options)
+	d.run(d.app.Perform(d.app.Day.Take(callID(50))), 0)
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.sees("€ 17.50 quarterly · not collected yet", "at first € 10.00 quarterly")
+	d.send(tea.WindowSizeMsg{Width: 120 + 80, Height: 36})
+	d.sees("€ 17.50 quarterly, at first € 10.00 quarterly · not collected yet")
+}
+
 // Help shows each line whole, at each width, and keeps its size under a filter, so the page behind it stays.
 func TestHelpCutsNoLineAndKeepsItsSize(t *testing.T) {
 	t.Parallel()

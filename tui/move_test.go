@@ -29,7 +29,9 @@ func TestPastedAddress(t *testing.T) {
 	d.typing("Kerkstraat 61a, 8094 RA Zwolle")
 	d.enter("enter", "esc")
 	d.sees("Dorpsstraat 12, 1234 AB Utrecht, NL → Kerkstraat")
-	d.enter("c", "1", "8", "ctrl+s", "y")
+	d.enter("c", "1", "8")
+	d.sees("address Kerkstraat 61a, 8094 RA Zwolle, NL") // In the line before sending.
+	d.enter("ctrl+s", "y")
 	want := `"address":{"street":"Kerkstraat","houseNumber":"61","houseNumberExtension":"a","zipCode":"8094 RA","city":"Zwolle"`
 	if got := w.sentUpdate(t); !strings.Contains(got, want) {
 		t.Errorf("got %s, want %s", got, want)

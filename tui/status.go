@@ -29,6 +29,9 @@ func (a *app) corner() string {
 	if n := len(a.Day.Changes.Entries) - a.Day.Changes.Unsent(); n > 0 {
 		text += a.Styles.Bad(a.Say("%d refused", n)) + " "
 	}
+	if a.layout.Panes < 3 && render.Width(text+a.tabNames(len(pageTitles), ""))+a.profileWidth() > a.layout.Width {
+		return text // The names of the pages come before that of the profile.
+	}
 	name := page.Clean(a.profile)
 	parts := []string{widget.Fit(name, min(render.Width(name), mostProfile))}
 	if a.layout.Panes == 3 { // There is room.
@@ -44,6 +47,9 @@ func (a *app) corner() string {
 	}
 	return text + a.Styles.Dim(strings.Join(parts, " · ")) + " "
 }
+
+// profileWidth is the width of the profile's name in the corner, with its blanks.
+func (a *app) profileWidth() int { return min(render.Width(page.Clean(a.profile)), mostProfile) + 2 }
 
 // leastNews is the least width of a message next to a held change, in cells.
 const leastNews = 16
@@ -252,6 +258,7 @@ func (a *app) undoWord() string {
 	if !named {
 		return a.Say("undo")
 	}
+	name, _, _ = strings.Cut(name, ", ") // Without the time of a callback.
 	name = strings.Join(strings.Fields(page.Clean(name)), " ")
 	return a.Say("undoes %s", widget.Fit(name, min(render.Width(name), mostProfile)))
 }

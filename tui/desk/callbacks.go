@@ -31,10 +31,17 @@ func (c callbacks) has(call apitype.UUID) bool {
 // Callbacks returns the agent's own callbacks, the earliest first.
 func (d *Day) Callbacks() []apitype.Deferral { return d.callbacks.all }
 
+// daysOfWeek is how many days ahead a weekday names one day alone.
+const daysOfWeek = 6
+
 // CallbackText returns the time, the donor and the reason of a callback.
 func (d *Day) CallbackText(c apitype.Deferral) string {
 	at, layout := c.NotBefore.In(d.Now().Location()), "15:04"
-	if !isSameDay(at, d.Now()) {
+	switch isNear := at.Before(d.Now().AddDate(0, 0, daysOfWeek)); {
+	case isSameDay(at, d.Now()):
+	case isNear && at.After(d.Now()):
+		layout = "Mon 15:04"
+	default:
 		layout = "Mon 2 Jan 15:04"
 	}
 	name := Value(c.PersonName)

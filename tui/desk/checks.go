@@ -93,8 +93,11 @@ func (e *Form) MissingChecks() (missing []string) {
 	return missing
 }
 
-// checkLabel returns a check in words.
+// checkLabel returns a check in words. Labels of the card may be short.
 func (e *Form) checkLabel(name string) string {
+	if says := checkTexts[name].text; says != "" {
+		return e.Say(says)
+	}
 	for _, fact := range e.Facts(func(said string) string { return said }) {
 		if checkOf(fact.id) == name {
 			return fact.Label

@@ -228,8 +228,23 @@ func (e *Form) HalfAddress() (why string, first Fix) {
 	return e.Say("the address needs its %s, too", strings.Join(missing, ", ")), first
 }
 
-// Says returns the value that the donor's record will have after a correction.
-func (e *Form) Says(f Fix, value string) string {
+// CorrectionWords returns what the donor's record will have after the corrections. A moved address is one of them.
+func (e *Form) CorrectionWords() (says []string) {
+	isMoved := e.hasNewStreet()
+	for _, f := range e.Corrected() {
+		isPart := isMoved && strings.HasPrefix(f.Key, "address/")
+		switch {
+		case isPart && f.Key == streetKey:
+			says = append(says, e.Say("address")+" "+render.Clean(Address(e.CorrectedPerson().Address.Pointer())))
+		case !isPart:
+			says = append(says, e.says(f, e.day.Card.FixValue(f, f.Is, false)))
+		}
+	}
+	return says
+}
+
+// says returns the value that the donor's record will have after a correction.
+func (e *Form) says(f Fix, value string) string {
 	switch {
 	case f.Key == optOutKey && f.Is == "no":
 		return e.Say("may not be phoned any more")

@@ -240,15 +240,11 @@ func (d *Day) CompleteCall() []Event {
 		what += ", " + strconv.Itoa(*d.Form.Rating)
 	}
 	// One group, in order: a refused change holds back the ones after it.
-	var says []string
-	for _, f := range d.Form.Corrected() {
-		says = append(says, d.Form.Says(f, d.Card.FixValue(f, f.Is, false)))
-	}
 	label := d.Form.ResultWords() + ": " + d.Name()
 	completion := Change{
 		Change: change,
 		Label:  label,
-		says:   strings.Join(says, ", "),
+		says:   strings.Join(d.Form.CorrectionWords(), ", "),
 		effect: d.storesEffect(d.Form.result(d.Form.ResultCode)),
 		err:    err,
 	}

@@ -244,11 +244,15 @@ func (c *card) headLine() string {
 	s, call, now := c.Styles, c.Day.Call, c.Day.Now()
 	kind := s.kind(call.Type)(strings.ToUpper(Clean(c.Say(render.Words(string(call.Type))))))
 	spent := now.Sub(c.Day.Card.Since())
-	aside := s.Dim(s.DueSign + " " + c.Say("%d min", int(max(spent, 0).Minutes()))) // It changes once a minute.
+	whose, aside := c.Day.Card.Whose(), ""
+	if minutes := int(spent.Minutes()); minutes > 0 { // It changes once a minute.
+		aside = s.Dim(s.DueSign + " " + c.Say("%d min", minutes))
+	} else if whose != "" {
+		aside = s.Dim(s.DueSign)
+	}
 	if !c.Day.Card.Dialled().IsZero() {
 		aside = s.bold(s.DueSign + " " + desk.SpentText(spent))
 	}
-	whose := c.Day.Card.Whose()
 	if whose != "" {
 		aside += " " + Clean(c.Say(whose))
 	}
@@ -365,23 +369,25 @@ func givesOf(e *Env, p *apitype.Pledge, room int) []field {
 		return nil
 	}
 	gives := e.euros(p.DonationAmount) + " " + e.Say(render.Words(string(p.DonationInterval)))
+	began, status := "", " · "
 	if p.InitialDonationAmount != p.DonationAmount || p.InitialDonationInterval != p.DonationInterval {
-		gives += ", " + e.Say(
-			"at first",
-		) + " " + e.euros(
-			p.InitialDonationAmount,
-		) + " " + e.Say(
-			render.Words(string(p.InitialDonationInterval)),
-		)
+		began = e.Say("at first") + " " + e.euros(p.InitialDonationAmount) + " " +
+			e.Say(render.Words(string(p.InitialDonationInterval)))
 	}
-	gives += " · "
 	if sign, _ := e.Styles.status(string(p.Status)); p.Status != apitype.PledgeLead && sign != "" {
-		gives += sign + " "
+		status += sign + " "
 	}
-	gives += e.Say(desk.PledgeWords(p.Status))
+	status += e.Say(desk.PledgeWords(p.Status))
 	word, day := e.Day.Card.Joined(*p)
 	since := " · " + e.Say(word) + " " + desk.SayDate(e.Say, e.Day.Locale.Date(day, "2 January 2006"))
 	to := e.Day.Card.GivesTo(*p)
+	switch {
+	case began != "" && render.Width(gives+", "+began+status) <= room:
+		gives += ", " + began
+	case began != "":
+		to = strings.TrimPrefix(to+" · "+began, " · ")
+	}
+	gives += status
 	if render.Width(gives+since) <= room {
 		gives += since
 	} else {

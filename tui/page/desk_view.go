@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -92,7 +91,7 @@ func (d *Desk) startLines(width, height int) []string {
 		lines = append(lines, s.Dim(d.Day.Count(n, "requested call", "requested calls")+more))
 	}
 	lines = append(lines, d.waitingLines()...)
-	for _, section := range [][]string{d.waitingLanguages(), d.firstKeys()} {
+	for _, section := range [][]string{d.waitingLanguages(), d.firstKeys(width)} {
 		if len(lines)+len(section) < height {
 			lines = append(lines, section...)
 		}
@@ -100,13 +99,18 @@ func (d *Desk) startLines(width, height int) []string {
 	return lines
 }
 
+// keyIndent is the width of a key before its words on the first screen.
+const keyIndent = 4
+
 // firstKeys names the five keys of a call.
-func (d *Desk) firstKeys() []string {
+func (d *Desk) firstKeys(width int) []string {
 	lines := []string{"", d.Styles.bold(d.Say("With a call on the desk"))}
 	for _, id := range []string{ActDial, "not-reached", ActResult, ActComplete, ActUndo} {
 		if key := d.Host.KeyOf(id); key != id {
 			action, _ := desk.ActionOf(id)
-			lines = append(lines, d.Styles.Key(widget.Fit(key, 3))+" "+d.Say(action.Help))
+			help := indented(strings.Repeat(" ", keyIndent)+d.Say(action.Help), width, keyIndent)
+			help[0] = d.Styles.Key(widget.Fit(key, keyIndent)) + strings.TrimPrefix(help[0], strings.Repeat(" ", keyIndent))
+			lines = append(lines, help...)
 		}
 	}
 	return lines
@@ -223,14 +227,12 @@ func (d *Desk) isSending() bool {
 // sendText names the values that ctrl+s would send.
 func (d *Desk) sendText() string {
 	parts := []string{d.Host.KeyOf(ActComplete) + " " + d.Say("sends") + " " + Clean(d.Day.Form.ResultWords())}
-	for _, fix := range d.Day.Form.Corrected() {
-		parts = append(parts, ansi.Strip(d.Day.Form.Says(fix, d.fixValue(fix, fix.Is, false))))
-	}
+	parts = append(parts, d.Day.Form.CorrectionWords()...)
 	if d.Day.Form.Rating != nil {
 		parts = append(parts, d.Say("rating %d", *d.Day.Form.Rating))
 	}
-	if n := utf8.RuneCountInString(d.Day.Form.Notes); n > 0 {
-		parts = append(parts, d.Day.Count(n, "character", "characters"))
+	if d.Day.Form.Notes != "" {
+		parts = append(parts, d.Day.Say("your notes"))
 	}
 	if checked := d.Day.Form.CheckedText(); checked != "" {
 		parts = append(parts, checked)
@@ -348,7 +350,8 @@ func (d *Desk) sidePane(frame widget.Frame, height int) []string {
 	case d.Day.Call == nil:
 		title, texts = d.Say("This session"), d.sessionLines()
 	case len(d.Day.Card.Script) > 0:
-		title, aside = d.Say("Script"), d.scriptTitle()
+		title = d.Say("Script")
+		aside = d.scriptTitle(frame.Inner() - render.Width(title))
 		texts = d.scriptLines(width, height*2/3-3)
 	default:
 		texts = d.historyLines(width, mostContacts)
@@ -359,7 +362,8 @@ func (d *Desk) sidePane(frame widget.Frame, height int) []string {
 	for len(lines) < height/3 {
 		lines = append(lines, frame.Line(""))
 	}
-	lines = append(lines, frame.Rule(s.bold(d.Say("My hour")), d.hourLine()))
+	hour := d.Say("My hour")
+	lines = append(lines, frame.Rule(s.bold(hour), d.hourLine(frame.Inner()-render.Width(hour))))
 	return frame.Close(append(lines, recent...), height)
 }
 
@@ -369,15 +373,18 @@ const (
 	hourSteps = 12
 )
 
-// hourLine draws the agent's calls of the last hour, or nothing without any.
-func (d *Desk) hourLine() string {
+// titleGap is what a title and the text at its right need besides their words, in cells.
+const titleGap = 4
+
+// hourLine draws the agent's calls of the last hour, as far back as there is room, or nothing without any.
+func (d *Desk) hourLine(room int) string {
 	counts, now := make([]int, hourSteps), d.Day.Now()
 	for _, r := range d.Day.Recent {
 		if step := int(now.Sub(r.At) / hourStep); step >= 0 && step < hourSteps {
 			counts[hourSteps-1-step]++
 		}
 	}
-	return sparkline(d.Styles, counts)
+	return sparkline(d.Styles, counts[hourSteps-min(max(room-titleGap, 0), hourSteps):])
 }
 
 // sessionLines returns the changes that the service has accepted since the Desk was opened.
@@ -442,6 +449,9 @@ func (d *Desk) ShowWarnings() tea.Cmd {
 	return nil
 }
 
+// listMark begins an item of a list.
+const listMark = "- "
+
 // markdown draws the little of markdown that scripts need: headings, lists, emphasis.
 func markdown(s Styles, lines []string, width int) []string {
 	var drawn []string
@@ -454,10 +464,14 @@ func markdown(s Styles, lines []string, width int) []string {
 		case strings.HasPrefix(text, ">"):
 			text, role = strings.TrimSpace(text[1:]), s.bold
 		case strings.HasPrefix(text, "* "), strings.HasPrefix(text, "- "):
-			text = "- " + strings.TrimSpace(text[2:])
+			text = listMark + strings.TrimSpace(text[2:])
 		}
 		text = strings.ReplaceAll(strings.ReplaceAll(text, "**", ""), "__", "")
-		for _, part := range widget.Wrap(text, width) {
+		indent := 0
+		if strings.HasPrefix(text, listMark) {
+			indent = len(listMark)
+		}
+		for _, part := range indented(text, width, indent) {
 			drawn = append(drawn, role(part))
 		}
 	}

@@ -144,7 +144,7 @@ func (r *askedRating) Hints() []Hint {
 	if r.one {
 		return []Hint{{"0", "ten"}, {"esc", "one"}}
 	}
-	return []Hint{{"0", "to 9"}, {"-", "none"}, {"esc", "close"}}
+	return []Hint{{"0", "to 9"}, {"-", "no rating"}, {"esc", "close"}}
 }
 
 // The labels of the form, in cells.

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -74,9 +75,14 @@ func (d *Desk) stepText(text []string, all []desk.StepAnswer, width int) []strin
 }
 
 // scriptTitle returns the number of the present step and of all steps.
-func (d *Desk) scriptTitle() string {
+func (d *Desk) scriptTitle(room int) string {
 	n := len(d.Day.Card.Steps())
-	return d.Say("step %d of %d", min(d.Day.Card.StepAt()+1, n), n)
+	at := min(d.Day.Card.StepAt()+1, n)
+	long := d.Say("step %d of %d", at, n)
+	if render.Width(long)+titleGap > room {
+		return fmt.Sprintf("%d/%d", at, n)
+	}
+	return long
 }
 
 // mostSaid is the highest number of lines of the present step above the notes.
