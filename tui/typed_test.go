@@ -79,7 +79,7 @@ func TestEveryKeyOfTheCorrections(t *testing.T) {
 	typed := map[string][3]string{ // The typed text, the card, and the sent value.
 		"1": {"06 27 08 40 34", "+31 6 27 08 40 34 ✎", `"mobilePhoneNumber":"+31627084034"`}, "2": {"020 123 45 67", "+31 20 123 45 67 ✎", `"phoneNumber":"+31201234567"`},
 		"3": {"b@example.org", "→ b@example.org ✎", `"email":"b@example.org"`}, "9": {"", "✗ ✎", `"optIns":{"phone":false}`}, "0": {"25,5", "→ € 25.50 ✎", `"donationAmount":25.5`},
-		"u": {"4", "→ half-yearly ✎", `"donationInterval":"half-yearly"`}, "w": {"3-1-2030", "→ 2030-01-03 ✎", `"endsAt":"2030-01-03T00:00:00.000Z"`},
+		"u": {"4", "→ half-yearly ✎", `"donationInterval":"half-yearly"`}, "w": {"3-1-2030", "→ 3 January 2030 ✎", `"endsAt":"2030-01-03T00:00:00.000Z"`},
 		"4": {"Eva", "Eva", `"name":{"firstName":"Eva"}`}, "t": {"van", "van ", `"name":{"lastNamePrefix":"van"}`}, "a": {"Vos", "Vos ✎", `"name":{"lastName":"Vos"}`}, "b": {"E.", "→ E. ✎", `"name":{"initials":"E."}`},
 		"6": {"Kade", "→ Kade", `"address":{"street":"Kade"}`}, "d": {"61", "Dorpsstraat 12 → 61 ✎", `"address":{"houseNumber":"61"}`}, "e": {"b", "12 → 12b ✎", `"address":{"houseNumberExtension":"b"}`},
 		"f": {"8094 RA", "8094 RA", `"address":{"zipCode":"8094 RA"}`}, "g": {"Zwolle", "Zwolle", `"address":{"city":"Zwolle"}`}, "h": {"DE", "NL → DE ✎", `"address":{"country":"DE"}`},

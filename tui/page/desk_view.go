@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -231,8 +232,8 @@ func (d *Desk) sendText() string {
 	if d.Day.Form.Rating != nil {
 		parts = append(parts, d.Say("rating %d", *d.Day.Form.Rating))
 	}
-	if d.Day.Form.Notes != "" {
-		parts = append(parts, d.Day.Say("your notes"))
+	if n := utf8.RuneCountInString(d.Day.Form.Notes); n > 0 {
+		parts = append(parts, d.Day.Count(n, "character", "characters"))
 	}
 	if checked := d.Day.Form.CheckedText(); checked != "" {
 		parts = append(parts, checked)

@@ -88,14 +88,14 @@ func TestKeysOfDialogs(t *testing.T) {
 		{"left", choose(), "ctrl+c", Closes, "", "enter choose, esc close"},
 		{"a text", &Text{}, "j", Stays, "", "esc close"},
 		{"a text, read", &Text{}, "q", Closes, "", "esc close"},
-		{"a rating", &askedRating{set: func(n *int) { done = append(done, fmt.Sprint(*n)) }}, "8", Closes, "8", "0 to 9, - none, esc close"},
+		{"a rating", &askedRating{set: func(n *int) { done = append(done, fmt.Sprint(*n)) }}, "8", Closes, "8", "0 to 9, - no rating, esc close"},
 		{"one", &askedRating{set: func(n *int) { done = append(done, fmt.Sprint(*n)) }}, "1", Stays, "1", "0 ten, esc one"},
 		{"ten", &askedRating{set: func(n *int) { done = append(done, fmt.Sprint(*n)) }}, "1 0", Closes, "1 10", "0 ten, esc one"},
 		{"one, and another key", &askedRating{set: func(n *int) { done = append(done, fmt.Sprint(*n)) }}, "1 2", Passes, "1", "0 ten, esc one"},
-		{"no rating", &askedRating{set: func(n *int) { done = append(done, fmt.Sprint(n == nil)) }}, "-", Closes, "true", "0 to 9, - none, esc close"},
-		{"its own key", &askedRating{}, "r", Stays, "", "0 to 9, - none, esc close"},
-		{"a key for the call", &askedRating{}, "n", Passes, "", "0 to 9, - none, esc close"},
-		{"left alone", &askedRating{}, "esc", Closes, "", "0 to 9, - none, esc close"},
+		{"no rating", &askedRating{set: func(n *int) { done = append(done, fmt.Sprint(n == nil)) }}, "-", Closes, "true", "0 to 9, - no rating, esc close"},
+		{"its own key", &askedRating{}, "r", Stays, "", "0 to 9, - no rating, esc close"},
+		{"a key for the call", &askedRating{}, "n", Passes, "", "0 to 9, - no rating, esc close"},
+		{"left alone", &askedRating{}, "esc", Closes, "", "0 to 9, - no rating, esc close"},
 	} {
 		done = nil
 		var fate Fate
