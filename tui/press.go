@@ -18,7 +18,11 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	if esc, then, both := escThen(msg); both {
 		return tea.Batch(a.press(esc), a.press(then))
 	}
+	hidErrors := a.Messages.Standing != "" && len(a.Messages.Errors) > 0
 	a.Messages.Standing = ""
+	if hidErrors && name == a.KeyOf(page.ActDismiss) && a.Dialog == nil && !a.isTyping() {
+		return nil // The agent has not seen them.
+	}
 	if a.layout.TooSmall {
 		return a.pressUnseen(msg)
 	}

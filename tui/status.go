@@ -99,6 +99,9 @@ func (a *app) news(width int) string {
 	said := a.Messages.IsSaid()
 	offer, does := a.Day.Gate.Offered()
 	n := len(a.Messages.Errors)
+	if a.Messages.Standing != "" { // A key ends it, and shows the errors again.
+		n = 0
+	}
 	suffix := ""
 	switch {
 	case n == 1:
