@@ -3,7 +3,6 @@ package apitype
 import (
 	stdjson "encoding/json"
 	"math/big"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -336,16 +335,4 @@ func FuzzPatch(f *testing.F) {
 			t.Errorf("got %s, %v, want %s", twice, err, written)
 		}
 	})
-}
-
-// The text of a time is that of the standard library, before and after its usual years, too.
-func TestTextsOfTimes(t *testing.T) {
-	t.Parallel()
-	random := rand.New(rand.NewPCG(59, 1))
-	for range 2000 {
-		at := Time{Time: time.Unix(random.Int64N(4e11)-8e10, random.Int64N(1e9)).In(time.FixedZone("", random.IntN(80000)-40000))}
-		if got, want := at.String(), at.UTC().Format("2006-01-02T15:04:05.000Z"); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
 }

@@ -226,12 +226,7 @@ func newFields() *fields {
 		}
 		return nil
 	})
-	f.pledges.add("personUuid", text, func(p apitype.Pledge) any {
-		if person := p.Person.Pointer(); person != nil {
-			return person.UUID
-		}
-		return nil
-	})
+	f.pledges.add("personUuid", text, func(p apitype.Pledge) any { return p.Person.Value().UUID })
 	f.pledges.add("owningOrganization_name", text, func(p apitype.Pledge) any {
 		return filled(p.OwningOrganization.Value().Name)
 	})
