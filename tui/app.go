@@ -48,6 +48,7 @@ type app struct {
 	omitted int            // The number of omissions that were reported.
 	reading loads          // Of what was read from the service.
 	ahead   []tea.Msg      // Pressed while the call was being read; see holdAhead.
+	unheard unheard        // Typed behind a refused key.
 	tick    func() tea.Cmd // The next second.
 	mouse   mouse
 	frame   string      // The latest.

@@ -26,6 +26,10 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	if a.layout.TooSmall {
 		return a.pressUnseen(msg)
 	}
+	if a.Dialog == nil && !a.isTyping() && a.unheard.takes(msg, a.Day.Now()) {
+		a.Day.Guard.Touch(a.Day.Now())
+		return nil
+	}
 	if cmd, isStale := a.wake(name, len(msg.Text) > 0); isStale {
 		return cmd
 	} else if cmd != nil {
@@ -70,10 +74,18 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		why = a.Say("%s: press it again, it came too soon", a.Styles.KeyNames(name))
 	}
 	if why != "" {
-		a.Messages.Refuse(why)
+		a.refuse(act, name, why)
 		return nil
 	}
 	return act.Run(a.pages[a.current])
+}
+
+// refuse says why the key of an action did nothing.
+func (a *app) refuse(act *action, name, why string) {
+	a.Messages.Refuse(why)
+	if act != nil && act.Is(page.OpensLine) {
+		a.unheard.follow(name, a.Day.Now())
+	}
 }
 
 // resume ends a pause. A key that undoes a change does that, too: the change is held only for seconds.
@@ -114,7 +126,8 @@ func (a *app) wake(name string, isText bool) (cmd tea.Cmd, isStale bool) {
 		return cmd, false
 	}
 	a.Day.Guard.Touch(a.Day.Now())
-	a.Messages.Refuse(a.Say("%s: press it again, the call is read again after the pause", a.Styles.KeyNames(name)))
+	act := a.keys.find(name, append(a.desk.Scopes(), page.ScopeEverywhere))
+	a.refuse(act, name, a.Say("%s: press it again, the call is read again after the pause", a.Styles.KeyNames(name)))
 	return cmd, true
 }
 

@@ -28,6 +28,7 @@ const (
 	EndsCall                      // It ends the call, so the agent must have seen the call.
 	NotAhead                      // It does not work on a call that was not there when its key was pressed.
 	ForCall                       // Pressed while the call is being read, it waits for that.
+	OpensLine                     // The agent types a text behind its key.
 	WhenSmall                     // It works if the terminal is too small to show anything.
 	NamedOnCard                   // The card names it at its place.
 	IsRare                        // The footer shows it if there is room for all others.
@@ -96,20 +97,20 @@ func screenActions() map[string]screenAction {
 		"not-reached-why": {traits: EndsCall | NotAhead, noWord: true},
 		ActResult:         {run: (*Desk).AskResult, traits: NamedOnCard | ForCall},
 		ActRating:         {run: (*Desk).AskRating, traits: NamedOnCard | ForCall},
-		ActNotes:          {run: (*Desk).Write, traits: NamedOnCard | ForCall},
+		ActNotes:          {run: (*Desk).Write, traits: NamedOnCard | ForCall | OpensLine},
 		ActComplete:       {traits: NamedOnCard | EndsCall | NotAhead},
-		ActFix:            {run: (*Desk).Fix, traits: NamedOnCard | NotAhead},
+		ActFix:            {run: (*Desk).Fix, traits: NamedOnCard | NotAhead | OpensLine},
 		ActTick:           {run: (*Desk).Tick, traits: NotAhead, noWord: true},
 		"script":          {run: (*Desk).NextStep, traits: NotAhead, noWord: true},
 		"script-back":     {traits: NotAhead, noWord: true},
 		"skip":            {traits: EndsCall | NotAhead},
-		"later":           {run: (*Desk).AskLater, traits: EndsCall | NotAhead},
+		"later":           {run: (*Desk).AskLater, traits: EndsCall | NotAhead | OpensLine},
 		ActCallbacks:      {noWord: true},
 		ActNarrow:         {noWord: true},
-		"cancel":          {traits: IsRare | EndsCall | NotAhead},
+		"cancel":          {traits: IsRare | EndsCall | NotAhead | OpensLine},
 		"expire":          {traits: IsRare | EndsCall | NotAhead},
 		"mark-processed":  {traits: NotAhead, noWord: true},
-		ActFind:           {run: (*Desk).AskDonor},
+		ActFind:           {run: (*Desk).AskDonor, traits: OpensLine},
 		ActAccept:         {run: (*Desk).AcceptOrOpen, traits: NotAhead, noWord: true},
 		"last-calls":      {run: (*Desk).AskRecent, traits: IsRare},
 		"pause":           {noWord: true},

@@ -1,0 +1,37 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// longestPause is the longest pause between two keys of one text.
+const longestPause = time.Second
+
+// unheard is the text behind a refused key that would have opened a line. Its keys are no commands.
+type unheard struct {
+	key  string    // The refused key. Empty if no text follows one.
+	text bool      // Text has followed: the refused key is a letter now.
+	last time.Time // When the last of these keys came.
+}
+
+// follow notes that a key was refused.
+func (u *unheard) follow(key string, now time.Time) { *u = unheard{key: key, last: now} }
+
+// takes reports whether a key belongs to the text. Enter, another key without a text, or a pause ends the text.
+func (u *unheard) takes(msg tea.KeyPressMsg, now time.Time) bool {
+	name := msg.String()
+	isEnd := u.text && name == "enter"
+	isText := len(msg.Text) > 0 || u.text && name == "backspace"
+	isAgain := !u.text && name == u.key
+	if u.key == "" || isAgain || now.Sub(u.last) >= longestPause || !isText && !isEnd {
+		*u = unheard{}
+		return false
+	}
+	u.text, u.last = true, now
+	if isEnd {
+		*u = unheard{}
+	}
+	return true
+}

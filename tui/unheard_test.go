@@ -1,0 +1,82 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// A key that opens a line was refused, because the call had just come, or the computer slept. What the agent types
+// behind it was meant for the line: no key of it is a command, and the refusal stays.
+func TestTextBehindARefusedKeyIsNoCommand(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(w *world){
+		"the call has just come": func(*world) {},
+		"the computer slept":     func(w *world) { w.Clock.Advance(time.Hour) },
+	}
+	for name, before := range tests {
+		for _, text := range []string{"mon 18:30 after lunch", "x bij oma"} {
+			t.Run(name+"/"+text, func(t *testing.T) {
+				t.Parallel()
+				w := newQueueWorld(t)
+				d := newDriver(t, w.options)
+				d.press("n")
+				call := d.app.Day.Call.UUID
+				before(w)
+				d.send(keyPress("b"))
+				for _, key := range strings.Split(text, "") {
+					w.Clock.Advance(80 * time.Millisecond)
+					if key == " " {
+						key = "space"
+					}
+					d.send(keyPress(key))
+				}
+				d.send(keyPress("enter"))
+				isLeft := d.app.Day.IsOn(call) && d.app.Dialog == nil && !d.app.desk.Typing()
+				if got := w.entries(t); !isLeft || len(got) > 0 {
+					t.Errorf("got %q and\n%s\nwant the call as it was", got, d.text())
+				}
+				if got := d.app.status(); !strings.Contains(got, "b: press it again") {
+					t.Errorf("status: got %q, want why the line did not open", got)
+				}
+				w.Clock.Advance(2 * time.Second)
+				d.press("b")
+				if d.app.Dialog == nil {
+					t.Errorf("got\n%s\nwant the line, after a pause", d.text())
+				}
+			})
+		}
+	}
+}
+
+// Only text is meant for a line: other keys keep their meaning at once, and the refused key counts again.
+func TestKeysBehindARefusedKey(t *testing.T) {
+	t.Parallel()
+	refused := func(t *testing.T) (*world, *driver) {
+		w := newQueueWorld(t)
+		d := newDriver(t, w.options)
+		d.press("n")
+		d.send(keyPress("b"))
+		w.Clock.Advance(700 * time.Millisecond)
+		return w, d
+	}
+	_, d := refused(t)
+	d.send(keyPress("ctrl+s"))
+	if got := d.app.status(); !strings.Contains(got, "result") {
+		t.Errorf("ctrl+s: got the status %q, want that a result is needed", got)
+	}
+	w, d := refused(t)
+	w.Clock.Advance(time.Second)
+	d.send(keyPress("b"))
+	if d.app.Dialog == nil {
+		t.Error("b: got no line, want it when the key comes again")
+	}
+	w, d = refused(t)
+	w.Clock.Advance(time.Second)
+	d.press("a")
+	if got := w.call(t, callID(1)); got.Status != apitype.CallRequested || len(w.entries(t)) == 0 {
+		t.Errorf("a, after a pause: got %q, want an attempt", w.entries(t))
+	}
+}
