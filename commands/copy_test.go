@@ -109,8 +109,10 @@ func TestQueryOnlyReads(t *testing.T) {
 			t.Errorf("%q: got exit code %d, %q and %q, want 2 with a sentence", query, code, out, errs)
 		}
 	}
-	for _, query := range []string{"SELECT ';'", "SELECT 1; -- end", "/* a */ SELECT 1", "WITH x AS (SELECT 1) SELECT * FROM x;", "VALUES (1), (2)",
-		"SELECT 1 UNION SELECT 2; ; /* end", "SELECT (SELECT max(uuid) FROM calls)", "SELECT count(*) FROM json_each('[1,2]')", "SELECT DISTINCT status FROM calls -- ; DELETE"} {
+	for _, query := range []string{
+		"SELECT ';'", "SELECT 1; -- end", "/* a */ SELECT 1", "WITH x AS (SELECT 1) SELECT * FROM x;", "VALUES (1), (2)",
+		"SELECT 1 UNION SELECT 2; ; /* end", "SELECT (SELECT max(uuid) FROM calls)", "SELECT count(*) FROM json_each('[1,2]')", "SELECT DISTINCT status FROM calls -- ; DELETE",
+	} {
 		l.must(t, "query", query, "--offline")
 	}
 	after, err := os.ReadFile(l.copyFile(t))

@@ -26,7 +26,7 @@ func TestTextBehindARefusedKeyIsNoCommand(t *testing.T) {
 				call := d.app.Day.Call.UUID
 				before(w)
 				d.send(keyPress("b"))
-				for _, key := range strings.Split(text, "") {
+				for key := range strings.SplitSeq(text, "") {
 					w.Clock.Advance(80 * time.Millisecond)
 					if key == " " {
 						key = "space"
