@@ -93,6 +93,21 @@ func TestNewStreetWithItsNumber(t *testing.T) {
 	}
 }
 
+// A year behind the street belongs to it: Enter goes on to the number.
+func TestStreetWithAYear(t *testing.T) {
+	t.Parallel()
+	_, d := opened(t)
+	d.enter("n", "f", "6")
+	d.typing("Plein 1944")
+	d.press("enter")
+	d.typing("7")
+	d.enter("enter", "esc")
+	got := d.app.Day.Form.Corrections
+	if got["address/street"] != "Plein 1944" || got["address/houseNumber"] != "7" {
+		t.Errorf("got %q, want the number 7 in Plein 1944", got)
+	}
+}
+
 // After a new street Enter goes on to the number, its addition, the postcode and the town.
 func TestNewStreetGoesOn(t *testing.T) {
 	t.Parallel()

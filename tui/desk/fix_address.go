@@ -88,10 +88,13 @@ func (e *Form) move(a movedTo) (wrong string) {
 	return e.correctAll(is)
 }
 
+// yearDigits is the length of a number that may belong to the street, as in Plein 1944.
+const yearDigits = 4
+
 // correctStreet corrects a street, and the number behind it.
 func (e *Form) correctStreet(typed string) (isSplit bool, wrong string) {
 	street, number, extension, err := postal.Split(typed, e.country())
-	if err != nil {
+	if err != nil || len(number) >= yearDigits {
 		return false, ""
 	}
 	return true, e.correctAll(map[string]string{
