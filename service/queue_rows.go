@@ -37,13 +37,6 @@ type LeaseRow struct {
 	EndedBy     LeaseEnd // Empty for a claim.
 }
 
-// Claimed has what came of new leases.
-type Claimed struct {
-	Saved   []apitype.UUID
-	Expired int            // The number of expired claims that they replace.
-	Left    []apitype.UUID // Persons with calls that another transaction had locked: these are still eligible.
-}
-
 // Sent returns the lease as answers show it.
 func (l LeaseRow) Sent() apitype.Lease {
 	l.Ahead = l.ShownAt == nil && !l.Pending

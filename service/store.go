@@ -323,8 +323,9 @@ type QueueWriter interface {
 	// those whose person's last pledge ended too long ago as not offered.
 	OpenQueue(account, request apitype.UUID, q QueueQuery, parse ParseRules) (QueueRequest, *FloorRules, error)
 	// Claim saves new leases of different persons, each unless the person has a live one, and makes the calls of these
-	// persons ineligible until the lease ends.
-	Claim(leases []LeaseRow) (Claimed, error)
+	// persons ineligible until the lease ends. It returns the saved leases and the number of expired claims that they
+	// replace.
+	Claim(leases []LeaseRow) (saved []apitype.UUID, expired int, err error)
 	// ExtendLease saves when a live lease ends, since when it is shown, and whether it is pending.
 	ExtendLease(l LeaseRow, now apitype.Time) error
 	// ShareDeferrals opens the callbacks of a user to every user, and returns them.

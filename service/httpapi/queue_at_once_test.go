@@ -145,11 +145,11 @@ type leasingTx struct {
 	told leasing
 }
 
-func (t leasingTx) Claim(leases []service.LeaseRow) (service.Claimed, error) {
+func (t leasingTx) Claim(leases []service.LeaseRow) ([]apitype.UUID, int, error) {
 	t.told.before()
-	claimed, err := t.Tx.Claim(leases)
+	saved, expired, err := t.Tx.Claim(leases)
 	t.told.after()
-	return claimed, err
+	return saved, expired, err
 }
 
 // rival is a store in which another agent takes a donor just before the lease is saved, while a lease of another donor
@@ -172,14 +172,14 @@ type rivalTx struct {
 	until time.Time
 }
 
-func (t *rivalTx) Claim(leases []service.LeaseRow) (service.Claimed, error) {
+func (t *rivalTx) Claim(leases []service.LeaseRow) ([]apitype.UUID, int, error) {
 	if !t.came {
 		t.came = true
 		first := leases[0]
 		first.LeaseUUID, first.Request, first.UserUUID = apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()
 		first.ExpiresAt = apitype.NewTime(t.until)
-		if claimed, err := t.Tx.Claim([]service.LeaseRow{first}); err != nil {
-			return claimed, err
+		if _, _, err := t.Tx.Claim([]service.LeaseRow{first}); err != nil {
+			return nil, 0, err
 		}
 	}
 	return t.Tx.Claim(leases)

@@ -139,14 +139,14 @@ func (t *taking) insert(tx service.Tx, id apitype.UUID, rows []service.QueueRow)
 		lease.Pending, lease.ShownAt = true, nil
 		lease.ExpiresAt = apitype.NewTime(t.now.Add(apitype.PendingLease))
 	}
-	claimed, err := tx.Claim([]service.LeaseRow{lease})
+	saved, expired, err := tx.Claim([]service.LeaseRow{lease})
 	if err != nil {
 		return lease, err
 	}
-	if len(claimed.Saved) == 0 {
+	if len(saved) == 0 {
 		return lease, service.ErrAgain // Another request was faster.
 	}
-	t.expired = claimed.Expired
+	t.expired = expired
 	if err := service.RefreshEligibility(tx, lease.Person, t.now, nil); err != nil {
 		return lease, err
 	}

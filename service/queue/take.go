@@ -39,27 +39,11 @@ func (q *Queue) Take(ctx context.Context, c service.Caller, request apitype.Take
 	}
 	q.counted(Taken, len(t.leases)-t.repeated)
 	q.counted(Expired, t.expired)
-	if err := q.refreshLeft(ctx, t.left); err != nil {
-		return service.Answer{}, err
-	}
 	answer, err := q.takeAnswer(ctx, t)
 	if err != nil {
 		return service.Answer{}, err
 	}
 	return answer, q.rules.NoteRead(ctx, t.shown()...)
-}
-
-// refreshLeft makes those calls of claimed donors ineligible that another transaction had locked.
-func (q *Queue) refreshLeft(ctx context.Context, donors []apitype.UUID) error {
-	for _, donor := range donors {
-		err := q.rules.Write(ctx, service.WriteIsolated, "refresh the calls of a donor", func(tx service.Tx) error {
-			return service.RefreshEligibility(tx, donor, q.rules.TimeOf(tx), nil)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // shown returns the audit lines of the persons whose data the answer shows.
@@ -82,10 +66,9 @@ type taking struct {
 	query   service.QueueQuery
 	now     apitype.Time
 	parse   service.ParseRules
-	nothing bool           // The filter matches no visible organization.
-	pending bool           // The lease of a chosen call is pending.
-	expired int            // Claims that had expired and were replaced.
-	left    []apitype.UUID // Donors with calls that another transaction had locked.
+	nothing bool // The filter matches no visible organization.
+	pending bool // The lease of a chosen call is pending.
+	expired int  // Claims that had expired and were replaced.
 
 	// refused are calls that were next and may not be given. A call that comes again was changed during this take, and
 	// is left to the next one.
@@ -100,7 +83,7 @@ type taking struct {
 
 // at begins a try of the transaction, at a time.
 func (t *taking) at(now apitype.Time) {
-	t.now, t.expired, t.left = now, 0, nil
+	t.now, t.expired = now, 0
 	setTime(&t.query, now)
 }
 
@@ -198,14 +181,13 @@ func (t *taking) lease(tx service.Tx, rows []service.QueueRow) ([]service.QueueR
 			ordinal, n = ordinal+1, n-1
 		}
 	}
-	claimed, err := tx.Claim(leases)
+	saved, expired, err := tx.Claim(leases)
 	if err != nil {
 		return nil, err
 	}
-	t.expired += claimed.Expired
-	t.left = append(t.left, claimed.Left...)
+	t.expired += expired
 	for _, lease := range leases {
-		if !slices.Contains(claimed.Saved, lease.LeaseUUID) { // A refused first lease leaves its ordinal to the next one.
+		if !slices.Contains(saved, lease.LeaseUUID) { // A refused first lease leaves its ordinal to the next one.
 			if err := service.RefreshEligibility(tx, lease.Person, t.now, nil); err != nil {
 				return nil, err
 			}

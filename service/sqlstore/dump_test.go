@@ -240,7 +240,7 @@ func testLoadMissing(t *testing.T, database string) {
 
 func claim(tx service.Tx, now apitype.Time) error {
 	lease := apitype.Lease{LeaseUUID: apitype.NewUUID(), TakenAt: now, ExpiresAt: apitype.NewTime(now.Add(time.Minute))}
-	_, err := tx.Claim([]service.LeaseRow{{Lease: lease, Person: apitype.NewUUID(), Request: apitype.NewUUID()}})
+	_, _, err := tx.Claim([]service.LeaseRow{{Lease: lease, Person: apitype.NewUUID(), Request: apitype.NewUUID()}})
 	return err
 }
 

@@ -106,23 +106,17 @@ var (
 		), saved AS (
 			INSERT INTO donors (` + fields + `) SELECT ` + fields + ` FROM wanted` + claimDonor() + `
 			RETURNING lease_uuid, person_uuid, call_uuid, expires_at
-		), waiting AS (
-			SELECT q.call_number, saved.person_uuid, saved.call_uuid AS leased, saved.expires_at
-			FROM saved JOIN persons p ON p.uuid = saved.person_uuid JOIN calls k ON k.person_number = p.number
-			JOIN queue_calls q ON q.call_number = k.number
 		), theirs AS (
-			SELECT waiting.* FROM waiting JOIN queue_calls q ON q.call_number = waiting.call_number
-			FOR UPDATE OF q SKIP LOCKED
+			SELECT q.call_number, saved.call_uuid AS leased, saved.expires_at
+			FROM saved JOIN persons p ON p.uuid = saved.person_uuid JOIN calls k ON k.person_number = p.number
+			JOIN queue_calls q ON q.call_number = k.number FOR UPDATE OF q SKIP LOCKED
 		), ineligible AS (` + fmt.Sprintf(ineligibleUntil, `theirs.leased`, `theirs.expires_at`) + `
 			FROM theirs WHERE c.call_number = theirs.call_number
-		) SELECT lease_uuid, person_uuid, (SELECT COUNT(*) FROM logged),
-			(SELECT COUNT(*) FROM waiting w WHERE w.person_uuid = saved.person_uuid) >
-			(SELECT COUNT(*) FROM theirs l WHERE l.person_uuid = saved.person_uuid)
-		FROM saved`
+		) SELECT lease_uuid, (SELECT COUNT(*) FROM logged) FROM saved`
 	})
 )
 
-func (t *tx) Claim(leases []service.LeaseRow) (claimed service.Claimed, err error) {
+func (t *tx) Claim(leases []service.LeaseRow) (saved []apitype.UUID, expired int, err error) {
 	if t.engine.sharesQueue() {
 		return t.claimMany(leases)
 	}
@@ -132,32 +126,32 @@ func (t *tx) Claim(leases []service.LeaseRow) (claimed service.Claimed, err erro
 				WHERE person_uuid = $1 AND ` + hasExpired + `$2 ON CONFLICT DO NOTHING`
 			n, err := t.exec(text, identifier(l.Person), l.TakenAt.UnixMilli())
 			if err != nil {
-				return claimed, err
+				return nil, 0, err
 			}
-			claimed.Expired += int(n)
+			expired += int(n)
 		}
 		n, err := t.exec(claimOne(), leaseValues(l)...)
 		if err != nil {
-			return claimed, err
+			return nil, 0, err
 		}
 		if n == 0 {
 			continue
 		}
-		claimed.Saved = append(claimed.Saved, l.LeaseUUID)
+		saved = append(saved, l.LeaseUUID)
 		_, err = t.exec(ineligibleAtOnce(), identifier(l.Person), identifier(l.CallUUID), l.ExpiresAt.UnixMilli())
 		if err != nil {
-			return claimed, err
+			return nil, 0, err
 		}
 	}
-	return claimed, nil
+	return saved, expired, nil
 }
 
 // claimMany claims in the order of the persons: of two transactions that come to the same persons, the later one waits
 // for the other one at the first, and never each for the other. If the same request came twice at one time, the later
 // one runs again and finds the leases of the other one.
-func (t *tx) claimMany(leases []service.LeaseRow) (claimed service.Claimed, err error) {
+func (t *tx) claimMany(leases []service.LeaseRow) (saved []apitype.UUID, expired int, err error) {
 	if len(leases) == 0 {
-		return claimed, nil
+		return nil, 0, nil
 	}
 	leases = slices.SortedFunc(
 		slices.Values(leases),
@@ -172,19 +166,15 @@ func (t *tx) claimMany(leases []service.LeaseRow) (claimed service.Claimed, err 
 		columns[i] = values
 	}
 	err = t.each(claimMany(), columns, func(rows *sql.Rows) error {
-		var lease, person apitype.UUID
-		var isLocked bool
-		err := rows.Scan(uuidDest{&lease}, uuidDest{&person}, &claimed.Expired, &isLocked)
-		claimed.Saved = append(claimed.Saved, lease)
-		if isLocked {
-			claimed.Left = append(claimed.Left, person)
-		}
+		var id apitype.UUID
+		err := rows.Scan(uuidDest{&id}, &expired)
+		saved = append(saved, id)
 		return err
 	})
 	if t.engine.isTaken(err) {
-		return service.Claimed{}, service.ErrAgain
+		return nil, 0, service.ErrAgain
 	}
-	return claimed, err
+	return saved, expired, err
 }
 
 // leaseNote reads the note of the call of a claim.

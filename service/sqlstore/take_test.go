@@ -2,8 +2,6 @@ package sqlstore_test
 
 import (
 	"context"
-	"errors"
-	"strconv"
 	"testing"
 	"time"
 
@@ -80,57 +78,6 @@ func TestMarkingWaitsForNoLock(t *testing.T) {
 	})
 	servicetest.Check(t, err)
 	await(t, database, `SELECT COUNT(*) = 1 FROM queue_calls WHERE ready = 1`)
-}
-
-// A take leases a donor of whom another transaction has locked a call, such as one that marks it as ready. The call is
-// in no list afterwards, until the lease ends.
-func TestTakenDonorIsNotListed(t *testing.T) {
-	t.Parallel()
-	servicetest.NeedPostgres(t)
-	database := servicetest.PostgresDatabase(t)
-	h := servicetest.NewOn(t, database)
-	organization := h.Organization("A")
-	person := service.LoadedPerson{OwningOrganizationUUID: organization, RecruitingOrganizationUUID: organization}
-	person.UUID, person.CreatedAt = apitype.NewUUID(), apitype.NewTime(h.Clock.Now().Add(-time.Hour))
-	records := []service.LoadRecord{{Kind: service.LoadPerson, Data: person}}
-	for range 2 {
-		var call service.LoadedCall
-		call.UUID, call.PersonUUID = apitype.NewUUID(), person.UUID
-		call.Status, call.Type = apitype.CallRequested, apitype.CallVerification
-		call.RequestedAt, call.LastUpdatedAt = person.CreatedAt, person.CreatedAt
-		records = append(records, service.LoadRecord{Kind: service.LoadCall, Data: call})
-	}
-	h.Load(records...)
-
-	locked, ended := make(chan bool), make(chan error)
-	isTaken := make(chan struct{})
-	other := reopen(t, database)
-	go func() {
-		ended <- other.Write(t.Context(), service.WriteShared, func(tx service.Tx) error {
-			user := apitype.NewUUID()
-			all := service.QueueQuery{Scope: all, User: &user, Now: apitype.NewTime(h.Clock.Now()), Limit: 1}
-			rows, err := tx.NextInQueue(all)
-			locked <- len(rows) == 1
-			<-isTaken
-			return err
-		})
-	}()
-	if !<-locked {
-		t.Fatal("no call waits")
-	}
-	caller := service.Caller{Account: h.Account()}
-	answered := make(chan error)
-	go func() {
-		request := apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: apitype.NewUUID()}
-		_, err := queue.New(h.Service, nil).Take(t.Context(), caller, request)
-		answered <- err
-	}()
-	await(t, database, `SELECT COUNT(*) = 1 FROM donors WHERE lease_uuid IS NOT NULL`)
-	close(isTaken)
-	servicetest.Check(t, errors.Join(<-ended, <-answered))
-	if !holds(t, database, `SELECT COUNT(*) = 0 FROM queue_calls WHERE eligible_at <= `+strconv.FormatInt(h.Clock.Now().UnixMilli(), 10)) {
-		t.Error("a call of the donor is still eligible")
-	}
 }
 
 // One process does the periodic work of the queue at a time. When its session is lost in the middle, or is silent,
