@@ -448,6 +448,7 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 	servicetest.Check(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(strings.Replace(config, "cancel", "skip", 1)), 0o600))
 	has(desk("", "zz", "q"), "that is not available now", `there is no "zz"`) // An empty answer skips nothing here, and ends nothing.
 	servicetest.Check(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600))
+	has(desk("b", "9.10", "", "", "q"), "Which time do you mean, empty to leave it: ")
 	has(desk("b", "someday", "tomorrow 18:00 after dinner", "m", "l", "", "q"), "is not a time", "m for you\na for any agent\n", "later: ", "u undoes it")
 	h.Clock.Advance(36 * time.Hour)
 	has(desk("q"), "callback: after dinner\n")

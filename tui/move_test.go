@@ -3,6 +3,8 @@ package tui
 import (
 	"strings"
 	"testing"
+
+	"fundesk/service/servicetest"
 )
 
 // sentUpdate returns the body of the correction that waits in the outbox.
@@ -71,61 +73,32 @@ func TestAddressOfAnotherCountry(t *testing.T) {
 	}
 }
 
-// A house number behind the street is taken from it, so that the old number does not stay, and Enter takes it.
-func TestNewStreetWithItsNumber(t *testing.T) {
-	t.Parallel()
-	_, d := opened(t)
-	d.enter("n", "f", "6")
-	d.typing("Lange Kade 3b")
-	d.enter("enter", "enter", "enter")
-	d.typing("1011 AB")
-	d.press("enter")
-	d.typing("Amsterdam")
-	d.enter("enter", "esc")
-	d.sees("→ Lange Kade 3b, 1011")
-	for key, value := range map[string]string{
-		"address/street": "Lange Kade", "address/houseNumber": "3", "address/houseNumberExtension": "b",
-		"address/zipCode": "1011 AB", "address/city": "Amsterdam",
-	} {
-		if got := d.app.Day.Form.Corrections[key]; got != value {
-			t.Errorf("%s: got %q, want %q", key, got, value)
-		}
-	}
-}
-
-// A year behind the street belongs to it: Enter goes on to the number.
-func TestStreetWithAYear(t *testing.T) {
-	t.Parallel()
-	_, d := opened(t)
-	d.enter("n", "f", "6")
-	d.typing("Plein 1944")
-	d.press("enter")
-	d.typing("7")
-	d.enter("enter", "esc")
-	got := d.app.Day.Form.Corrections
-	if got["address/street"] != "Plein 1944" || got["address/houseNumber"] != "7" {
-		t.Errorf("got %q, want the number 7 in Plein 1944", got)
-	}
-}
-
-// After a new street Enter goes on to the number, its addition, the postcode and the town.
+// After a new street Enter goes on to the number, its addition, the postcode and the town. A house number behind the
+// street is taken from it, so that the old number does not stay. A year belongs to the street.
 func TestNewStreetGoesOn(t *testing.T) {
 	t.Parallel()
-	_, d := opened(t)
-	d.enter("n", "f", "6")
-	for _, part := range []string{"Kade", "3", "b", "1011 AB", "Amsterdam"} {
-		d.typing(part)
-		d.press("enter")
-	}
-	d.press("esc")
-	d.sees("→ Kade 3b, 1011 AB")
-	want := map[string]string{
-		"address/street": "Kade", "address/houseNumber": "3", "address/houseNumberExtension": "b",
-		"address/zipCode": "1011 AB", "address/city": "Amsterdam",
-	}
-	for key, value := range want {
-		if got := d.app.Day.Form.Corrections[key]; got != value {
-			t.Errorf("%s: got %q, want %q", key, got, value)
-		}
+	for _, test := range []struct {
+		typed                    []string // Of which an empty one takes what is there.
+		street, number, addition string
+	}{
+		{[]string{"Kade", "3", "b"}, "Kade", "3", "b"},
+		{[]string{"Lange Kade 3b", "", ""}, "Lange Kade", "3", "b"},
+		{[]string{"Plein 1944", "7", "b"}, "Plein 1944", "7", "b"},
+	} {
+		t.Run(test.typed[0], func(t *testing.T) {
+			t.Parallel()
+			_, d := opened(t)
+			d.enter("n", "f", "6")
+			for _, part := range append(test.typed, "1011 AB", "Amsterdam") {
+				d.typing(part)
+				d.press("enter")
+			}
+			d.press("esc")
+			d.sees("→ " + test.street + " " + test.number + test.addition + ", 1011")
+			servicetest.Same(t, "corrections", map[string]string{
+				"address/street": test.street, "address/houseNumber": test.number, "address/houseNumberExtension": test.addition,
+				"address/zipCode": "1011 AB", "address/city": "Amsterdam",
+			}, d.app.Day.Form.Corrections)
+		})
 	}
 }

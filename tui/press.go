@@ -36,18 +36,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		return tea.Batch(cmd, a.press(msg))
 	}
 	if a.Dialog != nil {
-		open := a.Dialog
-		a.Day.Guard.Touch(a.Day.Now())
-		becomes, cmd := open.Key(msg)
-		// The choice may have opened the next dialog already.
-		if becomes != page.Stays && a.Dialog == open {
-			a.Dialog = nil
-		}
-		if becomes == page.Passes {
-			return a.press(msg)
-		}
-		a.Day.Guard.Count(name, msg.IsRepeat, a.Day.Now())
-		return cmd
+		return a.pressDialog(msg)
 	}
 	current := a.pages[a.current]
 	if a.Day.IsPaused() && !a.looksOnly(name) {
@@ -78,6 +67,22 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	return act.Run(a.pages[a.current])
+}
+
+// pressDialog passes a key to the open dialog.
+func (a *app) pressDialog(msg tea.KeyPressMsg) tea.Cmd {
+	open := a.Dialog
+	a.Day.Guard.Touch(a.Day.Now())
+	becomes, cmd := open.Key(msg)
+	// The choice may have opened the next dialog already.
+	if becomes != page.Stays && a.Dialog == open {
+		a.Dialog = nil
+	}
+	if becomes == page.Passes {
+		return a.press(msg)
+	}
+	a.Day.Guard.Count(msg.String(), msg.IsRepeat, a.Day.Now())
+	return cmd
 }
 
 // refuse says why the key of an action did nothing.

@@ -189,7 +189,7 @@ func (t typedTime) readClock(tokens []string, then func(typedTime, int)) {
 	}
 }
 
-// clockParts splits "18:30", "18.30", and the "1830" of a time ahead. A year is none: 24 dec 2026.
+// clockParts splits "18:30", "18.30", and the "1830" of a time ahead. This year and the next one are no times.
 func (t typedTime) clockParts(token string) (hours, minutes string, hasMinutes bool) {
 	number, err := strconv.Atoi(token)
 	isYear := number == t.place.now.Year() || number == t.place.now.Year()+1

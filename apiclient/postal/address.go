@@ -167,7 +167,7 @@ func CutCountry(text string) (line, country string) {
 	return text, ""
 }
 
-// Countries returns the countries by whose form a line is a whole address, in alphabetical order.
+// Countries returns the countries in which a line has the form of a whole address, in alphabetical order.
 func Countries(text string) (all []string) {
 	for _, country := range slices.Sorted(maps.Keys(codes())) {
 		if _, isWhole := SplitWhole(text, country); isWhole {

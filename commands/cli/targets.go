@@ -72,7 +72,7 @@ func (s *Session) Targets(ctx context.Context, args []string, allowEmpty bool) (
 	return ids, nil
 }
 
-// parseTarget reads an identifier. If a name stands instead of a person's, the error says how to find it.
+// parseTarget reads an identifier. The error of a person's name says how to find the person.
 func (s *Session) parseTarget(text string) (apitype.UUID, error) {
 	id, err := ParseID(text)
 	isPerson := len(s.Args) > 0 && strings.TrimSuffix(s.Args[0], "s") == "person"

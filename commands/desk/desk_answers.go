@@ -195,7 +195,7 @@ func (l *lineDesk) put(ctx context.Context, q *desk.Question) (desk.Answer, erro
 	if !q.IsYesNo() {
 		l.sayChoices(q, keys)
 		if prompt = l.day.Say(q.Title); q.Empty == nil {
-			prompt += l.day.Say(", empty to leave it")
+			prompt = strings.TrimSuffix(prompt, "?") + l.day.Say(", empty to leave it")
 		}
 	}
 	for {

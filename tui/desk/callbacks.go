@@ -31,7 +31,7 @@ func (c callbacks) has(call apitype.UUID) bool {
 // Callbacks returns the agent's own callbacks, the earliest first.
 func (d *Day) Callbacks() []apitype.Deferral { return d.callbacks.all }
 
-// daysOfWeek is how many days ahead a weekday names one day alone.
+// daysOfWeek is the number of days ahead for which a weekday alone names the day.
 const daysOfWeek = 6
 
 // CallbackText returns the time, the donor and the reason of a callback.

@@ -44,7 +44,7 @@ func (e *Form) wholeAddress(f Fix, typed string) (a movedTo, isWhole bool) {
 	return a, isWhole
 }
 
-// otherCountries returns the countries by whose form a typed street is an address, if it is none of the donor's.
+// otherCountries returns the countries in which a typed street is a whole address, unless it is one in the donor's.
 func (e *Form) otherCountries(f Fix, typed string) []string {
 	if _, isWhole := e.wholeAddress(f, typed); isWhole || f.Key != streetKey {
 		return nil
