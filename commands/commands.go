@@ -11,6 +11,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -90,8 +91,10 @@ func Run(ctx context.Context, args []string, app cli.App) int {
 	root := newRoot(s, args)
 	root.SetArgs(args)
 	root.SetContext(ctx)
+	out := &checkedOutput{Writer: app.Out}
+	root.SetOut(out)
 	command, err := root.ExecuteContextC(ctx)
-	return s.Finish(command, err)
+	return s.Finish(command, cmp.Or(err, out.err))
 }
 
 // maxRetries keeps a script from waiting for a service that is down for an hour.

@@ -73,7 +73,21 @@ func printHelp(cmd *cobra.Command, _ []string) {
 		fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", wrapped(text))
 	}
 	cmd.SetErr(cmd.OutOrStdout())
-	_ = cmd.Usage() // A closed pipe is reported nowhere else either.
+	_ = cmd.Usage() // checkedOutput keeps its error.
+}
+
+// checkedOutput keeps the first error of writing: cobra drops those of help and completions.
+type checkedOutput struct {
+	io.Writer
+
+	err error
+}
+
+// Write passes data on.
+func (o *checkedOutput) Write(data []byte) (int, error) {
+	n, err := o.Writer.Write(data)
+	o.err = cmp.Or(o.err, err)
+	return n, err
 }
 
 // wrapped breaks the paragraphs of a text into lines that fit.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"flag"
 	"strings"
 	"testing"
@@ -116,4 +118,31 @@ var pagesTo = flag.String("pages", "", "write the manual pages of a release into
 func TestManualPages(t *testing.T) {
 	t.Parallel()
 	manual.Write(t, (&program{}).root(), *pagesTo)
+}
+
+// fullDisk is a file that cannot be written.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// A page of the help that cannot be written is an error, as a list is.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	for _, args := range [][]string{
+		{},
+		{"--help"},
+		{"help", "serve"},
+		{"account"},
+		{"account", "add", "--help"},
+		{"--version"},
+		{"__complete", "account", ""},
+		{"openapi"},
+	} {
+		var errs bytes.Buffer
+		code := run(t.Context(), args, e.program("", fullDisk{}, &errs))
+		if code != exitFailure || !strings.Contains(errs.String(), "no space left on device") {
+			t.Errorf("%v: got exit code %d and %q, want 1 with the reason", args, code, errs.String())
+		}
+	}
 }

@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,9 +106,10 @@ func run(ctx context.Context, args []string, p program) int {
 	root := p.root()
 	root.SetArgs(append([]string{}, args...)) // Cobra reads os.Args if args is nil.
 	root.SetIn(p.In)
-	root.SetOut(p.Out)
+	out := &checkedOutput{Writer: p.Out}
+	root.SetOut(out)
 	root.SetErr(p.Err)
-	err := root.ExecuteContext(ctx)
+	err := cmp.Or(root.ExecuteContext(ctx), out.err)
 	if err == nil {
 		return exitDone
 	}
@@ -120,6 +122,20 @@ func run(ctx context.Context, args []string, p program) int {
 		return exitUsage
 	}
 	return exitFailure
+}
+
+// checkedOutput keeps the first error of writing: cobra drops those of help and completions.
+type checkedOutput struct {
+	io.Writer
+
+	err error
+}
+
+// Write passes data on.
+func (o *checkedOutput) Write(data []byte) (int, error) {
+	n, err := o.Writer.Write(data)
+	o.err = cmp.Or(o.err, err)
+	return n, err
 }
 
 // usageError is a mistake in the command line.
