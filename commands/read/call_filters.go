@@ -127,10 +127,27 @@ func (c *CallFilters) Check() error {
 		}
 		c.Options.ExternalReferenceID, c.Options.ExternalApplicationName = apitype.NoExternalReference, apitype.NoExternalReference
 	}
+	if err := c.checkPeriod(); err != nil {
+		return err
+	}
 	if c.Options.RequestedUntil != nil && c.Options.RequestedFrom == nil { // The interface has them together only.
 		c.Options.RequestedFrom = new(apitype.NewTime(time.Unix(0, 0)))
 	}
 	return RefuseParameters(c.Options.Validate())
+}
+
+// checkPeriod refuses a period that ends before it begins: the list would be empty.
+func (c *CallFilters) checkPeriod() error {
+	until := c.Options.RequestedUntil
+	for flag, begin := range map[string]*apitype.Time{
+		"--requested-from":  c.Options.RequestedFrom,
+		"--requested-after": c.Options.RequestedAfter,
+	} {
+		if until != nil && begin != nil && begin.After(until.Time) {
+			return cli.UsageError("--requested-until " + until.String() + " is before " + flag + " " + begin.String())
+		}
+	}
+	return nil
 }
 
 // LeaveToService lets a service that can choose by status or person do so.

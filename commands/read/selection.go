@@ -36,6 +36,10 @@ func (p *PersonSelection) Passes(cmd *cobra.Command) (func(apitype.Person) bool,
 			return nil, cli.UsageError("--" + flag + " must not be empty")
 		}
 	}
+	if len(strings.Fields(p.email)) > 1 {
+		return nil, cli.UsageError("--email " + cli.Quote(p.email) + " has a blank, and no e-mail address has one")
+	}
+	p.email = strings.TrimSpace(p.email)
 	digits := digitsOf(p.phone)
 	if p.phone != "" && len(digits) < minPhoneDigits {
 		return nil, cli.UsageError("--phone " + cli.Quote(p.phone) + " must have six digits at least")
