@@ -143,7 +143,11 @@ func (s *Service) SetAccount(
 		if err := cmp.Or(account.check(), account.Scope.check(tx)); err != nil {
 			return err
 		}
-		line := AuditLine{At: s.TimeOf(tx), Operation: AuditAccountSet, Record: &id, Fields: before.changed(account)}
+		changed := before.changed(account)
+		if changed == "" {
+			return nil
+		}
+		line := AuditLine{At: s.TimeOf(tx), Operation: AuditAccountSet, Record: &id, Fields: changed}
 		return errors.Join(tx.UpdateAccount(account), tx.Audit(line))
 	})
 	return account, err

@@ -229,6 +229,9 @@ func (s *Service) RenameUser(ctx context.Context, id apitype.UUID, name string) 
 		if u, err = tx.User(id); err != nil {
 			return OrUnknown(err, "user", id)
 		}
+		if u.Name == name {
+			return nil
+		}
 		u.Name = name
 		if err := u.check(); err != nil {
 			return err

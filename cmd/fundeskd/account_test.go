@@ -119,7 +119,7 @@ func TestUsers(t *testing.T) {
 	e := newEnvironment(t)
 	const anneke, joost = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
 	const sea, land = "33333333-3333-4333-8333-333333333333", "44444444-4444-4444-8444-444444444444"
-	var account struct{ Token string }
+	var account struct{ UUID, Token string }
 	for _, step := range []struct {
 		args []string
 		code int
@@ -134,6 +134,11 @@ func TestUsers(t *testing.T) {
 		{[]string{"user", "add", " "}, exitUsage, "the name"},
 		{[]string{"user", "set", sea, "Piet"}, exitFailure, "there is no user " + sea},
 		{[]string{"user", "set", anneke, "Anneke de Vries"}, exitDone, "changed " + anneke + "\n"},
+		{[]string{"user", "set", anneke, "Anneke de Vries"}, exitDone, "unchanged " + anneke + "\n"},
+		{[]string{"user", "set", anneke, "--subject", ""}, exitDone, "unchanged " + anneke + "\n"},
+		{[]string{"user", "set", anneke, "--ended=false"}, exitDone, "unchanged " + anneke + "\n"},
+		{[]string{"organization", "set", land, "--country", "nl"}, exitDone, "changed " + land + "\n"},
+		{[]string{"organization", "set", land, "--country", "NL"}, exitDone, "unchanged " + land + "\n"},
 		{[]string{"user", "list"}, exitDone, anneke + "  Anneke de Vries\n" + joost + "  Joost\n"},
 		{[]string{"user", "list", "-o", "json"}, exitDone, `[{"uuid":"` + anneke + `","name":"Anneke de Vries","organization":null,"hasSubject":false,"endedAt":null},{"uuid":"` + joost + `","name":"Joost","organization":"` + land + `","hasSubject":false,"endedAt":null}]`},
 	} {
@@ -143,11 +148,12 @@ func TestUsers(t *testing.T) {
 		}
 	}
 	e.must(&account, "", "account", "add", "a", "--organization", sea)
+	e.done("", "account", "set", account.UUID, "--name", "a")
 	var lines []struct{ Operation string }
 	e.must(&lines, "", "audit", "list")
 	noted := ""
 	for _, line := range lines {
-		if strings.HasPrefix(line.Operation, "user.") {
+		if strings.HasPrefix(line.Operation, "user.") || line.Operation == "account.set" {
 			noted += line.Operation + " "
 		}
 	}
@@ -184,6 +190,7 @@ func TestOrganizationSettings(t *testing.T) {
 		{"", []string{"--settings", wrong + "x"}, exitUsage, []string{wrong + "x"}},
 		{"organization = \"" + strings.ReplaceAll(sea, "3", "5") + "\"\n", []string{"--settings", "-"}, exitUsage, []string{"of the organization 55555555"}},
 		{good, []string{"--settings", "-"}, exitDone, []string{"changed " + sea}},
+		{good, []string{"--settings", "-"}, exitDone, []string{"unchanged " + sea}},
 	} {
 		code, out, errs := e.run(step.in, append([]string{"organization", "set", sea}, step.args...)...)
 		for _, want := range step.want {

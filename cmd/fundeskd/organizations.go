@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strings"
 	"time"
 
@@ -24,6 +25,8 @@ type organizationView struct {
 	MaxCallAttempts *int         `json:"maxCallAttempts"`
 	CoolingOff      string       `json:"coolingOff"`
 	Country         *string      `json:"country"`
+
+	isUnchanged bool // organization set found everything as it was to be.
 }
 
 func viewOrganization(o service.Organization) organizationView {
@@ -44,7 +47,14 @@ func (o organizationView) cells() []string {
 	return []string{o.UUID.String(), o.Abbreviation, o.Name, *cmp.Or(o.Country, new("any hour"))}
 }
 
-func printChanged(w io.Writer, o organizationView) { fmt.Fprintln(w, "changed", o.UUID) }
+// printChanged prints whether a record was changed.
+func printChanged(w io.Writer, id apitype.UUID, isUnchanged bool) {
+	what := "changed"
+	if isUnchanged {
+		what = "unchanged"
+	}
+	fmt.Fprintln(w, what, id)
+}
 
 // countryFlag adds --country, which takes capital and small letters.
 func countryFlag(flags *pflag.FlagSet, to *string, help string) {
@@ -218,10 +228,20 @@ func (p *program) organizationSet() *cobra.Command {
 		},
 		failure: "change the organization",
 		run: func(ctx context.Context, s *service.Service) (organizationView, error) {
-			o, err := s.SetOrganization(ctx, id, change.apply)
-			return viewOrganization(o), err
+			var before service.Organization
+			o, err := s.SetOrganization(ctx, id, func(o *service.Organization) {
+				before = *o
+				before.Settings = new(*o.Settings)
+				change.apply(o)
+			})
+			view := viewOrganization(o)
+			if err == nil {
+				isSame := reflect.DeepEqual(view, viewOrganization(before))
+				view.isUnchanged = isSame && len(before.Settings.Changed(*o.Settings)) == 0
+			}
+			return view, err
 		},
-		text: printChanged,
+		text: func(w io.Writer, o organizationView) { printChanged(w, o.UUID, o.isUnchanged) },
 	}.command(p)
 }
 

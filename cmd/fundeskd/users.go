@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"reflect"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -20,6 +22,8 @@ type userView struct {
 	Organization *apitype.UUID `json:"organization"`
 	HasSubject   bool          `json:"hasSubject"` // By user set --subject.
 	EndedAt      *apitype.Time `json:"endedAt"`
+
+	isUnchanged bool // user set found everything as it was to be.
 }
 
 func viewUser(u service.User) userView {
@@ -130,10 +134,18 @@ func (p *program) userSet() *cobra.Command {
 		},
 		failure: "change the user",
 		run: func(ctx context.Context, s *service.Service) (userView, error) {
+			users, err := s.Users(ctx)
+			if err != nil {
+				return userView{}, err
+			}
 			user, err := p.changeUser(ctx, s, change)
-			return viewUser(user), err
+			view := viewUser(user)
+			view.isUnchanged = slices.ContainsFunc(users, func(before service.User) bool {
+				return reflect.DeepEqual(before, user)
+			})
+			return view, err
 		},
-		text: func(w io.Writer, u userView) { fmt.Fprintln(w, "changed", u.UUID) },
+		text: func(w io.Writer, u userView) { printChanged(w, u.UUID, u.isUnchanged) },
 	}.command(p)
 	c.Args = func(c *cobra.Command, args []string) error {
 		isUUIDAlone := len(args) == 1
