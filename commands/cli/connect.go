@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -190,13 +191,23 @@ func (s *Session) OpenEmbedded(ctx context.Context, t *Target) error {
 	case err != nil && errors.Is(ctx.Err(), context.Canceled):
 		return Failure(apiclient.KindInterrupted, "interrupted")
 	case err != nil:
-		return WithHint(
-			Failure(apiclient.KindFailure, "open the embedded service: %s", err),
-			"its data is in "+dir+"; FUNDESK_DATA_DIR names another folder",
-		)
+		return WithHint(Failure(apiclient.KindFailure, "open the embedded service: %s", err), embeddedHint(t, name, dir))
 	}
 	s.embedded = embedded
 	return nil
+}
+
+// embeddedHint names the database of an embedded service that cannot be opened. That of the demo may be deleted.
+func embeddedHint(t *Target, name, dir string) string {
+	file := filepath.Join(dir, name+".db")
+	if t.BaseURL == profile.DemoURL {
+		return "the demo has invented data alone: to begin again, delete " + file +
+			" and what begins with that name; or set FUNDESK_DATA_DIR to another folder"
+	}
+	if strings.ContainsRune(name, filepath.Separator) {
+		return "its data is in " + name
+	}
+	return "its data is in " + file + "; FUNDESK_DATA_DIR names another folder"
 }
 
 // Embedded returns the service inside the process, nil while none is open.
