@@ -326,3 +326,41 @@ func TestMarksRefusedInPartReachTheCopy(t *testing.T) {
 		}
 	}
 }
+
+// The status of a copy says whether it is there, how old it is and what it has.
+func TestCopyStatus(t *testing.T) {
+	t.Parallel()
+	_, l := copyHome(t)
+	type status struct {
+		File, SyncedAt string
+		Bytes, Persons int
+	}
+	read := func() (s status) {
+		t.Helper()
+		servicetest.Check(t, json.Unmarshal([]byte(l.must(t, "copy", "status", "-o", "json")), &s))
+		return s
+	}
+	none := read()
+	if none.SyncedAt != "" || none.Bytes != 0 || !strings.HasSuffix(none.File, ".db") {
+		t.Errorf("got %+v before the first sync, want its file alone", none)
+	}
+	if text := l.must(t, "copy", "status"); !strings.Contains(text, "never") {
+		t.Errorf("got %q, want never", text)
+	}
+	l.must(t, "copy", "sync")
+	got := read()
+	if got.File != l.copyFile(t) || got.SyncedAt == "" || got.Bytes == 0 || got.Persons != 30 {
+		t.Errorf("got %+v, want 30 persons and a time", got)
+	}
+}
+
+// A question whose answer cannot be written names the reason once.
+func TestQueryThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	_, l := copyHome(t)
+	var stderr bytes.Buffer
+	code := Run(t.Context(), []string{"query", "VALUES (1)"}, hasty(appOf(l.environment, strings.NewReader(""), fullDisk{}, &stderr)))
+	if got, want := stderr.String(), "fundesk: query: no space left on device\n"; code != 1 || got != want {
+		t.Errorf("got exit code %d and %q, want 1 and %q", code, got, want)
+	}
+}

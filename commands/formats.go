@@ -74,6 +74,7 @@ var outputs = map[string]outputKind{
 	"queue status":        numbers,
 	"pull status":         records,
 	"query":               numbers,
+	"copy status":         value,
 	"copy sync":           value,
 	"doctor":              numbers,
 	"person":              pulled,

@@ -20,7 +20,7 @@ func Copy(s *cli.Session) *cobra.Command {
 		"Keep the records of the service in an SQLite file on this computer, for fundesk query. Each service and\n"+
 			"account has its own. Logging out deletes it.",
 		"  fundesk copy sync\n  fundesk copy remove --yes",
-		cli.Verbs{"sync": copySync, "remove": copyRemove},
+		cli.Verbs{"sync": copySync, "status": copyStatus, "remove": copyRemove},
 	)
 }
 
@@ -105,6 +105,38 @@ func aboutCopy(err error) error {
 			cli.Failure(apiclient.KindFailure, "the copy: %s", err),
 			"if the file is damaged: fundesk copy remove --yes",
 		)
+	}
+}
+
+func copyStatus(s *cli.Session) *cobra.Command {
+	return &cobra.Command{
+		Use:     "status",
+		Short:   "Show the copy: its file, its age and its records",
+		Args:    cli.NoArgs,
+		Long:    "Show the file of the copy, when a sync last came to its end, and how many records it has.",
+		Example: "  fundesk copy status\n  fundesk copy status --jq .syncedAt",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			path, err := s.CopyPath(cmd.Context())
+			if err != nil {
+				return err
+			}
+			status, err := localcopy.StatusOf(cmd.Context(), path)
+			if err != nil {
+				return aboutCopy(err)
+			}
+			synced := "never"
+			if status.SyncedAt != nil {
+				synced = status.SyncedAt.String()
+			}
+			return cli.ShowOne(s, status, []cli.Pair{
+				{"file", status.File},
+				{"synced", synced},
+				{"bytes", strconv.FormatInt(status.Bytes, 10)},
+				{"persons", strconv.Itoa(status.Persons)},
+				{"calls", strconv.Itoa(status.Calls)},
+				{"pledges", strconv.Itoa(status.Pledges)},
+			})
+		},
 	}
 }
 

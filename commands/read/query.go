@@ -61,14 +61,19 @@ func runQuery(s *cli.Session, cmd *cobra.Command, query string, offline bool) er
 		list, err = render.NewList(s.App.Out, answerColumns(names), options)
 		return err
 	}
+	var unwritten error
 	add := func(cells []any) error {
 		raw, err := rawRow(names, cells)
 		if err != nil {
 			return err
 		}
-		return list.Add(raw, func() (answerRow, error) { return cells, nil })
+		unwritten = list.Add(raw, func() (answerRow, error) { return cells, nil })
+		return unwritten
 	}
 	err = localcopy.Query(ctx, path, query, begin, add)
+	if unwritten != nil {
+		return EndList(list, unwritten)
+	}
 	if list == nil {
 		return aboutQuery(err)
 	}
