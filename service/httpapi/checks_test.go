@@ -42,6 +42,13 @@ func TestChecksOfCalls(t *testing.T) {
 				t.Errorf("got %s, want %s", got, body)
 			}
 		}
+		now := at
+		at = apitype.NewTime(f.Clock.Now().Add(time.Hour)).String() // The clock of an agent may be fast.
+		if got, body := f.Do(f.token, "PUT", path, items("contact")), items("contact"); got.Status != 200 || read() != body {
+			t.Errorf("got %d %s for a check that is dated ahead, want it kept", got.Status, got.Body)
+		}
+		at = now
+		f.want(200, "PUT", path, items("objection"))
 		if after := f.Do(f.token, "GET", "/api/v1/calls/"+call.String(), "").Header.Get("Etag"); after == before {
 			t.Error("the call has the revision of before its checks")
 		}
