@@ -26,12 +26,54 @@ func Clean(text string) string {
 			b.WriteRune('␀' + r)
 		case r == 0x7f:
 			b.WriteRune('␡')
+		case isJoiner(r) && joins(text[:i], text[i+size:]):
+			b.WriteRune(r)
 		case isHidden(r):
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			b.WriteRune(r)
 		}
 		i += size
+	}
+	return b.String()
+}
+
+func isJoiner(r rune) bool { return r == '\u200c' || r == '\u200d' }
+
+// joins reports whether a joiner has its place between two texts: a family of emoji, or letters of a script that joins
+// them. Latin has no joiners, so one within it hides something.
+func joins(before, after string) bool {
+	last, _ := utf8.DecodeLastRuneInString(before)
+	next, _ := utf8.DecodeRuneInString(after)
+	return isJoined(last) && isJoined(next)
+}
+
+// isJoined reports whether a joiner may stand beside a character.
+func isJoined(r rune) bool {
+	isLetter := unicode.IsLetter(r) || unicode.IsMark(r)
+	isJoining := isLetter && !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic) && !isHidden(r)
+	return isJoining || isEmoji(r)
+}
+
+// isEmoji reports whether a character is a symbol, or chooses how one looks.
+func isEmoji(r rune) bool {
+	return r != utf8.RuneError && unicode.In(r, unicode.So, unicode.Sk, unicode.Variation_Selector)
+}
+
+// apartEmoji takes the joiners of emoji out of a text: terminals draw a family in different widths, and its members in
+// one.
+func apartEmoji(text string) string {
+	if !strings.ContainsRune(text, '\u200d') {
+		return text
+	}
+	var b strings.Builder
+	before := rune(0)
+	for _, r := range text {
+		if r == '\u200d' && isEmoji(before) {
+			continue
+		}
+		b.WriteRune(r)
+		before = r
 	}
 	return b.String()
 }

@@ -18,6 +18,18 @@ func pathColumn[T any](path string) (c Column[T], ok bool) {
 	}}, ok
 }
 
+// listIn returns the part of a path that is a list in the JSON of a record, or an empty text.
+func listIn[T any](path string) string {
+	names := strings.Split(path, ".")
+	for n := 1; n < len(names); n++ {
+		value, known := valueAt(reflect.Zero(reflect.TypeFor[T]()), names[:n])
+		if known && value != nil && reflect.TypeOf(value).Kind() == reflect.Slice {
+			return strings.Join(names[:n], ".")
+		}
+	}
+	return ""
+}
+
 // HasPath reports whether records of a type may have something at a path of their JSON.
 func HasPath[T any](path string) bool {
 	_, has := pathColumn[T](path)

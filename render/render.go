@@ -119,7 +119,7 @@ func (c Column[T]) In(record T, v View) Text {
 	} else {
 		cell.Text = c.Value(record)
 	}
-	cell.Text = Clean(cell.Text)
+	cell.Text = apartEmoji(Clean(cell.Text))
 	return cell
 }
 
@@ -206,6 +206,10 @@ func Select[T any](columns []Column[T], names []string, all bool) ([]Column[T], 
 					Clean(name),
 					strings.Join(Names(columns), ", "),
 				)
+				if list := listIn[T](name); list != "" {
+					problem = fmt.Sprintf("%s is a list, and %q is within it: choose by --jq, or ask fundesk query",
+						list, Clean(name))
+				}
 				all := slices.Sorted(slices.Values(append(Names(columns), paths(reflect.TypeFor[T](), 2)...)))
 				return nil, &ColumnError{problem, name, slices.Compact(all)}
 			}

@@ -240,6 +240,9 @@ func TestClean(t *testing.T) {
 		{"C1 as a code point", "\u009b31m", `\u009b31m`},
 		{"C1 as a byte", "\x9b31m", `\x9b31m`},
 		{"bidirectional override", "a\u202eb", `a\u202eb`},
+		{"a family and a heart on fire", "👨\u200d👩\u200d👧 ❤\ufe0f\u200d🔥", "👨\u200d👩\u200d👧 ❤\ufe0f\u200d🔥"},
+		{"joiners of Persian and Hindi", "می\u200cخواهم क्\u200dष", "می\u200cخواهم क्\u200dष"},
+		{"joiners that hide in Latin, or at an end", "a\u200db é\u200cé 👨\u200d", `a\u200db é\u200cé 👨\u200d`},
 		{"zero width", "a\u200bb\ufeff", `a\u200bb\ufeff`},
 		{"soft hyphen", "a\u00adb", `a\u00adb`},
 		{"a tag character", "a\U000e0041", `a\ue0041`},
@@ -363,6 +366,7 @@ func TestUnknownNames(t *testing.T) {
 	_, noFormat := render.ParseFormat("x\aml")
 	_, noColumn := render.Select(render.QueueStateColumns(), []string{"waiting", "n\aope"}, false)
 	_, noColumns := render.Select[any](nil, []string{"x"}, false)
+	_, withinList := render.Select(render.PledgeColumns(), []string{"uuid", "transactions.amount"}, false)
 	_, broken := render.ParseQuery(".[")
 	_, unknown := render.ParseQuery("$x")
 	for _, test := range []struct {
@@ -371,6 +375,7 @@ func TestUnknownNames(t *testing.T) {
 	}{
 		{noFormat, `-o must be one of table, wide, tsv, csv, json, ndjson, id, not "x␇ml"`},
 		{noColumn, `there is no column "n␇ope"; there are waiting, due, deferred, dueNextHour, leased, oldestRequestedAt, closed, opensAt, and any path of the JSON`},
+		{withinList, `transactions is a list, and "transactions.amount" is within it: choose by --jq, or ask fundesk query`},
 		{noColumns, "what is printed here has no columns; choose fields by --jq"},
 		{broken, `jq expression ".[": unexpected EOF`},
 		{unknown, `jq expression "$x": variable not defined: $x`},
@@ -378,5 +383,14 @@ func TestUnknownNames(t *testing.T) {
 		if test.err == nil || test.err.Error() != test.want {
 			t.Errorf("got %v, want %s", test.err, test.want)
 		}
+	}
+}
+
+// The members of a family stand apart in a table, where terminals would draw them in different widths.
+func TestFamiliesInTables(t *testing.T) {
+	t.Parallel()
+	column := render.Column[string]{Value: func(text string) string { return text }}
+	if got, want := column.In("👨\u200d👩\u200d👧 क्\u200dष", render.View{}).Text, "👨👩👧 क्\u200dष"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
