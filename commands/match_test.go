@@ -121,3 +121,18 @@ func TestApplyMatchIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// A row with the number of another program is refused with the way to find its record.
+func TestRowsOfAnotherProgramsNumbers(t *testing.T) {
+	t.Parallel()
+	_, l := copyHome(t)
+	file := filepath.Join(t.TempDir(), "own.csv")
+	servicetest.Check(t, os.WriteFile(file, []byte("uuid,language\n12345,de\n"), 0o600))
+	_, errs, code := l.run(t, "person", "apply", file, "--yes")
+	if code != 2 || !strings.Contains(errs, "hint: --match email,iban,phone,name+born finds") {
+		t.Errorf("got exit code %d and %s, want 2 and --match", code, errs)
+	}
+	if _, errs, _ := l.run(t, "pledge", "apply", file, "--yes"); strings.Contains(errs, "--match") {
+		t.Errorf("got %s, but pledge apply has no --match", errs)
+	}
+}

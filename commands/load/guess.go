@@ -106,6 +106,19 @@ func programOf(header []string) *program {
 	return nil
 }
 
+// westernEncoding returns the likely encoding of a text of one byte for each letter, and the other one. Between two
+// letters, some signs of Windows make no sense, such as ½, and the letters that ISO-8859-15 has there do, such as œ.
+func westernEncoding(text []byte) (likely, other string) {
+	const lettersOf15 = "\xa6\xa8\xb8\xbc\xbd\xbe" // Š š ž Œ œ Ÿ
+	isLetter := func(b byte) bool { return b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b >= 0xc0 }
+	for i := 1; i < len(text)-1; i++ {
+		if strings.IndexByte(lettersOf15, text[i]) >= 0 && isLetter(text[i-1]) && isLetter(text[i+1]) {
+			return "iso-8859-15", "windows-1252"
+		}
+	}
+	return "windows-1252", "iso-8859-15"
+}
+
 // guess prints a mapping of a file, with a comment for each doubt.
 func (f *rowFlags) guess(ctx context.Context, s *cli.Session, shape Rows, name string) error {
 	in := s.App.In
@@ -128,8 +141,9 @@ func (f *rowFlags) guess(ctx context.Context, s *cli.Session, shape Rows, name s
 	g := &guesses{reader: r}
 	isMarked := bytes.HasPrefix(text, []byte{0xff, 0xfe}) || bytes.HasPrefix(text, []byte{0xfe, 0xff})
 	if f.format.Encoding == "" && !isMarked && !utf8.Valid(text) {
-		f.format.Encoding = "windows-1252"
-		g.doubt("encoding: the file is not UTF-8; iso-8859-15 and latin1 are other encodings of the west")
+		var others string
+		f.format.Encoding, others = westernEncoding(text)
+		g.doubt("encoding: the file is not UTF-8; %s and latin1 are other encodings of the west", others)
 	}
 	f.format.Name = name
 	rows, err := bulk.ReadRows(bytes.NewReader(text), f.format)

@@ -230,6 +230,8 @@ func (r *rowRun) hint(text string) string {
 		return "--empty clear clears such fields, --empty keep leaves them as they are"
 	case strings.Contains(text, noSuchRecord), strings.Contains(text, noIdentifier):
 		return "--create creates what is not there"
+	case strings.Contains(text, " uuid: is not a UUID") && r.matcher == nil && r.cmd.Flags().Lookup("match") != nil:
+		return "--match email,iban,phone,name+born finds the records of rows without a UUID of this service"
 	case strings.Contains(text, cannotChange):
 		return "--map FIELD=- leaves such a field out; --value FIELD:THEIRS=OURS says what it is here"
 	case strings.Contains(text, "personUuid: is required"):
