@@ -364,3 +364,16 @@ func TestQueryThatCannotBeWritten(t *testing.T) {
 		t.Errorf("got exit code %d and %q, want 1 and %q", code, got, want)
 	}
 }
+
+// A folder that cannot be made is named with the variable for another one, and no damage.
+func TestFolderOfTheCopyThatCannotBeMade(t *testing.T) {
+	t.Parallel()
+	_, l := copyHome(t)
+	file := filepath.Join(l.environment["HOME"], ".local") // It stands in the way of the folder.
+	servicetest.Check(t, os.WriteFile(file, nil, 0o600))
+	_, errs, code := l.run(t, "copy", "sync")
+	const want = "hint: FUNDESK_STATE_DIR names another folder for it"
+	if code != 1 || !strings.Contains(errs, want) {
+		t.Errorf("got exit code %d and %s, want 1 and %q", code, errs, want)
+	}
+}

@@ -53,7 +53,7 @@ const lockPause = 100 * time.Millisecond
 func lock(ctx context.Context, path string) (unlock func(), err error) {
 	file, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrNoFolder, err)
 	}
 	for {
 		err := durable.TryLock(file)
@@ -80,10 +80,13 @@ func name(path, settings string) string {
 const writing = "_pragma=cache_size(-16384)&_pragma=secure_delete(1)&_pragma=busy_timeout(10000)" +
 	"&_pragma=temp_store(2)&_txlock=immediate"
 
+// ErrNoFolder is a folder that cannot be made, or that cannot be written.
+var ErrNoFolder = errors.New("its folder cannot be written")
+
 // Open opens the copy, and creates it if there is none. A copy with the tables of another version is emptied.
 func Open(ctx context.Context, path string) (c *Copy, err error) {
 	if err := durable.MakeFolders(filepath.Dir(path)); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrNoFolder, err)
 	}
 	unlock, err := lock(ctx, path)
 	if err != nil {

@@ -218,7 +218,7 @@ func (s Store) Change(change func(*Config) error) error {
 		return ErrNoFolder
 	}
 	if err := durable.MakeFolders(s.Dir); err != nil {
-		return fmt.Errorf("make the folder: %w", err)
+		return fmt.Errorf("make the folder: %w; FUNDESK_CONFIG_DIR names another one", err)
 	}
 	// A file system without locks hides the others; nothing is worse than without.
 	if unlock, err := durable.Lock(filepath.Join(s.Dir, "config.lock")); err == nil {

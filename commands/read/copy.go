@@ -100,6 +100,11 @@ func aboutCopy(err error) error {
 		return cli.WithHint(err, "begin again from the start: fundesk copy sync --anew")
 	case err == nil || known != nil || errors.Is(err, context.Canceled):
 		return err
+	case errors.Is(err, localcopy.ErrNoFolder):
+		return cli.WithHint(
+			cli.Failure(apiclient.KindFailure, "the copy: %s", err),
+			"FUNDESK_STATE_DIR names another folder for it",
+		)
 	default:
 		return cli.WithHint(
 			cli.Failure(apiclient.KindFailure, "the copy: %s", err),
