@@ -14,7 +14,7 @@ var errTypedTime = errors.New(
 
 // ParseTypedTime reads a time of a filter as people write it: any ISO 8601 form, the forms of mails, words in English,
 // Dutch or German, and an age, which is that long ago. Days and times without a zone are in now's zone. A text with
-// several meanings is an [AmbiguousTime].
+// several meanings is an [AmbiguousTime]. An hour that comes twice, because clocks are set back, is the first of the two.
 func ParseTypedTime(text string, now time.Time) (Time, error) {
 	at, err := readPast(text, now)
 	if err != nil {
@@ -30,7 +30,8 @@ func readPast(text string, now time.Time) (Time, error) {
 		return NewTime(time.Date(year, month, date, 0, 0, 0, 0, now.Location())), nil
 	}
 	if t, err := parseISO(text, now.Location()); err == nil {
-		return t, nil
+		first, _ := bothOf(t, text, now.Location())
+		return first, nil
 	}
 	readings := readWords(text, timePlace{now: now})
 	switch len(readings) {
@@ -41,6 +42,29 @@ func readPast(text string, now time.Time) (Time, error) {
 	default:
 		return Time{}, &AmbiguousTime{text, readings}
 	}
+}
+
+// bothOf returns the two times of a text without an offset in an hour that comes twice in its zone. Any other text has
+// one time.
+func bothOf(at Time, text string, zone *time.Location) (first, second Time) {
+	elsewhere, err := parseISO(text, time.FixedZone("", 1))
+	hasOffset := err == nil && elsewhere.Equal(at)
+	if hasOffset {
+		return at, at
+	}
+	first, second = at, at
+	for _, back := range []time.Duration{30 * time.Minute, time.Hour} { // Lord Howe has half an hour.
+		for _, other := range []time.Time{at.Add(-back), at.Add(back)} {
+			isSameWall := asUTC(other.In(zone)).Equal(asUTC(at.In(zone)))
+			if isSameWall && other.Before(first.Time) {
+				first = NewTime(other)
+			}
+			if isSameWall && other.After(second.Time) {
+				second = NewTime(other)
+			}
+		}
+	}
+	return first, second
 }
 
 // ParseBodyTime reads a time of a request's body, in the forms of [ParseTypedTime]. A time without a zone is in
@@ -80,11 +104,15 @@ func inDays(tokens []string) bool {
 }
 
 // ParseTypedUntil reads the end of a period in the forms of [ParseTypedTime]. A day is included: it ends with
-// its last millisecond.
+// its last millisecond. An hour that comes twice is the second of the two.
 func ParseTypedUntil(text string, now time.Time) (Time, error) {
 	at, err := ParseTypedTime(text, now)
-	if err != nil || !isDay(text, now) {
+	if err != nil {
 		return at, err
+	}
+	if !isDay(text, now) {
+		_, second := bothOf(at, text, now.Location())
+		return second, nil
 	}
 	return NewTime(at.In(now.Location()).AddDate(0, 0, 1).Add(-time.Millisecond)), nil
 }

@@ -666,3 +666,31 @@ func rowsOf(text string) (rows [][]string) {
 	}
 	return rows
 }
+
+// A period that is typed in an hour that comes twice has all of it: it begins with the first, and ends with the second.
+func TestTypedHoursThatComeTwice(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ zone, text, first, second string }{
+		{"Europe/Amsterdam", "2026-10-25 02:30", "2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"},
+		{"Europe/London", "2026-10-25T01:30", "2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"},
+		{"Australia/Lord_Howe", "2026-04-05 01:45", "2026-04-04T14:45:00Z", "2026-04-04T15:15:00Z"},
+		{"Europe/Amsterdam", "2026-10-25T01:30:00Z", "2026-10-25T01:30:00Z", "2026-10-25T01:30:00Z"},
+		{"Europe/Amsterdam", "2026-10-25T02:30:00+02:00", "2026-10-25T00:30:00Z", "2026-10-25T00:30:00Z"},
+		{"Europe/Amsterdam", "2026-10-25 03:00", "2026-10-25T02:00:00Z", "2026-10-25T02:00:00Z"},
+		{"Europe/Amsterdam", "2026-10-25 01:59", "2026-10-24T23:59:00Z", "2026-10-24T23:59:00Z"},
+		{"Europe/Amsterdam", "10h", "2026-10-25T01:30:00Z", "2026-10-25T01:30:00Z"},
+		{"UTC", "2026-10-25 02:30", "2026-10-25T02:30:00Z", "2026-10-25T02:30:00Z"},
+	} {
+		zone, err := time.LoadLocation(test.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := time.Date(2026, 10, 25, 11, 30, 0, 0, time.UTC).In(zone)
+		first, err := ParseTypedTime(test.text, now)
+		second, failed := ParseTypedUntil(test.text, now)
+		got := []string{first.UTC().Format(time.RFC3339), second.UTC().Format(time.RFC3339)}
+		if err != nil || failed != nil || got[0] != test.first || got[1] != test.second {
+			t.Errorf("%s %s: got %v, %v, %v, want %s and %s", test.zone, test.text, got, err, failed, test.first, test.second)
+		}
+	}
+}
