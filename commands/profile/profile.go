@@ -44,10 +44,10 @@ type Config struct {
 	Profiles map[string]Profile `toml:"profiles,omitempty"`
 }
 
-// Keep puts a profile in. The first one becomes the current one.
+// Keep puts a profile in. The first one becomes the current one, except for the demo, which only has settings.
 func (c *Config) Keep(name string, p Profile) {
 	c.Profiles[name] = p
-	if c.Current == "" {
+	if c.Current == "" && name != Demo {
 		c.Current = name
 	}
 }
