@@ -14,7 +14,8 @@ var errTypedTime = errors.New(
 
 // ParseTypedTime reads a time of a filter as people write it: any ISO 8601 form, the forms of mails, words in English,
 // Dutch or German, and an age, which is that long ago. Days and times without a zone are in now's zone. A text with
-// several meanings is an [AmbiguousTime]. An hour that comes twice, because clocks are set back, is the first of the two.
+// several meanings is an [AmbiguousTime]. An hour that comes twice, because clocks are set back, is the first of the
+// two.
 func ParseTypedTime(text string, now time.Time) (Time, error) {
 	at, err := readPast(text, now)
 	if err != nil {
