@@ -33,8 +33,9 @@ func follower() servicetest.Right {
 func changes(t *testing.T, h *servicetest.Harness, token, query string) (page apitype.Changes) {
 	t.Helper()
 	answer := h.Do(token, http.MethodGet, "/fundesk/v1/changes?"+query, "")
-	for range 1000 { // A process that has just begun does not know yet which changes are complete.
-		if answer.Status != http.StatusServiceUnavailable {
+	// A process that has just begun does not know yet which changes are complete, and looks once a second.
+	for deadline := time.Now().Add(20 * time.Second); answer.Status == http.StatusServiceUnavailable; {
+		if time.Now().After(deadline) {
 			break
 		}
 		answer = h.Do(token, http.MethodGet, "/fundesk/v1/changes?"+query, "")
