@@ -15,6 +15,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/commands/cli"
+	"fundesk/render/counts"
 	"fundesk/service"
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
@@ -80,7 +81,7 @@ func TestStatsAreThoseOfThePage(t *testing.T) {
 		}
 		cmd = read.TakeIn()
 	}
-	compare := func(noun, group string, counts map[string]*desk.Count) {
+	compare := func(noun, group string, counts map[string]*counts.Count) {
 		if len(counts) == 0 {
 			t.Errorf("%s: the page holds nothing by %s", noun, group)
 		}

@@ -81,3 +81,15 @@ func MaskDigits(digits string) string {
 	}
 	return strings.Repeat("•", len(runes)-2) + string(runes[len(runes)-2:])
 }
+
+// YesNo returns the value in words, or an empty text if it is unknown.
+func YesNo(said *bool) string {
+	switch {
+	case said == nil:
+		return ""
+	case *said:
+		return "yes"
+	default:
+		return "no"
+	}
+}

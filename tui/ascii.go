@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"fundesk/tui/desk"
+	"fundesk/tui/find"
 )
 
 // asciiSigns and spelled replace our signs, and letters of two, on terminals with ASCII only.
@@ -24,7 +24,7 @@ func asciiLine(line string) string {
 		for at, r := range column {
 			letters := spelled.Replace(string(r))
 			if letters == string(r) && r >= utf8.RuneSelf {
-				letters = desk.Unaccented(strings.ToLower(letters))
+				letters = find.Unaccented(strings.ToLower(letters))
 				if unicode.IsUpper(r) && letters != "" {
 					letters = strings.ToUpper(letters[:1]) + letters[1:]
 				}

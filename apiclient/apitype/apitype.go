@@ -96,3 +96,11 @@ func (s ExternalSource) validate(v *Violations, pointer string) {
 func pointerAt(array string, index int, field string) string {
 	return array + "/" + strconv.Itoa(index) + "/" + field
 }
+
+// TextOf returns a text that may be missing.
+func TextOf[T ~string](text *T) string {
+	if text == nil {
+		return ""
+	}
+	return string(*text)
+}

@@ -20,7 +20,6 @@ import (
 	"fundesk/commands/bulk"
 	"fundesk/commands/cli"
 	"fundesk/render"
-	"fundesk/tui/desk"
 )
 
 // Flags are the flags of every command that changes something.
@@ -405,7 +404,7 @@ func NewResults(s *cli.Session) (*Results, error) {
 		{Name: "uuid", Default: true, Value: func(r Result) string { return r.UUID }},
 		render.OutcomeColumn("failed", func(r Result) bool { return r.OK }),
 		{Name: "status", Default: true, Value: func(r Result) string { return strconv.Itoa(r.Status) }},
-		{Name: "error", Default: true, Flexible: true, Value: func(r Result) string { return desk.Value(r.Error) }},
+		{Name: "error", Default: true, Flexible: true, Value: func(r Result) string { return apitype.TextOf(r.Error) }},
 	})
 	if err != nil {
 		return nil, err

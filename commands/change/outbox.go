@@ -20,7 +20,6 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/commands/cli"
 	"fundesk/render"
-	"fundesk/tui/desk"
 )
 
 // Outbox returns the command outbox.
@@ -110,7 +109,7 @@ func outboxShow(s *cli.Session) *cobra.Command {
 				{"id", entry.ID},
 				{"state", string(entry.State)},
 				{"op", entry.Op},
-				{"uuid", desk.Value(shown.UUID)},
+				{"uuid", apitype.TextOf(shown.UUID)},
 				{"service", entry.BaseURL},
 				{"request", entry.Method + " " + entry.Path},
 				{"body", string(shown.Body)},
@@ -150,7 +149,7 @@ func showEnding(s *cli.Session, box *outbox.Outbox, id string) error {
 		{"id", ending.ID},
 		{"state", shown.State},
 		{"op", ending.Op},
-		{"uuid", desk.Value(shown.UUID)},
+		{"uuid", apitype.TextOf(shown.UUID)},
 		{"service", ending.BaseURL},
 		{"ended", shown.EndedAt.String()},
 	})

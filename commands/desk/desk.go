@@ -370,7 +370,7 @@ func (l *lineDesk) tellCall() {
 func (l *lineDesk) tellConsents(person apitype.Person) {
 	for i, optIn := range desk.OptIns(person) {
 		if proof := l.day.Card.ConsentText(apitype.ConsentChannels[i]); proof != "" {
-			yesNo := cmp.Or(desk.YesNo(optIn.In), "unknown")
+			yesNo := cmp.Or(render.YesNo(optIn.In), "unknown")
 			l.say("%s: %s", l.day.Say(optIn.Name), l.day.Say(yesNo)+", "+proof)
 		}
 	}

@@ -359,4 +359,4 @@ func (l *lineDesk) sayBankAccount() []string {
 }
 
 // bankAccount returns the IBAN of the donor on the Desk, or "".
-func (l *lineDesk) bankAccount() string { return desk.Value(l.day.Call.Person.Value().IBAN) }
+func (l *lineDesk) bankAccount() string { return apitype.TextOf(l.day.Call.Person.Value().IBAN) }

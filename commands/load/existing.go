@@ -10,7 +10,6 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
-	"fundesk/tui/desk"
 )
 
 // donorName identifies a person by name and birthday.
@@ -21,7 +20,7 @@ type donorName struct {
 
 // donorOf returns the name and birthday of a person. Both may be missing.
 func donorOf(first, last *string, born *apitype.Date) donorName {
-	d := donorName{first: strings.ToLower(desk.Value(first)), last: strings.ToLower(desk.Value(last))}
+	d := donorName{first: strings.ToLower(apitype.TextOf(first)), last: strings.ToLower(apitype.TextOf(last))}
 	if born != nil {
 		d.born = *born
 	}

@@ -7,7 +7,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
-	"fundesk/tui/desk"
+	"fundesk/render/counts"
 )
 
 // completions has the users of completed calls. If the service does not show them in lists, the calls of each user are
@@ -125,8 +125,8 @@ func (c *completions) users(
 }
 
 // groups counts a completed call for its user. Calls without a user are counted for no one.
-func (c *completions) groups(groups []desk.Group[apitype.Call]) []desk.Group[apitype.Call] {
-	i := slices.IndexFunc(groups, func(g desk.Group[apitype.Call]) bool { return g.Name == byAgent })
+func (c *completions) groups(groups []counts.Group[apitype.Call]) []counts.Group[apitype.Call] {
+	i := slices.IndexFunc(groups, func(g counts.Group[apitype.Call]) bool { return g.Name == byAgent })
 	lastAgent := groups[i].Of
 	groups[i].Of = func(call apitype.Call) string {
 		if c.by == nil || call.Status != apitype.CallCompleted {

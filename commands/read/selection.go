@@ -13,7 +13,6 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
 	"fundesk/render"
-	"fundesk/tui/desk"
 )
 
 // PersonSelection are the filters of persons that the interface does not have. They look at retrieved records. A
@@ -51,7 +50,7 @@ func (p *PersonSelection) Passes(cmd *cobra.Command) (func(apitype.Person) bool,
 	return func(person apitype.Person) bool {
 		name := strings.ToLower(render.PersonName(person))
 		return (digits == "" || hasNumber(person.PhoneNumber, digits) || hasNumber(person.MobilePhoneNumber, digits)) &&
-			strings.Contains(strings.ToLower(desk.Value(person.Email)), strings.ToLower(p.email)) &&
+			strings.Contains(strings.ToLower(apitype.TextOf(person.Email)), strings.ToLower(p.email)) &&
 			!slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(name, word) })
 	}, nil
 }

@@ -19,7 +19,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
 	"fundesk/render"
-	"fundesk/tui/desk"
+	"fundesk/render/counts"
 )
 
 // statRow is one number of the statistics, with what belongs to it.
@@ -40,8 +40,8 @@ type statsNoun[T any, O apiclient.ListOptions] struct {
 	noun    string
 	states  []string // The columns of --by.
 	columns []render.Column[statRow]
-	groups  func(now time.Time, in *time.Location) []desk.Group[T]
-	counts  func(groups []desk.Group[T], none string) *desk.Counts[T]
+	groups  func(now time.Time, in *time.Location) []counts.Group[T]
+	counts  func(groups []counts.Group[T], none string) *counts.Counts[T]
 	of      func(*apiclient.Client) *apiclient.Collection[T, O]
 	// prepare checks the filters, and requests the data that the groups need.
 	prepare func(cmd *cobra.Command, by []string) (O, func(T) bool, error)
@@ -55,11 +55,11 @@ func CallStats(s *cli.Session) *cobra.Command {
 	missing, reasons, done := missingChecks{}, attemptReasons{}, &completions{now: s.App.Now}
 	cmd := statsCommand(s, statsNoun[apitype.Call, apitype.CallListOptions]{
 		noun:   "call",
-		counts: desk.CountCalls,
+		counts: counts.OfCalls,
 		of:     Calls,
 		states: apitype.Texts(apitype.CallStatuses),
-		groups: func(now time.Time, in *time.Location) []desk.Group[apitype.Call] {
-			return append(done.groups(desk.CallGroups(now, in)), missing.group(), reasons.group())
+		groups: func(now time.Time, in *time.Location) []counts.Group[apitype.Call] {
+			return append(done.groups(counts.CallGroups(now, in)), missing.group(), reasons.group())
 		},
 		learn: func(ctx context.Context, client *apiclient.Client, by []string, o apitype.CallListOptions) error {
 			if slices.Contains(by, byAgent) {
@@ -106,8 +106,8 @@ func CallStats(s *cli.Session) *cobra.Command {
 func PersonStats(s *cli.Session) *cobra.Command {
 	o := &apitype.PersonListOptions{}
 	cmd := statsCommand(s, statsNoun[apitype.Person, apitype.PersonListOptions]{
-		noun: "person", counts: desk.CountPersons, of: Persons,
-		groups: func(_ time.Time, in *time.Location) []desk.Group[apitype.Person] { return desk.PersonGroups(in) },
+		noun: "person", counts: counts.OfPersons, of: Persons,
+		groups: func(_ time.Time, in *time.Location) []counts.Group[apitype.Person] { return counts.PersonGroups(in) },
 		prepare: func(*cobra.Command, []string) (apitype.PersonListOptions, func(apitype.Person) bool, error) {
 			return *o, nil, nil
 		},
@@ -122,8 +122,8 @@ func PersonStats(s *cli.Session) *cobra.Command {
 func PledgeStats(s *cli.Session) *cobra.Command {
 	o := &apitype.PledgeListOptions{}
 	cmd := statsCommand(s, statsNoun[apitype.Pledge, apitype.PledgeListOptions]{
-		noun: "pledge", counts: desk.CountPledges, of: Pledges, states: apitype.Texts(apitype.PledgeStatuses),
-		groups: func(_ time.Time, in *time.Location) []desk.Group[apitype.Pledge] { return desk.PledgeGroups(in) },
+		noun: "pledge", counts: counts.OfPledges, of: Pledges, states: apitype.Texts(apitype.PledgeStatuses),
+		groups: func(_ time.Time, in *time.Location) []counts.Group[apitype.Pledge] { return counts.PledgeGroups(in) },
 		columns: []render.Column[statRow]{
 			numberColumn("amount", "euro", func(r statRow) *json.Number { return r.Amount }),
 			numberColumn("euroAYear", "euro a year", func(r statRow) *json.Number { return r.Yearly }),
@@ -237,15 +237,15 @@ func namesOf(by []string) []string {
 
 // chosenGroups returns the groups that --by names, or the default ones. A group of two names, such as "agent+day", has
 // a value for each pair.
-func chosenGroups[T any](all []desk.Group[T], by []string) []desk.Group[T] {
+func chosenGroups[T any](all []counts.Group[T], by []string) []counts.Group[T] {
 	if len(by) == 0 {
-		return slices.DeleteFunc(all, func(g desk.Group[T]) bool { return !g.Shown })
+		return slices.DeleteFunc(all, func(g counts.Group[T]) bool { return !g.Shown })
 	}
-	var chosen []desk.Group[T]
+	var chosen []counts.Group[T]
 	for _, name := range by {
-		var parts []desk.Group[T]
+		var parts []counts.Group[T]
 		for part := range strings.SplitSeq(name, "+") {
-			if i := slices.IndexFunc(all, func(g desk.Group[T]) bool { return g.Name == part }); i >= 0 {
+			if i := slices.IndexFunc(all, func(g counts.Group[T]) bool { return g.Name == part }); i >= 0 {
 				parts = append(parts, all[i])
 			}
 		}
@@ -255,14 +255,14 @@ func chosenGroups[T any](all []desk.Group[T], by []string) []desk.Group[T] {
 		}
 		chosen = append(
 			chosen,
-			desk.Group[T]{Name: name, Each: func(value T) []string { return pairsOf(parts, value) }},
+			counts.Group[T]{Name: name, Each: func(value T) []string { return pairsOf(parts, value) }},
 		)
 	}
 	return chosen
 }
 
 // pairsOf returns a value for each pair of the values that a record has in some groups.
-func pairsOf[T any](groups []desk.Group[T], record T) []string {
+func pairsOf[T any](groups []counts.Group[T], record T) []string {
 	pairs := []string{""}
 	for i, group := range groups {
 		var longer []string
@@ -299,8 +299,8 @@ func (m missingChecks) read(ctx context.Context, client *apiclient.Client) error
 }
 
 // group counts calls by their missing checks.
-func (m missingChecks) group() desk.Group[apitype.Call] {
-	return desk.Group[apitype.Call]{Name: byCheck, Each: func(c apitype.Call) []string { return m[c.UUID] }}
+func (m missingChecks) group() counts.Group[apitype.Call] {
+	return counts.Group[apitype.Call]{Name: byCheck, Each: func(c apitype.Call) []string { return m[c.UUID] }}
 }
 
 // byReason is the group of attempts by reason.
@@ -337,8 +337,8 @@ func (a attemptReasons) read(ctx context.Context, client *apiclient.Client, o ap
 }
 
 // group counts attempts by their reason.
-func (a attemptReasons) group() desk.Group[apitype.Call] {
-	return desk.Group[apitype.Call]{Name: byReason, Each: func(c apitype.Call) []string { return a[c.UUID] }}
+func (a attemptReasons) group() counts.Group[apitype.Call] {
+	return counts.Group[apitype.Call]{Name: byReason, Each: func(c apitype.Call) []string { return a[c.UUID] }}
 }
 
 // byAgent is the group by user.
@@ -361,7 +361,7 @@ func nameAgents(s *cli.Session, cmd *cobra.Command, client *apiclient.Client, ro
 }
 
 // rowOf returns the row of a count; by has the states, too.
-func rowOf(group, value string, c desk.Count, by bool) statRow {
+func rowOf(group, value string, c counts.Count, by bool) statRow {
 	row := statRow{Group: group, Value: value, Count: c.Records}
 	if c.Rating.N > 0 {
 		row.Rating = new(json.Number(strconv.FormatFloat(c.Rating.Value(), 'f', 2, 64)))
@@ -420,12 +420,12 @@ func numberColumn(name, title string, of func(statRow) *json.Number) render.Colu
 		Title:   title,
 		Default: true,
 		Right:   true,
-		Value:   func(r statRow) string { return desk.Value(of(r)) },
+		Value:   func(r statRow) string { return apitype.TextOf(of(r)) },
 	}
 }
 
 // sortedGroups returns the values of a group, numbers by their value.
-func sortedGroups(rows map[string]*desk.Count) []string {
+func sortedGroups(rows map[string]*counts.Count) []string {
 	return slices.SortedFunc(maps.Keys(rows), func(a, b string) int {
 		x, err1 := strconv.ParseFloat(a, 64)
 		y, err2 := strconv.ParseFloat(b, 64)

@@ -44,12 +44,12 @@ func (d *Day) CallbackText(c apitype.Deferral) string {
 	default:
 		layout = "Mon 2 Jan 15:04"
 	}
-	name := Value(c.PersonName)
+	name := apitype.TextOf(c.PersonName)
 	if name == "" {
 		name = d.Say("call %s", ShortID(c.CallUUID))
 	}
 	text := SayDate(d.Say, at.Format(layout)) + " " + name
-	if reason := Value(c.Reason); reason != "" {
+	if reason := apitype.TextOf(c.Reason); reason != "" {
 		text += " · " + reason
 	}
 	return text

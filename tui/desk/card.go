@@ -34,7 +34,7 @@ func (k *Card) Tries(call apitype.Call) (next, of string) {
 
 // About returns the language and the age of a person, as far as they are known.
 func (k *Card) About(p apitype.Person) (about []string) {
-	if language := Value(p.Language); language != "" {
+	if language := apitype.TextOf(p.Language); language != "" {
 		about = append(about, k.Say(render.Language(language)))
 	}
 	if p.DateOfBirth != nil {
@@ -77,7 +77,7 @@ func (k *Card) Copies() (all []Copy) {
 	for _, n := range Numbers(call.Person.Pointer()) {
 		add(n.Kind, n.Digits)
 	}
-	add("e-mail", Value(call.Person.Value().Email))
+	add("e-mail", apitype.TextOf(call.Person.Value().Email))
 	add("call", call.UUID.String())
 	add("person", call.PersonUUID.String())
 	if call.RelatedCaseUUID != nil {
@@ -94,7 +94,7 @@ func Numbers(p *apitype.Person) (all []Number) {
 	if p == nil {
 		return nil
 	}
-	for _, n := range []Number{{"mobile", Value(p.MobilePhoneNumber)}, {"home", Value(p.PhoneNumber)}} {
+	for _, n := range []Number{{"mobile", apitype.TextOf(p.MobilePhoneNumber)}, {"home", apitype.TextOf(p.PhoneNumber)}} {
 		if n.Digits != "" {
 			all = append(all, n)
 		}
@@ -168,7 +168,7 @@ func Address(a *apitype.Address) string {
 	if a == nil {
 		return ""
 	}
-	return a.Street + " " + a.HouseNumber + Value(
+	return a.Street + " " + a.HouseNumber + apitype.TextOf(
 		a.HouseNumberExtension,
 	) + ", " + a.ZipCode + " " + a.City + ", " + a.Country
 }
@@ -188,21 +188,9 @@ func OptIns(p apitype.Person) []OptIn {
 func OptInWords(say func(string, ...any) string, p apitype.Person) string {
 	var parts []string
 	for _, o := range OptIns(p) {
-		parts = append(parts, say(o.Name)+" "+say(cmp.Or(YesNo(o.In), "unknown")))
+		parts = append(parts, say(o.Name)+" "+say(cmp.Or(render.YesNo(o.In), "unknown")))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// YesNo returns the value in words, or an empty text if it is unknown.
-func YesNo(said *bool) string {
-	switch {
-	case said == nil:
-		return ""
-	case *said:
-		return "yes"
-	default:
-		return "no"
-	}
 }
 
 // contact is an earlier attempt or call.
@@ -260,11 +248,11 @@ func (k *Card) contactOf(c apitype.Call) contact {
 		return contact{at, kind + ": " + k.Say(words)}
 	}
 	result := c.Result.Value()
-	text := kind + ": " + k.Say(cmp.Or(k.day.Codes.Words(c.Type, Value(result.ResultCode)), "completed"))
+	text := kind + ": " + k.Say(cmp.Or(k.day.Codes.Words(c.Type, apitype.TextOf(result.ResultCode)), "completed"))
 	if result.DonorRetentionRating != nil {
 		text += ", " + result.DonorRetentionRating.String()
 	}
-	if notes := strings.TrimSpace(Value(result.Notes)); notes != "" {
+	if notes := strings.TrimSpace(apitype.TextOf(result.Notes)); notes != "" {
 		text += "\n\"" + notes + "\""
 	}
 	return contact{at, text}

@@ -61,7 +61,7 @@ func (k *Card) ConsentText(channel apitype.ConsentChannel) string {
 	default:
 		parts = append(parts, render.Clean(string(newest.Basis)))
 	}
-	if source := Value(newest.Source); source != "" {
+	if source := apitype.TextOf(newest.Source); source != "" {
 		parts = append(parts, render.Clean(source))
 	}
 	if newest.At != nil {

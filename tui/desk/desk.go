@@ -366,11 +366,3 @@ func callName(b *base, call apitype.Call) string {
 	}
 	return b.Say("call %s", ShortID(call.UUID))
 }
-
-// Value returns a text that may be missing.
-func Value[T ~string](text *T) string {
-	if text == nil {
-		return ""
-	}
-	return string(*text)
-}

@@ -10,6 +10,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/find"
 )
 
 // Donor is a person in the results of a search.
@@ -166,7 +167,7 @@ func donorsOfCalls(calls []apitype.Call) []Donor {
 func newDonor(p apitype.Person) Donor {
 	return Donor{
 		ID: p.UUID, Name: render.PersonName(p), City: p.Address.Value().City, numbers: phoneNumbers(p),
-		Phone: cmp.Or(Value(p.MobilePhoneNumber), Value(p.PhoneNumber)),
+		Phone: cmp.Or(apitype.TextOf(p.MobilePhoneNumber), apitype.TextOf(p.PhoneNumber)),
 	}
 }
 
@@ -188,7 +189,7 @@ func (s *Search) onDonors(read donorsRead, err error) {
 // FindDonors returns the donors for the typed text, those with an open call first. If it searches the known calls, it
 // returns donors with the words in their name or city, or with the digits in a number.
 func (s *Search) FindDonors(limit int) []Donor {
-	terms, number := SearchTerms(s.typed), newDialled(s.typed)
+	terms, number := find.Terms(s.typed), find.NumberOf(s.typed)
 	if len(terms) == 0 {
 		return nil
 	}
@@ -234,55 +235,11 @@ func (s *Search) FindDonors(limit int) []Donor {
 	return found[:min(len(found), limit)]
 }
 
-// FindsInList is [Finds] for the text of a record. It finds a number in any form, as the search of the Desk does.
-func FindsInList(text string, terms []string) bool {
-	if Finds(text, terms) {
-		return true
+func (d Donor) has(terms []string, number find.Number) bool {
+	if number.IsLong() {
+		return number.IsIn(d.numbers[0]) || number.IsIn(d.numbers[1])
 	}
-	number := newDialled(strings.Join(terms, " "))
-	if len(number.digits) < leastDigits {
-		return false
-	}
-	for word := range strings.FieldsSeq(text) {
-		if digits, isNumber := strings.CutPrefix(word, "+"); isNumber && number.isIn(digits) {
-			return true
-		}
-	}
-	return false
-}
-
-// dialled is a part of a number as a phone shows it.
-type dialled struct {
-	digits  string // Without the prefix for calls at home or abroad. Empty if it is not a number.
-	isStart bool   // The number begins with them, but for the code of its country.
-}
-
-func newDialled(search string) dialled {
-	search = strings.TrimSpace(search)
-	if strings.Trim(search, "+0123456789 -/.()") != "" {
-		return dialled{}
-	}
-	digits := apitype.Digits(strings.ReplaceAll(search, "(0)", ""))
-	return dialled{strings.TrimLeft(digits, "0"), strings.HasPrefix(search, "+") || strings.HasPrefix(digits, "0")}
-}
-
-// isIn reports whether a number, of digits only, has that part.
-func (d dialled) isIn(number string) bool {
-	at := strings.Index(number, d.digits)
-	return at >= 0 && (!d.isStart || at <= countryCode)
-}
-
-// How much of a number is looked for, and how long the code of a country is at most.
-const (
-	leastDigits = 3
-	countryCode = 3
-)
-
-func (d Donor) has(terms []string, number dialled) bool {
-	if len(number.digits) >= leastDigits {
-		return number.isIn(d.numbers[0]) || number.isIn(d.numbers[1])
-	}
-	return Finds(d.Name+" "+d.City, terms)
+	return find.In(d.Name+" "+d.City, terms)
 }
 
 // OpenDonor puts the open call of a donor on the Desk. It looks for one if none is known, and sets Caller if there is

@@ -101,7 +101,7 @@ func fixesOf[T any](fields []apitype.Field[T], record *T) (all []Fix) {
 		if record != nil {
 			switch v := field.Value(*record).(type) {
 			case *bool:
-				f.Was = YesNo(v)
+				f.Was = render.YesNo(v)
 			case *apitype.Time:
 				if v != nil {
 					f.Was = v.Format(time.DateOnly)

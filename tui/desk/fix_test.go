@@ -478,18 +478,6 @@ func TestOpenCallOfADonor(t *testing.T) {
 	if err != nil || len(entries) != 1 || d.opening != entries[0].UUID || d.Changes.Labels[entries[0].ID] != "new call, win-back: Bos" || len(d.Changes.Held) != 1 || d.Changes.Held[0].id != "" || !entries[0].NotBefore.IsZero() {
 		t.Errorf("got %+v, %v, want a new call that is sent at once", entries, err)
 	}
-	for number, want := range map[string]dialled{
-		"06 12": {"612", true}, "+31 (0)6": {"316", true}, "612": {"612", false}, "06x": {}, "00316": {"316", true},
-	} {
-		if got := newDialled(number); got != want {
-			t.Errorf("%q: got %+v, want %+v", number, got, want)
-		}
-	}
-	for number, want := range map[string]bool{"31612": true, "3161234567": true, "123612": true, "1234612": false, "99": false} {
-		if got := (dialled{"612", true}).isIn(number); got != want {
-			t.Errorf("%s: got %t, want %t", number, got, want)
-		}
-	}
 }
 
 // Actions on the outbox are done, and it is read again.

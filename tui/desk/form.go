@@ -215,7 +215,7 @@ func (e *Form) Ended() string {
 // NextNotes returns the notes of other agents for the call on the Desk, or an empty text.
 func (e *Form) NextNotes() string {
 	if l := e.day.leases.leaseOf(e.day.Call.UUID); l != nil {
-		return Value(l.Note)
+		return apitype.TextOf(l.Note)
 	}
 	return ""
 }

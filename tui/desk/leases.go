@@ -247,7 +247,7 @@ func (s *leases) onTaken(t taken, err error, isCrossed bool) {
 		if s.leaseOf(l.CallUUID) == nil {
 			s.held = append(s.held, l)
 		}
-		s.day.Codes.See(l.call.Type, Value(l.call.Result.Value().ResultCode))
+		s.day.Codes.See(l.call.Type, apitype.TextOf(l.call.Result.Value().ResultCode))
 		if l.CallUUID == s.unreturned {
 			s.unreturned = apitype.UUID{}
 			s.releaseLease(l.CallUUID)

@@ -258,7 +258,7 @@ func (f *floor) lastName(person apitype.UUID) string {
 	f.t.Helper()
 	var p apitype.Person
 	f.Do(f.Token(), http.MethodGet, "/api/v1/persons/"+person.String(), "").Decode(&p)
-	return desk.Value(p.LastName)
+	return apitype.TextOf(p.LastName)
 }
 
 // judge holds what the service and the folders of agents have against what was done.

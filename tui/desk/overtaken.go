@@ -136,7 +136,7 @@ func (c conflict) with(call apitype.Call) conflict {
 			f.Is = ""
 		}
 		if yes, isBool := value.(bool); isBool {
-			f.Is = YesNo(&yes)
+			f.Is = render.YesNo(&yes)
 		}
 		c.fixes = append(c.fixes, f)
 	}

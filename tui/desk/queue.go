@@ -100,7 +100,7 @@ func newListed(call apitype.Call) listed {
 			lastAttempt: lastAttempt(call),
 		},
 		requested: call.Status == apitype.CallRequested,
-		code:      Value(call.Result.Value().ResultCode),
+		code:      apitype.TextOf(call.Result.Value().ResultCode),
 		contacted: lastAttempt(call),
 	}
 	if at := call.CompletedAt; call.Status == apitype.CallCompleted && at != nil && at.After(l.contacted) {
@@ -110,7 +110,7 @@ func newListed(call apitype.Call) listed {
 		l.withPerson = true
 		l.Name = render.PersonName(*p)
 		l.numbers = phoneNumbers(*p)
-		l.language = unique.Make(strings.ToLower(Value(p.Language))).Value()
+		l.language = unique.Make(strings.ToLower(apitype.TextOf(p.Language))).Value()
 		l.optedOut = p.OptInPhone != nil && !*p.OptInPhone
 	}
 	return l
@@ -287,7 +287,7 @@ func (q *queue) others(call apitype.Call) (ofPerson, ofNumber int) {
 }
 
 func phoneNumbers(p apitype.Person) [2]string {
-	return [2]string{apitype.Digits(Value(p.MobilePhoneNumber)), apitype.Digits(Value(p.PhoneNumber))}
+	return [2]string{apitype.Digits(apitype.TextOf(p.MobilePhoneNumber)), apitype.Digits(apitype.TextOf(p.PhoneNumber))}
 }
 
 func sameNumber(a, b [2]string) bool {

@@ -135,7 +135,7 @@ func (d *Day) saysCorrected(e outbox.Entry) bool {
 	if e.Op != apiclient.OpCompleteCall || apitype.DecodeExact(e.Body, &request) != nil || request.Result == nil {
 		return false
 	}
-	return d.Codes.mayBe(Value(request.Result.ResultCode), apitype.EffectCorrected)
+	return d.Codes.mayBe(apitype.TextOf(request.Result.ResultCode), apitype.EffectCorrected)
 }
 
 // mayBe reports whether a result has an effect for any type of call.

@@ -105,7 +105,7 @@ func (k *Card) scriptOfCall() []string {
 	if call == nil || k.day.WaitsForSettings() { // A script of the floor may be meant.
 		return nil
 	}
-	language := strings.ToLower(Value(call.Person.Value().Language))
+	language := strings.ToLower(apitype.TextOf(call.Person.Value().Language))
 	ofFloor := k.floor.of(call).Scripts
 	for _, suffix := range []string{"." + language, ""} {
 		name := string(call.Type) + suffix
@@ -174,9 +174,9 @@ func scriptFields() []scriptField {
 	}
 	return []scriptField{
 		{"Person.Name", person(render.PersonName)},
-		{"Person.FirstName", person(func(p apitype.Person) string { return Value(p.FirstName) })},
+		{"Person.FirstName", person(func(p apitype.Person) string { return apitype.TextOf(p.FirstName) })},
 		{"Person.LastName", person(func(p apitype.Person) string {
-			return strings.TrimSpace(Value(p.LastNamePrefix) + " " + Value(p.LastName))
+			return strings.TrimSpace(apitype.TextOf(p.LastNamePrefix) + " " + apitype.TextOf(p.LastName))
 		})},
 		{"Person.City", person(func(p apitype.Person) string { return p.Address.Value().City })},
 		{"Pledge.Amount", pledge(func(p apitype.Pledge, language string) string {
@@ -195,7 +195,7 @@ func scriptFields() []scriptField {
 		{"Pledge.Since", pledge(func(p apitype.Pledge, language string) string {
 			return scriptLocale(language).Date(p.CreatedAt.Local(), "2 January 2006")
 		})},
-		{"Call.Notes", func(f scriptFacts) string { return Value(f.call.Notes) }},
+		{"Call.Notes", func(f scriptFacts) string { return apitype.TextOf(f.call.Notes) }},
 		{"Call.Requested", func(f scriptFacts) string {
 			return scriptLocale(f.language).Date(f.call.RequestedAt.In(time.Local), "2 January 2006")
 		}},

@@ -10,6 +10,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
+	"fundesk/tui/find"
 )
 
 // A script speaks to the donor of the call, in its own language; a file comes before the
@@ -81,7 +82,7 @@ func TestFinds(t *testing.T) {
 		{"Anna", "", true},
 	}
 	for _, test := range tests {
-		if got := Finds(test.text, SearchTerms(test.search)); got != test.want {
+		if got := find.In(test.text, find.Terms(test.search)); got != test.want {
 			t.Errorf("%q in %q: got %v, want %v", test.search, test.text, got, test.want)
 		}
 	}
@@ -180,20 +181,6 @@ func TestSearchedDonors(t *testing.T) {
 	d = dayAt(t, answers{"GET /fundesk/v1": `200 {"extensions":["search"]}`, "GET /api/v1/persons": `422 {"detail":"no"}`})
 	if texts := work(t, d, d.Search.SearchFor("bos")); !slices.Equal(texts, []string{"cannot look for donors: 422 no"}) || d.Search.isOpen {
 		t.Errorf("got %q, want it said, and no more asked", texts)
-	}
-}
-
-// The list of persons finds a number as the Desk does, however it is written.
-func TestNumbersAreFoundInLists(t *testing.T) {
-	t.Parallel()
-	text := "0b1d5a4e Anna Bos 06 87 66 93 94 +31687669394 +31201234567"
-	for search, want := range map[string]bool{
-		"0687669394": true, "06 87669394": true, "0031687669394": true, "+31687669394": true, "020-1234567": true, "669394": true,
-		"bos": true, "0787669394": false, "066": false, "12": true,
-	} {
-		if got := FindsInList(text, SearchTerms(search)); got != want {
-			t.Errorf("%q: got %t, want %t", search, got, want)
-		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/hours"
+	"fundesk/tui/find"
 )
 
 // How often the settings of the floor are asked for: again when they are known, and after a failure, for which the
@@ -180,7 +181,7 @@ func (b *base) AgentName(id apitype.UUID) string {
 // UsersNamed returns the users with a name, or otherwise the users whose name begins with it. The case does not
 // matter, and _ matches a blank.
 func (b *base) UsersNamed(text string) (named map[apitype.UUID]string) {
-	text = Fold(strings.ReplaceAll(text, "_", " "))
+	text = find.Fold(strings.ReplaceAll(text, "_", " "))
 	known := map[apitype.UUID]string{}
 	for _, user := range b.floor.read().Users {
 		known[user.UUID] = user.Name
@@ -188,10 +189,10 @@ func (b *base) UsersNamed(text string) (named map[apitype.UUID]string) {
 	maps.Copy(known, b.Agents)
 	named = map[apitype.UUID]string{}
 	for id, name := range known {
-		if Fold(name) == text {
+		if find.Fold(name) == text {
 			return map[apitype.UUID]string{id: name}
 		}
-		if strings.HasPrefix(Fold(name), text) {
+		if strings.HasPrefix(find.Fold(name), text) {
 			named[id] = name
 		}
 	}

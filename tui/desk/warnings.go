@@ -90,7 +90,7 @@ func (k *Card) Warnings(call apitype.Call) []string {
 	if p == nil {
 		return append(found, k.Say("the person is not shown to this account"))
 	}
-	add(k.languageWarning(Value(p.Language)))
+	add(k.languageWarning(apitype.TextOf(p.Language)))
 	return append(found, k.qualityWarnings(p.QualityResult.Pointer())...)
 }
 
@@ -185,7 +185,7 @@ func (k *Card) HolderText() string {
 
 // holderName returns the name of the user who holds a donor.
 func (k *Card) holderName(h *apitype.LeaseHolder) string {
-	return cmp.Or(Value(h.Name), k.AgentName(h.UserUUID), k.Say("another agent"))
+	return cmp.Or(apitype.TextOf(h.Name), k.AgentName(h.UserUUID), k.Say("another agent"))
 }
 
 // onHolder notes which other user holds the person on the desk, as the service lists the leases.

@@ -214,7 +214,7 @@ func (f *fields) calls(calls []apitype.Call) {
 			text += ", " + f.Say(string(c.Status))
 		}
 		text += ", " + f.Say("requested") + " " + f.ago(c.RequestedAt.Time)
-		if result := f.Day.Codes.Words(c.Type, desk.Value(c.Result.Value().ResultCode)); result != "" {
+		if result := f.Day.Codes.Words(c.Type, apitype.TextOf(c.Result.Value().ResultCode)); result != "" {
 			text += ", " + f.Say(result)
 		}
 		f.add("call", text)

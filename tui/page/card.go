@@ -187,7 +187,7 @@ func (c *card) sections(tight bool) [][]string {
 	result.result(call)
 	note := field{label: c.Say("note"), text: c.Day.Form.NextNotes()} // Another agent left it for this call.
 	callback := field{label: c.Say("callback"), text: c.Day.Card.CallbackReason()}
-	last = append(last, field{label: c.Say("request"), text: desk.Value(call.Notes)})
+	last = append(last, field{label: c.Say("request"), text: apitype.TextOf(call.Notes)})
 	column := factLabel
 	for _, f := range slices.Concat(last, result.all, []field{note, callback}) {
 		if f.text != "" {
@@ -291,8 +291,8 @@ func (d *Desk) nameLines(p *apitype.Person, width int) []string {
 	if is := d.Day.Form.CorrectedPerson(); is != nil {
 		name = ansi.Strip(d.turned(name, Clean(render.PersonName(*is))))
 		was, now := d.Day.Card.About(*p), d.Day.Card.About(*is)
-		if p.Language != is.Language && desk.Value(p.Language) != desk.Value(is.Language) &&
-			desk.Value(p.Language) != "" {
+		if p.Language != is.Language && apitype.TextOf(p.Language) != apitype.TextOf(is.Language) &&
+			apitype.TextOf(p.Language) != "" {
 			now[0] = ansi.Strip(d.turned(was[0], now[0]))
 		}
 		right = Clean(strings.Join(now, " · "))
@@ -320,7 +320,7 @@ func (c *card) numberLines(p *apitype.Person) []string {
 		kind    string
 		was, is *string
 	}{{"mobile", p.MobilePhoneNumber, is.MobilePhoneNumber}, {"home", p.PhoneNumber, is.PhoneNumber}} {
-		was, is := Clean(c.Day.Locale.Spoken(desk.Value(n.was))), Clean(c.Day.Locale.Spoken(desk.Value(n.is)))
+		was, is := Clean(c.Day.Locale.Spoken(apitype.TextOf(n.was))), Clean(c.Day.Locale.Spoken(apitype.TextOf(n.is)))
 		if was == "" && is == "" {
 			continue
 		}
@@ -331,7 +331,7 @@ func (c *card) numberLines(p *apitype.Person) []string {
 		case c.Day.Card.IsStruck(n.kind):
 			number = c.Styles.Dim(was) + " " + c.Styles.Warn(c.Say("no such number"))
 		}
-		number = ansi.SetHyperlink(telLink(desk.Value(n.is))) + number + ansi.ResetHyperlink() + "  " + c.Say(n.kind)
+		number = ansi.SetHyperlink(telLink(apitype.TextOf(n.is))) + number + ansi.ResetHyperlink() + "  " + c.Say(n.kind)
 		if at := c.Day.Card.Rang(n.kind); !at.IsZero() {
 			number += " " + c.Styles.Dim(c.Say("called %s", at.Format("15:04")))
 		}

@@ -7,7 +7,6 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
-	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
 
@@ -88,7 +87,7 @@ func (f *fields) add(label, text string) {
 // last returns the line added last.
 func (f *fields) last() *field { return &f.all[len(f.all)-1] }
 
-func (f *fields) text(label string, text *string) { f.add(label, desk.Value(text)) }
+func (f *fields) text(label string, text *string) { f.add(label, apitype.TextOf(text)) }
 
 // result adds the result of a call, if it has one.
 func (f *fields) result(c *apitype.Call) {
@@ -96,7 +95,7 @@ func (f *fields) result(c *apitype.Call) {
 	if r == nil {
 		return
 	}
-	code := desk.Value(r.ResultCode)
+	code := apitype.TextOf(r.ResultCode)
 	f.all = append(
 		f.all,
 		field{label: "result", text: f.Say(f.Day.Codes.Words(c.Type, code)), copy: code, role: f.Styles.accent},
@@ -114,7 +113,7 @@ func (f *fields) phones(p apitype.Person) {
 		label  string
 		number *string
 	}{{"mobile", p.MobilePhoneNumber}, {"phone", p.PhoneNumber}} {
-		if text := desk.Value(n.number); text != "" {
+		if text := apitype.TextOf(n.number); text != "" {
 			f.all = append(
 				f.all,
 				field{
@@ -162,9 +161,9 @@ func (f *fields) transactions(all []apitype.Transaction) {
 	for _, t := range all {
 		parts := []string{
 			f.euros(t.Amount) + " " + f.Say(render.Words(t.Status)) + " " + f.ago(t.CreatedAt.Time),
-			f.Say(render.Words(desk.Value(t.Method))),
-			desk.Value(t.Provider),
-			desk.Value(t.Description),
+			f.Say(render.Words(apitype.TextOf(t.Method))),
+			apitype.TextOf(t.Provider),
+			apitype.TextOf(t.Description),
 		}
 		if t.IBAN != nil {
 			parts = append(parts, f.secret(*t.IBAN, render.MaskIBAN))

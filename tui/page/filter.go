@@ -14,6 +14,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/tui/desk"
+	"fundesk/tui/find"
 )
 
 // parsedFilter has the parts of a filter: name=value pairs of the interface, and terms to find in the shown rows.
@@ -35,7 +36,7 @@ func parseFilter(
 	for word := range strings.FieldsSeq(text) {
 		name, value, isPair := strings.Cut(word, "=")
 		if !isPair {
-			t.words, t.terms = append(t.words, word), append(t.terms, desk.Fold(word))
+			t.words, t.terms = append(t.words, word), append(t.terms, find.Fold(word))
 			continue
 		}
 		i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) })
@@ -137,7 +138,7 @@ func parse[T any, O apiclient.ListOptions](l *List[T], s source[T, O], text stri
 		return c, nil
 	}}
 	if len(t.terms) > 0 || selects != nil {
-		q.keep = func(r Row) bool { return !r.leftOut && (r.found || desk.FindsInList(l.searched(r), t.terms)) }
+		q.keep = func(r Row) bool { return !r.leftOut && (r.found || find.InRecord(l.searched(r), t.terms)) }
 	}
 	if s.remains != nil {
 		q.remains = func(r Row) bool { return s.remains(o, r) }

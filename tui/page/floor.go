@@ -71,7 +71,7 @@ func knownAgent(e *Env, id apitype.UUID) string {
 // queueAgent returns the name of an agent on the Floor. The service may know agents that are in no setting. Without a
 // name it returns enough of the identifier to tell agents apart.
 func (e *Env) queueAgent(a apitype.QueueAgent) string {
-	return cmp.Or(knownAgent(e, a.UserUUID), Clean(desk.Value(a.Name)), desk.ShortID(a.UserUUID))
+	return cmp.Or(knownAgent(e, a.UserUUID), Clean(apitype.TextOf(a.Name)), desk.ShortID(a.UserUUID))
 }
 
 // view returns how values are shown here.

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/tui/desk"
+	"fundesk/tui/find"
 )
 
 // arranged is the shown order of a list, if it is not the order of the service.
@@ -34,7 +34,7 @@ func (l *List[T]) arrange() {
 	if l.arranged.by >= 0 || len(l.arranged.terms) > 0 {
 		l.arranged.rows = make([]Row, 0, len(l.Rows))
 		for _, row := range l.Rows {
-			if desk.FindsInList(l.searched(row), l.arranged.terms) {
+			if find.InRecord(l.searched(row), l.arranged.terms) {
 				l.arranged.rows = append(l.arranged.rows, row)
 			}
 		}
@@ -70,7 +70,7 @@ func (l *List[T]) sortRows() {
 			all[i].number = row.number
 		default:
 			text, _ := l.cell(nil, row, c)
-			all[i].text = desk.Fold(string(text))
+			all[i].text = find.Fold(string(text))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b keyed) int {

@@ -226,7 +226,7 @@ func (r outboxRow) copyText() string {
 		return r.damaged.Path
 	}
 	var body apitype.CompleteCallRequest
-	if json.Unmarshal(r.entry.Body, &body) == nil && body.Result != nil && desk.Value(body.Result.Notes) != "" {
+	if json.Unmarshal(r.entry.Body, &body) == nil && body.Result != nil && apitype.TextOf(body.Result.Notes) != "" {
 		return *body.Result.Notes
 	}
 	return string(r.entry.Body)

@@ -15,7 +15,7 @@ func NewPersons(e *Env) *List[apitype.Person] {
 		about: func(p apitype.Person) Row { return Row{ID: p.UUID} },
 		views: personViews(),
 		also: func(p apitype.Person) string { // A number as the service has it.
-			return desk.Value(p.MobilePhoneNumber) + " " + desk.Value(p.PhoneNumber)
+			return apitype.TextOf(p.MobilePhoneNumber) + " " + apitype.TextOf(p.PhoneNumber)
 		},
 	}, source[apitype.Person, options]{
 		of:      func(c *apiclient.Client) *apiclient.Collection[apitype.Person, options] { return c.Persons },
@@ -73,8 +73,8 @@ func (f *fields) person(p apitype.Person) {
 		f.add("born", desk.SayDate(f.Say, f.Day.Locale.Date(p.DateOfBirth.Midnight(), "2 January 2006")))
 		f.last().copy = p.DateOfBirth.String()
 	}
-	f.add("gender", f.Say(render.Words(desk.Value(p.Gender))))
-	f.add("language", f.Say(render.Language(desk.Value(p.Language))))
+	f.add("gender", f.Say(render.Words(apitype.TextOf(p.Gender))))
+	f.add("language", f.Say(render.Language(apitype.TextOf(p.Language))))
 	f.text("e-mail", p.Email)
 	f.add("address", desk.Address(p.Address.Pointer()))
 	if p.IBAN != nil {

@@ -9,6 +9,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/render/counts"
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
@@ -17,8 +18,8 @@ import (
 // stopped.
 type Stats struct {
 	*Env
-	Calls   *desk.Counts[apitype.Call] // As far as they were counted.
-	Pledges *desk.Counts[apitype.Pledge]
+	Calls   *counts.Counts[apitype.Call] // As far as they were counted.
+	Pledges *counts.Counts[apitype.Pledge]
 	seq     int
 	size    int // Records asked for at a time.
 	running bool
@@ -74,12 +75,12 @@ func NewStats(s *Env) *Stats {
 }
 
 func (v *Stats) clear() {
-	groups := func(g desk.Group[apitype.Call]) bool { return !slices.Contains(callGroups, g.Name) }
-	v.Calls = desk.CountCalls(slices.DeleteFunc(desk.CallGroups(v.Day.Now(), time.Local), groups), "")
-	v.Pledges = desk.CountPledges(
+	groups := func(g counts.Group[apitype.Call]) bool { return !slices.Contains(callGroups, g.Name) }
+	v.Calls = counts.OfCalls(slices.DeleteFunc(counts.CallGroups(v.Day.Now(), time.Local), groups), "")
+	v.Pledges = counts.OfPledges(
 		slices.DeleteFunc(
-			desk.PledgeGroups(time.Local),
-			func(g desk.Group[apitype.Pledge]) bool { return g.Name != "status" },
+			counts.PledgeGroups(time.Local),
+			func(g counts.Group[apitype.Pledge]) bool { return g.Name != "status" },
 		),
 		"",
 	)

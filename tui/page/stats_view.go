@@ -12,6 +12,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/render/counts"
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
@@ -186,7 +187,7 @@ func (v *Stats) chart(title string, bars []bar, width int) []string {
 func (v *Stats) callTables(width int) []string {
 	var requested, attempts []bar
 	newest := v.Day.Now()
-	for _, group := range desk.Ages {
+	for _, group := range counts.Ages {
 		oldest := v.Day.Now().Add(-time.Duration(min(group.Days, mostDays)) * 24 * time.Hour)
 		b := bar{label: v.Say(group.Title), kinds: map[apitype.CallType]int{}}
 		if c := v.Calls.Of("age")[group.Title]; c != nil {
@@ -230,17 +231,17 @@ const statsDays = 14
 func (v *Stats) dayLines(width int) []string {
 	today := v.Day.Now().Local()
 	bars := make([]bar, statsDays)
-	counts, ratings := make([]float64, statsDays), make([]float64, statsDays)
+	totals, ratings := make([]float64, statsDays), make([]float64, statsDays)
 	for i := range statsDays { // The latest day first; the lines go the other way.
 		date := today.AddDate(0, 0, -i)
-		d, mean := desk.Count{}, "   -"
+		d, mean := counts.Count{}, "   -"
 		if known := v.Calls.Of("completed")[date.Format(time.DateOnly)]; known != nil {
 			d = *known
 		}
 		if d.Rating.N > 0 {
 			mean = v.Day.Locale.Decimal(fmt.Sprintf("%4.1f", d.Rating.Value()))
 		}
-		counts[statsDays-1-i], ratings[statsDays-1-i] = float64(d.Records), d.Rating.Value()
+		totals[statsDays-1-i], ratings[statsDays-1-i] = float64(d.Records), d.Rating.Value()
 		bars[i] = bar{label: desk.SayDate(v.Say, date.Format("Mon 2 Jan")), n: d.Records, kinds: d.Types, more: mean}
 		if d.Records > 0 {
 			bars[i].list = v.callsBehind("status=completed completedOn="+date.Format(time.DateOnly), "requestedAfter")
@@ -248,7 +249,7 @@ func (v *Stats) dayLines(width int) []string {
 	}
 	lines := v.chart("Completed by day and type, mean rating", bars, width)
 	return slices.Concat(lines[:1], []string{
-		v.line("calls a day", counts, v.Say("up to %s", v.Day.Locale.Count(int(slices.Max(counts))))),
+		v.line("calls a day", totals, v.Say("up to %s", v.Day.Locale.Count(int(slices.Max(totals))))),
 		v.line(
 			"mean rating",
 			ratings,

@@ -1,4 +1,5 @@
-package desk
+// Package find finds typed words in texts, in spite of accents and slips of the finger.
+package find
 
 import (
 	"strings"
@@ -41,12 +42,12 @@ var letters = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 })
 
-// SearchTerms returns a search taken apart, ready for Finds.
-func SearchTerms(search string) []string { return strings.Fields(Fold(search)) }
+// Terms returns a search taken apart, ready for [In].
+func Terms(search string) []string { return strings.Fields(Fold(search)) }
 
-// Finds reports whether a text has all of the words: whole or in part, and words of letters
+// In reports whether a text has all of the words: whole or in part, and words of letters
 // with a slip of the finger, two in a long one.
-func Finds(text string, terms []string) bool {
+func In(text string, terms []string) bool {
 	if len(terms) == 0 {
 		return true
 	}

@@ -1,4 +1,5 @@
-package desk
+// Package counts counts records by what they have in common: their status, their organization, their week.
+package counts
 
 import (
 	"fmt"
@@ -7,6 +8,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/render"
 )
 
 // Group is a way to count the records of a noun.
@@ -64,8 +66,8 @@ type Counts[T any] struct {
 	by     map[string]map[string]*Count
 }
 
-// CountCalls returns counts of calls. none is the group of calls without a value. If it is empty, they are left out.
-func CountCalls(groups []Group[apitype.Call], none string) *Counts[apitype.Call] {
+// OfCalls returns counts of calls. none is the group of calls without a value. If it is empty, they are left out.
+func OfCalls(groups []Group[apitype.Call], none string) *Counts[apitype.Call] {
 	return newCounts(groups, none, func(c *Count, call apitype.Call) {
 		if c.Types == nil {
 			c.Types = map[apitype.CallType]int{}
@@ -79,13 +81,13 @@ func CountCalls(groups []Group[apitype.Call], none string) *Counts[apitype.Call]
 	})
 }
 
-// CountPersons makes counts of persons.
-func CountPersons(groups []Group[apitype.Person], none string) *Counts[apitype.Person] {
+// OfPersons makes counts of persons.
+func OfPersons(groups []Group[apitype.Person], none string) *Counts[apitype.Person] {
 	return newCounts(groups, none, func(*Count, apitype.Person) {})
 }
 
-// CountPledges makes counts of pledges.
-func CountPledges(groups []Group[apitype.Pledge], none string) *Counts[apitype.Pledge] {
+// OfPledges makes counts of pledges.
+func OfPledges(groups []Group[apitype.Pledge], none string) *Counts[apitype.Pledge] {
 	inYear := map[apitype.DonationInterval]int64{"monthly": 12, "quarterly": 4, "half-yearly": 2, "yearly": 1}
 	return newCounts(groups, none, func(c *Count, p apitype.Pledge) {
 		c.Pledged = true
@@ -161,7 +163,7 @@ func CallGroups(now time.Time, in *time.Location) []Group[apitype.Call] {
 			return string(c.Type)
 		}, true, nil},
 		{"attempts", func(c call) string { return strconv.Itoa(c.AttemptsCount) }, true, nil},
-		{"result", func(c call) string { return Value(c.Result.Value().ResultCode) }, true, nil},
+		{"result", func(c call) string { return apitype.TextOf(c.Result.Value().ResultCode) }, true, nil},
 		{"rating", func(c call) string {
 			if rating := c.Result.Value().DonorRetentionRating; rating != nil {
 				return rating.String()
@@ -201,12 +203,12 @@ func CallGroups(now time.Time, in *time.Location) []Group[apitype.Call] {
 func PersonGroups(in *time.Location) []Group[apitype.Person] {
 	type person = apitype.Person
 	opt := func(name string, value func(person) *bool) Group[person] {
-		return Group[person]{name, func(p person) string { return YesNo(value(p)) }, true, nil}
+		return Group[person]{name, func(p person) string { return render.YesNo(value(p)) }, true, nil}
 	}
 	return []Group[person]{
 		{"total", func(person) string { return "persons" }, true, nil},
 		{"organization", func(p person) string { return organizationName(p.OwningOrganization.Value()) }, true, nil},
-		{"language", func(p person) string { return Value(p.Language) }, true, nil},
+		{"language", func(p person) string { return apitype.TextOf(p.Language) }, true, nil},
 		{"country", func(p person) string { return p.Address.Value().Country }, true, nil},
 		opt("optInPhone", func(p person) *bool { return p.OptInPhone }),
 		opt("optInEmail", func(p person) *bool { return p.OptInEmail }),
@@ -224,9 +226,9 @@ func PledgeGroups(in *time.Location) []Group[apitype.Pledge] {
 		{"total", func(pledge) string { return "pledges" }, true, nil},
 		{"status", func(p pledge) string { return string(p.Status) }, true, nil},
 		{"interval", func(p pledge) string { return string(p.DonationInterval) }, true, nil},
-		{"type", func(p pledge) string { return Value(p.RecruitmentType) }, true, nil},
+		{"type", func(p pledge) string { return apitype.TextOf(p.RecruitmentType) }, true, nil},
 		{"organization", func(p pledge) string { return organizationName(p.OwningOrganization.Value()) }, true, nil},
-		{"campaign", func(p pledge) string { return Value(p.CampaignCode) }, true, nil},
+		{"campaign", func(p pledge) string { return apitype.TextOf(p.CampaignCode) }, true, nil},
 		{"day", func(p pledge) string { return dayOf(p.CreatedAt, in) }, false, nil},
 		{"week", func(p pledge) string { return weekOf(p.CreatedAt, in) }, false, nil},
 	}
