@@ -1,6 +1,7 @@
 package render
 
 import (
+	"encoding/hex"
 	"strconv"
 	"strings"
 	"time"
@@ -93,3 +94,9 @@ func YesNo(said *bool) string {
 		return "no"
 	}
 }
+
+// ShortID returns enough of an identifier to distinguish records on a screen.
+func ShortID(id apitype.UUID) string { return string(AppendShortID(nil, id)) }
+
+// AppendShortID appends ShortID to a line that is being put together.
+func AppendShortID(b []byte, id apitype.UUID) []byte { return hex.AppendEncode(b, id[:4]) }

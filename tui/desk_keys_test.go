@@ -13,9 +13,9 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/render"
 	"fundesk/service"
 	"fundesk/service/servicetest"
-	"fundesk/tui/desk"
 	"fundesk/tui/page"
 )
 
@@ -48,7 +48,7 @@ func (w *world) entries(t *testing.T) (all []string) {
 	entries, _, err := w.box.List()
 	servicetest.Check(t, err)
 	for _, e := range entries {
-		all = append(all, e.Op+" "+desk.ShortID(e.UUID))
+		all = append(all, e.Op+" "+render.ShortID(e.UUID))
 	}
 	return all
 }

@@ -19,6 +19,7 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/say"
 )
 
 // The screens as an agent sees them, at the least size that is promised and a large
@@ -106,8 +107,8 @@ var trailing = regexp.MustCompile("(?m) +$")
 func TestGoldenCard(t *testing.T) {
 	t.Parallel()
 	in := func(locale string) render.Locale { return render.LocaleFrom(func(string) string { return locale }) }
-	dutch := Options{Options: desk.Options{Locale: in("nl_NL.UTF-8"), Language: "nl"}}
-	german := Options{Options: desk.Options{Locale: in("de_DE.UTF-8"), Language: "de"}}
+	dutch := Options{Options: desk.Options{Texts: say.Texts{Locale: in("nl_NL.UTF-8"), Language: "nl"}}}
+	german := Options{Options: desk.Options{Texts: say.Texts{Locale: in("de_DE.UTF-8"), Language: "de"}}}
 	tests := []struct {
 		name    string
 		colours bool

@@ -12,7 +12,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"fundesk/apiclient/durable"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/say"
 	"fundesk/tui/page"
 )
 
@@ -105,7 +105,7 @@ func (a *app) everywhereActions() []page.Action {
 			Help: "the result for each record of the last bulk action",
 			Run:  does(a.showBatch),
 			Why: func(page.Page) string {
-				return desk.When(a.Day.Changes.Batch == nil, "there was no action on several records")
+				return say.When(a.Day.Changes.Batch == nil, "there was no action on several records")
 			},
 		},
 		{
@@ -113,7 +113,7 @@ func (a *app) everywhereActions() []page.Action {
 			Help: "dismiss the message",
 			Run:  does(a.dismiss),
 			Why: func(page.Page) string {
-				return desk.When(len(a.Messages.Errors) == 0, "there is no error to dismiss")
+				return say.When(len(a.Messages.Errors) == 0, "there is no error to dismiss")
 			},
 		},
 		{
@@ -121,7 +121,7 @@ func (a *app) everywhereActions() []page.Action {
 			Help: "show the last messages again",
 			Run:  does(a.showMessages),
 			Why: func(page.Page) string {
-				return desk.When(len(a.Messages.Past) == 0, "there was no message yet")
+				return say.When(len(a.Messages.Past) == 0, "there was no message yet")
 			},
 		},
 		{
@@ -171,7 +171,7 @@ func (a *app) dismiss() tea.Cmd {
 }
 
 func (a *app) whyNoPanes() string {
-	return desk.When(a.layout.Panes == 1, "there is only one pane: two need 100 columns")
+	return say.When(a.layout.Panes == 1, "there is only one pane: two need 100 columns")
 }
 
 // KeyHelp is one key for the manual.

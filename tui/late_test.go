@@ -19,7 +19,6 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
 	"fundesk/service/servicetest"
-	"fundesk/tui/desk"
 )
 
 var lateSeeds = flag.Int("late", 8, "how many seeds TestLateAnswersNeverMoveTheTyping has")
@@ -265,12 +264,12 @@ func (w *world) checkTyped(t *testing.T, path []string, done worked) {
 	}
 	for call, value := range done.fixed {
 		if !strings.Contains(fixes[call], value) {
-			t.Errorf("%q: got %q for %s, want %s", path, fixes[call], desk.ShortID(call), value)
+			t.Errorf("%q: got %q for %s, want %s", path, fixes[call], render.ShortID(call), value)
 		}
 	}
 	for text, call := range done.typed {
 		if !strings.Contains(notes[call], text) {
-			t.Errorf("%q: got the notes %q, want %q in those of %s", path, notes, text, desk.ShortID(call))
+			t.Errorf("%q: got the notes %q, want %q in those of %s", path, notes, text, render.ShortID(call))
 		}
 	}
 	entries, _, err := w.box.List()
@@ -281,7 +280,7 @@ func (w *world) checkTyped(t *testing.T, path []string, done worked) {
 			continue
 		}
 		if e.Op != apiclient.OpAddAttempt {
-			t.Errorf("%q: got %s of %s, which was not pressed", path, e.Op, desk.ShortID(e.UUID))
+			t.Errorf("%q: got %s of %s, which was not pressed", path, e.Op, render.ShortID(e.UUID))
 		}
 		recorded[e.UUID]++
 	}

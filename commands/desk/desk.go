@@ -17,14 +17,14 @@ import (
 	"fundesk/commands/cli"
 	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/say"
 )
 
 // deskOptions returns the options of both faces of the Desk, and their target.
 func deskOptions(ctx context.Context, s *cli.Session) (o desk.Options, t *cli.Target, err error) {
 	o = desk.Options{
 		ConfigDir: s.ConfigDir(),
-		Locale:    s.Locale(),
-		Language:  render.TextLanguage(s.App.Getenv),
+		Texts:     say.Texts{Locale: s.Locale(), Language: render.TextLanguage(s.App.Getenv)},
 		Now:       s.App.Now,
 		Omitted:   s.Omitted.Read,
 	}
@@ -349,7 +349,7 @@ func (l *lineDesk) tellCall() {
 			l.day.Say(render.Words(string(pledge.DonationInterval))),
 			l.day.Say(desk.PledgeWords(pledge.Status)),
 			l.day.Say(word),
-			desk.SayDate(l.day.Say, l.day.Locale.Date(day, "2 January 2006")))
+			l.day.Date(l.day.Locale.Date(day, "2 January 2006")))
 		if to := l.day.Card.GivesTo(*pledge); to != "" {
 			gives = l.day.Say("%s, to %s", gives, strings.ReplaceAll(to, " · ", ", "))
 		}

@@ -10,6 +10,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/say"
 )
 
 // lineAnswer is an answer with everything about it.
@@ -25,11 +26,11 @@ type lineAnswer struct {
 func (l *lineDesk) answers(typed string) []lineAnswer {
 	d := l.day
 	has := d.Call != nil
-	notHere := func(works bool) string { return desk.When(!works, "that is not available now") }
+	notHere := func(works bool) string { return say.When(!works, "that is not available now") }
 	noPerson := notHere(has && d.Call.Person.Pointer() != nil)
 	again := l.action("complete")
 	again.text, again.action = "to send what you entered", ""
-	again.why = cmp.Or(desk.When(!has || d.Form.ResultCode == "", "there is nothing to send again"), again.why)
+	again.why = cmp.Or(say.When(!has || d.Form.ResultCode == "", "there is nothing to send again"), again.why)
 	find := l.action("find")
 	find.text, find.run = "find a donor", func(ctx context.Context) error { return l.follow(ctx, d.Ask.Find(typed)) }
 	accept := l.action("accept")

@@ -3,6 +3,8 @@ package desk
 import (
 	"cmp"
 	"strings"
+
+	"fundesk/tui/desk/say"
 )
 
 // Action is something that an agent does at the desk. Its texts name the keys of other actions as {next-call}.
@@ -136,7 +138,7 @@ func Actions() []Action {
 			ID: "last-calls", Keys: "H", Word: "last calls",
 			Help: "your last calls, to open one again…",
 			Run:  (*Questions).AskRecent,
-			why:  func(d *Day) string { return When(len(d.Recent) == 0, "you have worked on no call yet") },
+			why:  func(d *Day) string { return say.When(len(d.Recent) == 0, "you have worked on no call yet") },
 		},
 		{
 			ID: "pause", Keys: "P", Word: "pause",
@@ -155,7 +157,7 @@ func Actions() []Action {
 			ID: "resume-draft", Keys: "D", Word: "latest draft",
 			Help: "go on with the latest draft",
 			Run:  day((*Day).Resume),
-			why:  func(d *Day) string { return When(len(d.Changes.Drafts) == 0, "there is no draft") },
+			why:  func(d *Day) string { return say.When(len(d.Changes.Drafts) == 0, "there is no draft") },
 		},
 		{
 			ID: "skipped", Keys: "K", Word: "passed over",
@@ -166,25 +168,17 @@ func Actions() []Action {
 			ID: "undo", Keys: "u", Word: "undo",
 			Help: "undo the last change, while it is held",
 			Run:  day((*Day).Undo),
-			why:  func(d *Day) string { return When(!d.Changes.CanUndo(), "nothing to undo: no change is held") },
+			why:  func(d *Day) string { return say.When(!d.Changes.CanUndo(), "nothing to undo: no change is held") },
 		},
 	}
 }
 
-// When returns why if something is so, or else an empty text.
-func When(is bool, why string) string {
-	if is {
-		return why
-	}
-	return ""
-}
-
 func whyNoCall(d *Day) string {
-	return When(d.Call == nil, "no call on the desk: {next-call} takes the next one")
+	return say.When(d.Call == nil, "no call on the desk: {next-call} takes the next one")
 }
 
 func whyNoPledge(d *Day) string {
-	return cmp.Or(When(d.Call != nil && d.Call.RelatedCaseUUID == nil, "the call has no pledge"), whyNoCall(d))
+	return cmp.Or(say.When(d.Call != nil && d.Call.RelatedCaseUUID == nil, "the call has no pledge"), whyNoCall(d))
 }
 
 func whyNotEnd(d *Day) string {
@@ -199,7 +193,7 @@ func whyNotResult(d *Day) string { return cmp.Or(whyNotEnd(d), d.whyNoResults())
 func whyNotFix(d *Day) string {
 	return cmp.Or(
 		whyNotEnd(d),
-		When(d.Call != nil && d.Call.Person.Pointer() == nil, "the person is not shown to this account"),
+		say.When(d.Call != nil && d.Call.Person.Pointer() == nil, "the person is not shown to this account"),
 	)
 }
 

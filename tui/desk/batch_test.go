@@ -7,6 +7,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/outbox"
+	"fundesk/tui/desk/say"
 )
 
 // Each record of an action on several shows its outcome, also if it was not saved or was undone.
@@ -30,7 +31,7 @@ func TestBatchTellsOfEachRecord(t *testing.T) {
 	if want := []string{"done", "waits: down", "undone", "not saved: short write"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := b.Summary(new(Day).Say), "cancel 4 calls: 1 of 4 done, 2 not"; got != want {
+	if got, want := b.Summary(say.Texts{}.Say), "cancel 4 calls: 1 of 4 done, 2 not"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/desk/say"
 )
 
 const (
@@ -46,9 +47,9 @@ func (d *Day) CallbackText(c apitype.Deferral) string {
 	}
 	name := apitype.TextOf(c.PersonName)
 	if name == "" {
-		name = d.Say("call %s", ShortID(c.CallUUID))
+		name = d.Say("call %s", render.ShortID(c.CallUUID))
 	}
-	text := SayDate(d.Say, at.Format(layout)) + " " + name
+	text := d.Date(at.Format(layout)) + " " + name
 	if reason := apitype.TextOf(c.Reason); reason != "" {
 		text += " · " + reason
 	}
@@ -122,5 +123,5 @@ func (q *Questions) AskCallbacks() Answer {
 }
 
 func whyNoCallbacks(d *Day) string {
-	return When(len(d.callbacks.all) == 0, "you have no callbacks")
+	return say.When(len(d.callbacks.all) == 0, "you have no callbacks")
 }

@@ -8,6 +8,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/desk/say"
 )
 
 // The facts of a call that an agent needs before dialling. Both faces of the Desk show the same.
@@ -113,7 +114,7 @@ func PledgeWords(status apitype.PledgeStatus) string {
 // PledgeStatus returns the status of a pledge as a text to say.
 func PledgeStatus(status apitype.PledgeStatus) string {
 	if status == apitype.PledgeCancelled {
-		return string(status) + ofPledge
+		return string(status) + say.OfPledge
 	}
 	return render.Words(string(status))
 }
@@ -210,7 +211,7 @@ func (k *Card) Contacts() []string {
 		} else if user != nil {
 			who = k.AgentName(*user)
 		}
-		all = append(all, contact{a.AttemptAt.Time, k.Say("not reached") + When(who != "", " ("+who+")")})
+		all = append(all, contact{a.AttemptAt.Time, k.Say("not reached") + say.When(who != "", " ("+who+")")})
 	}
 	if pledge := k.day.Call.PledgeCase.Pointer(); pledge != nil {
 		for _, c := range pledge.Calls.Value() {
@@ -226,7 +227,7 @@ func (k *Card) Contacts() []string {
 		if k.Now().Sub(c.at) > 300*24*time.Hour {
 			layout = "2 January 2006"
 		}
-		texts[i] = SayDate(k.Say, k.Locale.Date(c.at.Local(), layout)) + ", " + c.text
+		texts[i] = k.Date(k.Locale.Date(c.at.Local(), layout)) + ", " + c.text
 	}
 	return texts
 }

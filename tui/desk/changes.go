@@ -3,7 +3,6 @@ package desk
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
 	"slices"
 	"time"
@@ -554,9 +553,3 @@ func (c *Changes) Remaining() (lines []string, err error) {
 
 // OpLabel returns an operation in words.
 func OpLabel(op string) string { return apiclient.OperationOf(op).Label }
-
-// ShortID returns enough of an identifier to distinguish records on a screen.
-func ShortID(id apitype.UUID) string { return string(AppendShortID(nil, id)) }
-
-// AppendShortID appends ShortID to a line that is being put together.
-func AppendShortID(b []byte, id apitype.UUID) []byte { return hex.AppendEncode(b, id[:4]) }

@@ -66,7 +66,7 @@ func (k *Card) ConsentText(channel apitype.ConsentChannel) string {
 	}
 	if newest.At != nil {
 		day := dateOf(*newest.At, k.Now().Location())
-		parts = append(parts, SayDate(k.Say, k.Locale.Date(day, "2 January 2006")))
+		parts = append(parts, k.Date(k.Locale.Date(day, "2 January 2006")))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -22,10 +22,12 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
+	"fundesk/tui/desk/say"
 )
 
 // Options of a desk. Client and Outbox are required.
 type Options struct {
+	say.Texts
 	Client             *apiclient.Client
 	Outbox             *outbox.Outbox                              // The spool for this service and account.
 	Agent              *apitype.UUID                               // Sent with attempts and results.
@@ -40,10 +42,8 @@ type Options struct {
 	ExternalSourceName string                                      // Sent with processed marks.
 	ConfigDir          string                                      // The folder of scripts/. Empty without one.
 	StateFile          string                                      // Stores the Desk's state. Empty stores none.
-	Locale             render.Locale                               // For shown amounts, dates and phone numbers.
 	QuitWait           time.Duration                               // For unsent changes. Zero means 5 s.
 	Dial               []string                                    // A program with arguments, see [NumberPlace]. Nil dials none.
-	Language           string                                      // Of the texts: nl or de; any other is English.
 	Now                func() time.Time
 }
 
@@ -364,5 +364,5 @@ func callName(b *base, call apitype.Call) string {
 			return name
 		}
 	}
-	return b.Say("call %s", ShortID(call.UUID))
+	return b.Say("call %s", render.ShortID(call.UUID))
 }

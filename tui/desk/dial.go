@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"fundesk/tui/desk/say"
 )
 
 // NumberPlace is replaced by the number in the arguments of [Options].Dial.
@@ -122,5 +124,5 @@ func (k *Card) Whose() string {
 }
 
 func whyNotDial(d *Day) string {
-	return cmp.Or(whyNoCall(d), When(d.Call != nil && len(Numbers(d.Call.Person.Pointer())) == 0, "no number is known"))
+	return cmp.Or(whyNoCall(d), say.When(d.Call != nil && len(Numbers(d.Call.Person.Pointer())) == 0, "no number is known"))
 }

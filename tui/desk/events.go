@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"time"
 
 	"fundesk/apiclient/apitype"
 )
@@ -67,6 +68,9 @@ func (e *events) drain() []Event {
 	e.pending = nil
 	return taken
 }
+
+// Ago returns a time in words, such as 29 days ago.
+func (b *base) Ago(t time.Time) string { return b.Texts.Ago(t, b.Now()) }
 
 func (b *base) sayf(format string, args ...any) {
 	b.notify(Notice{Text: b.Say(format, args...)})

@@ -12,6 +12,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/desk/say"
 )
 
 // Fix is a detail of the donor or the pledge that an agent may correct: a field with its key.
@@ -58,8 +59,8 @@ var optInKeys = []string{optOutKey, "optIns/email", "optIns/mail", "optIns/sms"}
 func (e *Form) Fixes() []Fix {
 	all, noPledge := recordedFixes(*e.day.Call), e.whyNoPledgeFix()
 	for i, f := range all {
-		refused := When(e.refusedOps[f.operation()], e.Say("you may not correct it"))
-		all[i].Is, all[i].Why = f.Was, cmp.Or(When(f.ofPledge, noPledge), refused)
+		refused := say.When(e.refusedOps[f.operation()], e.Say("you may not correct it"))
+		all[i].Is, all[i].Why = f.Was, cmp.Or(say.When(f.ofPledge, noPledge), refused)
 		if is, corrected := e.Corrections[f.Key]; corrected && (!f.ofPledge || noPledge == "") {
 			all[i].Is = is
 		}
@@ -278,7 +279,7 @@ func (k *Card) FixValue(f Fix, value string, isRecorded bool) string {
 	case f.kind == apitype.DateField, f.kind == apitype.TimeField:
 		day, err := time.Parse(time.DateOnly, value)
 		if err == nil {
-			return SayDate(k.Say, k.Locale.Date(day, "2 January 2006"))
+			return k.Date(k.Locale.Date(day, "2 January 2006"))
 		}
 	}
 	return render.Clean(value)

@@ -11,6 +11,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
+	"fundesk/tui/desk/say"
 )
 
 // Form has the agent's entries for the call on the Desk: the result, and corrections of the record.
@@ -206,7 +207,7 @@ func CheckCode(code string) string {
 // Ended returns how the call on the Desk has ended, or an empty text if it is open.
 func (e *Form) Ended() string {
 	call := e.day.Call
-	return When(
+	return say.When(
 		call.Status != apitype.CallRequested && call.ExternalMetadata.Pointer() == nil,
 		e.Say("the call is %s already", e.Say(string(call.Status))),
 	)

@@ -167,7 +167,7 @@ func (d *Day) Later(c apitype.Callback, forMe bool) []Event {
 		request.LeaseUUID = &l.LeaseUUID
 	}
 	change, err := apiclient.DeferCallChange(call, request)
-	what := d.Say("later") + ": " + SayDate(d.Say, c.At.In(d.Now().Location()).Format("Mon 2 Jan 15:04")) + ", " + whose
+	what := d.Say("later") + ": " + d.Date(c.At.In(d.Now().Location()).Format("Mon 2 Jan 15:04")) + ", " + whose
 	d.finish(
 		Change{
 			Change: change,

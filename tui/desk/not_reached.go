@@ -7,6 +7,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk/say"
 )
 
 // ReasonWords returns the reason of an attempt in words.
@@ -150,7 +151,7 @@ func whyNoReasons(d *Day) string {
 	if why := whyNotEnd(d); why != "" {
 		return why
 	}
-	return When(
+	return say.When(
 		!d.has(apitype.ExtensionAttempts),
 		"this service keeps no reasons of attempts: {not-reached} records the attempt",
 	)

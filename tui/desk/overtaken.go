@@ -148,5 +148,5 @@ func (c *Changes) entryName(e outbox.Entry) string {
 	if label := c.Labels[e.ID]; label != "" {
 		return c.Say(label)
 	}
-	return c.Say(OpLabel(e.Op)) + " " + ShortID(e.UUID)
+	return c.Say(OpLabel(e.Op)) + " " + render.ShortID(e.UUID)
 }

@@ -9,6 +9,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk/say"
 )
 
 // pause is the agent's pause, as the service has it.
@@ -219,7 +220,7 @@ func (q *Questions) AskPause() Answer {
 }
 
 func whyNotPause(d *Day) string {
-	return When(
+	return say.When(
 		!d.has(apitype.ExtensionUserState),
 		"this service keeps no pauses: quit, or leave the Desk without a call",
 	)

@@ -12,6 +12,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/desk/say"
 )
 
 // How the queue reads the service; WalkPage is for all that walks it.
@@ -203,7 +204,7 @@ func (q *queue) learn(call apitype.Call) { q.record(newListed(call)) }
 // against returns why a call should not be made now, or an empty text.
 func (q *queue) against(c Candidate) string {
 	return cmp.Or(
-		When(c.optedOut, reasonOptedOut),
+		say.When(c.optedOut, reasonOptedOut),
 		q.attemptsReason(c.Attempts, c.lastAttempt, q.MaxAttempts),
 		q.reachedReason(c.ID, c.person),
 	)

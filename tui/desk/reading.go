@@ -88,11 +88,11 @@ func (q *queue) onPrefetched(id apitype.UUID, call apitype.Call, err error) {
 			q.pass(id, "it cannot be read: "+err.Error())
 			q.day.serve()
 		case apiclient.KindOf(err) == apiclient.KindNotFound:
-			q.day.failRead(q.Say("cannot read call %s", ShortID(id)), err)
+			q.day.failRead(q.Say("cannot read call %s", render.ShortID(id)), err)
 			q.drop(id)
 			q.day.serve()
 		default:
-			q.day.failRead(q.Say("cannot read call %s", ShortID(id)), err)
+			q.day.failRead(q.Say("cannot read call %s", render.ShortID(id)), err)
 		}
 		return
 	}
@@ -216,7 +216,7 @@ func (d *Day) onReread(read callRead, err error) {
 	switch isElsewhere := read.elsewhere && read.visit == d.visit && read.number == d.claimedBy && !isLeft; {
 	case isElsewhere && d.Call == nil:
 		d.visit = new(visit) // No other reading of it counts.
-		d.notify(Notice{Level: Urgent, Text: d.Say("call %s is already open in another terminal", ShortID(read.id))})
+		d.notify(Notice{Level: Urgent, Text: d.Say("call %s is already open in another terminal", render.ShortID(read.id))})
 	case isElsewhere:
 		d.queue.pass(read.id, "open in another terminal")
 		d.Gate.replaceStale(d.Say("%s is already open in another terminal", d.Name()), read.asked)
@@ -231,13 +231,13 @@ func (d *Day) onRead(read callRead, err error) {
 	if read.torn != nil {
 		d.failOf(
 			ofCall(read.id),
-			ErrorText(d.Say("cannot read what was typed for call %s", ShortID(read.id)), read.torn),
+			ErrorText(d.Say("cannot read what was typed for call %s", render.ShortID(read.id)), read.torn),
 		)
 	}
 	switch {
 	case apiclient.KindOf(err) == apiclient.KindNotFound:
 		d.queue.drop(read.id)
-		text := d.Say("call %s is no longer there", ShortID(read.id))
+		text := d.Say("call %s is no longer there", render.ShortID(read.id))
 		if d.Call == nil {
 			d.fail(text, nil)
 		} else {
@@ -245,7 +245,7 @@ func (d *Day) onRead(read callRead, err error) {
 		}
 		return
 	case err != nil:
-		d.failRead(d.Say("cannot read call %s", ShortID(read.id)), err)
+		d.failRead(d.Say("cannot read call %s", render.ShortID(read.id)), err)
 		return
 	}
 	d.Changes.NoteConnection(nil)

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"fundesk/tui/desk/say"
 )
 
 // Step is a paragraph of a script, which the agent ticks after reading it aloud.
@@ -108,11 +110,11 @@ func (d *Day) BeginScript() { d.walk.begun = true }
 
 // whyNoScript returns why there is no step to go to.
 func whyNoScript(d *Day) string {
-	return cmp.Or(whyNoCall(d), When(len(d.Card.steps) == 0, "there is no script for this call"))
+	return cmp.Or(whyNoCall(d), say.When(len(d.Card.steps) == 0, "there is no script for this call"))
 }
 
 func whyNoStepBack(d *Day) string {
-	return cmp.Or(whyNoScript(d), When(len(d.walk.before) == 0, "this is the first step of the script"))
+	return cmp.Or(whyNoScript(d), say.When(len(d.walk.before) == 0, "this is the first step of the script"))
 }
 
 // NextStep ticks the present step and goes on. A step with answers asks which one the donor gave.

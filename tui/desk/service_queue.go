@@ -62,7 +62,7 @@ func (d *Day) ClosedText() string {
 	case opens.YearDay() != now.YearDay():
 		layout = "Mon 15:04"
 	}
-	return d.Say("%s wait until %s", count, SayDate(d.Say, opens.Format(layout)))
+	return d.Say("%s wait until %s", count, d.Date(opens.Format(layout)))
 }
 
 // offers returns the next calls: the leased ones, then the queue of the service.

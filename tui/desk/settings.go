@@ -10,6 +10,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/hours"
+	"fundesk/tui/desk/say"
 	"fundesk/tui/find"
 )
 
@@ -164,7 +165,7 @@ func (d *Day) WaitsForSettings() bool { return d.floor.waits.Load() }
 // whyNoResults returns why the results of the call on the Desk are not offered. Results of the profile always are.
 func (d *Day) whyNoResults() string {
 	isWaiting := d.WaitsForSettings() && d.Call != nil && !d.Codes.isKnown(d.Call.Type)
-	return When(isWaiting, "the results of the floor are being read: try again in a moment")
+	return say.When(isWaiting, "the results of the floor are being read: try again in a moment")
 }
 
 // AgentName returns the name of a user in the profile, or else in the settings, or an empty text.

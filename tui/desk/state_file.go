@@ -9,11 +9,12 @@ import (
 	"strings"
 
 	"fundesk/apiclient/durable"
+	"fundesk/tui/desk/say"
 )
 
 // Beside returns the file beside the state whose name has an ending, or an empty text if nothing is saved.
 func (b *base) Beside(ending string) string {
-	return When(b.StateFile != "", strings.TrimSuffix(b.StateFile, ".json")+ending)
+	return say.When(b.StateFile != "", strings.TrimSuffix(b.StateFile, ".json")+ending)
 }
 
 // ReadState reads a value that WriteState has saved. Without one, value stays as it is.

@@ -94,7 +94,7 @@ func sayTries(say sayer) {
 	say("numbers", fmt.Sprint(Numbers(both), Numbers(&apitype.Person{PhoneNumber: both.PhoneNumber}), Numbers(nil)))
 	say("pledges", PledgeWords("lead"), PledgeWords("active"))
 	say("addresses", Address(nil), Address(&apitype.Address{Street: "Weg", HouseNumber: "1", ZipCode: "1000 AA", City: "Stad", Country: "NL"}))
-	say("opt-ins", OptInWords(new(Day).Say, apitype.Person{OptInPhone: new(false), OptInEmail: new(true)}))
+	say("opt-ins", OptInWords(at(morning).Say, apitype.Person{OptInPhone: new(false), OptInEmail: new(true)}))
 	say("nothing", apitype.TextOf((*string)(nil)), d.Name(), d.Card.languageWarning("fr"))
 	for _, length := range []time.Duration{59 * time.Second, time.Minute, time.Hour - time.Second, time.Hour, 4*time.Hour - time.Second} {
 		say(length.String(), durationText(length))

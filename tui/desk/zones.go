@@ -21,12 +21,12 @@ func (k *Card) BothTimes(at time.Time) string {
 	if there.Year() != k.Now().In(there.Location()).Year() {
 		layout = "Mon 2 Jan 2006 15:04"
 	}
-	text, ours := SayDate(k.Say, there.Format(layout)), here.Format("15:04")
+	text, ours := k.Date(there.Format(layout)), here.Format("15:04")
 	switch {
 	case there.Format(layout) == here.Format(layout):
 		return text
 	case there.Day() != here.Day():
-		ours = SayDate(k.Say, here.Format(layout))
+		ours = k.Date(here.Format(layout))
 	}
 	return k.Say("%s there (%s here)", text, ours)
 }

@@ -379,7 +379,7 @@ func givesOf(e *Env, p *apitype.Pledge, room int) []field {
 	}
 	status += e.Say(desk.PledgeWords(p.Status))
 	word, day := e.Day.Card.Joined(*p)
-	since := " · " + e.Say(word) + " " + desk.SayDate(e.Say, e.Day.Locale.Date(day, "2 January 2006"))
+	since := " · " + e.Say(word) + " " + e.Day.Date(e.Day.Locale.Date(day, "2 January 2006"))
 	to := e.Day.Card.GivesTo(*p)
 	switch {
 	case began != "" && render.Width(gives+", "+began+status) <= room:

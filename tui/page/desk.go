@@ -215,7 +215,7 @@ func (d *Desk) ShowSkipped() tea.Cmd {
 		lines = append(
 			lines,
 			widget.Fit(
-				Clean(cmp.Or(p.Name, d.Say("call %s", desk.ShortID(p.ID)))),
+				Clean(cmp.Or(p.Name, d.Say("call %s", render.ShortID(p.ID)))),
 				skippedName,
 			)+"  "+Clean(
 				d.Say(p.Reason),

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
@@ -225,7 +226,7 @@ func TestPersonIsReadWhole(t *testing.T) {
 			t.Errorf("%s: got %d pledges, %d calls, more %t %t, %v", test.name, len(r.pledges), len(r.calls), r.morePledges, r.moreCalls, err)
 		}
 		if test.name == "whole" && r.calls[0].UUID != callID(94) {
-			t.Errorf("got %s first, want the newest", desk.ShortID(r.calls[0].UUID))
+			t.Errorf("got %s first, want the newest", render.ShortID(r.calls[0].UUID))
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/say"
 	"fundesk/tui/widget"
 )
 
@@ -71,7 +72,7 @@ func knownAgent(e *Env, id apitype.UUID) string {
 // queueAgent returns the name of an agent on the Floor. The service may know agents that are in no setting. Without a
 // name it returns enough of the identifier to tell agents apart.
 func (e *Env) queueAgent(a apitype.QueueAgent) string {
-	return cmp.Or(knownAgent(e, a.UserUUID), Clean(apitype.TextOf(a.Name)), desk.ShortID(a.UserUUID))
+	return cmp.Or(knownAgent(e, a.UserUUID), Clean(apitype.TextOf(a.Name)), render.ShortID(a.UserUUID))
 }
 
 // view returns how values are shown here.
@@ -179,7 +180,7 @@ func (v *Floor) Waits() bool { return v.reading && !v.read }
 
 // WhyNotOpen implements Opener.
 func (v *Floor) WhyNotOpen() string {
-	return desk.When(v.table.Cursor() >= len(v.agents), "there is no agent here")
+	return say.When(v.table.Cursor() >= len(v.agents), "there is no agent here")
 }
 
 // floorActions returns the actions of the floor.
@@ -257,7 +258,7 @@ func (v *Floor) heldLines(leases []apitype.Lease) []string {
 		}
 		until := l.ExpiresAt.In(v.Day.Now().Location()).Format("15:04")
 		lines = append(lines, v.Say("call %s · %s · taken %s, until %s",
-			desk.ShortID(l.CallUUID), v.Say(what), v.ago(l.TakenAt.Time), until))
+			render.ShortID(l.CallUUID), v.Say(what), v.ago(l.TakenAt.Time), until))
 	}
 	if len(leases) == 0 {
 		lines = append(lines, v.Say("no call"))
@@ -307,7 +308,7 @@ func (v *Floor) workLines(work []apitype.AgentWorkItem) []string {
 
 // WhyNoMessage returns why no line can be sent to all desks.
 func (v *Floor) WhyNoMessage() string {
-	return desk.When(
+	return say.When(
 		v.Day.Client == nil || !v.Day.Client.Announces(apitype.ExtensionMessage),
 		"this service has no line to all desks",
 	)

@@ -6,7 +6,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/say"
 )
 
 // Opener is a page with records that can be opened.
@@ -95,12 +97,12 @@ func listActions() []Action {
 
 // WhyNotBack returns the reason why there is nowhere to go back to, or "".
 func (l *List[T]) WhyNotBack() string {
-	return desk.When(len(l.stack) == 0 && len(l.Marks) == 0 && l.filter == "", "this is the list already")
+	return say.When(len(l.stack) == 0 && len(l.Marks) == 0 && l.filter == "", "this is the list already")
 }
 
 // WhyNotFilter returns the reason why the list cannot be filtered now, or "".
 func (l *List[T]) WhyNotFilter() string {
-	return desk.When(len(l.stack) > 0, "go back to the list first: esc")
+	return say.When(len(l.stack) > 0, "go back to the list first: esc")
 }
 
 // WhyNotMark returns the reason why no record can be marked or acted on now, or "".
@@ -193,7 +195,7 @@ func (l *List[T]) CopyRecord() tea.Cmd {
 		return copyText(l.Say(f.label), f.copy)
 	}
 	ref, _ := l.Target()
-	return copyText(l.Say(string(l.kind))+" "+desk.ShortID(ref.ID), ref.ID.String())
+	return copyText(l.Say(string(l.kind))+" "+render.ShortID(ref.ID), ref.ID.String())
 }
 
 // Back leaves the record in front, the marks or the filter.
@@ -302,7 +304,7 @@ func (l *List[T]) targets(rows []Row, sent func(), allowed func(Row) bool) targe
 	t := targets{all: len(rows), sent: sent}
 	for _, r := range rows {
 		if allowed == nil || allowed(r) {
-			t.ids, t.names = append(t.ids, r.ID), append(t.names, desk.ShortID(r.ID)+"  "+l.nameOf(r))
+			t.ids, t.names = append(t.ids, r.ID), append(t.names, render.ShortID(r.ID)+"  "+l.nameOf(r))
 		}
 	}
 	return t

@@ -12,6 +12,7 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/say"
 	"fundesk/tui/widget"
 )
 
@@ -136,7 +137,7 @@ func (v *Outbox) Click(_, y int) (cmd tea.Cmd, onRow bool) {
 // WhyNotCopy implements Copier.
 func (v *Outbox) WhyNotCopy() string {
 	_, ok := v.Chosen()
-	return desk.When(!ok, "the outbox is empty")
+	return say.When(!ok, "the outbox is empty")
 }
 
 // WhyNotOpen implements Opener.
@@ -203,7 +204,7 @@ func (v *Outbox) entryLines(e outbox.Entry) []string {
 		e.Method + " " + e.Path,
 		v.Say(
 			"made: %s, tries: %d",
-			desk.SayDate(v.Say, v.Day.Locale.DateTime(e.CreatedAt.Local(), "2 Jan 2006 15:04:05")),
+			v.Day.Date(v.Day.Locale.DateTime(e.CreatedAt.Local(), "2 Jan 2006 15:04:05")),
 			e.Tries,
 		),
 	}

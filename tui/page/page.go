@@ -263,7 +263,7 @@ func (e *Env) ago(t time.Time) string {
 
 // when returns the local date and time, with its distance if that helps.
 func (e *Env) when(t apitype.Time) string {
-	text := desk.SayDate(e.Say, e.Day.Locale.DateTime(t.Local(), "2 Jan 2006 15:04"))
+	text := e.Day.Date(e.Day.Locale.DateTime(t.Local(), "2 Jan 2006 15:04"))
 	if age := e.Day.Now().Sub(t.Time).Abs(); age < 30*24*time.Hour {
 		text = e.ago(t.Time) + " (" + text + ")"
 	}

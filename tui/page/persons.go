@@ -70,7 +70,7 @@ func (f *fields) person(p apitype.Person) {
 	f.last().to, f.last().copy = &Reference{apitype.EntityPerson, p.UUID}, p.UUID.String()
 	f.text("title", p.AcademicTitle)
 	if p.DateOfBirth != nil {
-		f.add("born", desk.SayDate(f.Say, f.Day.Locale.Date(p.DateOfBirth.Midnight(), "2 January 2006")))
+		f.add("born", f.Day.Date(f.Day.Locale.Date(p.DateOfBirth.Midnight(), "2 January 2006")))
 		f.last().copy = p.DateOfBirth.String()
 	}
 	f.add("gender", f.Say(render.Words(apitype.TextOf(p.Gender))))

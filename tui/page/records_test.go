@@ -20,6 +20,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
@@ -74,10 +75,10 @@ func (h *host) note(text string) tea.Cmd {
 }
 
 func (h *host) Jump(to Reference) tea.Cmd {
-	return h.note("jump " + string(to.Kind) + " " + desk.ShortID(to.ID))
+	return h.note("jump " + string(to.Kind) + " " + render.ShortID(to.ID))
 }
 func (h *host) Turn(page int) tea.Cmd         { return h.note(fmt.Sprint("turn ", page)) }
-func (h *host) WorkOn(call Reference) tea.Cmd { return h.note("work " + desk.ShortID(call.ID)) }
+func (h *host) WorkOn(call Reference) tea.Cmd { return h.note("work " + render.ShortID(call.ID)) }
 func (h *host) ShowList(page int, filter string) tea.Cmd {
 	return h.note(fmt.Sprint("list ", page, " ", filter))
 }
@@ -223,7 +224,7 @@ func TestRecordsAreDrawn(t *testing.T) {
 			if f.leads() || f.copy != "" {
 				to := f.list.filter
 				if f.to != nil {
-					to = string(f.to.Kind) + " " + desk.ShortID(f.to.ID)
+					to = string(f.to.Kind) + " " + render.ShortID(f.to.ID)
 				}
 				lines = append(lines, fmt.Sprintf("%d %s: to %q, copies %q", i, f.label, to, f.copy))
 			}

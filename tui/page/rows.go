@@ -7,7 +7,6 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
-	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
 
@@ -88,7 +87,7 @@ func (l *List[T]) searched(r Row) string {
 func (l *List[T]) cell(b []byte, r Row, c *render.Column[T]) ([]byte, func(string) string) {
 	switch {
 	case c.Name == "uuid":
-		return desk.AppendShortID(b, r.ID), nil
+		return render.AppendShortID(b, r.ID), nil
 	case c.Time != nil:
 		return render.AppendAge(b, l.Day.Now().Sub(r.at())), nil
 	}

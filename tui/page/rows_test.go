@@ -47,7 +47,7 @@ func TestRowsKeepWhatTheyShow(t *testing.T) {
 		if !row.at().Equal(at) || row.number != 300 || l.text(row, "attemptsCount") != "300" || l.text(row, "status") != "expired" {
 			t.Errorf("%s: got %s, %d tries and %q", at, row.at(), row.number, l.text(row, "status"))
 		}
-		if got, want := l.targets([]Row{row}, nil, nil).names[0], desk.ShortID(callID(1))+"  Zoë␛[2J Vos"; got != want {
+		if got, want := l.targets([]Row{row}, nil, nil).names[0], render.ShortID(callID(1))+"  Zoë␛[2J Vos"; got != want {
 			t.Errorf("title: got %q, want %q", got, want)
 		}
 		if l.isOpen(row) {

@@ -11,6 +11,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render/counts"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/say"
 	"fundesk/tui/widget"
 )
 
@@ -208,7 +209,7 @@ func (v *Stats) Resize(l Layout) { v.layout = l }
 func (v *Stats) Scopes() []Scope { return []Scope{ScopeStats, ScopeLists} }
 
 // WhyNotStop returns the reason why there is nothing to stop, or "".
-func (v *Stats) WhyNotStop() string { return desk.When(!v.running, "nothing is being counted") }
+func (v *Stats) WhyNotStop() string { return say.When(!v.running, "nothing is being counted") }
 
 // Stop stops counting.
 func (v *Stats) Stop() tea.Cmd {
@@ -228,7 +229,7 @@ func (v *Stats) Scroll(by Step) tea.Cmd {
 
 // WhyNotOpen implements Opener.
 func (v *Stats) WhyNotOpen() string {
-	return desk.When(v.cursor >= len(v.bars) || v.bars[v.cursor].filter == "", "this bar has no list")
+	return say.When(v.cursor >= len(v.bars) || v.bars[v.cursor].filter == "", "this bar has no list")
 }
 
 // OpenRecord implements Opener: it lists the records of a bar.

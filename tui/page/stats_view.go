@@ -13,7 +13,6 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/render/counts"
-	"fundesk/tui/desk"
 	"fundesk/tui/widget"
 )
 
@@ -242,7 +241,7 @@ func (v *Stats) dayLines(width int) []string {
 			mean = v.Day.Locale.Decimal(fmt.Sprintf("%4.1f", d.Rating.Value()))
 		}
 		totals[statsDays-1-i], ratings[statsDays-1-i] = float64(d.Records), d.Rating.Value()
-		bars[i] = bar{label: desk.SayDate(v.Say, date.Format("Mon 2 Jan")), n: d.Records, kinds: d.Types, more: mean}
+		bars[i] = bar{label: v.Day.Date(date.Format("Mon 2 Jan")), n: d.Records, kinds: d.Types, more: mean}
 		if d.Records > 0 {
 			bars[i].list = v.callsBehind("status=completed completedOn="+date.Format(time.DateOnly), "requestedAfter")
 		}

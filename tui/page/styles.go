@@ -11,6 +11,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/say"
 	"fundesk/tui/widget"
 )
 
@@ -165,7 +166,7 @@ func signsOf(ascii bool) Styles {
 		bar:      [2]string{"▰", "▱"},
 		bars:     []string{"█", "▓", "░", "▒"},
 		steps:    strings.Split("▁▂▃▄▅▆▇█", ""),
-		say:      new(desk.Day).Say,
+		say:      say.Texts{}.Say,
 	}
 	if ascii {
 		s.border, s.rule, s.line = widget.ASCIIBorder, " | ", "-"

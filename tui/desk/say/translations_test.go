@@ -1,6 +1,7 @@
-package desk
+package say
 
 import (
+	"io/fs"
 	"maps"
 	"net/http"
 	"os"
@@ -46,15 +47,12 @@ func TestSaidTextsAreTranslated(t *testing.T) {
 	said := regexp.MustCompile(`\b(?:Say|say|sayf|Refuse|Fail|FailRead)\(("(?:[^"\\]|\\.)*")[,)]`)
 	table := languages["nl"]().texts
 	found := 0
-	for _, pattern := range []string{"*.go", "../*.go", "../page/*.go", "../../commands/desk/desk*.go"} {
-		files, err := filepath.Glob(pattern)
-		servicetest.Check(t, err)
-		for _, name := range files {
-			source, err := os.ReadFile(name)
-			servicetest.Check(t, err)
-			if strings.HasSuffix(name, "_test.go") {
-				continue
+	for _, folder := range []string{"../..", "../../../commands/desk"} {
+		servicetest.Check(t, filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+				return err
 			}
+			source, err := os.ReadFile(name)
 			for _, match := range said.FindAllStringSubmatch(string(source), -1) {
 				text, err := strconv.Unquote(match[1])
 				servicetest.Check(t, err)
@@ -63,7 +61,8 @@ func TestSaidTextsAreTranslated(t *testing.T) {
 					t.Errorf("%s: no text for %q", name, text)
 				}
 			}
-		}
+			return err
+		}))
 	}
 	if found < 100 {
 		t.Errorf("got %d texts, want those of the Desk", found)

@@ -1,4 +1,5 @@
-package desk
+// Package say has the texts of the Desk in English, Dutch and German.
+package say
 
 import (
 	"cmp"
@@ -12,14 +13,21 @@ import (
 	"fundesk/render"
 )
 
-// ofPledge ends the key of a word that has another translation for pledges. English has one word for both.
-const ofPledge = " (pledge)"
+// Texts are the texts for one agent: in a language, with amounts and dates as the locale writes them. The zero value is
+// English.
+type Texts struct {
+	Language string        // nl or de; any other is English.
+	Locale   render.Locale // For shown amounts, dates and phone numbers.
+}
 
-// Say returns a text of the Desk in the agent's language. The English text is its key in the tables. If a table has no
-// translation, the text stays English, or the part after its colon does. args are inserted as by fmt.Sprintf.
-func (b *base) Say(text string, args ...any) string {
-	if b != nil && languages[b.Language] != nil { // Without an open Desk, texts are English.
-		table := languages[b.Language]()
+// OfPledge ends the key of a word that has another translation for pledges. English has one word for both.
+const OfPledge = " (pledge)"
+
+// Say returns a text in the agent's language. The English text is its key in the tables. If a table has no translation,
+// the text stays English, or the part after its colon does. args are inserted as by fmt.Sprintf.
+func (t Texts) Say(text string, args ...any) string {
+	if languages[t.Language] != nil {
+		table := languages[t.Language]()
 		before, after, _ := strings.Cut(text, ": ")
 		switch said := table.texts[text]; {
 		case said != "":
@@ -31,44 +39,52 @@ func (b *base) Say(text string, args ...any) string {
 		}
 	}
 	if len(args) == 0 {
-		return strings.TrimSuffix(text, ofPledge)
+		return strings.TrimSuffix(text, OfPledge)
 	}
 	return fmt.Sprintf(text, args...)
 }
 
-// SayDate returns a date with its days and months in the agent's language.
-func SayDate(say func(string, ...any) string, text string) string {
+// Date returns a written date with its days and months in the agent's language.
+func (t Texts) Date(text string) string {
 	words := strings.Split(text, " ")
 	for i, word := range words {
-		words[i] = say(word)
+		words[i] = t.Say(word)
 	}
 	return strings.Join(words, " ")
 }
 
 // Count returns a number with its word, such as 2 tries.
-func (b *base) Count(n int, one, many string) string {
+func (t Texts) Count(n int, one, many string) string {
 	if n == 1 {
-		return "1 " + b.Say(one)
+		return "1 " + t.Say(one)
 	}
-	return b.Locale.Count(n) + " " + b.Say(many)
+	return t.Locale.Count(n) + " " + t.Say(many)
 }
 
 // Ago returns a time in words, such as 29 days ago.
-func (b *base) Ago(t time.Time) string {
-	ago := render.Ago(t, b.Now())
+func (t Texts) Ago(at, now time.Time) string {
+	ago := render.Ago(at, now)
 	if n, unit, counted := strings.Cut(ago, " "); counted && n[0] <= '9' {
-		return b.Say("%s "+unit, n)
+		return t.Say("%s "+unit, n)
 	}
-	return b.Say(ago)
+	return t.Say(ago)
 }
 
-//go:embed say_nl.txt
+// When returns why if something is so, or else an empty text.
+func When(is bool, why string) string {
+	if is {
+		return why
+	}
+	return ""
+}
+
+//go:embed nl.txt
 var dutch string
 
-//go:embed say_de.txt
+//go:embed de.txt
 var german string
 
-// languages are the texts of the Desk by language. A table is read when it is first needed.
+// languages are the tables by language. A table is read when it is first needed.
 var languages = map[string]func() table{
 	"nl": sync.OnceValue(func() table { return readTexts(dutch) }),
 	"de": sync.OnceValue(func() table { return readTexts(german) }),
@@ -136,7 +152,7 @@ func (t table) whole(text string) (said string, isWhole bool) {
 			said = t.causes[english]
 			kind := ""
 			if strings.HasPrefix(english, "the pledge is ") {
-				kind = ofPledge
+				kind = OfPledge
 			}
 			for _, value := range values {
 				word := cmp.Or(t.texts[value+kind], t.texts[value], t.cause(value))

@@ -1,4 +1,4 @@
-package desk
+package say
 
 import (
 	"os"
@@ -11,7 +11,7 @@ import (
 // The Desk uses the Dutch and German terms of the glossary in docs/contributing.
 func TestTermsAreThoseOfTheGlossary(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/contributing/glossary.md")
+	page, err := os.ReadFile("../../../docs/contributing/glossary.md")
 	servicetest.Check(t, err)
 	_, rows, _ := strings.Cut(string(page), "|---|---|---|\n")
 	terms, checked := 0, 0
