@@ -212,7 +212,7 @@ func (c *callCase) completeAtDesk(code string) {
 	if !day.IsOn(c.call) {
 		c.t.Fatalf("got %+v on the Desk, want the oldest call", day.Call)
 	}
-	day.Form.SetResult(code)
+	day.Form().SetResult(code)
 	perform(day.CompleteCall())
 	day.Changes.Written()
 	c.Clock.Advance(6 * time.Second) // u could undo it for 5 s.

@@ -100,3 +100,13 @@ func ShortID(id apitype.UUID) string { return string(AppendShortID(nil, id)) }
 
 // AppendShortID appends ShortID to a line that is being put together.
 func AppendShortID(b []byte, id apitype.UUID) []byte { return hex.AppendEncode(b, id[:4]) }
+
+// AddressLine returns an address on one line, or an empty text.
+func AddressLine(a *apitype.Address) string {
+	if a == nil {
+		return ""
+	}
+	return a.Street + " " + a.HouseNumber + apitype.TextOf(
+		a.HouseNumberExtension,
+	) + ", " + a.ZipCode + " " + a.City + ", " + a.Country
+}

@@ -338,7 +338,7 @@ func (a *app) quit() tea.Cmd {
 			"What you typed could not be saved and is lost then: %s.",
 			a.Say(desk.Cause(a.Day.Changes.Trouble)),
 		)
-	case !a.Day.Form.HasDraft():
+	case !a.Day.HasDraft():
 		return a.finish()
 	}
 	a.Dialog = &page.Confirm{Title: "Quit?", Lines: []string{line}, Yes: a.finish}

@@ -17,21 +17,21 @@ func TestDigitsWithoutShift(t *testing.T) {
 	t.Parallel()
 	_, d := opened(t)
 	d.enter("n", "c", "é")
-	if got := d.app.Day.Form.ResultCode; got != "refused" {
+	if got := d.app.Day.Form().ResultCode; got != "refused" {
 		t.Errorf("c é: got %q, want refused", got)
 	}
 	d.press("ç")
-	if got := d.app.Day.Form.Rating; got == nil || *got != 9 {
+	if got := d.app.Day.Form().Rating; got == nil || *got != 9 {
 		t.Errorf("ç: got the rating %v, want 9", got)
 	}
 	d.enter("f", `"`)
 	d.sees("a@example.org")
 	d.press("'")
-	if got := d.app.Day.Form.Corrections; len(got) > 0 {
+	if got := d.app.Day.Form().Corrections; len(got) > 0 {
 		t.Errorf("typed: got %v, want no correction yet", got)
 	}
 	d.enter("enter")
-	if got := d.app.Day.Form.Corrections["email"]; got != "" {
+	if got := d.app.Day.Form().Corrections["email"]; got != "" {
 		t.Errorf("got %q, want no e-mail address of one quote", got)
 	}
 	d.enter("esc", "esc", "c", "Z")

@@ -214,12 +214,12 @@ func TestDialledCallIsReadAgain(t *testing.T) {
 	for range 4 {
 		d.untilPoll(w)
 	}
-	if at := d.app.Day.Card.Dialled(); !at.Equal(dialled) {
+	if at := d.app.Day.Card().Dialled(); !at.Equal(dialled) {
 		t.Errorf("got the call dialled at %s, want %s", at, dialled)
 	}
 	d.sees("◷ 1:00")
 	d.enter("a", "u")
-	if at := d.app.Day.Card.Dialled(); !at.Equal(dialled) {
+	if at := d.app.Day.Card().Dialled(); !at.Equal(dialled) {
 		t.Errorf("undone: got the call dialled at %s, want %s", at, dialled)
 	}
 	d.press("a")
@@ -227,7 +227,7 @@ func TestDialledCallIsReadAgain(t *testing.T) {
 	if want := dialled.UTC().Format("2006-01-02T15:04:05"); err != nil || len(entries) != 1 || !strings.Contains(string(entries[0].Body), want) {
 		t.Errorf("got %v, %v, want an attempt at %s", entries, err, want)
 	}
-	if w.Clock.Advance(time.Second); !d.app.Day.Card.Dialled().IsZero() {
+	if w.Clock.Advance(time.Second); !d.app.Day.Card().Dialled().IsZero() {
 		t.Error("got the next call dialled, too")
 	}
 }
@@ -250,7 +250,7 @@ func TestClickDials(t *testing.T) {
 	d := newDriver(t, w.options)
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
 	d.press("n")
-	if d.click(onCard(1)); d.app.Day.Card.Dialled().IsZero() {
+	if d.click(onCard(1)); d.app.Day.Card().Dialled().IsZero() {
 		t.Errorf("got no clock in:\n%s", d.text())
 	}
 }
@@ -265,11 +265,11 @@ func TestFirstClickAfterSleep(t *testing.T) {
 	d.press("n")
 	d.send(ticked{})
 	w.Clock.Advance(time.Hour)
-	if d.click(onCard(1)); !d.app.Day.Card.Dialled().IsZero() || !strings.Contains(d.text(), "press it again") {
-		t.Errorf("got it dialled at %s:\n%s\nwant nothing done, and that said", d.app.Day.Card.Dialled(), d.text())
+	if d.click(onCard(1)); !d.app.Day.Card().Dialled().IsZero() || !strings.Contains(d.text(), "press it again") {
+		t.Errorf("got it dialled at %s:\n%s\nwant nothing done, and that said", d.app.Day.Card().Dialled(), d.text())
 	}
 	w.Clock.Advance(2 * time.Second)
-	if d.click(onCard(1)); d.app.Day.Card.Dialled().IsZero() {
+	if d.click(onCard(1)); d.app.Day.Card().Dialled().IsZero() {
 		t.Errorf("clicked again: got no clock in:\n%s", d.text())
 	}
 }

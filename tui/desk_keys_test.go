@@ -94,19 +94,19 @@ func TestUnknownResultCodeIsAskedBack(t *testing.T) {
 	w := newWorld(t)
 	d := newDriver(t, w.options)
 	d.enter("n", "c", "/", "m", "o", "w", "e", "d", "enter")
-	if text := d.text(); !strings.Contains(text, "mowed") || d.app.Day.Form.ResultCode != "" {
-		t.Fatalf("got %q and:\n%s\nwant a question", d.app.Day.Form.ResultCode, text)
+	if text := d.text(); !strings.Contains(text, "mowed") || d.app.Day.Form().ResultCode != "" {
+		t.Fatalf("got %q and:\n%s\nwant a question", d.app.Day.Form().ResultCode, text)
 	}
 	d.enter("n")
-	if d.app.Day.Form.ResultCode != "" {
-		t.Errorf("after n: got %q, want none", d.app.Day.Form.ResultCode)
+	if d.app.Day.Form().ResultCode != "" {
+		t.Errorf("after n: got %q, want none", d.app.Day.Form().ResultCode)
 	}
 	d.enter("esc", "c", "/", "m", "o", "w", "e", "d", "enter", "y")
-	if got := d.app.Day.Form.ResultCode; got != "mowed" {
+	if got := d.app.Day.Form().ResultCode; got != "mowed" {
 		t.Errorf("after y: got %q, want mowed", got)
 	}
 	d.enter("esc", "c", "/", "ctrl+u", "m", "o", "v", "e", "d", "enter")
-	if got := d.app.Day.Form.ResultCode; got != "moved" {
+	if got := d.app.Day.Form().ResultCode; got != "moved" {
 		t.Errorf("a known one: got %q, want moved", got)
 	}
 }
@@ -138,8 +138,8 @@ func TestRatingKeys(t *testing.T) {
 			d.enter("n")
 			d.enter(strings.Fields(test.keys)...)
 			got := "none"
-			if d.app.Day.Form.Rating != nil {
-				got = fmt.Sprint(*d.app.Day.Form.Rating)
+			if d.app.Day.Form().Rating != nil {
+				got = fmt.Sprint(*d.app.Day.Form().Rating)
 			}
 			if d.app.desk.Typing() {
 				got += " notes"
@@ -312,7 +312,7 @@ func footerKeys(d *driver) (keys []string) {
 
 // entered returns all text that could have received keys.
 func (d *driver) entered() string {
-	text := d.app.Day.Form.Notes
+	text := d.app.Day.Form().Notes
 	switch open := d.app.Dialog.(type) {
 	case *page.Prompt:
 		text += open.Editor.Value()

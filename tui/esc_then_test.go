@@ -18,8 +18,8 @@ func TestEscAndAKeyAreTwoKeys(t *testing.T) {
 		d.typing("she said ")
 		d.send(tea.KeyPressMsg{Code: test.key, Mod: tea.ModAlt})
 		isOpen := d.app.Dialog != nil
-		if d.app.desk.Typing() || isOpen != test.asks || d.app.Day.Form.Notes != "she said " {
-			t.Errorf("alt+%c: got notes %q with the focus %t, a dialog %t", test.key, d.app.Day.Form.Notes, d.app.desk.Typing(), isOpen)
+		if d.app.desk.Typing() || isOpen != test.asks || d.app.Day.Form().Notes != "she said " {
+			t.Errorf("alt+%c: got notes %q with the focus %t, a dialog %t", test.key, d.app.Day.Form().Notes, d.app.desk.Typing(), isOpen)
 		}
 	}
 }

@@ -104,8 +104,8 @@ func TestUndoWhileTheServiceIsAway(t *testing.T) {
 			if !slices.Contains(footerKeys(d), "u") || !strings.Contains(d.app.Day.Changes.HeldText("u"), "confirmed: Anna Jansen, sent when the service answers, u undoes it") {
 				t.Errorf("got %q and %q, want what can be taken back", footerKeys(d), d.app.Day.Changes.HeldText("u"))
 			}
-			if d.press("u"); !d.app.Day.IsOn(callID(1)) || d.app.Day.Form.ResultCode != "confirmed" || len(w.entries(t)) != 0 {
-				t.Errorf("after u: got %+v and %q, want the call and its form", d.app.Day.Form, w.entries(t))
+			if d.press("u"); !d.app.Day.IsOn(callID(1)) || d.app.Day.Form().ResultCode != "confirmed" || len(w.entries(t)) != 0 {
+				t.Errorf("after u: got %+v and %q, want the call and its form", d.app.Day.Form(), w.entries(t))
 			}
 		})
 	}

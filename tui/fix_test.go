@@ -114,17 +114,17 @@ func TestWrongCorrectionIsNotTaken(t *testing.T) {
 	t.Parallel()
 	w, d := fixer(t)
 	d.enter("f", "3", "x", "enter")
-	if text := d.text(); !strings.Contains(text, "e-mail must be") || len(d.app.Day.Form.Corrections) != 0 {
-		t.Errorf("got %v and:\n%s\nwant the address refused", d.app.Day.Form.Corrections, text)
+	if text := d.text(); !strings.Contains(text, "e-mail must be") || len(d.app.Day.Form().Corrections) != 0 {
+		t.Errorf("got %v and:\n%s\nwant the address refused", d.app.Day.Form().Corrections, text)
 	}
 	d.enter("@", "y", ".", "e", "u", "enter")
-	if text := d.text(); !strings.Contains(text, "→ x@y.eu") || d.app.Day.Form.ResultCode != "corrected" {
-		t.Errorf("got the result %q and:\n%s\nwant what was and what is", d.app.Day.Form.ResultCode, text)
+	if text := d.text(); !strings.Contains(text, "→ x@y.eu") || d.app.Day.Form().ResultCode != "corrected" {
+		t.Errorf("got the result %q and:\n%s\nwant what was and what is", d.app.Day.Form().ResultCode, text)
 	}
 	// The result goes with the last correction, unless the agent chose it.
 	d.enter("3", "ctrl+r", "esc")
-	if d.app.Day.Form.ResultCode != "" || len(w.entries(t)) != 0 {
-		t.Errorf("got %q and %q, want neither a result nor a change", d.app.Day.Form.ResultCode, w.entries(t))
+	if d.app.Day.Form().ResultCode != "" || len(w.entries(t)) != 0 {
+		t.Errorf("got %q and %q, want neither a result nor a change", d.app.Day.Form().ResultCode, w.entries(t))
 	}
 }
 
@@ -138,8 +138,8 @@ func TestCorrectionsAreOneGroup(t *testing.T) {
 		t.Fatalf("outbox: got %q, want person, pledge and call", got)
 	}
 	d.press("u")
-	if got := w.entries(t); len(got) != 0 || !d.app.Day.IsOn(callID(1)) || len(d.app.Day.Form.Corrections) != 2 || d.app.Day.Form.Notes != "hi" {
-		t.Fatalf("after u: got %q and %+v, want all of it on the desk again", got, d.app.Day.Form)
+	if got := w.entries(t); len(got) != 0 || !d.app.Day.IsOn(callID(1)) || len(d.app.Day.Form().Corrections) != 2 || d.app.Day.Form().Notes != "hi" {
+		t.Fatalf("after u: got %q and %+v, want all of it on the desk again", got, d.app.Day.Form())
 	}
 	draft, found, err := w.box.Draft(callID(1))
 	if err != nil || !found || len(draft.Corrections) != 2 {
@@ -175,7 +175,7 @@ func TestResultThatOptsOut(t *testing.T) {
 		t.Fatalf("got:\n%s\nwant the opt-out among what is sent", text)
 	}
 	d.enter("c", "1", "esc")
-	if got := d.app.Day.Form.Corrected(); len(got) != 0 {
+	if got := d.app.Day.Form().Corrected(); len(got) != 0 {
 		t.Fatalf("after another result: got %+v, want nothing corrected", got)
 	}
 	d.enter("c", "3", "esc", "ctrl+s")
@@ -206,8 +206,8 @@ func TestOptOutThatTheAccountMayNotRecord(t *testing.T) {
 				t.Fatalf("got:\n%s\nwant to be asked before anything is sent", text)
 			}
 			d.press("n")
-			if !d.app.Day.IsOn(call) || len(d.app.Day.Form.Corrected()) != 1 {
-				t.Fatalf("after no: got %+v, want all as it was", d.app.Day.Form)
+			if !d.app.Day.IsOn(call) || len(d.app.Day.Form().Corrected()) != 1 {
+				t.Fatalf("after no: got %+v, want all as it was", d.app.Day.Form())
 			}
 			d.enter("ctrl+s", "y")
 			w.Clock.Advance(6 * time.Second)

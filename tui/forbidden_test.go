@@ -20,7 +20,7 @@ func TestResultOfAForbiddenDonorIsAskedOnce(t *testing.T) {
 		t.Fatalf("got no question:\n%s", d.text())
 	}
 	d.enter("y", "1")
-	if d.app.Day.Form.ResultCode == "" {
+	if d.app.Day.Form().ResultCode == "" {
 		t.Errorf("got no result after y and 1:\n%s", d.text())
 	}
 	d.enter("esc", "c")

@@ -270,7 +270,7 @@ func TestASCIIKeepsWhatIsTyped(t *testing.T) {
 	if text := d.text(); !strings.Contains(text, "Muessige Strasse") {
 		t.Errorf("got\n%s\nwant the street in ASCII", text)
 	}
-	if got := d.app.Day.Form.Corrections["address/street"]; got != "Müßige Straße" {
+	if got := d.app.Day.Form().Corrections["address/street"]; got != "Müßige Straße" {
 		t.Errorf("got %q, want what was typed", got)
 	}
 }

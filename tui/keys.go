@@ -161,7 +161,7 @@ func does(run func() tea.Cmd) func(page.Page) tea.Cmd {
 }
 
 func (a *app) reveal() tea.Cmd {
-	a.Day.Card.IsRevealed = !a.Day.Card.IsRevealed
+	a.Day.IsRevealed = !a.Day.IsRevealed
 	return nil
 }
 

@@ -48,8 +48,8 @@ func TestAddressOfAnotherForm(t *testing.T) {
 	d.typing("Hauptstr. 12, Köln")
 	d.sees("is more than a street, and no address in NL: type the street alone")
 	d.enter("enter", "esc", "esc")
-	if len(d.app.Day.Form.Corrections) > 0 || len(w.entries(t)) > 0 {
-		t.Errorf("got %v, want nothing corrected", d.app.Day.Form.Corrections)
+	if len(d.app.Day.Form().Corrections) > 0 || len(w.entries(t)) > 0 {
+		t.Errorf("got %v, want nothing corrected", d.app.Day.Form().Corrections)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestNewStreetGoesOn(t *testing.T) {
 			servicetest.Same(t, "corrections", map[string]string{
 				"address/street": test.street, "address/houseNumber": test.number, "address/houseNumberExtension": test.addition,
 				"address/zipCode": "1011 AB", "address/city": "Amsterdam",
-			}, d.app.Day.Form.Corrections)
+			}, d.app.Day.Form().Corrections)
 		})
 	}
 }

@@ -72,7 +72,7 @@ func TestNoSuchNumber(t *testing.T) {
 	call := d.app.Day.Call.UUID
 	w.Clock.Advance(time.Second)
 	d.enter("A", "4")
-	if !d.app.Day.IsOn(call) || !d.app.Day.Card.IsStruck("mobile") {
+	if !d.app.Day.IsOn(call) || !d.app.Day.Card().IsStruck("mobile") {
 		t.Fatalf("got:\n%s\nwant the card with the mobile number struck out", d.text())
 	}
 	d.sees("no such number  mobile called ", "home  d dials")
@@ -81,7 +81,7 @@ func TestNoSuchNumber(t *testing.T) {
 		d.sees("the card stays, and the home number is next", "◷ not r")
 	}
 	d.press("u")
-	if d.app.Day.Card.IsStruck("mobile") {
+	if d.app.Day.Card().IsStruck("mobile") {
 		t.Error("undone: the number is still struck out")
 	}
 	w.Clock.Advance(2 * time.Second)

@@ -48,8 +48,8 @@ func TestAttemptAsksWhereNotesGo(t *testing.T) {
 		t.Errorf("got no word of the notes:\n%s", text)
 	}
 	d.press("u")
-	if got := w.entries(t); len(got) != 0 || !d.app.Day.IsOn(callID(1)) || d.app.Day.Form.Notes != "wife: Tuesday 18:00" {
-		t.Fatalf("got %v and %q, want the call and its text back", got, d.app.Day.Form.Notes)
+	if got := w.entries(t); len(got) != 0 || !d.app.Day.IsOn(callID(1)) || d.app.Day.Form().Notes != "wife: Tuesday 18:00" {
+		t.Fatalf("got %v and %q, want the call and its text back", got, d.app.Day.Form().Notes)
 	}
 	ask()
 	d.press("n")

@@ -51,8 +51,8 @@ func TestPause(t *testing.T) {
 		t.Errorf("got the call %v, want the key to resume and no more", d.app.Day.Call)
 	}
 	d.press("D")
-	if d.app.Day.Call == nil || d.app.Day.Form.Notes != "hi" {
-		t.Errorf("got the notes %q, want the draft", d.app.Day.Form.Notes)
+	if d.app.Day.Call == nil || d.app.Day.Form().Notes != "hi" {
+		t.Errorf("got the notes %q, want the draft", d.app.Day.Form().Notes)
 	}
 }
 

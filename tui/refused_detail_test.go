@@ -36,15 +36,15 @@ func TestRefusedDetailTakesWhatIsTyped(t *testing.T) {
 		d.app.Day.Call.PledgeCase = apitype.Embed(external)
 		d.enter("f")
 		d.enter(test.keys...)
-		fixes := d.app.Day.Form.Corrected()
+		fixes := d.app.Day.Form().Corrected()
 		switch {
 		case test.change == "" && len(fixes) != 0:
 			t.Errorf("%s: got %+v, want nothing changed", test.name, fixes)
 		case test.change != "" && (len(fixes) != 1 || fixes[0].Is != test.change || fixes[0].Label != "may be phoned"):
 			t.Errorf("%s: got %+v, want one correction", test.name, fixes)
 		}
-		if test.change == "" && d.app.Day.Form.ResultCode != "" {
-			t.Errorf("%s: got the result %q proposed", test.name, d.app.Day.Form.ResultCode)
+		if test.change == "" && d.app.Day.Form().ResultCode != "" {
+			t.Errorf("%s: got the result %q proposed", test.name, d.app.Day.Form().ResultCode)
 		}
 		if d.app.Dialog != nil {
 			t.Errorf("%s: got a dialog left open", test.name)

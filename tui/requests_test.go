@@ -121,8 +121,8 @@ func TestDueCallbackStealsNothing(t *testing.T) {
 			d.send(ticked{})
 		}
 	}
-	if d.app.Day.Call == nil || d.app.Day.Call.UUID != now || !d.app.desk.Typing() || !strings.HasPrefix(d.app.Day.Form.Notes, "xxx") {
-		t.Fatalf("desk: got %+v with %q, want the call and the notes as they were", d.app.Day.Call, d.app.Day.Form.Notes)
+	if d.app.Day.Call == nil || d.app.Day.Call.UUID != now || !d.app.desk.Typing() || !strings.HasPrefix(d.app.Day.Form().Notes, "xxx") {
+		t.Fatalf("desk: got %+v with %q, want the call and the notes as they were", d.app.Day.Call, d.app.Day.Form().Notes)
 	}
 	if offers := d.app.Day.Offers(5); len(offers) == 0 || offers[0].ID != put || !offers[0].Due {
 		t.Errorf("queue: got %+v, want the callback first", offers)

@@ -44,8 +44,8 @@ func TestChoiceGoesWithItsCall(t *testing.T) {
 	d.enter("n", "c")
 	d.run(d.app.Perform(d.app.Day.Skip()), 0) // As if a colleague was faster.
 	d.enter("1", "2")
-	if call := d.app.Day.Call; call == nil || call.UUID == callID(1) || !d.app.Day.Form.Draft().IsEmpty() {
-		t.Errorf("got %+v with %+v, want the next call without a result", call, d.app.Day.Form)
+	if call := d.app.Day.Call; call == nil || call.UUID == callID(1) || !d.app.Day.Draft().IsEmpty() {
+		t.Errorf("got %+v with %+v, want the next call without a result", call, d.app.Day.Form())
 	}
 }
 

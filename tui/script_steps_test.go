@@ -53,14 +53,14 @@ func TestScriptInSteps(t *testing.T) {
 	d.press(".")
 	d.sees("Shall we send a letter?", "2 no")
 	d.press("2")
-	if got, want := d.app.Day.Form.Notes, "wants a letter: no"; got != want {
+	if got, want := d.app.Day.Form().Notes, "wants a letter: no"; got != want {
 		t.Errorf("notes: got %q, want %q", got, want)
 	}
 	d.sees("step 4 of 4", "▸ goodbye")
 	for _, key := range []string{",", ".", "1"} {
 		d.press(key)
 	}
-	if got, want := d.app.Day.Form.Notes, "wants a letter: yes"; got != want {
+	if got, want := d.app.Day.Form().Notes, "wants a letter: yes"; got != want {
 		t.Errorf("notes after another answer: got %q, want %q", got, want)
 	}
 	d.sees("step 3 of 4")
@@ -80,7 +80,7 @@ func TestScriptAnswerKeepsNotes(t *testing.T) {
 	t.Parallel()
 	d := newScriptedDesk(t, 120, 36)
 	d.enter("i", "h", "i", "esc", ".", ".", "3")
-	if got, want := d.app.Day.Form.Notes, "hi\nwants a letter: not now"; got != want {
+	if got, want := d.app.Day.Form().Notes, "hi\nwants a letter: not now"; got != want {
 		t.Errorf("notes: got %q, want %q", got, want)
 	}
 	d.sees("the script is at its end")

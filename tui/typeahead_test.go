@@ -49,7 +49,7 @@ func TestWhatIsTypedAheadWaitsForTheCall(t *testing.T) {
 	if call := d.app.Day.Call; call == nil || call.UUID != callID(1) {
 		t.Fatalf("call: got %v, want the first", call)
 	}
-	if got, want := d.app.Day.Form.Notes, "aXs世 pasted"; got != want {
+	if got, want := d.app.Day.Form().Notes, "aXs世 pasted"; got != want {
 		t.Errorf("notes: got %q, want %q", got, want)
 	}
 	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {
@@ -68,7 +68,7 @@ func TestTypingWaitsForTheDraft(t *testing.T) {
 	d.run(a.Perform(a.Day.Begin()), 0)
 	d.enter("n", "i", "!")
 	d.run(drafts, 0)
-	if got, want := a.Day.Form.Notes, "of yesterday!"; got != want {
+	if got, want := a.Day.Form().Notes, "of yesterday!"; got != want {
 		t.Errorf("notes: got %q, want %q", got, want)
 	}
 }
@@ -83,7 +83,7 @@ func TestTypedAheadNeverEndsACall(t *testing.T) {
 	if call := d.app.Day.Call; call == nil || call.UUID != callID(1) {
 		t.Fatalf("call: got %v, want the first, still there", call)
 	}
-	if got := d.app.Day.Form; got.ResultCode != "reached" || got.Notes != "x" {
+	if got := d.app.Day.Form(); got.ResultCode != "reached" || got.Notes != "x" {
 		t.Errorf("form: got %q %q, want what was typed before ctrl+s", got.ResultCode, got.Notes)
 	}
 	if len(d.app.Messages.Errors) != 1 || !strings.Contains(d.app.Messages.Errors[0].Text, "not used: y") {
@@ -128,7 +128,7 @@ func TestTooSmallRunsNoKeys(t *testing.T) {
 	d.send(small)
 	d.enter("h", "i", "ctrl+s")
 	d.send(large)
-	if got := d.app.Day.Form.Notes; got != "hi" {
+	if got := d.app.Day.Form().Notes; got != "hi" {
 		t.Errorf("notes: got %q, want hi", got)
 	}
 	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {

@@ -16,7 +16,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/service/servicetest"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/entry"
 )
 
 // Each example of a typed time and of a correction on the agent's page has the effect that the page describes.
@@ -38,13 +38,13 @@ func TestAgentsPageTypesWhatItSays(t *testing.T) {
 	for _, example := range examples {
 		_, d := laterLine(t)
 		call := d.app.Day.Call.UUID
-		at, err := d.app.Day.Card.ReadLater(example[1])
+		at, err := d.app.Day.Card().ReadLater(example[1])
 		if err != nil {
 			t.Errorf("%s: %v", example[1], err)
 			continue
 		}
 		d.typing(example[1])
-		echo := d.app.Day.Card.BothTimes(at.At)
+		echo := d.app.Day.Card().BothTimes(at.At)
 		if text := d.text(); !strings.Contains(text, echo) {
 			t.Errorf("%s: got:\n%s\nwant %q", example[1], text, echo)
 		}
@@ -65,7 +65,7 @@ func TestAgentsPageTypesWhatItSays(t *testing.T) {
 		d.enter("f", row[1])
 		d.typing(row[2])
 		d.press("enter")
-		if fixes := d.app.Day.Form.Corrected(); len(fixes) != 1 || fixes[0].Is != row[3] {
+		if fixes := d.app.Day.Form().Corrected(); len(fixes) != 1 || fixes[0].Is != row[3] {
 			t.Errorf("%s %s: got %+v, want %s", row[1], row[2], fixes, row[3])
 		}
 	}
@@ -108,10 +108,10 @@ func TestEveryKeyOfTheCorrections(t *testing.T) {
 			d := fixerOf(t, w)
 			d.send(tea.WindowSizeMsg{Width: 200, Height: 50})
 			donor.change(d.app.Day.Call)
-			if n := len(d.app.Day.Form.Fixes()); n != len(typed) {
+			if n := len(d.app.Day.Form().Fixes()); n != len(typed) {
 				t.Fatalf("got %d details, want %d", n, len(typed))
 			}
-			for _, fix := range slices.Clone(d.app.Day.Form.Fixes()) {
+			for _, fix := range slices.Clone(d.app.Day.Form().Fixes()) {
 				want, known := typed[fix.Press]
 				if !known {
 					t.Fatalf("%s: no key %s is tried", fix.Label, fix.Press)
@@ -120,10 +120,10 @@ func TestEveryKeyOfTheCorrections(t *testing.T) {
 				if strings.Contains("0uw", fix.Press) {
 					why = donor.why
 				}
-				d.app.Day.Form.Entered = desk.Entered{Draft: outbox.Draft{ResultCode: "corrected"}}
+				*d.app.Day.Form().Entered = entry.Entered{Draft: outbox.Draft{ResultCode: "corrected"}}
 				d.enter("f", fix.Press)
 				if why != "" {
-					if text := d.text(); !strings.Contains(text, fix.Label+": "+why) || len(d.app.Day.Form.Corrections) != 0 {
+					if text := d.text(); !strings.Contains(text, fix.Label+": "+why) || len(d.app.Day.Form().Corrections) != 0 {
 						t.Errorf("%s: got:\n%s\nwant %q", fix.Label, text, why)
 					}
 					d.enter("esc", "esc") // The first ends what is dropped.
@@ -190,7 +190,7 @@ func TestCorrectionsAskBack(t *testing.T) {
 			d.typing(test.typed)
 			d.enter(strings.Fields(test.after)...)
 			got := map[string]string{}
-			for _, f := range d.app.Day.Form.Corrected() {
+			for _, f := range d.app.Day.Form().Corrected() {
 				got[f.Key] = f.Is
 			}
 			if text := d.text(); !maps.Equal(got, test.is) || !strings.Contains(text, test.says) {

@@ -17,6 +17,7 @@ import (
 	"fundesk/commands/cli"
 	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/say"
 )
 
@@ -312,7 +313,7 @@ func (l *lineDesk) tellCall() {
 	l.call = call.UUID
 	l.shown++
 	l.say("")
-	tries, most := l.day.Card.Tries(*call)
+	tries, most := l.day.Card().Tries()
 	l.say(
 		"%s call for %s, requested %s, %s%s",
 		strings.TrimSuffix(l.day.Say(render.Words(string(call.Type))), " call"),
@@ -322,54 +323,54 @@ func (l *lineDesk) tellCall() {
 		most,
 	)
 	if person != nil {
-		for _, about := range l.day.Card.About(*person) {
+		for _, about := range l.day.Card().About(*person) {
 			l.say("%s", about)
 		}
 	}
-	for _, number := range desk.Numbers(person) {
+	for _, number := range card.Numbers(person) {
 		l.say("%s number: %s", l.day.Say(number.Kind), l.day.Locale.Spoken(number.Digits))
 	}
 	if person != nil {
 		l.tellConsents(*person)
 	}
-	for _, warning := range l.day.Card.Warnings(*call) {
+	for _, warning := range l.day.Warnings() {
 		l.say("warning: %s", warning)
 	}
-	if reason := l.day.Card.CallbackReason(); reason != "" {
+	if reason := l.day.Card().CallbackReason; reason != "" {
 		l.say("callback: %s", reason)
 	}
-	if notes := l.day.Form.NextNotes(); notes != "" {
+	if notes := l.day.NextNotes(); notes != "" {
 		l.say("note for you: %s", onOneLine(notes))
 	}
 	if pledge := call.PledgeCase.Pointer(); pledge != nil {
-		word, day := l.day.Card.Joined(*pledge)
+		word, day := l.day.Card().Joined(*pledge)
 		gives := l.day.Say("%s: %s euros %s, %s, %s %s",
-			l.day.Say(desk.GivesWord(pledge.Status)),
+			l.day.Say(card.GivesWord(pledge.Status)),
 			l.day.Locale.Grouped(pledge.DonationAmount),
 			l.day.Say(render.Words(string(pledge.DonationInterval))),
-			l.day.Say(desk.PledgeWords(pledge.Status)),
+			l.day.Say(card.PledgeWords(pledge.Status)),
 			l.day.Say(word),
 			l.day.Date(l.day.Locale.Date(day, "2 January 2006")))
-		if to := l.day.Card.GivesTo(*pledge); to != "" {
+		if to := l.day.Card().GivesTo(*pledge); to != "" {
 			gives = l.day.Say("%s, to %s", gives, strings.ReplaceAll(to, " · ", ", "))
 		}
 		l.say("%s", gives)
 	}
-	if contacts := l.day.Card.Contacts(); len(contacts) > 0 {
+	if contacts := l.day.Card().Contacts(); len(contacts) > 0 {
 		l.say("last: %s", onOneLine(contacts[0]))
 	}
 	if call.Notes != nil {
 		l.say("notes: %s", *call.Notes)
 	}
-	if l.day.Form.HasDraft() {
+	if l.day.HasDraft() {
 		l.say("entered before and not sent: %s", l.entered())
 	}
 }
 
 // tellConsents prints for each channel with a known consent whether the donor may be contacted, and the proof.
 func (l *lineDesk) tellConsents(person apitype.Person) {
-	for i, optIn := range desk.OptIns(person) {
-		if proof := l.day.Card.ConsentText(apitype.ConsentChannels[i]); proof != "" {
+	for i, optIn := range card.OptIns(person) {
+		if proof := l.day.Card().ConsentText(apitype.ConsentChannels[i]); proof != "" {
 			yesNo := cmp.Or(render.YesNo(optIn.In), "unknown")
 			l.say("%s: %s", l.day.Say(optIn.Name), l.day.Say(yesNo)+", "+proof)
 		}
@@ -378,20 +379,20 @@ func (l *lineDesk) tellConsents(person apitype.Person) {
 
 // entered returns the content of the form in one line.
 func (l *lineDesk) entered() string {
-	parts := []string{l.day.Say("result %s", l.day.Form.ResultCode)}
-	if l.day.Form.ResultCode == "" {
+	parts := []string{l.day.Say("result %s", l.day.Form().ResultCode)}
+	if l.day.Form().ResultCode == "" {
 		parts[0] = l.day.Say("no result")
 	}
-	if l.day.Form.Rating != nil {
-		parts = append(parts, l.day.Say("rating %d", *l.day.Form.Rating))
+	if l.day.Form().Rating != nil {
+		parts = append(parts, l.day.Say("rating %d", *l.day.Form().Rating))
 	}
-	if l.day.Form.Notes != "" {
-		parts = append(parts, l.day.Say("notes")+": "+l.day.Form.Notes)
+	if l.day.Form().Notes != "" {
+		parts = append(parts, l.day.Say("notes")+": "+l.day.Form().Notes)
 	}
-	for _, f := range l.day.Form.Corrected() {
-		parts = append(parts, l.spoken(l.day.Say(f.Label)+": "+l.day.Card.FixText(f)))
+	for _, f := range l.day.Form().Corrected() {
+		parts = append(parts, l.spoken(l.day.Say(f.Label)+": "+l.day.Card().FixText(f)))
 	}
-	if checked := l.day.Form.CheckedText(); checked != "" {
+	if checked := l.day.Card().CheckedText(); checked != "" {
 		parts = append(parts, checked)
 	}
 	return strings.Join(parts, ", ")

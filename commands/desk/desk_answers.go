@@ -10,6 +10,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/say"
 )
 
@@ -30,14 +31,14 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 	noPerson := notHere(has && d.Call.Person.Pointer() != nil)
 	again := l.action("complete")
 	again.text, again.action = "to send what you entered", ""
-	again.why = cmp.Or(say.When(!has || d.Form.ResultCode == "", "there is nothing to send again"), again.why)
+	again.why = cmp.Or(say.When(!has || d.Form().ResultCode == "", "there is nothing to send again"), again.why)
 	find := l.action("find")
 	find.text, find.run = "find a donor", func(ctx context.Context) error { return l.follow(ctx, d.Ask.Find(typed)) }
 	accept := l.action("accept")
 	accept.text, accept.why, accept.run = "for what was offered", notHere(d.Gate.IsOffered()), l.accept
 	copies := l.action("copy-other")
 	copies.text, copies.run = "numbers and other identifiers", l.saying(func() []string {
-		return texts(d.Card.Copies(), func(c desk.Copy) string { return d.Say(c.Name) + ": " + c.Text })
+		return texts(d.Card().Copies(), func(c card.Copy) string { return d.Say(c.Name) + ": " + c.Text })
 	})
 	skipped := l.action("skipped")
 	skipped.why = notHere(len(d.PassedOver()) > 0)
@@ -62,7 +63,7 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 		l.action("dial"),
 		{"g", "details", "", noPerson, l.saying(l.details)},
 		{"v", "bank account", "reveal", notHere(has && l.bankAccount() != ""), l.saying(l.sayBankAccount)},
-		{"h", "earlier contacts", "", notHere(has && len(d.Card.Contacts()) > 1), l.saying(d.Card.Contacts)},
+		{"h", "earlier contacts", "", notHere(has && len(d.Card().Contacts()) > 1), l.saying(d.Card().Contacts)},
 		l.action("later"),
 		script,
 		back,
@@ -255,14 +256,14 @@ func (l *lineDesk) sayChoices(q *desk.Question, keys []string) {
 // spoken returns a text of the desk without the signs of a screen.
 func (l *lineDesk) spoken(text string) string {
 	becomes := ", " + l.day.Say("to be") + " "
-	return strings.NewReplacer(" "+desk.FixSign, "", ": → ", ": "+l.day.Say("none")+becomes, " → ", becomes, "  ", ", ").
+	return strings.NewReplacer(" "+card.FixSign, "", ": → ", ": "+l.day.Say("none")+becomes, " → ", becomes, "  ", ", ").
 		Replace(text)
 }
 
 // accept opens the offered call.
 func (l *lineDesk) accept(ctx context.Context) error {
 	l.perform(ctx, l.day.Gate.Accept())
-	if !l.day.Form.HasConflict() {
+	if !l.day.HasConflict() {
 		return nil
 	}
 	return l.follow(ctx, l.day.Ask.Overtaken(func() desk.Answer { return desk.Answer{} }))
@@ -270,10 +271,10 @@ func (l *lineDesk) accept(ctx context.Context) error {
 
 // tellCorrected prints the corrections that are sent with the result, and the ones that the account may not make.
 func (l *lineDesk) tellCorrected(ctx context.Context) {
-	for _, f := range l.day.Form.Corrected() {
-		l.say("to be corrected: %s", l.spoken(l.day.Say(f.Label)+": "+l.day.Card.FixText(f)))
+	for _, f := range l.day.Form().Corrected() {
+		l.say("to be corrected: %s", l.spoken(l.day.Say(f.Label)+": "+l.day.Card().FixText(f)))
 	}
-	for _, f := range l.day.Form.RefusedCorrections() {
+	for _, f := range l.day.Form().RefusedCorrections() {
 		l.say("you may not correct: %s", l.day.Say(f.Label))
 	}
 }
@@ -292,21 +293,21 @@ func (l *lineDesk) saying(lines func() []string) func(context.Context) error {
 // with answers asks at once.
 func (l *lineDesk) nextStep(ctx context.Context) error {
 	d := l.day
-	if d.Card.HasBegunScript() {
+	if d.Card().Walk.Begun {
 		if err := l.follow(ctx, d.Ask.NextStep()); err != nil {
 			return err
 		}
 	}
 	d.BeginScript()
 	for {
-		at, steps := d.Card.StepAt(), d.Card.Steps()
+		at, steps := d.Card().StepAt(), d.Card().Script.Steps
 		if d.Call == nil || at >= len(steps) {
 			return nil
 		}
 		if len(steps[at].Answers) == 0 {
 			return l.sayStep(steps[at])
 		}
-		if err := l.follow(ctx, d.Ask.NextStep()); err != nil || d.Card.StepAt() == at {
+		if err := l.follow(ctx, d.Ask.NextStep()); err != nil || d.Card().StepAt() == at {
 			return err
 		}
 	}
@@ -317,10 +318,10 @@ func (l *lineDesk) previousStep(ctx context.Context) error {
 	if err := l.follow(ctx, l.day.Ask.PreviousStep()); err != nil {
 		return err
 	}
-	return l.sayStep(l.day.Card.Steps()[l.day.Card.StepAt()])
+	return l.sayStep(l.day.Card().Script.Steps[l.day.Card().StepAt()])
 }
 
-func (l *lineDesk) sayStep(step desk.Step) error {
+func (l *lineDesk) sayStep(step card.Step) error {
 	for _, line := range step.Lines {
 		l.say("%s", onOneLine(strings.TrimLeft(line, "#> ")))
 	}
@@ -340,7 +341,7 @@ func onOneLine(text string) string { return strings.ReplaceAll(text, "\n", ": ")
 
 // details returns what an agent checks with the donor, in the order of the card.
 func (l *lineDesk) details() (lines []string) {
-	for _, f := range l.day.Form.Facts(func(said string) string { return l.day.Say(cmp.Or(said, "unknown")) }) {
+	for _, f := range l.day.Card().Facts(func(said string) string { return l.day.Say(cmp.Or(said, "unknown")) }) {
 		text := l.spoken(f.String())
 		if account := l.bankAccount(); f.IsSecret() && !f.IsChanged() && len(account) > 8 {
 			text = l.day.Say("ends in %s", account[len(account)-4:]) // v prints all of it.

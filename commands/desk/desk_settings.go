@@ -18,6 +18,7 @@ import (
 	"fundesk/render"
 	"fundesk/tui"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/card"
 	"fundesk/tui/page"
 )
 
@@ -43,7 +44,7 @@ func queueFilter(p profile.Profile) (apitype.QueueFilter, error) {
 
 // OfFloor returns the results and hours of a profile in the form of the service's settings, checked.
 func OfFloor(p profile.Profile) (of apitype.OrganizationSettings, err error) {
-	of.Results, of.CallingHours = p.Results, desk.CallingHours{}
+	of.Results, of.CallingHours = p.Results, card.CallingHours{}
 	for country, set := range p.CallingHours {
 		if _, known := hours.Zone(country); !known {
 			return of, cli.UsageError(

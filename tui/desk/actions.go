@@ -185,33 +185,26 @@ func whyNotEnd(d *Day) string {
 	if why := whyNoCall(d); why != "" {
 		return why
 	}
-	return d.Form.Ended()
+	return d.Form().Ended()
 }
 
 func whyNotResult(d *Day) string { return cmp.Or(whyNotEnd(d), d.whyNoResults()) }
-
-func whyNotFix(d *Day) string {
-	return cmp.Or(
-		whyNotEnd(d),
-		say.When(d.Call != nil && d.Call.Person.Pointer() == nil, "the person is not shown to this account"),
-	)
-}
 
 // whyNotComplete also names the key for the missing step.
 func whyNotComplete(d *Day) string {
 	if why := cmp.Or(whyNoCall(d), d.whyNoResults()); why != "" {
 		return why
 	}
-	why := d.Form.WhyNotComplete()
-	half, _ := d.Form.HalfAddress()
+	why := d.Form().WhyNotComplete()
+	half, _ := d.Form().HalfAddress()
 	switch {
 	case why == "":
 		return ""
-	case d.Form.ResultCode == "":
+	case d.entered.ResultCode == "":
 		return why + ": {result}"
 	case why == half:
 		return why + ": {fix}"
-	case d.Form.Ended() == "":
+	case d.Form().Ended() == "":
 		return why + ": {notes}"
 	default:
 		return why

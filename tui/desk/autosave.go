@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"slices"
 	"sync"
 	"time"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/tui/desk/entry"
 )
 
 // How soon typed text is on disk: after a pause, and while typing goes on.
@@ -157,7 +157,7 @@ func (a *Autosave) due(all bool) []outbox.Draft {
 func (a *Autosave) write(all bool) (written int, err error) {
 	joined, written, err := a.writeTaken(all)
 	for _, j := range joined {
-		a.tell(Result{"draft of another terminal joined", func() { a.day.Form.onJoined(j) }})
+		a.tell(Result{"draft of another terminal joined", func() { a.day.onJoined(j) }})
 	}
 	return written, err
 }
@@ -200,37 +200,12 @@ func (a *Autosave) writeOne(d outbox.Draft) (saved outbox.Draft, err error) {
 	if err != nil {
 		there = outbox.Draft{} // An unreadable draft is overwritten.
 	}
-	d = joinDrafts(a.From(d.Call), d, there)
+	d = entry.Join(a.From(d.Call), d, there)
 	if err := a.box.SaveDraft(d.Call, d); err != nil {
 		return d, err
 	}
 	a.Loaded(d)
 	return d, nil
-}
-
-// joinDrafts does a three-way merge of two edits of base: of the notes and the corrections.
-func joinDrafts(base, mine, theirs outbox.Draft) outbox.Draft {
-	mine.Notes = outbox.JoinNotes(base.Notes, mine.Notes, theirs.Notes)
-	all := maps.Clone(theirs.Corrections)
-	maps.DeleteFunc(all, func(key, is string) bool { return base.Corrections[key] == is })
-	if len(all) > 0 {
-		mine.Corrections, mine.Recorded = joinMaps(all, mine.Corrections), joinMaps(theirs.Recorded, mine.Recorded)
-	}
-	for _, fact := range theirs.Checked {
-		if !slices.Contains(base.Checked, fact) && !slices.Contains(mine.Checked, fact) {
-			mine.Checked = append(slices.Clone(mine.Checked), fact)
-		}
-	}
-	mine.CheckedAt = joinTimes(theirs.CheckedAt, mine.CheckedAt)
-	return mine
-}
-
-// joinMaps returns the entries of two maps, which it does not change.
-func joinMaps(a, b map[string]string) map[string]string {
-	both := map[string]string{}
-	maps.Copy(both, a)
-	maps.Copy(both, b)
-	return both
 }
 
 // Loaded records the draft on disk that the form now shows. With an empty one, a draft that is found later is merged.

@@ -55,7 +55,7 @@ func TestTwoTerminalsWriteForOneCall(t *testing.T) {
 	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent"})
 	servicetest.Check(t, err)
 	a, b, screen := NewAutosave(box), NewAutosave(box), newDay()
-	screen.Call, screen.Form.Notes = &apitype.Call{UUID: callID(1)}, "from B, still typing"
+	screen.Call, screen.Form().Notes = &apitype.Call{UUID: callID(1)}, "from B, still typing"
 	b.tell, b.day = func(r Result) { screen.Receive(r) }, screen
 	steps := []struct {
 		name  string
@@ -74,8 +74,8 @@ func TestTwoTerminalsWriteForOneCall(t *testing.T) {
 			t.Fatalf("%s: got %q, want %q", step.name, draft.Notes, step.want)
 		}
 	}
-	if want := "from B, still typing\nfrom A,"; screen.Form.Notes != want {
-		t.Errorf("on the screen: got %q, want %q", screen.Form.Notes, want)
+	if want := "from B, still typing\nfrom A,"; screen.Form().Notes != want {
+		t.Errorf("on the screen: got %q, want %q", screen.Form().Notes, want)
 	}
 	servicetest.Check(t, b.Delete(b.From(callID(1)), outbox.Draft{}))
 	if draft, found, _ := box.Draft(callID(1)); !found {
@@ -128,19 +128,19 @@ func TestNotesOfAnotherTerminalAreShown(t *testing.T) {
 	t.Parallel()
 	d := newDay()
 	d.Call = &apitype.Call{UUID: callID(1), Status: apitype.CallRequested}
-	d.Form.SetNotes("from A, more")
+	d.Form().SetNotes("from A, more")
 	d.Changes.Drafts = []outbox.Draft{{Call: callID(3), Notes: "of a third"}, {Call: callID(2), Notes: "from A"}}
 	d.drain()
-	d.Form.onJoined(draftJoined{outbox.Draft{Call: callID(2), Notes: "from A"}, outbox.Draft{Call: callID(2), Notes: "from B\nfrom A"}})
-	if events := d.drain(); d.Form.Notes != "from A, more" || len(events) != 0 {
-		t.Errorf("of another call: got %q and %v, want what was typed", d.Form.Notes, events)
+	d.onJoined(draftJoined{outbox.Draft{Call: callID(2), Notes: "from A"}, outbox.Draft{Call: callID(2), Notes: "from B\nfrom A"}})
+	if events := d.drain(); d.Form().Notes != "from A, more" || len(events) != 0 {
+		t.Errorf("of another call: got %q and %v, want what was typed", d.Form().Notes, events)
 	}
 	if want := []outbox.Draft{{Call: callID(2), Notes: "from B\nfrom A"}, {Call: callID(3), Notes: "of a third"}}; !cmp.Equal(want, d.Changes.Drafts) {
 		t.Errorf("drafts (-want +got):\n%s", cmp.Diff(want, d.Changes.Drafts))
 	}
-	d.Form.onJoined(draftJoined{outbox.Draft{Call: callID(1), Notes: "from A"}, outbox.Draft{Call: callID(1), Notes: "from B\nfrom A"}})
-	if d.Form.Notes != "from B\nfrom A, more" {
-		t.Errorf("got %q, want the notes of both", d.Form.Notes)
+	d.onJoined(draftJoined{outbox.Draft{Call: callID(1), Notes: "from A"}, outbox.Draft{Call: callID(1), Notes: "from B\nfrom A"}})
+	if d.Form().Notes != "from B\nfrom A, more" {
+		t.Errorf("got %q, want the notes of both", d.Form().Notes)
 	}
 	if events := d.drain(); !slices.ContainsFunc(events, func(e Event) bool {
 		told, ok := e.(Notice)

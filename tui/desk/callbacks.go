@@ -107,9 +107,6 @@ func (d *Day) noteReason() {
 	}
 }
 
-// CallbackReason returns why the donor on the Desk wanted to be called back, or an empty text.
-func (k *Card) CallbackReason() string { return k.day.callbackReason }
-
 // AskCallbacks lists the agent's callbacks, to open one.
 func (q *Questions) AskCallbacks() Answer {
 	ask := &Question{Title: q.Say("My callbacks"), Hint: q.Say("Enter opens one")}

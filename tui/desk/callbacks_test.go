@@ -55,8 +55,8 @@ func TestCallbacksFollowTheirCall(t *testing.T) {
 	}
 	f.Clock.Advance(2 * time.Minute)
 	a.perform(a.Next())
-	if a.Call == nil || a.Call.UUID != f.calls[4] || a.Card.CallbackReason() != "after work" {
-		t.Fatalf("got the call %v for %q, want the one that is due", a.Call, a.Card.CallbackReason())
+	if a.Call == nil || a.Call.UUID != f.calls[4] || a.Card().CallbackReason != "after work" {
+		t.Fatalf("got the call %v for %q, want the one that is due", a.Call, a.Card().CallbackReason)
 	}
 
 	a.perform(a.Pause(apitype.PauseLunch))
@@ -103,8 +103,8 @@ func TestCardNamesTheReasonOfACallback(t *testing.T) {
 			f.Clock.Advance(2 * time.Minute)
 			a := f.agent(t.TempDir())
 			a.perform(a.Next())
-			if a.Call == nil || a.Call.UUID != f.calls[2] || a.Card.CallbackReason() != "after work" {
-				t.Errorf("got the call %v for %q, want the callback and its reason", a.Call, a.Card.CallbackReason())
+			if a.Call == nil || a.Call.UUID != f.calls[2] || a.Card().CallbackReason != "after work" {
+				t.Errorf("got the call %v for %q, want the callback and its reason", a.Call, a.Card().CallbackReason)
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/render"
 )
 
 // How long a change can be taken back before it is sent, and how long a burst of changes
@@ -553,3 +554,11 @@ func (c *Changes) Remaining() (lines []string, err error) {
 
 // OpLabel returns an operation in words.
 func OpLabel(op string) string { return apiclient.OperationOf(op).Label }
+
+// entryName returns what an entry is, as it is shown.
+func (c *Changes) entryName(e outbox.Entry) string {
+	if label := c.Labels[e.ID]; label != "" {
+		return c.Say(label)
+	}
+	return c.Say(OpLabel(e.Op)) + " " + render.ShortID(e.UUID)
+}

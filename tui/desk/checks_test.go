@@ -10,18 +10,19 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/card"
 )
 
 // tick ticks the fact with a label, or takes the tick back.
 func (a *agent) tick(label string) {
 	a.f.t.Helper()
-	facts := a.Form.Facts(func(said string) string { return said })
-	i := slices.IndexFunc(facts, func(f desk.Fact) bool { return f.Label == label })
+	facts := a.Card().Facts(func(said string) string { return said })
+	i := slices.IndexFunc(facts, func(f card.Fact) bool { return f.Label == label })
 	if i < 0 {
 		a.f.t.Fatalf("there is no fact %q", label)
 	}
 	a.f.Clock.Advance(1e9)
-	a.Form.Tick(facts[i])
+	a.Form().Tick(facts[i].ID)
 }
 
 // checksOf returns the checks of a call as the service keeps them, in order.
@@ -59,7 +60,7 @@ func TestTicksAreSentWithTheResult(t *testing.T) {
 			a.press("n")
 			a.perform(a.Next())
 		}
-		a.Form.SetResult("reached")
+		a.Form().SetResult("reached")
 		return a.Call.UUID
 	}
 	answer := func() desk.Answer {
@@ -82,8 +83,8 @@ func TestTicksAreSentWithTheResult(t *testing.T) {
 		t.Errorf("got %q, want the result alone", held)
 	}
 	a.perform(a.Undo())
-	if !a.IsOn(call) || a.Form.CheckedText() == "" {
-		t.Errorf("after undo: got %v on the desk with %q, want the call and its ticks", a.Call, a.Form.CheckedText())
+	if !a.IsOn(call) || a.Card().CheckedText() == "" {
+		t.Errorf("after undo: got %v on the desk with %q, want the call and its ticks", a.Call, a.Card().CheckedText())
 	}
 	line.sent = nil
 	a.perform(answer().Events)
@@ -125,7 +126,7 @@ func TestTicksStayWithoutTheExtension(t *testing.T) {
 		a.perform(a.Next())
 	}
 	call := a.Call.UUID
-	a.Form.SetResult("reached")
+	a.Form().SetResult("reached")
 	a.tick("mobile")
 	a.press("ctrl+s")
 	a.perform(a.Ask.Complete().Events)

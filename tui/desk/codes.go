@@ -6,20 +6,8 @@ import (
 	"slices"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/render"
+	"fundesk/tui/desk/entry"
 )
-
-// ResultWords returns a result in words.
-func ResultWords(r apitype.ResultChoice) string {
-	text := r.Label
-	if text == "" {
-		text = render.Words(r.Code)
-	}
-	if r.Has(apitype.EffectOptOut) {
-		text += " (opt-out)"
-	}
-	return text
-}
 
 // Codes are the results to choose from, for each type of call. Agents know their digits by heart, so their order is the
 // profile's, or else that of the service's settings. Without results for the type, known codes of earlier calls are
@@ -98,10 +86,10 @@ func (c *Codes) Words(kind apitype.CallType, code string) string {
 	}
 	for _, row := range slices.Concat(all...) {
 		if row.Code == code {
-			return ResultWords(row)
+			return entry.ResultWords(row)
 		}
 	}
-	return ResultWords(apitype.ResultChoice{Code: code})
+	return entry.ResultWords(apitype.ResultChoice{Code: code})
 }
 
 // See notes a code that a call has.

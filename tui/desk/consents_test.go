@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/card"
 )
 
 // contactFact returns the card's line with the ways to contact the donor.
 func (a *agent) contactFact() string {
-	facts := a.Form.Facts(func(said string) string { return cmp.Or(said, "?") })
-	i := slices.IndexFunc(facts, func(f desk.Fact) bool { return strings.Contains(strings.ToLower(f.String()), "sms") })
+	facts := a.Card().Facts(func(said string) string { return cmp.Or(said, "?") })
+	i := slices.IndexFunc(facts, func(f card.Fact) bool { return strings.Contains(strings.ToLower(f.String()), "sms") })
 	return facts[i].String()
 }
 

@@ -22,6 +22,8 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
+	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/entry"
 	"fundesk/tui/desk/say"
 )
 
@@ -37,7 +39,7 @@ type Options struct {
 	Languages          []string                                    // ISO 639-1 codes. Nil means the locale's.
 	Filter             apitype.QueueFilter                         // The calls that the agent takes. Zero means all.
 	Agents             map[apitype.UUID]string                     // Names, as far as they are known.
-	Hours              CallingHours                                // Of the countries without the default hours.
+	Hours              card.CallingHours                           // Of the countries without the default hours.
 	Omitted            func() (n int, first string)                // Counts unreadable records and parts. May be nil.
 	ExternalSourceName string                                      // Sent with processed marks.
 	ConfigDir          string                                      // The folder of scripts/. Empty without one.
@@ -49,9 +51,6 @@ type Options struct {
 
 // quitWait is how long quitting waits by default.
 const quitWait = 5 * time.Second
-
-// Entered has the agent's entries for a call, which a draft stores.
-type Entered struct{ outbox.Draft }
 
 // base has what every part of a day needs: the day, its options, its events, and the connection.
 type base struct {
@@ -66,8 +65,6 @@ type base struct {
 type Day struct {
 	*base
 	Changes *Changes
-	Form    *Form
-	Card    *Card
 	Search  *Search
 	Ask     *Questions
 	Gate    gate
@@ -79,7 +76,9 @@ type Day struct {
 	Wanted   bool           // The agent waits for a call.
 	NoneLeft bool           // A call was asked for and there was none.
 	Recent   RecentCalls
-	Caller   *Caller // A caller without an open call, for a question. Nil without one.
+	// IsRevealed shows secret values without a mask.
+	IsRevealed bool
+	Caller     *Caller // A caller without an open call, for a question. Nil without one.
 
 	queue     *queue
 	leases    leases
@@ -92,6 +91,9 @@ type Day struct {
 	// shownMessages has the times of the lines of supervisors that were shown, by organization.
 	shownMessages map[apitype.UUID]apitype.Time
 	settings      settingsReading
+	scripts       card.Scripts    // Of the configuration folder.
+	refusedOps    map[string]bool // Kinds of corrections that the service has forbidden this account.
+	conflict      *entry.Conflict // The refused update in the present question. Nil without one.
 	guessedTold   bool
 	awake         time.Time // When the desk was last seen to run, by the wall clock.
 	polls         int       // One request each time, in turn for the card, what has changed, the calls and the counts.
@@ -114,7 +116,7 @@ type callRead struct {
 	leases    leasesRead // If it was not leased.
 	leaseErr  error      // The error of the service.
 	renews    bool       // What was shown was old.
-	consents  *shownConsents
+	consents  *card.Consents
 }
 
 // New makes a desk; Begin sets it to work.
@@ -130,17 +132,16 @@ func New(o Options) *Day {
 	}
 	b := &base{Options: o}
 	d := &Day{
-		base:     b,
-		Changes:  &Changes{base: b, Autosave: NewAutosave(o.Outbox)},
-		Gate:     gate{base: b},
-		leases:   leases{base: b},
-		Form:     &Form{base: b, refusedOps: map[string]bool{}},
-		Card:     &Card{base: b},
-		Search:   &Search{base: b},
-		Ask:      &Questions{base: b},
-		visit:    new(visit),
-		Accepted: map[string]int{},
-		screens:  screens{box: o.Outbox},
+		base:       b,
+		Changes:    &Changes{base: b, Autosave: NewAutosave(o.Outbox)},
+		Gate:       gate{base: b},
+		leases:     leases{base: b},
+		Search:     &Search{base: b},
+		Ask:        &Questions{base: b},
+		visit:      new(visit),
+		Accepted:   map[string]int{},
+		refusedOps: map[string]bool{},
+		screens:    screens{box: o.Outbox},
 	}
 	b.day = d
 	d.leases.startedAt = o.Now()
@@ -172,7 +173,7 @@ func (d *Day) Told(e outbox.Event) Result {
 		d.Changes.onSender(e)
 		d.Recent.hear(e)
 		if e.Outcome == outbox.OutcomeRejected && apiclient.KindOf(e.Err) == apiclient.KindForbidden {
-			d.Form.refusedOps[e.Entry.Op] = true
+			d.refusedOps[e.Entry.Op] = true
 		}
 		d.onOutcome(e)
 	}}
@@ -186,8 +187,8 @@ func (d *Day) Begin() []Event {
 	do(
 		&d.events,
 		"scripts read",
-		func(context.Context) (map[string][]string, error) { return readScripts(d.ConfigDir) },
-		d.Card.onScripts,
+		func(context.Context) (card.Scripts, error) { return card.ReadScripts(d.ConfigDir) },
+		d.onScripts,
 	)
 	return d.drain()
 }
@@ -314,9 +315,9 @@ func (d *Day) leave() {
 	d.leaveScreen()
 	d.applySettings()
 	d.Changes.Autosave.FlushSoon()
-	if d.Form.HasDraft() {
+	if d.HasDraft() {
 		// Until the disk is read again, the draft is known from here.
-		draft := d.Form.Draft()
+		draft := d.Draft()
 		draft.SavedAt = d.Now()
 		d.Changes.forgetDraft(draft.Call)
 		d.Changes.Drafts = append([]outbox.Draft{draft}, d.Changes.Drafts...)

@@ -16,7 +16,7 @@ func TestDialsTheSecondNumber(t *testing.T) {
 	f.must(http.MethodPut, path, `{"mobilePhoneNumber":"+31611111111","phoneNumber":"+31201234567"}`)
 	a.perform(a.Next())
 	next := func() string {
-		n, _ := a.Card.NextNumber()
+		n, _ := a.Card().NextNumber()
 		return n.Kind
 	}
 	for i, want := range []string{"mobile", "home", "mobile"} {
@@ -33,7 +33,7 @@ func TestDialsTheSecondNumber(t *testing.T) {
 	if got := next(); got != "home" || !a.IsOn(f.calls[0]) {
 		t.Errorf("after an undo: got the %s number, want home", got)
 	}
-	if at := a.Card.Rang("mobile"); !at.Equal(a.Card.Dialled()) {
-		t.Errorf("got the mobile number dialled at %s, want %s", at, a.Card.Dialled())
+	if at := a.Card().Rang("mobile"); !at.Equal(a.Card().Dialled()) {
+		t.Errorf("got the mobile number dialled at %s, want %s", at, a.Card().Dialled())
 	}
 }

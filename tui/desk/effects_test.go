@@ -31,7 +31,7 @@ func TestServiceStoresTheEffect(t *testing.T) {
 			a.perform(a.Next())
 			call, person := a.Call.UUID, a.Call.PersonUUID
 			a.speak("no more of this")
-			if fixes := a.Form.Corrected(); len(fixes) > 0 {
+			if fixes := a.Form().Corrected(); len(fixes) > 0 {
 				t.Errorf("got %+v, want no correction of the Desk's own", fixes)
 			}
 			a.press("ctrl+s")

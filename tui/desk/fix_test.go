@@ -14,6 +14,7 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
 	"fundesk/service/servicetest"
+	"fundesk/tui/desk/entry"
 )
 
 // answers is a service that answers by method and path: a status and a body, 404 for any other.
@@ -71,14 +72,14 @@ func donor(d *Day) {
 	pledge := apitype.Pledge{UUID: callID(201), DonationAmount: apitype.Cents(1250), DonationInterval: "monthly", StartsAt: apitype.NewTime(morning.AddDate(0, 0, -10)), EndsAt: new(apitype.NewTime(time.Date(2027, 1, 2, 0, 0, 0, 0, time.UTC)))}
 	call := requested(1)
 	call.Person, call.PledgeCase = apitype.Embed(person), apitype.Embed(pledge)
-	d.Call, d.Form.Entered = &call, Entered{}
+	d.Call, d.entered = &call, entry.Entered{}
 }
 
 // fix returns a detail by its label.
-func fix(t *testing.T, d *Day, label string) Fix {
+func fix(t *testing.T, d *Day, label string) entry.Fix {
 	t.Helper()
-	all := d.Form.Fixes()
-	i := slices.IndexFunc(all, func(f Fix) bool { return f.Label == label })
+	all := d.Form().Fixes()
+	i := slices.IndexFunc(all, func(f entry.Fix) bool { return f.Label == label })
 	if i < 0 {
 		t.Fatalf("there is no detail %s", label)
 	}
@@ -114,14 +115,14 @@ func TestCorrections(t *testing.T) {
 	} {
 		d := dayAt(t, nil)
 		donor(d)
-		if wrong := d.Form.Correct(fix(t, d, test.label), test.typed); wrong != test.wrong {
+		if wrong := d.Form().Correct(fix(t, d, test.label), test.typed); wrong != test.wrong {
 			t.Errorf("%s %q: got %q, want %q", test.label, test.typed, wrong, test.wrong)
 		}
 		if got := fix(t, d, test.label); got.Is != test.is || got.IsChanged() != (test.sent != "") {
 			t.Errorf("%s %q: got it %q, changed %t, want %q", test.label, test.typed, got.Is, got.IsChanged(), test.is)
 		}
 		var sent []string
-		for _, c := range d.Form.fixChanges() {
+		for _, c := range d.fixChanges() {
 			if c.err != nil || c.Label != "correct: Bos" {
 				t.Errorf("%s %q: got %v, %q", test.label, test.typed, c.err, c.Label)
 			}
@@ -132,29 +133,21 @@ func TestCorrections(t *testing.T) {
 		}
 	}
 	d := dayAt(t, nil)
-	if d.Form.Corrected() != nil || d.Form.Results() != nil || d.Form.ResultWords() != "" {
+	if d.Form().Corrected() != nil || d.Form().Results() != nil || d.Form().ResultWords() != "" {
 		t.Error("got corrections without a call")
 	}
 	donor(d)
 	d.Call.Person = apitype.Embedded[apitype.Person]{}
-	if d.Form.Fixes() != nil {
+	if d.Form().Fixes() != nil {
 		t.Error("got details of nobody")
 	}
 	donor(d)
 	external := d.Call.PledgeCase.Value()
 	external.ExternalSource = apitype.Embed(apitype.ExternalSource{Name: "crm"})
 	d.Call.PledgeCase = apitype.Embed(external)
-	for _, f := range d.Form.Fixes() {
-		if why := "pledge of an external source: its owner changes it"; f.ofPledge != (f.Why == why) || f.Why != "" && d.Form.Correct(f, "1") != "cannot be corrected: "+why {
+	for _, f := range d.Form().Fixes() {
+		if why := "pledge of an external source: its owner changes it"; f.IsOfPledge() != (f.Why == why) || f.Why != "" && d.Form().Correct(f, "1") != "cannot be corrected: "+why {
 			t.Errorf("%s: got %q, want a pledge that another system manages left alone", f.Label, f.Why)
-		}
-	}
-	for _, f := range []struct {
-		fix                    Fix
-		yesNo, secret, isPhone bool
-	}{{Fix{secret: true}, false, true, false}, {Fix{kind: apitype.YesNoField}, true, false, false}, {Fix{kind: apitype.PhoneField}, false, false, true}} {
-		if f.fix.IsYesNo() != f.yesNo || f.fix.IsSecret() != f.secret || f.fix.IsPhone() != f.isPhone {
-			t.Errorf("%+v: got another kind", f.fix)
 		}
 	}
 }
@@ -166,14 +159,14 @@ func TestResultsOfCorrections(t *testing.T) {
 	donor(d)
 	correct := func(label, text string) {
 		t.Helper()
-		if wrong := d.Form.Correct(fix(t, d, label), text); wrong != "" {
+		if wrong := d.Form().Correct(fix(t, d, label), text); wrong != "" {
 			t.Fatalf("%s: %s", label, wrong)
 		}
 	}
 	want := func(step, code string, optOut bool) {
 		t.Helper()
-		if is := d.Form.Corrections[optOutKey] == "no"; d.Form.ResultCode != code || is != optOut {
-			t.Errorf("%s: got %q, opted out %t, want %q, %t", step, d.Form.ResultCode, is, code, optOut)
+		if is := d.Form().Corrections[entry.OptOutKey] == "no"; d.Form().ResultCode != code || is != optOut {
+			t.Errorf("%s: got %q, opted out %t, want %q, %t", step, d.Form().ResultCode, is, code, optOut)
 		}
 	}
 	correct("e-mail", "c@example.org")
@@ -184,49 +177,49 @@ func TestResultsOfCorrections(t *testing.T) {
 	want("undone", "corrected", false)
 	correct("e-mail", "b@example.org")
 	want("all taken back", "", false)
-	d.Form.SetResult("never")
+	d.Form().SetResult("never")
 	want("the result of an opt-out", "never", true)
 	correct("e-mail", "c@example.org")
 	want("a correction after it", "never", true)
-	if why := d.Form.WhyNotComplete(); why != "write notes first: never (opt-out) asks for them" {
+	if why := d.Form().WhyNotComplete(); why != "write notes first: never (opt-out) asks for them" {
 		t.Errorf("got %q, want that notes are missing", why)
 	}
-	d.Form.SetNotes(" x ")
-	if why := d.Form.WhyNotComplete(); why != "" {
+	d.Form().SetNotes(" x ")
+	if why := d.Form().WhyNotComplete(); why != "" {
 		t.Errorf("got %q, want it complete", why)
 	}
-	d.Form.SetResult("glad")
+	d.Form().SetResult("glad")
 	want("another result", "glad", false)
 	correct("may be phoned", "no")
 	want("an opt-out by hand", "glad", true)
-	d.Form.SetResult("never")
-	d.Form.SetResult("glad")
+	d.Form().SetResult("never")
+	d.Form().SetResult("glad")
 	want("an opt-out by hand is kept", "glad", true)
-	d.Form.SetResult("")
-	if why := d.Form.WhyNotComplete(); why != "choose the result first" {
+	d.Form().SetResult("")
+	if why := d.Form().WhyNotComplete(); why != "choose the result first" {
 		t.Errorf("got %q, want that the result is missing", why)
 	}
 	donor(d)
 	correct("post wanted", "no")
-	d.Form.SetResult("died")
-	ended := map[string]string{optOutKey: "no", "optIns/email": "no", "optIns/mail": "no", "optIns/sms": "no"}
-	servicetest.Same(t, "what a death corrects", ended, d.Form.Corrections)
-	d.Form.SetResult("never")
-	servicetest.Same(t, "what is left with an opt-out", map[string]string{optOutKey: "no", "optIns/mail": "no"}, d.Form.Corrections)
+	d.Form().SetResult("died")
+	ended := map[string]string{entry.OptOutKey: "no", "optIns/email": "no", "optIns/mail": "no", "optIns/sms": "no"}
+	servicetest.Same(t, "what a death corrects", ended, d.Form().Corrections)
+	d.Form().SetResult("never")
+	servicetest.Same(t, "what is left with an opt-out", map[string]string{entry.OptOutKey: "no", "optIns/mail": "no"}, d.Form().Corrections)
 	donor(d)
 	d.Call.Person.Pointer().OptInPhone = new(false)
-	d.Form.SetResult("never")
+	d.Form().SetResult("never")
 	want("who is opted out already", "never", false)
 	d.Call.Status = apitype.CallExpired
-	if got := d.Form.Ended(); got != "the call is expired already" {
+	if got := d.Form().Ended(); got != "the call is expired already" {
 		t.Errorf("got %q, want that it has ended", got)
 	}
 	d.Call.ExternalMetadata = apitype.Embed(apitype.CallExternalMetadata{})
-	if got := d.Form.Ended(); got != "" {
+	if got := d.Form().Ended(); got != "" {
 		t.Errorf("got %q of a call of another system, want nothing", got)
 	}
 	for code, want := range map[string]string{"": "must be 1 to 100 printable characters", "glad": ""} {
-		if got := CheckCode(code); got != want {
+		if got := entry.CheckCode(code); got != want {
 			t.Errorf("%q: got %q, want %q", code, got, want)
 		}
 	}
@@ -259,27 +252,27 @@ func TestAWrongResultLeavesNothing(t *testing.T) {
 	} {
 		d := dayAt(t, answers{"GET /api/v1/calls/" + callID(1).String(): "500 {}"})
 		donor(d)
-		d.Form.SetNotes("x")
-		d.Form.SetResult("never")
+		d.Form().SetNotes("x")
+		d.Form().SetResult("never")
 		work(t, d, test.back(d))
-		if d.Call == nil || d.Form.ResultCode != "never" || d.Form.Corrections[optOutKey] != "no" {
-			t.Fatalf("%s: got %+v, want the call and what was entered", test.name, d.Form.Entered)
+		if d.Call == nil || d.Form().ResultCode != "never" || d.Form().Corrections[entry.OptOutKey] != "no" {
+			t.Fatalf("%s: got %+v, want the call and what was entered", test.name, d.Form().Entered)
 		}
-		d.Form.SetResult("glad")
-		if fixes := d.Form.Corrected(); len(fixes) > 0 {
+		d.Form().SetResult("glad")
+		if fixes := d.Form().Corrected(); len(fixes) > 0 {
 			t.Errorf("%s: got %+v with another result, want the opt-out taken back with its result", test.name, fixes)
 		}
-		d.Form.SetResult("")
+		d.Form().SetResult("")
 		for _, answer := range []string{"no", "yes"} {
-			if wrong := d.Form.Correct(fix(t, d, "may be phoned"), answer); wrong != "" {
+			if wrong := d.Form().Correct(fix(t, d, "may be phoned"), answer); wrong != "" {
 				t.Fatal(wrong)
 			}
 			if answer == "no" {
 				work(t, d, test.back(d))
 			}
 		}
-		if d.Form.ResultCode != "" {
-			t.Errorf("%s: got %q, want the result that a correction chose taken back with it", test.name, d.Form.ResultCode)
+		if d.Form().ResultCode != "" {
+			t.Errorf("%s: got %q, want the result that a correction chose taken back with it", test.name, d.Form().ResultCode)
 		}
 	}
 }
@@ -290,11 +283,11 @@ func TestWhatEndsACall(t *testing.T) {
 	d := dayAt(t, answers{"GET /api/v1/calls/" + callID(1).String(): `200 {"uuid":"` + callID(1).String() + `","status":"requested"}`})
 	d.Agent = new(callID(9))
 	donor(d)
-	d.Form.Correct(fix(t, d, "e-mail"), "c@example.org")
-	d.Form.Correct(fix(t, d, "amount"), "20")
-	d.Form.SetResult("glad")
-	d.Form.SetRating(new(8))
-	d.Form.SetNotes("glad to give")
+	d.Form().Correct(fix(t, d, "e-mail"), "c@example.org")
+	d.Form().Correct(fix(t, d, "amount"), "20")
+	d.Form().SetResult("glad")
+	d.Form().SetRating(new(8))
+	d.Form().SetNotes("glad to give")
 	texts := work(t, d, d.CompleteCall())
 	entries, _, err := d.Outbox.List()
 	if err != nil || len(entries) != 3 || len(texts) != 0 {
@@ -306,7 +299,7 @@ func TestWhatEndsACall(t *testing.T) {
 	if !strings.Contains(string(entries[2].Body), `"donorRetentionRating":8`) || !strings.Contains(string(entries[2].Body), `"notes":"glad to give"`) || !strings.Contains(string(entries[2].Body), callID(9).String()) {
 		t.Errorf("got %s, want all that was entered", entries[2].Body)
 	}
-	if d.Recent[0].What != "glad, 8" || d.Changes.Labels[entries[2].ID] != "glad: Bos" || d.Form.HasDraft() || len(d.Changes.Held) != 3 {
+	if d.Recent[0].What != "glad, 8" || d.Changes.Labels[entries[2].ID] != "glad: Bos" || d.HasDraft() || len(d.Changes.Held) != 3 {
 		t.Errorf("got %+v and %d held, want the result as it was", d.Recent[0], len(d.Changes.Held))
 	}
 	lines, err := d.Changes.Remaining()
@@ -316,12 +309,12 @@ func TestWhatEndsACall(t *testing.T) {
 	if texts := work(t, d, d.Undo()); !slices.Equal(texts, []string{"undone: glad: Bos", "undone: correct: Bos", "undone: 3 changes"}) {
 		t.Errorf("got %q, want it taken back", texts)
 	}
-	if !d.IsOn(callID(1)) || d.Form.Notes != "glad to give" || len(d.Recent) != 0 || d.Changes.CanUndo() {
-		t.Errorf("got %+v and %+v, want the call with its text on the desk again", d.Call, d.Form)
+	if !d.IsOn(callID(1)) || d.Form().Notes != "glad to give" || len(d.Recent) != 0 || d.Changes.CanUndo() {
+		t.Errorf("got %+v and %+v, want the call with its text on the desk again", d.Call, d.Draft())
 	}
 	// A result that no service takes is not sent.
 	donor(d)
-	d.Form.Entered = Entered{Draft: outbox.Draft{ResultCode: "a\tb"}}
+	d.entered = entry.Entered{Draft: outbox.Draft{ResultCode: "a\tb"}}
 	if texts := work(t, d, d.CompleteCall()); !slices.Equal(texts, []string{"not sent: result.resultCode must be 1 to 100 printable characters"}) {
 		t.Errorf("got %q, want why it is not sent", texts)
 	}
@@ -355,19 +348,19 @@ func TestForbiddenCorrectionsAreLearnt(t *testing.T) {
 	t.Parallel()
 	d := dayAt(t, answers{"GET /fundesk/v1": `404 {}`})
 	donor(d)
-	d.Form.Correct(fix(t, d, "e-mail"), "c@example.org")
-	d.Form.Correct(fix(t, d, "amount"), "20")
-	if got := len(d.Form.RefusedCorrections()); got != 0 {
+	d.Form().Correct(fix(t, d, "e-mail"), "c@example.org")
+	d.Form().Correct(fix(t, d, "amount"), "20")
+	if got := len(d.Form().RefusedCorrections()); got != 0 {
 		t.Errorf("got %d refused, want none before a refusal", got)
 	}
 	forbidden := &apiclient.Error{Kind: apiclient.KindForbidden, Message: "no"}
 	refused := outbox.Event{Outcome: outbox.OutcomeRejected, Err: forbidden}
 	refused.Entry.Op = apiclient.OpUpdatePledge
 	d.Receive(d.Told(refused))
-	if got := d.Form.RefusedCorrections(); len(got) != 1 || got[0].Key != fix(t, d, "amount").Key {
+	if got := d.Form().RefusedCorrections(); len(got) != 1 || got[0].Key != fix(t, d, "amount").Key {
 		t.Errorf("got %v refused, want the amount", got)
 	}
-	d.Form.SetResult("glad")
+	d.Form().SetResult("glad")
 	work(t, d, d.CompleteAlone())
 	entries, _, err := d.Outbox.List()
 	if err != nil || len(entries) != 2 {
@@ -569,10 +562,10 @@ func TestHeldChangeSaysItsEffect(t *testing.T) {
 		d := dayAt(t, nil)
 		donor(d)
 		if result == "corrected" {
-			d.Form.Correct(fix(t, d, "e-mail"), "a@example.org")
+			d.Form().Correct(fix(t, d, "e-mail"), "a@example.org")
 		}
-		d.Form.SetNotes("said so")
-		d.Form.SetResult(result)
+		d.Form().SetNotes("said so")
+		d.Form().SetResult(result)
 		work(t, d, d.CompleteCall())
 		if got := d.Changes.HeldText("u"); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: got %q, want %q", result, got, want)
@@ -588,8 +581,8 @@ func TestFirstResultCode(t *testing.T) {
 	d.Call.Type = apitype.CallWinback
 	for typed, want := range map[string]string{"/thanked": "thanked", " moved/abroad": "moved/abroad"} {
 		d.Ask.Result(func() Answer { return Answer{} }).Typed(typed)
-		if d.Form.ResultCode != want {
-			t.Errorf("%q: got %q, want %q", typed, d.Form.ResultCode, want)
+		if d.Form().ResultCode != want {
+			t.Errorf("%q: got %q, want %q", typed, d.Form().ResultCode, want)
 		}
 	}
 }
@@ -599,18 +592,18 @@ func TestDetailsAreShownInTheAgentsForm(t *testing.T) {
 	t.Parallel()
 	d := dayAt(t, answers{})
 	d.Locale = render.LocaleFrom(func(name string) string { return map[string]string{"LANG": "nl_NL.UTF-8"}[name] })
-	for _, test := range []struct {
-		kind        apitype.FieldKind
-		value, want string
-	}{
-		{apitype.AmountField, "1250.50", "€ 1.250,50"},
-		{apitype.DateField, "1967-12-02", "02-12-1967"},
-		{apitype.TimeField, "2026-07-01", "01-07-2026"},
-		{apitype.DateField, "soon", "soon"},
-		{apitype.AmountField, "much", "much"},
-		{apitype.DateField, "", ""},
+	for _, test := range []struct{ key, value, want string }{
+		{"donationAmount", "1250.50", "€ 1.250,50"},
+		{"dateOfBirth", "1967-12-02", "02-12-1967"},
+		{"endsAt", "2026-07-01", "01-07-2026"},
+		{"dateOfBirth", "soon", "soon"},
+		{"donationAmount", "much", "much"},
+		{"dateOfBirth", "", ""},
 	} {
-		if got := d.Card.FixValue(Fix{kind: test.kind}, test.value, true); got != test.want {
+		isIt := func(f entry.Fix) bool { return f.Key == test.key }
+		all := entry.Recorded(apitype.Call{Person: apitype.Embed(apitype.Person{})})
+		at := slices.IndexFunc(all, isIt)
+		if got := d.Card().FixValue(all[at], test.value, true); got != test.want {
 			t.Errorf("%q: got %q, want %q", test.value, got, test.want)
 		}
 	}

@@ -260,7 +260,7 @@ func (m *floorModel) act(n int) {
 
 func (m *floorModel) notReached(n int) {
 	h := m.agents[n]
-	if h.Form.Ended() != "" {
+	if h.Form().Ended() != "" {
 		return
 	}
 	m.ends(n, "a")
@@ -269,19 +269,19 @@ func (m *floorModel) notReached(n int) {
 		m.start(h, h.NotReachedFor(reason))
 		return
 	}
-	h.Form.SetNotes("ask for " + h.Call.UUID.String())
+	h.Form().SetNotes("ask for " + h.Call.UUID.String())
 	m.start(h, h.NotReachedWithNote(reason))
 }
 
 func (m *floorModel) complete(n int) {
 	h := m.agents[n]
-	h.Form.SetNotes("spoke about " + h.Call.UUID.String())
+	h.Form().SetNotes("spoke about " + h.Call.UUID.String())
 	if m.random.IntN(2) == 0 {
 		h.correctMobile(fmt.Sprintf("+3161%07d", m.random.IntN(10_000_000)))
 	}
-	h.Form.SetResult("reached")
-	_, _, asks := h.Form.Overtaken()
-	if h.Form.WhyNotComplete() != "" || asks {
+	h.Form().SetResult("reached")
+	_, _, asks := h.Overtaken()
+	if h.Form().WhyNotComplete() != "" || asks {
 		return
 	}
 	m.ends(n, "ctrl+s")

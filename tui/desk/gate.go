@@ -161,9 +161,9 @@ func (d *Day) present(call apitype.Call) {
 	d.Wanted, d.NoneLeft = false, false
 	d.noteReason()
 	d.Guard.Show(d.Now())
-	d.Form.openForm(call.UUID, d.Changes.draftOf(call.UUID))
+	d.openForm(call.UUID, d.Changes.draftOf(call.UUID))
 	delete(d.queue.prefetched, call.UUID)
-	d.Card.pickScript()
+	d.pickScript()
 	if l := d.leases.leaseOf(call.UUID); l != nil && l.Ahead {
 		d.leases.extend(*l)
 	}

@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -9,50 +8,8 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/tui/desk/card"
 )
-
-func TestCallingHours(t *testing.T) {
-	t.Parallel()
-	own := CallingHours{"DE": {Weekday: "10:00-20:00", Sunday: "-"}}
-	tests := []struct {
-		name    string
-		hours   CallingHours
-		now     string
-		country string
-		want    string
-	}{
-		{"a weekday in winter", nil, "2026-11-23T08:00:00Z", "NL", ""},
-		{"a minute too soon", nil, "2026-11-23T07:59:00Z", "NL", "it is 08:59 on Monday in NL: calls are made from 09:00 to 21:00"},
-		{"the last minute", nil, "2026-11-23T19:59:59Z", "NL", ""},
-		{"nine in the evening", nil, "2026-11-23T20:00:00Z", "NL", "it is 21:00 on Monday in NL: calls are made from 09:00 to 21:00"},
-		{"summer", nil, "2026-07-06T07:00:00Z", "nl", ""},
-		{"summer, a minute too soon", nil, "2026-07-06T06:59:00Z", "nl", "it is 08:59 on Monday in NL: calls are made from 09:00 to 21:00"},
-		{"Saturday morning", nil, "2026-11-21T08:30:00Z", "DE", "it is 09:30 on Saturday in DE: calls are made from 10:00 to 18:00"},
-		{"Saturday noon", nil, "2026-11-21T11:00:00Z", "DE", ""},
-		{"Sunday evening", nil, "2026-11-22T17:00:00Z", "DE", "it is 18:00 on Sunday in DE: calls are made from 10:00 to 18:00"},
-		{"another zone, another day", nil, "2026-11-22T23:30:00Z", "JP", "it is 08:30 on Monday in JP: calls are made from 09:00 to 21:00"},
-		{"the Sunday that loses an hour, in Berlin", nil, "2026-03-29T07:59:00Z", "DE", "it is 09:59 on Sunday in DE: calls are made from 10:00 to 18:00"},
-		{"an hour later", nil, "2026-03-29T08:00:00Z", "DE", ""},
-		{"the Sunday that has it twice, in Amsterdam", nil, "2026-10-25T08:59:00Z", "NL", "it is 09:59 on Sunday in NL: calls are made from 10:00 to 18:00"},
-		{"an hour later, in winter", nil, "2026-10-25T09:00:00Z", "NL", ""},
-		{"an hour of one's own", own, "2026-11-23T08:30:00Z", "DE", "it is 09:30 on Monday in DE: calls are made from 10:00 to 20:00"},
-		{"a day without calls", own, "2026-11-22T12:00:00Z", "DE", "it is 13:00 on Sunday in DE: no calls on that day"},
-		{"an unknown country", nil, "2026-11-23T03:00:00Z", "XX", ""},
-		{"no country", nil, "2026-11-23T03:00:00Z", "", ""},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			now, err := time.Parse(time.RFC3339, test.now)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := test.hours.Against(now, test.country, fmt.Sprintf); got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-		})
-	}
-}
 
 // A callback shows the donor's time and ours, with a warning if it is outside the donor's calling hours.
 func TestTimesOfCallbacksKnowCallingHours(t *testing.T) {
@@ -72,13 +29,13 @@ func TestTimesOfCallbacksKnowCallingHours(t *testing.T) {
 		if want[1] != "" {
 			want[1] = want[0] + " is outside calling hours: " + want[1]
 		}
-		if got := [2]string{d.Card.BothTimes(at), d.Card.OutsideHours(at)}; got != want {
+		if got := [2]string{d.Card().BothTimes(at), d.Card().OutsideHours(at)}; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 	var offers []string
-	for _, o := range d.Card.LaterOffers() {
-		offers = append(offers, o.Label+": "+d.Card.LaterEcho(At(o.At), len(offers) == 0))
+	for _, o := range d.Card().LaterOffers() {
+		offers = append(offers, o.Label+": "+d.Card().LaterEcho(card.At(o.At), len(offers) == 0))
 	}
 	if want := []string{
 		"in 2 hours: Sun 22 Nov 19:57 there (18:57 here), for you", "tomorrow at this time: Mon 23 Nov 17:57 there (16:57 here), for any agent",
@@ -87,7 +44,7 @@ func TestTimesOfCallbacksKnowCallingHours(t *testing.T) {
 		t.Errorf("got %q, want %q", offers, want)
 	}
 	d.Now = func() time.Time { return time.Date(2026, 11, 27, 16, 57, 0, 0, time.UTC) } // A Friday.
-	if at := d.Card.LaterOffers()[2].At; at.Weekday() != time.Monday || at.Day() != 30 {
+	if at := d.Card().LaterOffers()[2].At; at.Weekday() != time.Monday || at.Day() != 30 {
 		t.Errorf("got %v, want the Monday", at)
 	}
 }
@@ -107,8 +64,9 @@ func TestSameNumberOfSomebodyElse(t *testing.T) {
 	d.queue.learn(call(1, "+31612345671"))
 	d.queue.learn(call(2, "0031612345672"))
 	own := call(3, "+31612345671")
+	d.Call = &own
 	want := []string{"1 open call of another donor with the same number"}
-	if got := d.Card.Warnings(own); !slices.Equal(got, want) {
+	if got := d.Warnings(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -152,6 +110,7 @@ func TestHoursOfTheService(t *testing.T) {
 		}
 		d.Now = func() time.Time { return now }
 		call := apitype.Call{UUID: callID(1), Status: apitype.CallRequested, Person: apitype.Embed(test.person)}
+		d.Call = &call
 		if test.isCallback {
 			d.leases.held = []lease{{Lease: apitype.Lease{CallUUID: call.UUID, DueAt: new(apitype.NewTime(now))}}}
 		}
@@ -159,12 +118,11 @@ func TestHoursOfTheService(t *testing.T) {
 		if test.want != "" {
 			want = []string{test.want}
 		}
-		if got := d.Card.Warnings(call); !slices.Equal(got, want) {
+		if got := d.Warnings(); !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", test.name, got, want)
 		}
-		d.Call = &call
 		isDutch := test.person.PhoneNumber == nil
-		if at := d.Card.LaterOffers()[2].At; isDutch && at.Format(time.DateOnly) == "2026-11-30" {
+		if at := d.Card().LaterOffers()[2].At; isDutch && at.Format(time.DateOnly) == "2026-11-30" {
 			t.Errorf("%s: got a holiday as the next working day", test.name)
 		}
 	}

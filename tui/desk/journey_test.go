@@ -47,8 +47,8 @@ func (f *floor) call(id apitype.UUID) (call apitype.Call) {
 
 // speak writes down the conversation, and the outcome of the call.
 func (a *agent) speak(notes string) {
-	a.Form.SetNotes(notes)
-	a.Form.SetResult("reached")
+	a.Form().SetNotes(notes)
+	a.Form().SetResult("reached")
 }
 
 // A laptop is closed with a call on it, and opened two days later. Another agent has finished the call. The typed text
@@ -60,7 +60,7 @@ func TestLaptopAsleepForTwoDays(t *testing.T) {
 	sleeper.perform(sleeper.Next())
 	call := sleeper.Call.UUID
 	sleeper.speak("half of what she said")
-	servicetest.Check(t, sleeper.Outbox.SaveDraft(call, sleeper.Form.Draft()))
+	servicetest.Check(t, sleeper.Outbox.SaveDraft(call, sleeper.Draft()))
 
 	f.Clock.Advance(48 * time.Hour)
 	other.perform(other.Take(call))
@@ -196,9 +196,9 @@ func TestNightInWhichTheClocksChange(t *testing.T) {
 			if !first.IsOn(call) {
 				t.Fatalf("got %+v (%q), want the call", first.Call, first.told)
 			}
-			at, err := first.Card.ReadLater("tomorrow 10:30")
-			if err != nil || !at.At.Equal(sunday.Time) || first.Card.BothTimes(at.At) != test.said {
-				t.Fatalf("got %v, %q, %v, want %v, %q", at, first.Card.BothTimes(at.At), err, sunday, test.said)
+			at, err := first.Card().ReadLater("tomorrow 10:30")
+			if err != nil || !at.At.Equal(sunday.Time) || first.Card().BothTimes(at.At) != test.said {
+				t.Fatalf("got %v, %q, %v, want %v, %q", at, first.Card().BothTimes(at.At), err, sunday, test.said)
 			}
 			first.perform(first.Later(at, false))
 			first.sendHeld()
@@ -213,7 +213,7 @@ func TestNightInWhichTheClocksChange(t *testing.T) {
 			if second.perform(second.Next()); !second.IsOn(call) {
 				t.Fatalf("got %+v (%q), want the call", second.Call, second.told)
 			}
-			if warnings := strings.Join(second.Card.Warnings(*second.Call), "; "); strings.Contains(warnings, "calls are made from") {
+			if warnings := strings.Join(second.Warnings(), "; "); strings.Contains(warnings, "calls are made from") {
 				t.Errorf("got %q, want it within calling hours", warnings)
 			}
 		})

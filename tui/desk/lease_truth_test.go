@@ -11,6 +11,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/card"
 )
 
 // Within 15 seconds, and at once after R, the card shows that the donor was freed, or which agent has the donor.
@@ -33,8 +34,8 @@ func TestLeaseIsTrueWithin15Seconds(t *testing.T) {
 			a.perform(a.Next())
 			call := a.Call.UUID
 			a.pollFor(15 * time.Second) // Another turn of what a poll asks for.
-			if text := a.Card.LeaseText(); text != "" || a.Card.Whose() != "reserved" {
-				t.Errorf("%s: got %q and %q, want the donor the agent's own", name, text, a.Card.Whose())
+			if text := a.Card().LeaseText(); text != "" || a.Card().Whose() != "reserved" {
+				t.Errorf("%s: got %q and %q, want the donor the agent's own", name, text, a.Card().Whose())
 			}
 			f.freeAll()
 			want := "no longer reserved for you"
@@ -44,15 +45,15 @@ func TestLeaseIsTrueWithin15Seconds(t *testing.T) {
 				want = "has this donor on the screen since"
 			}
 			learn(a)
-			isWarned := slices.ContainsFunc(a.Card.Warnings(*a.Call), func(text string) bool { return strings.Contains(text, want) })
-			if !isWarned || a.Card.Whose() == "reserved" {
-				t.Errorf("%s, taken %t: got %q and %q, want %q", name, isTaken, a.Card.Warnings(*a.Call), a.Card.Whose(), want)
+			isWarned := slices.ContainsFunc(a.Warnings(), func(text string) bool { return strings.Contains(text, want) })
+			if !isWarned || a.Card().Whose() == "reserved" {
+				t.Errorf("%s, taken %t: got %q and %q, want %q", name, isTaken, a.Warnings(), a.Card().Whose(), want)
 			}
 			b.press("s")
 			b.perform(b.Skip())
 			a.pollFor(15 * time.Second)
-			if isTaken && a.Card.HolderText() != "" {
-				t.Errorf("%s: got %q after the colleague has left", name, a.Card.HolderText())
+			if isTaken && a.Card().HolderText() != "" {
+				t.Errorf("%s: got %q after the colleague has left", name, a.Card().HolderText())
 			}
 		}
 	}
@@ -81,7 +82,7 @@ func TestFreedCallAheadIsTakenAgain(t *testing.T) {
 func TestWorkingKeysExtendTheLease(t *testing.T) {
 	t.Parallel()
 	keys := map[string]func(a *agent) []desk.Event{
-		"d":      func(a *agent) []desk.Event { return a.Ask.DialNumber(desk.Number{Digits: "+31612345678"}).Events },
+		"d":      func(a *agent) []desk.Event { return a.Ask.DialNumber(card.Number{Digits: "+31612345678"}).Events },
 		"c":      func(a *agent) []desk.Event { return a.act("result") },
 		"c or i": func(a *agent) []desk.Event { return a.KeepLease() },
 	}
@@ -133,16 +134,16 @@ func TestWhatForbidsACallAsks(t *testing.T) {
 		f.must(http.MethodPut, "/api/v1/persons/"+person.String()+"/actions/update", `{"mobilePhoneNumber":"+31612345678"}`)
 		a.press("n")
 		a.perform(a.Next())
-		if a.Card.ForbidsText() != "" {
-			t.Errorf("%s: got %q before", name, a.Card.ForbidsText())
+		if a.Card().ForbidsText() != "" {
+			t.Errorf("%s: got %q before", name, a.Card().ForbidsText())
 		}
-		a.Form.SetNotes("typed")
+		a.Form().SetNotes("typed")
 		c.forbid(f, *a.Call)
 		a.pollFor(30 * time.Second)
-		dial := func() desk.Answer { return a.Ask.DialNumber(desk.Number{Digits: "+31612345678"}) }
+		dial := func() desk.Answer { return a.Ask.DialNumber(card.Number{Digits: "+31612345678"}) }
 		first := dial()
-		if first.Next == nil || a.Card.ForbidsText() != c.want || !slices.Contains(a.Card.Warnings(*a.Call), c.want) {
-			t.Errorf("%s: got %+v, %q and %q, want a question before a call", name, first, a.Card.ForbidsText(), a.told)
+		if first.Next == nil || a.Card().ForbidsText() != c.want || !slices.Contains(a.Warnings(), c.want) {
+			t.Errorf("%s: got %+v, %q and %q, want a question before a call", name, first, a.Card().ForbidsText(), a.told)
 			continue
 		}
 		a.perform(first.Next.Choices[0].Pick().Events)
@@ -150,8 +151,8 @@ func TestWhatForbidsACallAsks(t *testing.T) {
 		if again := dial(); again.Next != nil || result.Run(a.Ask).Next.Title == first.Next.Title {
 			t.Errorf("%s: got %+v, want it asked once", name, again)
 		}
-		if a.Form.Notes != "typed" {
-			t.Errorf("%s: got the notes %q", name, a.Form.Notes)
+		if a.Form().Notes != "typed" {
+			t.Errorf("%s: got the notes %q", name, a.Form().Notes)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (s *leases) onLeases(read leasesRead) {
 		}
 	}
 	if call := s.day.Call; call != nil && call.PersonUUID == read.person {
-		s.day.Card.onHolder(read.all, s.agent())
+		s.day.onHolder(read.all, s.agent())
 		if read.isBlocked != nil {
 			s.day.isBlocked = *read.isBlocked
 		}

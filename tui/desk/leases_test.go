@@ -16,6 +16,7 @@ import (
 	"fundesk/service"
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/card"
 )
 
 // floor is a service with a queue of n calls, and its agents.
@@ -148,7 +149,7 @@ func TestADonorWhoWasReachedOnAnotherCallIsToldOf(t *testing.T) {
 	var other apitype.Call
 	made.Decode(&other)
 	first.perform(first.Next())
-	first.Form.SetResult("reached")
+	first.Form().SetResult("reached")
 	first.perform(first.CompleteCall())
 	f.Clock.Advance(6 * time.Second)
 	if _, err := first.Changes.Sender.SendDue(t.Context()); err != nil {
@@ -165,14 +166,14 @@ func TestADonorWhoWasReachedOnAnotherCallIsToldOf(t *testing.T) {
 		t.Fatalf("got %+v, want the donor's other call", second.Call)
 	}
 	warned := func() bool {
-		return slices.ContainsFunc(second.Card.Warnings(*second.Call), func(text string) bool { return strings.Contains(text, "ago on another call, less than 4 hours") })
+		return slices.ContainsFunc(second.Warnings(), func(text string) bool { return strings.Contains(text, "ago on another call, less than 4 hours") })
 	}
 	if !warned() {
-		t.Errorf("got %q, want that the donor was reached", second.Card.Warnings(*second.Call))
+		t.Errorf("got %q, want that the donor was reached", second.Warnings())
 	}
 	f.Clock.Advance(4 * time.Hour)
 	if warned() {
-		t.Errorf("four hours later: got %q", second.Card.Warnings(*second.Call))
+		t.Errorf("four hours later: got %q", second.Warnings())
 	}
 }
 
@@ -310,7 +311,7 @@ func TestLaterPutsACallOff(t *testing.T) {
 	a := f.agent(t.TempDir())
 	a.perform(a.Next())
 	put := a.Call.UUID
-	a.perform(a.Later(desk.At(f.Clock.Now().Add(2*time.Hour)), true))
+	a.perform(a.Later(card.At(f.Clock.Now().Add(2*time.Hour)), true))
 	if a.Call == nil || a.Call.UUID == put {
 		t.Fatalf("got %+v (%q), want the next call", a.Call, a.told)
 	}
@@ -395,16 +396,16 @@ func TestSleepMakesAllOld(t *testing.T) {
 		}
 	}
 	a.perform(events)
-	if said := strings.Join(a.told, "\n"); a.IsStale() || !strings.Contains(a.Card.HolderText(), "has this donor on the screen") || !strings.Contains(said, "was changed elsewhere: mobile") {
-		t.Errorf("got stale %t, %q and %q, want the other agent named, and the new number", a.IsStale(), a.Card.HolderText(), said)
+	if said := strings.Join(a.told, "\n"); a.IsStale() || !strings.Contains(a.Card().HolderText(), "has this donor on the screen") || !strings.Contains(said, "was changed elsewhere: mobile") {
+		t.Errorf("got stale %t, %q and %q, want the other agent named, and the new number", a.IsStale(), a.Card().HolderText(), said)
 	}
 	b.perform(b.Skip())
 	for range 2 {
 		f.Clock.Advance(15 * time.Second)
 		a.perform(a.Poll())
 	}
-	if a.Card.HolderText() != "" || b.IsOn(ahead) == a.IsOn(ahead) {
-		t.Errorf("got %q, and %+v for the other agent, want the donor the first one's again", a.Card.HolderText(), b.Call)
+	if a.Card().HolderText() != "" || b.IsOn(ahead) == a.IsOn(ahead) {
+		t.Errorf("got %q, and %+v for the other agent, want the donor the first one's again", a.Card().HolderText(), b.Call)
 	}
 }
 
@@ -433,7 +434,7 @@ func TestAheadIsToldAndUndoGivesBack(t *testing.T) {
 	first := a.Call.UUID
 	for range 3 {
 		f.Clock.Advance(time.Second)
-		a.Form.SetResult("reached")
+		a.Form().SetResult("reached")
 		a.perform(a.CompleteCall())
 	}
 	agents, err := apiclient.Decoded(a.Client.Queue.Agents(t.Context(), apitype.QueueAgentsOptions{}))

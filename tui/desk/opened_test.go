@@ -28,8 +28,8 @@ func TestNumberOfAnotherDonor(t *testing.T) {
 	a.Guard.Press("n", false, false, f.Clock.Now())
 	a.perform(a.Next())
 	want := "this number was called 35 min ago on another call, less than 4 hours"
-	if !a.IsOn(f.calls[0]) || !slices.Contains(a.Card.Warnings(*a.Call), want) {
-		t.Errorf("got %+v with %q, want the call, and the warning", a.Call, a.Card.Warnings(*a.Call))
+	if !a.IsOn(f.calls[0]) || !slices.Contains(a.Warnings(), want) {
+		t.Errorf("got %+v with %q, want the call, and the warning", a.Call, a.Warnings())
 	}
 }
 
@@ -40,22 +40,22 @@ func TestOpenedCallIsLeased(t *testing.T) {
 	first, second := f.agent(t.TempDir()), f.agent(t.TempDir())
 	call := f.calls[2]
 	first.perform(first.Take(call))
-	if first.Card.HolderText() != "" {
-		t.Errorf("first: got %q, want no other agent", first.Card.HolderText())
+	if first.Card().HolderText() != "" {
+		t.Errorf("first: got %q, want no other agent", first.Card().HolderText())
 	}
 	leases, err := apiclient.Decoded(first.Client.Queue.Leases(t.Context(), apitype.QueueLeaseListOptions{}))
 	if err != nil || !slices.ContainsFunc(leases.Leases, func(l apitype.Lease) bool { return l.CallUUID == call }) {
 		t.Fatalf("got %+v %v, want a lease of the call that was opened", leases, err)
 	}
 	second.perform(second.Take(call))
-	if warnings := second.Card.Warnings(*second.Call); len(warnings) == 0 || !strings.Contains(warnings[0], "another agent has this donor on the screen since") {
+	if warnings := second.Warnings(); len(warnings) == 0 || !strings.Contains(warnings[0], "another agent has this donor on the screen since") {
 		t.Errorf("second: got %q, want that another agent has the donor", warnings)
 	}
 	first.perform(first.Next())
 	third := f.agent(t.TempDir())
 	third.perform(third.Take(call))
-	if third.Card.HolderText() != "" {
-		t.Errorf("third: got %q, want the donor free again", third.Card.HolderText())
+	if third.Card().HolderText() != "" {
+		t.Errorf("third: got %q, want the donor free again", third.Card().HolderText())
 	}
 	// A skipped call comes back with its lease, and the desk mentions it.
 	third.perform(third.Skip())

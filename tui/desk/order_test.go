@@ -17,6 +17,7 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/card"
 )
 
 var orders = flag.Uint64("orders", 12, "how many `seeds` answers come in the order of")
@@ -122,10 +123,10 @@ func (s *scattered) act(mayTake, mayUndo bool) {
 	id := s.Call.UUID
 	switch s.random.IntN(10) {
 	case 9:
-		for _, f := range s.Form.Fixes() {
+		for _, f := range s.Form().Fixes() {
 			if f.Key == "name/lastName" {
 				s.named[id] = fmt.Sprintf("n%d-%s.", s.random.IntN(1000), id)
-				if wrong := s.Form.Correct(f, s.named[id]); wrong != "" {
+				if wrong := s.Form().Correct(f, s.named[id]); wrong != "" {
 					s.f.t.Fatal(wrong)
 				}
 			}
@@ -133,22 +134,22 @@ func (s *scattered) act(mayTake, mayUndo bool) {
 	case 0, 1, 2:
 		word := fmt.Sprintf("w%d-%s.", len(s.words[id]), id)
 		s.words[id] = append(s.words[id], word)
-		s.Form.SetNotes(s.Form.Notes + word)
+		s.Form().SetNotes(s.Form().Notes + word)
 	case 3, 4:
 		code := []string{"reached", "refused"}[s.random.IntN(2)]
-		if s.Form.SetResult(code); s.Form.WhyNotComplete() == "" {
+		if s.Form().SetResult(code); s.Form().WhyNotComplete() == "" {
 			s.chosen[id] = append(s.chosen[id], code)
 			s.note(s.CompleteCall())
 		}
 	case 5:
-		if s.Form.Ended() == "" {
+		if s.Form().Ended() == "" {
 			s.rung[id]++
 			s.note(s.NotReached())
 		}
 	case 6:
 		s.note(s.Skip())
 	case 7:
-		s.note(s.Later(desk.At(s.f.Clock.Now().Add(time.Hour)), s.random.IntN(2) == 0))
+		s.note(s.Later(card.At(s.f.Clock.Now().Add(time.Hour)), s.random.IntN(2) == 0))
 	case 8:
 		if mayUndo && s.Changes.CanUndo() {
 			s.note(s.Undo())

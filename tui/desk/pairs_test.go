@@ -27,7 +27,7 @@ var openers = map[string]func(a *agent, call apitype.Call){
 	lastCalls: func(a *agent, _ apitype.Call) { a.perform(a.Take(a.Recent[0].Call)) },
 	"a draft": func(a *agent, call apitype.Call) {
 		a.perform(a.Take(call.UUID))
-		a.Form.SetNotes("calls back")
+		a.Form().SetNotes("calls back")
 		a.perform(a.Skip())
 		a.perform(a.Resume())
 	},
@@ -87,7 +87,7 @@ func TestTwoDesksOnOneDonor(t *testing.T) {
 					f.Clock.Advance(time.Minute)
 					openToo(b, call)
 					meets := b.Call != nil && b.Call.PersonUUID == a.Call.PersonUUID
-					isWarned := meets && slices.ContainsFunc(b.Card.Warnings(*b.Call), func(text string) bool { return strings.Contains(text, "has this donor on the screen since") })
+					isWarned := meets && slices.ContainsFunc(b.Warnings(), func(text string) bool { return strings.Contains(text, "has this donor on the screen since") })
 					if meets != isWarned || meets == (second == "the queue") {
 						t.Errorf("%s, then %s: got the donor on both desks %t, the second warned %t; it said %q", first, second, meets, isWarned, b.told)
 					}

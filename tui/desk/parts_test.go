@@ -42,7 +42,7 @@ func TestUndoSpeaksOfParts(t *testing.T) {
 			t.Errorf("%s: got %+v on the desk and %d attempts", test.name, a.Call, f.call(call).AttemptsCount)
 			continue
 		}
-		onCard := slices.ContainsFunc(a.Card.Warnings(*a.Call), func(text string) bool { return strings.Contains(text, test.stays) })
+		onCard := slices.ContainsFunc(a.Warnings(), func(text string) bool { return strings.Contains(text, test.stays) })
 		if test.stays == "" {
 			if strings.Contains(strings.Join(a.told, "\n"), "stays") {
 				t.Errorf("%s: got %q, want all taken back", test.name, a.told)
@@ -50,7 +50,7 @@ func TestUndoSpeaksOfParts(t *testing.T) {
 			continue
 		}
 		if !a.heard(test.stays) || !onCard {
-			t.Errorf("%s: got %q and %q, want %q", test.name, a.told, a.Card.Warnings(*a.Call), test.stays)
+			t.Errorf("%s: got %q and %q, want %q", test.name, a.told, a.Warnings(), test.stays)
 		}
 		asks := a.Ask.NotReached().Next
 		if isAttempt := strings.Contains(test.stays, "attempt"); isAttempt != (asks != nil && strings.Contains(asks.Title, "attempt")) {

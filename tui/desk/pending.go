@@ -358,7 +358,7 @@ func (s *leases) onSettled(m *mark, err error) {
 		held := heldBy(err)
 		if held != nil && held.UserUUID != m.user && held.UserUUID != m.known {
 			m.known = held.UserUUID
-			text := s.Say("%s has this donor by now: your change is sent all the same", s.day.Card.holderName(held))
+			text := s.Say("%s has this donor by now: your change is sent all the same", s.day.Card().HolderName(held))
 			s.failOf(ofCall(m.call), text)
 		}
 	}

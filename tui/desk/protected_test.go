@@ -17,6 +17,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/card"
 )
 
 // faultyLine is a line to the service that a test cuts, or lets answer otherwise.
@@ -136,11 +137,11 @@ func (f *floor) freeAll() {
 // correctMobile corrects the number of the donor on the desk.
 func (a *agent) correctMobile(number string) {
 	a.f.t.Helper()
-	for _, fix := range a.Form.Fixes() {
+	for _, fix := range a.Form().Fixes() {
 		if fix.Key != "mobilePhoneNumber" {
 			continue
 		}
-		if wrong := a.Form.Correct(fix, number); wrong != "" {
+		if wrong := a.Form().Correct(fix, number); wrong != "" {
 			a.f.t.Fatal(wrong)
 		}
 	}
@@ -156,7 +157,7 @@ func (f *floor) officeWrites(person apitype.UUID, number string) {
 var endings = map[string]func(a *agent){
 	"a": func(a *agent) { a.perform(a.NotReached()) },
 	"a with a note": func(a *agent) {
-		a.Form.SetNotes("rings after six")
+		a.Form().SetNotes("rings after six")
 		a.perform(a.NotReachedWithNote(""))
 	},
 	"ctrl+s": func(a *agent) {
@@ -168,7 +169,7 @@ var endings = map[string]func(a *agent){
 		a.speak("well")
 		a.perform(a.CompleteCall())
 	},
-	"b": func(a *agent) { a.perform(a.Later(desk.At(a.f.Clock.Now().Add(26*time.Hour)), false)) },
+	"b": func(a *agent) { a.perform(a.Later(card.At(a.f.Clock.Now().Add(26*time.Hour)), false)) },
 	"X": func(a *agent) { a.perform(a.CancelCall()) },
 	"e": func(a *agent) { a.perform(a.ExpireCall()) },
 }
@@ -573,8 +574,8 @@ func TestFreedDonorIsLeasedByAKeyAlone(t *testing.T) {
 		t.Errorf("got %+v, want no lease without a key", got)
 	}
 	a.perform(a.KeepLease())
-	if got := f.leases(); len(got) != 1 || got[0].CallUUID != call || a.Card.LeaseText() != "" {
-		t.Errorf("got %+v and %q, want the donor leased by the key", got, a.Card.LeaseText())
+	if got := f.leases(); len(got) != 1 || got[0].CallUUID != call || a.Card().LeaseText() != "" {
+		t.Errorf("got %+v and %q, want the donor leased by the key", got, a.Card().LeaseText())
 	}
 }
 
@@ -606,7 +607,7 @@ func TestKeysAskOnceForALostDonor(t *testing.T) {
 			a.pollFor(15 * time.Second)
 			first := ask(a.Ask)
 			if first.Next == nil || !strings.Contains(first.Next.Title, "have this donor") && !strings.Contains(first.Next.Title, "has this donor") {
-				t.Errorf("%s, taken %t: got %+v, want a question (%q)", key, isTaken, first, a.Card.Warnings(*a.Call))
+				t.Errorf("%s, taken %t: got %+v, want a question (%q)", key, isTaken, first, a.Warnings())
 				continue
 			}
 			a.perform(first.Events)

@@ -8,6 +8,8 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/entry"
 )
 
 // Question asks the agent to choose, to type a line, or either. A face shows it and follows the answer. Its texts may
@@ -59,7 +61,7 @@ type warned struct{ call, holder apitype.UUID }
 
 // Forbidden returns a question before the first call to a donor who may not be called, or nil.
 func (q *Questions) Forbidden(then func() Answer) *Question {
-	text := q.day.Card.ForbidsText()
+	text := q.day.Card().ForbidsText()
 	call := q.day.Call.UUID
 	if text == "" || q.forbidden == call {
 		return nil
@@ -107,7 +109,7 @@ func does(do func() []Event) func() Answer { return func() Answer { return Answe
 
 // Warned returns a question before the first work on a donor who is not reserved for this agent alone, or nil.
 func (q *Questions) Warned(then func() Answer) *Question {
-	text := q.day.Card.LeaseText()
+	text := q.day.Card().LeaseText()
 	is := warned{call: q.day.Call.UUID}
 	if holder := q.day.holder; holder != nil {
 		is.holder = holder.UserUUID
@@ -190,7 +192,7 @@ func (q *Questions) end(title, means string, end func() []Event) Answer {
 		q.Say(title+" the call to %s, requested %s?", q.day.Name(), q.day.Ago(q.day.Call.RequestedAt.Time)),
 		means,
 	}
-	if q.day.Form.HasDraft() {
+	if q.day.HasDraft() {
 		lines = append(lines, q.Say("What you typed is not sent with it; it stays as a draft."))
 	}
 	return q.OnceEnding(func() Answer { return Answer{Next: q.confirm(q.Say(title+" the call"), does(end), lines...)} })
@@ -198,14 +200,14 @@ func (q *Questions) end(title, means string, end func() []Event) Answer {
 
 // Overtaken asks which value of each overtaken detail stays, and does something once all are answered.
 func (q *Questions) Overtaken(then func() Answer) Answer {
-	form := q.day.Form
-	whose, fix, asks := form.Overtaken()
+	d := q.day
+	whose, fix, asks := d.Overtaken()
 	if !asks {
 		return then()
 	}
 	keep := func(ours bool) func() Answer {
 		return func() Answer {
-			events := form.Keep(fix, ours)
+			events := d.Keep(fix, ours)
 			next := q.Overtaken(then)
 			next.Events = append(events, next.Events...)
 			return next
@@ -217,17 +219,17 @@ func (q *Questions) Overtaken(then func() Answer) Answer {
 		Choices: []Choice{
 			{
 				Key:   "k",
-				Label: q.Say("theirs") + ": " + cmp.Or(q.day.Card.FixValue(fix, fix.Was, true), q.Say("none")),
+				Label: q.Say("theirs") + ": " + cmp.Or(q.day.Card().FixValue(fix, fix.Was, true), q.Say("none")),
 				Pick:  keep(false),
 			},
 			{
 				Key:   "o",
-				Label: q.Say("ours") + ": " + cmp.Or(q.day.Card.FixValue(fix, fix.Is, false), q.Say("none")),
+				Label: q.Say("ours") + ": " + cmp.Or(q.day.Card().FixValue(fix, fix.Is, false), q.Say("none")),
 				Pick:  keep(true),
 			},
 		},
 		Left: func() *Question {
-			form.conflict = nil // It stays in the outbox as it is.
+			d.conflict = nil // It stays in the outbox as it is.
 			return nil
 		},
 	}}
@@ -239,18 +241,18 @@ func (q *Questions) Complete() Answer { return q.OnceEnding(q.complete) }
 
 func (q *Questions) complete() Answer {
 	d := q.day
-	if _, _, asks := d.Form.Overtaken(); asks {
+	if _, _, asks := d.Overtaken(); asks {
 		return q.Overtaken(q.onCall(func() Answer {
-			if d.Form.WhyNotComplete() != "" {
+			if d.Form().WhyNotComplete() != "" {
 				return Answer{} // The result went with the correction.
 			}
 			return q.Complete()
 		}))
 	}
-	if refused := d.Form.RefusedCorrections(); len(refused) > 0 {
+	if refused := d.Form().RefusedCorrections(); len(refused) > 0 {
 		lines := []string{q.Say("You may not correct:")}
 		for _, fix := range refused {
-			lines = append(lines, "  "+q.Say(fix.Label)+" "+q.day.Card.FixText(fix))
+			lines = append(lines, "  "+q.Say(fix.Label)+" "+q.day.Card().FixText(fix))
 		}
 		lines = append(
 			lines,
@@ -258,7 +260,7 @@ func (q *Questions) complete() Answer {
 		)
 		return Answer{Next: q.confirm(q.Say("Send the result alone"), does(d.CompleteAlone), lines...)}
 	}
-	missing := d.Form.MissingChecks()
+	missing := d.Card().MissingChecks()
 	if len(missing) > 0 && q.unchecked != d.Call.UUID {
 		call := d.Call.UUID
 		lines := []string{
@@ -270,10 +272,10 @@ func (q *Questions) complete() Answer {
 			return q.complete()
 		}, lines...)}
 	}
-	if d.Form.DeniesCorrections() {
+	if d.Form().DeniesCorrections() {
 		line := q.Say(
 			"The result says %q. Send it with the corrections all the same?",
-			render.Clean(d.Form.ResultWords()),
+			render.Clean(d.Form().ResultWords()),
 		)
 		return Answer{Next: q.confirm(q.Say("The record was corrected"), does(d.CompleteCall), line)}
 	}
@@ -283,25 +285,25 @@ func (q *Questions) complete() Answer {
 // Result asks for a result code in one line of text, and does something with it.
 func (q *Questions) Result(then func() Answer) *Question {
 	d := q.day
-	ask := &Question{Title: q.Say("Result code"), Value: d.Form.ResultCode}
+	ask := &Question{Title: q.Say("Result code"), Value: d.entered.ResultCode}
 	take := func(code string) func() Answer {
 		return q.onCall(func() Answer {
-			d.Form.SetResult(code)
+			d.Form().SetResult(code)
 			return then()
 		})
 	}
-	for _, row := range d.Form.Results() {
-		ask.Choices = append(ask.Choices, Choice{Label: q.Say(ResultWords(row)), Pick: take(row.Code)})
+	for _, row := range d.Form().Results() {
+		ask.Choices = append(ask.Choices, Choice{Label: q.Say(entry.ResultWords(row)), Pick: take(row.Code)})
 	}
 	ask.Typed = func(code string) Answer {
 		code = strings.TrimSpace(code)
 		if len(ask.Choices) == 0 { // The card shows the key "/", although the question is open already.
 			code = strings.TrimPrefix(code, "/")
 		}
-		if problem := CheckCode(code); problem != "" {
+		if problem := entry.CheckCode(code); problem != "" {
 			return Answer{Wrong: q.Say(problem)}
 		}
-		isKnown := slices.ContainsFunc(d.Form.Results(), func(r apitype.ResultChoice) bool { return r.Code == code })
+		isKnown := slices.ContainsFunc(d.Form().Results(), func(r apitype.ResultChoice) bool { return r.Code == code })
 		if isKnown || len(ask.Choices) == 0 {
 			return take(code)()
 		}
@@ -326,19 +328,19 @@ func (q *Questions) begin() Answer {
 // Form asks for the result, the rating and the notes, one after the other, and sends them. An empty answer keeps the
 // earlier entry.
 func (q *Questions) Form() Answer {
-	form, kept := q.day.Form, ""
-	if form.HasDraft() {
+	d, kept := q.day, ""
+	if d.HasDraft() {
 		kept = q.Say(", or as entered")
 	}
 	notes := &Question{Title: q.Say("notes, empty for none") + kept}
 	notes.Empty = q.onCall(func() Answer {
-		if why := form.WhyNotComplete(); why != "" {
+		if why := d.Form().WhyNotComplete(); why != "" {
 			return Answer{Wrong: why}
 		}
 		return q.Complete()
 	})
 	notes.Typed = func(text string) Answer {
-		form.SetNotes(text)
+		d.Form().SetNotes(text)
 		return notes.Empty()
 	}
 	rating := &Question{
@@ -353,13 +355,13 @@ func (q *Questions) Form() Answer {
 		case n < 0 || n > 10:
 			return Answer{Wrong: "the rating must be from 0 to 10"}
 		}
-		form.SetRating(&n)
+		d.Form().SetRating(&n)
 		return Answer{Next: notes}
 	}
 	result := q.Result(rating.again)
 	result.Title = q.Say("result code") + kept
 	result.Empty = func() Answer {
-		if form.ResultCode == "" {
+		if d.entered.ResultCode == "" {
 			return Answer{Wrong: "a result is needed"}
 		}
 		return rating.again()
@@ -405,12 +407,12 @@ func (q *Questions) Recent(text func(Recent) string, undo string) *Question {
 
 // Dial dials the donor's first number. Once that was dialled, it dials the next one.
 func (q *Questions) Dial() Answer {
-	next, _ := q.day.Card.NextNumber()
+	next, _ := q.day.Card().NextNumber()
 	return q.DialNumber(next)
 }
 
 // DialNumber dials a number, and keeps the lease.
-func (q *Questions) DialNumber(n Number) Answer {
+func (q *Questions) DialNumber(n card.Number) Answer {
 	dial := func() Answer {
 		events := q.day.KeepLease()
 		return Answer{Events: append(events, q.day.Dial(n)...)}
@@ -421,15 +423,15 @@ func (q *Questions) DialNumber(n Number) Answer {
 // Ticks asks which facts were checked, until the agent leaves.
 func (q *Questions) Ticks() Answer {
 	ask := &Question{Title: "what was checked"}
-	for _, f := range q.day.Form.Facts(func(said string) string { return q.Say(cmp.Or(said, "unknown")) }) {
+	for _, f := range q.day.Card().Facts(func(said string) string { return q.Say(cmp.Or(said, "unknown")) }) {
 		label := f.Label + ": " + cmp.Or(f.String(), q.Say("none"))
 		if f.Checked {
 			label += ", " + q.Say("checked")
 		}
 		ask.Choices = append(
 			ask.Choices,
-			Choice{Key: cmp.Or(f.Press, f.id), Label: label, Pick: q.onCall(func() Answer {
-				q.day.Form.Tick(f)
+			Choice{Key: cmp.Or(f.Press, f.ID), Label: label, Pick: q.onCall(func() Answer {
+				q.day.Form().Tick(f.ID)
 				return q.Ticks()
 			})},
 		)

@@ -3,7 +3,6 @@ package desk
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/say"
 )
 
@@ -20,7 +20,6 @@ const (
 	WalkPage      = 500 // Records asked for at a time.
 	queueEnough   = 60  // Candidates that are enough for now.
 	queuePrefetch = 3   // Calls read ahead of the agent.
-	attemptPause  = 4 * time.Hour
 )
 
 // Candidate is a requested call as the list shows it: what choosing needs, and no more.
@@ -98,11 +97,11 @@ func newListed(call apitype.Call) listed {
 			Type:        unique.Make(call.Type).Value(),
 			RequestedAt: call.RequestedAt.Time,
 			Attempts:    call.AttemptsCount,
-			lastAttempt: lastAttempt(call),
+			lastAttempt: card.LastAttempt(call),
 		},
 		requested: call.Status == apitype.CallRequested,
 		code:      apitype.TextOf(call.Result.Value().ResultCode),
-		contacted: lastAttempt(call),
+		contacted: card.LastAttempt(call),
 	}
 	if at := call.CompletedAt; call.Status == apitype.CallCompleted && at != nil && at.After(l.contacted) {
 		l.contacted = at.Time
@@ -204,8 +203,8 @@ func (q *queue) learn(call apitype.Call) { q.record(newListed(call)) }
 // against returns why a call should not be made now, or an empty text.
 func (q *queue) against(c Candidate) string {
 	return cmp.Or(
-		say.When(c.optedOut, reasonOptedOut),
-		q.attemptsReason(c.Attempts, c.lastAttempt, q.MaxAttempts),
+		say.When(c.optedOut, card.ReasonOptedOut),
+		card.AttemptsReason(q.Texts, q.Now(), c.Attempts, c.lastAttempt, q.MaxAttempts),
 		q.reachedReason(c.ID, c.person),
 	)
 }
@@ -214,16 +213,16 @@ func (q *queue) against(c Candidate) string {
 func (q *queue) reachedReason(call, person apitype.UUID) string {
 	r, known := q.reached[person]
 	ago := q.Now().Sub(r.at)
-	if !known || r.call == call || ago >= attemptPause {
+	if !known || r.call == call || ago >= card.AttemptPause {
 		return ""
 	}
-	return q.Say("called %s ago on another call, less than 4 hours", q.Say(durationText(ago)))
+	return q.Say("called %s ago on another call, less than 4 hours", q.Say(card.DurationText(ago)))
 }
 
 func (q *queue) record(l listed) {
 	q.day.Codes.See(l.Type, l.code)
 	c := l.Candidate
-	if l.contacted.After(q.position.now.Add(-attemptPause)) && l.contacted.After(q.reached[c.person].at) {
+	if l.contacted.After(q.position.now.Add(-card.AttemptPause)) && l.contacted.After(q.reached[c.person].at) {
 		q.reached[c.person] = reached{c.ID, l.contacted}
 	}
 	if !l.requested {
@@ -339,38 +338,4 @@ func (q *queue) pass(id apitype.UUID, reason string) {
 		over.Name = q.candidates[i].Name
 	}
 	q.skipped = append(q.skipped, over)
-}
-
-// attemptsReason returns why the attempts so far are a reason not to call now.
-func (b *base) attemptsReason(attempts int, last time.Time, maxAttempts int) string {
-	switch ago := b.Now().Sub(last); {
-	case maxAttempts > 0 && attempts >= maxAttempts:
-		return b.Say("%s, the maximum is %d", b.Count(attempts, "attempt", "attempts"), maxAttempts)
-	case !last.IsZero() && ago < attemptPause:
-		return b.Say("an attempt %s ago, less than 4 hours", b.Say(durationText(ago)))
-	default:
-		return ""
-	}
-}
-
-func durationText(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return "less than a minute"
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	default:
-		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
-	}
-}
-
-// lastAttempt returns when a person was last called, zero when never or not known.
-func lastAttempt(call apitype.Call) time.Time {
-	var last time.Time
-	for _, a := range call.Attempts.Value() {
-		if a.AttemptAt.After(last) {
-			last = a.AttemptAt.Time
-		}
-	}
-	return last
 }

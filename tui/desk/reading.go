@@ -12,6 +12,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
+	"fundesk/tui/desk/card"
 )
 
 // walk reads on in the queue, unless enough of it is there.
@@ -123,7 +124,7 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 	if claims {
 		v.claimed, v.claimedBy = id, number
 	}
-	consented := d.Card.consents.person
+	consented := d.consents.Person
 	do(&d.events, "call read", func(ctx context.Context) (callRead, error) {
 		draft, found, err := d.Outbox.Draft(id)
 		read := callRead{visit: v, number: number, asked: asked, id: id, torn: err, claims: claims}
@@ -271,7 +272,7 @@ func (d *Day) show(read callRead) {
 	d.Call, d.Checked, d.Taking = &shown, true, false
 	d.noteReason()
 	if read.consents != nil {
-		d.Card.consents = *read.consents
+		d.consents = *read.consents
 	}
 	if read.holder != nil || read.lease != nil {
 		d.holder, d.isFreed = read.holder, false
@@ -280,12 +281,12 @@ func (d *Day) show(read callRead) {
 		d.isBlocked = read.lease.NumberBlocked
 	}
 	d.isErased = before != nil && (d.isErased || !before.Person.IsZero()) && read.call.Person.Pointer() == nil
-	d.Card.pickScript()
+	d.pickScript()
 	if before == nil {
 		d.Guard.Show(d.Now())
 	}
-	if before == nil || d.Form.Draft().IsEmpty() {
-		d.Form.openForm(read.id, read.draft)
+	if before == nil || d.Draft().IsEmpty() {
+		d.openForm(read.id, read.draft)
 	}
 	d.compare(before, was, read.asked)
 	d.source().prefetch()
@@ -305,20 +306,8 @@ func (d *Day) keepsDetails(before *apitype.Call, read callRead) bool {
 func (d *Day) showLatest() {
 	if d.latest != nil {
 		d.Call.Person, d.Call.PledgeCase, d.latest = d.latest.Person, d.latest.PledgeCase, nil
-		d.Card.pickScript()
+		d.pickScript()
 	}
-}
-
-// changedDetails returns the labels of the details that differ from the reading before, except details that the agent
-// corrected to the same value.
-func (d *Day) changedDetails(was, now apitype.Call) (labels []string) {
-	before := recordedFixes(was)
-	for i, f := range recordedFixes(now) {
-		if i < len(before) && before[i].Was != f.Was && d.Form.Corrections[f.Key] != f.Was {
-			labels = append(labels, f.Label)
-		}
-	}
-	return labels
 }
 
 // compare reports changes of the call on the Desk by others since it was listed. was is the record's earlier reading.
@@ -329,7 +318,7 @@ func (d *Day) compare(before, was *apitype.Call, asked int) {
 	switch now := d.Call; {
 	case before.Status == apitype.CallRequested && now.Status != apitype.CallRequested:
 		text := d.Say("%s is %s: another agent was faster", d.Name(), d.Say(string(now.Status)))
-		if d.Form.HasDraft() {
+		if d.HasDraft() {
 			d.failOf(ofCall(now.UUID), text+"; "+d.Say("what you typed stays here"))
 			return
 		}
@@ -342,7 +331,7 @@ func (d *Day) compare(before, was *apitype.Call, asked int) {
 	case now.AttemptsCount > before.AttemptsCount:
 		d.sayOf(now.UUID, "another agent has called %s since the call was listed", d.Name())
 	default:
-		d.tellChanged(d.changedDetails(*was, *cmp.Or(d.latest, d.Call)))
+		d.tellChanged(d.Form().ChangedDetails(*was, *cmp.Or(d.latest, d.Call)))
 	}
 }
 
@@ -469,7 +458,7 @@ func (c *Changes) AsOf(known apitype.Time) apitype.Time {
 // onChanges merges changes without moving the view.
 func (q *queue) onChanges(n apiclient.News[apitype.Call]) {
 	q.changesFrom = n.Next
-	maps.DeleteFunc(q.reached, func(_ apitype.UUID, r reached) bool { return q.Now().Sub(r.at) >= attemptPause })
+	maps.DeleteFunc(q.reached, func(_ apitype.UUID, r reached) bool { return q.Now().Sub(r.at) >= card.AttemptPause })
 	for _, call := range n.Found {
 		if q.day.IsOn(call.UUID) && q.day.Checked && call.LastUpdatedAt.After(q.day.Call.LastUpdatedAt.Time) &&
 			!q.day.Changes.isPending(call.UUID) {

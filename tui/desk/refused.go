@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"fundesk/apiclient"
@@ -70,7 +69,7 @@ func (g *gate) onRefusals() {
 		if _, known := g.refusals.since[e.ID]; !known {
 			g.refusals.since[e.ID] = g.day.Now()
 		}
-		if g.offered == nil && g.day.Form.conflict == nil && !g.refusals.asked[e.ID] {
+		if g.offered == nil && g.day.conflict == nil && !g.refusals.asked[e.ID] {
 			g.offerRefused(e)
 		}
 	}
@@ -86,7 +85,7 @@ func (g *gate) offerRefused(e outbox.Entry) {
 	}
 	a.run = func() {
 		g.refusals.asked[e.ID] = true
-		g.day.Form.readConflict(e)
+		g.day.readConflict(e)
 	}
 	if len(e.Fields) == 0 {
 		a.text = g.day.Say("%s was refused", name)
@@ -152,21 +151,6 @@ func (c *Codes) mayBe(code string, effect apitype.ResultEffect) bool {
 		}
 	}
 	return false
-}
-
-// fixedText returns what a correction would have changed, and to which values. A secret value is left out.
-func (d *Day) fixedText(e outbox.Entry) string {
-	e.Fields = bodyFields(e.Body)
-	whole := apitype.Call{Person: apitype.Embed(apitype.Person{}), PledgeCase: apitype.Embed(apitype.Pledge{})}
-	var parts []string
-	for _, f := range (conflict{entry: e}).with(whole).fixes {
-		part := d.Say(f.Label)
-		if !f.IsSecret() {
-			part += " " + f.Is
-		}
-		parts = append(parts, strings.TrimSpace(part))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // bodyFields returns the fields of a body, those in objects with a point.

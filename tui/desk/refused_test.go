@@ -42,11 +42,11 @@ func (a *agent) heard(text string) bool { return strings.Contains(strings.Join(a
 // keep answers the question about the overtaken details with a key.
 func (a *agent) keep(key string) {
 	for range 5 {
-		whose, fix, asks := a.Form.Overtaken()
+		whose, fix, asks := a.Overtaken()
 		if !asks || whose == "" {
 			return
 		}
-		a.perform(a.Form.Keep(fix, key == "o"))
+		a.perform(a.Keep(fix, key == "o"))
 	}
 }
 

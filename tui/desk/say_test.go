@@ -12,6 +12,8 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/service/servicetest"
+	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/entry"
 )
 
 const floorSettings = `{"organizations":[{"uuid":"10000000-0000-4000-8000-000000000001",` +
@@ -77,16 +79,16 @@ func TestTwoHomesHaveOneFloor(t *testing.T) {
 			t.Errorf("got %q, want nothing guessed", texts)
 		}
 		var words []string
-		for _, r := range d.Form.Results() {
-			words = append(words, ResultWords(r))
+		for _, r := range d.Form().Results() {
+			words = append(words, entry.ResultWords(r))
 		}
 		if !slices.Equal(words, []string{"was thanked", "stop (opt-out)"}) {
 			t.Errorf("got %q, want the results of the settings alone", words)
 		}
-		if d.Card.pickScript(); !slices.Equal(d.Card.Script, []string{"Hello"}) {
-			t.Errorf("got the script %q, want that of the settings", d.Card.Script)
+		if d.pickScript(); !slices.Equal(d.Card().Script.Lines, []string{"Hello"}) {
+			t.Errorf("got the script %q, want that of the settings", d.Card().Script.Lines)
 		}
-		if got := d.againstHours(d.Call, sunday); !strings.HasSuffix(got, "no calls on that day") {
+		if got := d.place().Against(d.Call, sunday, d.Texts); !strings.HasSuffix(got, "no calls on that day") {
 			t.Errorf("got %q, want the hours of the settings", got)
 		}
 		if got := d.AgentName(apitype.MustParseUUID("20000000-0000-4000-8000-000000000001")); got != "Anneke" || d.maxAttempts(d.Call) != 3 {
@@ -104,19 +106,19 @@ func TestSettingsOffline(t *testing.T) {
 
 	offline := New(Options{Client: new(apiclient.Client), Outbox: online.Outbox, StateFile: path})
 	offline.Call = floorCall()
-	if rows := offline.Form.Results(); len(rows) != 2 || !rows[1].AsksNotes {
+	if rows := offline.Form().Results(); len(rows) != 2 || !rows[1].AsksNotes {
 		t.Errorf("got %+v, want the results that were kept", rows)
 	}
 	own := New(Options{
 		Client: new(apiclient.Client), Outbox: online.Outbox, StateFile: path, MaxAttempts: 9,
 		Results: map[apitype.CallType][]apitype.ResultChoice{apitype.CallHappy: {{Code: "mine"}}},
-		Hours:   CallingHours{"NL": {Sunday: "10:00-18:00"}},
+		Hours:   card.CallingHours{"NL": {Sunday: "10:00-18:00"}},
 	})
 	own.Call = floorCall()
-	if rows := own.Form.Results(); len(rows) != 1 || rows[0].Code != "mine" || own.maxAttempts(own.Call) != 9 {
+	if rows := own.Form().Results(); len(rows) != 1 || rows[0].Code != "mine" || own.maxAttempts(own.Call) != 9 {
 		t.Errorf("got %+v and %d attempts, want those of the profile", rows, own.maxAttempts(own.Call))
 	}
-	if got := own.againstHours(own.Call, time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)); got != "" {
+	if got := own.place().Against(own.Call, time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), own.Texts); got != "" {
 		t.Errorf("got %q, want the hours of the profile", got)
 	}
 	// Asked again, the service answers that they still hold.
@@ -133,7 +135,7 @@ func TestNothingOnTheCardMoves(t *testing.T) {
 	t.Parallel()
 	d := floorDay(t, Options{})
 	readFloor(t, d)
-	before, script, most := d.Form.Results(), d.Card.Script, d.maxAttempts(d.Call)
+	before, script, most := d.Form().Results(), d.Card().Script.Lines, d.maxAttempts(d.Call)
 	changed := strings.NewReplacer(`"code":"thanked"`, `"code":"new"`, "Hello", "Goodbye", `"maxCallAttempts":3`, `"maxCallAttempts":7`)
 	is := &keptSettings{ETag: `"2"`}
 	if err := json.Unmarshal([]byte(changed.Replace(floorSettings)), &is.Settings); err != nil {
@@ -144,15 +146,15 @@ func TestNothingOnTheCardMoves(t *testing.T) {
 	if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "they hold from the next call on") }) {
 		t.Errorf("got %q, want the change announced", texts)
 	}
-	servicetest.Same(t, "results", before, d.Form.Results())
-	servicetest.Same(t, "script", script, d.Card.Script)
+	servicetest.Same(t, "results", before, d.Form().Results())
+	servicetest.Same(t, "script", script, d.Card().Script.Lines)
 	if d.maxAttempts(d.Call) != most {
 		t.Errorf("got %d attempts, want %d", d.maxAttempts(d.Call), most)
 	}
 	d.next()
 	d.Call = floorCall()
 	d.Call.UUID = callID(2)
-	if rows := d.Form.Results(); rows[0].Code != "new" || d.maxAttempts(d.Call) != 7 {
+	if rows := d.Form().Results(); rows[0].Code != "new" || d.maxAttempts(d.Call) != 7 {
 		t.Errorf("got %+v and %d attempts, want the new settings for the next call", rows, d.maxAttempts(d.Call))
 	}
 }
@@ -181,14 +183,14 @@ func TestSettingsComeFirst(t *testing.T) {
 	d.Codes.See(apitype.CallHappy, "guessed")
 	work(t, d, d.Begin())
 	d.Call = floorCall()
-	d.Form.ResultCode = "guessed" // Of a draft.
+	d.Form().ResultCode = "guessed" // Of a draft.
 	work(t, d, d.Receive(Result{takeIn: func() {}}))
 	result, _ := ActionOf("result")
 	complete, _ := ActionOf("complete")
 	sunday := time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC)
-	isOffered := len(d.Form.Results()) > 0 || len(d.Card.Script) > 0 || d.againstHours(d.Call, sunday) != ""
+	isOffered := len(d.Form().Results()) > 0 || len(d.Card().Script.Lines) > 0 || d.place().Against(d.Call, sunday, d.Texts) != ""
 	if isOffered || !strings.Contains(result.Why(d), "are being read") || !strings.Contains(complete.Why(d), "are being read") {
-		t.Errorf("got %+v, %q and %q, want nothing before the settings", d.Form.Results(), result.Why(d), complete.Why(d))
+		t.Errorf("got %+v, %q and %q, want nothing before the settings", d.Form().Results(), result.Why(d), complete.Why(d))
 	}
 	for range 130 {
 		now = now.Add(time.Second)
@@ -204,7 +206,7 @@ func TestSettingsComeFirst(t *testing.T) {
 		now = now.Add(time.Second)
 		work(t, d, d.Tick())
 	}
-	if rows := d.Form.Results(); len(rows) != 2 || result.Why(d) != "" || d.againstHours(d.Call, sunday) == "" {
+	if rows := d.Form().Results(); len(rows) != 2 || result.Why(d) != "" || d.place().Against(d.Call, sunday, d.Texts) == "" {
 		t.Errorf("got %+v and %q, want the results of the settings", rows, result.Why(d))
 	}
 	before := len(asked)

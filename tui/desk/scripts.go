@@ -2,293 +2,95 @@ package desk
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
-	"time"
+	"slices"
+	"strconv"
 
-	"fundesk/apiclient/apitype"
-	"fundesk/apiclient/durable"
-	"fundesk/render"
+	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/say"
 )
 
-// maxScript is how much of a script is read, in bytes.
-const maxScript = 256 << 10
-
-// readScripts reads the conversation scripts of the configuration folder. They are markdown files with the name of a
-// call type and a language, scripts/verification.nl.md, or the type alone. An unreadable one does not stop the others.
-func readScripts(configDir string) (map[string][]string, error) {
-	texts := map[string]string{}
-	var errs []error
-	if configDir != "" {
-		errs = append(errs, readScriptFiles(filepath.Join(configDir, "scripts"), texts))
-	}
-	scripts := make(map[string][]string, len(texts))
-	for name, text := range texts {
-		scripts[name] = strings.Split(strings.TrimSpace(text), "\n")
-		errs = append(errs, scriptProblems(name, scripts[name])...)
-	}
-	return scripts, errors.Join(errs...)
-}
-
-// scriptProblems returns the mistakes of a script: unknown fields, and answers that lead nowhere.
-func scriptProblems(name string, script []string) (errs []error) {
-	for i, line := range script {
-		if _, unknown := fillScript(line, scriptFacts{call: new(apitype.Call)}); unknown != "" {
-			const problem = "scripts/%s.md, line %d: there is no {{.%s}}; there are %s"
-			errs = append(errs, fmt.Errorf(problem, name, i+1, unknown, scriptFieldNames()))
-		}
-	}
-	steps := stepsOf(script)
-	for _, step := range steps {
-		for _, answer := range step.Answers {
-			if _, found := stepWith(steps, answer.leadsTo); !found && answer.leadsTo != "" {
-				errs = append(errs, fmt.Errorf("scripts/%s.md: there is no heading %q", name, answer.leadsTo))
-			}
-		}
-	}
-	return errs
-}
-
-func readScriptFiles(folder string, texts map[string]string) error {
-	files, err := os.ReadDir(folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+// onScripts takes in the scripts of the configuration folder.
+func (d *Day) onScripts(scripts card.Scripts, err error) {
+	d.scripts = scripts
 	if err != nil {
-		return err
+		d.fail("cannot read the scripts", err)
 	}
-	var errs []error
-	if err := durable.CheckTrust(folder); err != nil { // Agents read it to donors.
-		return err
-	}
-	for _, file := range files {
-		name, isScript := strings.CutSuffix(file.Name(), ".md")
-		if !isScript {
-			continue
-		}
-		path := filepath.Join(folder, file.Name())
-		err := durable.CheckTrust(path)
-		var content []byte
-		if err == nil {
-			content, err = os.ReadFile(path)
-		}
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		texts[name] = string(content[:min(len(content), maxScript)])
-	}
-	return errors.Join(errs...)
+	d.pickScript()
 }
 
-func (k *Card) onScripts(scripts map[string][]string, err error) {
-	k.scripts = scripts
-	if err != nil {
-		k.fail("cannot read the scripts", err)
+// pickScript chooses the script for the call on the Desk.
+func (d *Day) pickScript() {
+	shown := d.Card()
+	if shown.ShownAt.IsZero() {
+		shown.ShownAt = d.Now()
 	}
-	k.pickScript()
+	d.script = shown.Pick(d.scripts)
 }
 
-// pickScript chooses the script for the call.
-func (k *Card) pickScript() {
-	k.Script = k.scriptOfCall()
-	k.steps = stepsOf(k.Script)
+// BeginScript shows the first step if the script was not on the screen before.
+func (d *Day) BeginScript() { d.walk.Begun = true }
+
+// whyNoScript returns why there is no step to go to.
+func whyNoScript(d *Day) string {
+	return cmp.Or(whyNoCall(d), say.When(len(d.script.Steps) == 0, "there is no script for this call"))
 }
 
-// scriptOfCall returns the script for the call on the Desk with the donor's values, or nil.
-func (k *Card) scriptOfCall() []string {
-	call := k.day.Call
-	if call == nil || k.day.WaitsForSettings() { // A script of the floor may be meant.
-		return nil
-	}
-	language := strings.ToLower(apitype.TextOf(call.Person.Value().Language))
-	ofFloor := k.floor.of(call).Scripts
-	for _, suffix := range []string{"." + language, ""} {
-		name := string(call.Type) + suffix
-		script, found := k.scripts[name]
-		if text, set := ofFloor[name]; set && !found {
-			script, found = strings.Split(strings.TrimSpace(text), "\n"), true
-		}
-		if found {
-			return k.filled(script, strings.TrimPrefix(suffix, "."))
-		}
-	}
-	return nil
+func whyNoStepBack(d *Day) string {
+	return cmp.Or(whyNoScript(d), say.When(!d.walk.HasLeft(), "this is the first step of the script"))
 }
 
-// filled returns a script with the donor's values, below a warning if the pledge has ended.
-func (k *Card) filled(script []string, language string) (lines []string) {
-	call := k.day.Call
-	pledge := call.PledgeCase.Pointer()
-	if pledge != nil && hasEnded(pledge.Status) && call.Type != apitype.CallWinback {
-		warning := k.Say(
-			"The pledge is %s: nothing is collected, whatever the script says.",
-			k.Say(PledgeWords(pledge.Status)),
-		)
-		lines = append(lines, "> "+warning, "")
+// NextStep ticks the present step and goes on. A step with answers asks which one the donor gave.
+func (q *Questions) NextStep() Answer {
+	d := q.day
+	d.BeginScript()
+	at := d.Card().StepAt()
+	if at == len(d.script.Steps) {
+		d.sayf("the script is at its end")
+		return Answer{Events: d.drain()}
 	}
-	facts := scriptFacts{call: call, language: language, now: k.day.Guard.shownAt}
-	if facts.now.IsZero() {
-		facts.now = k.Now()
+	step := d.script.Steps[at]
+	if len(step.Answers) == 0 {
+		d.goOn(at+1, step)
+		return Answer{Events: d.drain()}
 	}
-	if k.Agent != nil {
-		facts.agent = k.AgentName(*k.Agent)
-	}
-	for _, line := range script {
-		text, _ := fillScript(line, facts)
-		lines = append(lines, text)
-	}
-	return lines
-}
-
-// scriptFacts are the values for a script.
-type scriptFacts struct {
-	call     *apitype.Call
-	language string    // Of the script. "" is English.
-	agent    string    // The agent's name. "" if it is not known.
-	now      time.Time // When the call came on the desk: the greeting stays while it is there.
-}
-
-// scriptField is a field of a script: {{.Person.FirstName}}.
-type scriptField struct {
-	name  string
-	value func(scriptFacts) string
-}
-
-// scriptFields returns the fields of a script. Amounts, intervals and dates are in the script's language.
-func scriptFields() []scriptField {
-	person := func(of func(apitype.Person) string) func(scriptFacts) string {
-		return func(f scriptFacts) string { return of(f.call.Person.Value()) }
-	}
-	pledge := func(of func(p apitype.Pledge, language string) string) func(scriptFacts) string {
-		return func(f scriptFacts) string {
-			if f.call.PledgeCase.Pointer() == nil {
-				return ""
+	ask := &Question{Title: cmp.Or(step.Heading, q.Say("script")), Lines: step.Text(), IsKeyed: true}
+	for i, answer := range step.Answers {
+		pick := q.onCall(func() Answer {
+			if d.Card().StepAt() == at {
+				d.answerStep(at, step, answer)
 			}
-			return of(f.call.PledgeCase.Value(), f.language)
-		}
+			return Answer{Events: d.drain()}
+		})
+		ask.Choices = append(ask.Choices, Choice{Key: strconv.Itoa(i + 1), Label: answer.Label, Pick: pick})
 	}
-	return []scriptField{
-		{"Person.Name", person(render.PersonName)},
-		{"Person.FirstName", person(func(p apitype.Person) string { return apitype.TextOf(p.FirstName) })},
-		{"Person.LastName", person(func(p apitype.Person) string {
-			return strings.TrimSpace(apitype.TextOf(p.LastNamePrefix) + " " + apitype.TextOf(p.LastName))
-		})},
-		{"Person.City", person(func(p apitype.Person) string { return p.Address.Value().City })},
-		{"Pledge.Amount", pledge(func(p apitype.Pledge, language string) string {
-			return scriptLocale(language).Euros(p.DonationAmount)
-		})},
-		{
-			"Pledge.Interval",
-			pledge(
-				func(p apitype.Pledge, language string) string { return intervalWords(p.DonationInterval, language) },
-			),
-		},
-		{
-			"Pledge.Charity",
-			pledge(func(p apitype.Pledge, _ string) string { return p.OwningOrganization.Value().Name }),
-		},
-		{"Pledge.Since", pledge(func(p apitype.Pledge, language string) string {
-			return scriptLocale(language).Date(p.CreatedAt.Local(), "2 January 2006")
-		})},
-		{"Call.Notes", func(f scriptFacts) string { return apitype.TextOf(f.call.Notes) }},
-		{"Call.Requested", func(f scriptFacts) string {
-			return scriptLocale(f.language).Date(f.call.RequestedAt.In(time.Local), "2 January 2006")
-		}},
-		{"Call.Greeting", func(f scriptFacts) string { return greeting(f.now, f.language) }},
-		{"Agent.Name", func(f scriptFacts) string { return f.agent }},
-	}
+	return ask.again()
 }
 
-func scriptFieldNames() string {
-	var names []string
-	for _, f := range scriptFields() {
-		names = append(names, f.name)
-	}
-	return strings.Join(names, ", ")
+// PreviousStep goes back to the step before. What was answered stays in the notes until it is answered again.
+func (q *Questions) PreviousStep() Answer {
+	q.day.walk.GoBack()
+	return Answer{}
 }
 
-// scriptLocale writes as a script's language does; one without a language is in English.
-func scriptLocale(language string) render.Locale {
-	return render.LocaleFrom(func(string) string { return language })
+// answerStep notes the donor's answer, and goes on to the next step for it.
+func (d *Day) answerStep(at int, step card.Step, answer card.StepAnswer) {
+	d.Form().SetNotes(d.walk.Answer(at, step, answer, d.entered.Notes))
+	to, found := d.script.After(at, answer)
+	if !found {
+		d.sayf("the script has no heading %q: on with the next step", answer.LeadsTo)
+		to = at + 1
+	}
+	d.goOn(to, step)
 }
 
-// fillScript fills in the fields of a line of a script. An unknown value becomes an ellipsis. A field that does not
-// exist stays, and is reported.
-func fillScript(line string, facts scriptFacts) (filled, unknown string) {
-	var b strings.Builder
-	for {
-		before, rest, opens := strings.Cut(line, "{{")
-		name, after, closes := strings.Cut(rest, "}}")
-		if !opens || !closes {
-			b.WriteString(line)
-			return b.String(), unknown
-		}
-		b.WriteString(before)
-		name = strings.TrimPrefix(strings.TrimSpace(name), ".")
-		text, known := "", false
-		for _, f := range scriptFields() {
-			if known = f.name == name; known {
-				text = cmp.Or(f.value(facts), "…")
-				break
-			}
-		}
-		if !known {
-			text, unknown = "{{."+name+"}}", name
-		}
-		b.WriteString(text)
-		line = after
+// goOn ticks the present step and goes to another. It ticks the required check of the step, too.
+func (d *Day) goOn(to int, step card.Step) {
+	d.walk.GoOn(to)
+	check := step.Check()
+	if slices.Contains(d.required(), check) && !slices.Contains(d.entered.Checked, check) {
+		d.Form().Tick(check)
 	}
-}
-
-// greetings are the greetings in the morning, the afternoon and the evening, by the language of the script.
-var greetings = map[string][3]string{
-	"":   {"Good morning", "Good afternoon", "Good evening"},
-	"nl": {"Goedemorgen", "Goedemiddag", "Goedenavond"},
-	"de": {"Guten Morgen", "Guten Tag", "Guten Abend"},
-}
-
-// When the afternoon and the evening begin, in hours of the agent's clock.
-const (
-	noon    = 12
-	evening = 18
-)
-
-// greeting returns how one greets at a time of day.
-func greeting(now time.Time, language string) string {
-	words, isKnown := greetings[language]
-	if !isKnown {
-		words = greetings[""]
+	if to == len(d.script.Steps) {
+		d.sayf("the script is at its end")
 	}
-	switch hour := now.Hour(); {
-	case hour < noon:
-		return words[0]
-	case hour < evening:
-		return words[1]
-	default:
-		return words[2]
-	}
-}
-
-// intervalWords returns an interval of donations in the language of a script.
-func intervalWords(interval apitype.DonationInterval, language string) string {
-	words := map[string][]string{
-		"nl": {"eenmalig", "per maand", "per kwartaal", "per halfjaar", "per jaar"},
-		"de": {"einmalig", "im Monat", "im Quartal", "im Halbjahr", "im Jahr"},
-		"":   {"once", "a month", "a quarter", "every half year", "a year"},
-	}
-	for i, known := range apitype.DonationIntervals {
-		in := words[language]
-		if in == nil {
-			in = words[""]
-		}
-		if interval == known && i < len(in) {
-			return in[i]
-		}
-	}
-	return render.Words(string(interval))
 }

@@ -10,6 +10,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
+	"fundesk/tui/desk/card"
 	"fundesk/tui/find"
 )
 
@@ -24,19 +25,19 @@ func TestScriptsAreFilledIn(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "scripts", "happy_call.md"), []byte("Hello {{.Person.FirstName}}, {{.Pledge.Interval}}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	scripts, err := readScripts(dir)
+	scripts, err := card.ReadScripts(dir)
 	if err == nil || !strings.Contains(err.Error(), "scripts/happy_call.nl.md, line 2: there is no {{.Person.Shoe}}; there are Person.Name, ") {
 		t.Errorf("got %v, want the field named", err)
 	}
 	d := newDay()
-	d.Card.scripts = scripts
+	d.scripts = scripts
 	d.floor.kept.Store(&keptSettings{Settings: apitype.Settings{Organizations: []apitype.OrganizationSettings{{Scripts: map[string]string{"happy_call.nl": "not this one"}}}}})
 	person := apitype.Person{FirstName: new("Anna"), Language: new("NL")}
 	pledge := apitype.Pledge{DonationAmount: apitype.Cents(123450), DonationInterval: "half-yearly", OwningOrganization: apitype.Embed(apitype.OrganizationReference{Name: "Helder Water"})}
 	d.Call = &apitype.Call{Type: apitype.CallHappy, Person: apitype.Embed(person), PledgeCase: apitype.Embed(pledge)}
-	d.Card.pickScript()
+	d.pickScript()
 	want := []string{"Dag Anna, u geeft € 1.234,50 per halfjaar aan Helder Water.", "{{.Person.Shoe}} {{"}
-	servicetest.Same(t, "script", want, d.Card.Script)
+	servicetest.Same(t, "script", want, d.Card().Script.Lines)
 	// Nothing is collected of an ended pledge. The script begins with that, unless the donor is asked to come back.
 	for _, ended := range []struct {
 		kind   apitype.CallType
@@ -50,16 +51,16 @@ func TestScriptsAreFilledIn(t *testing.T) {
 		{apitype.CallHappy, apitype.PledgeActive, "Dag Anna", "donates"},
 		{apitype.CallWinback, apitype.PledgeCancelled, "Hello Anna", "donated"},
 	} {
-		d.Card.scripts["winback"] = []string{"Hello {{.Person.FirstName}}"}
+		d.scripts["winback"] = []string{"Hello {{.Person.FirstName}}"}
 		pledge.Status = ended.status
 		d.Call = &apitype.Call{Type: ended.kind, Person: apitype.Embed(person), PledgeCase: apitype.Embed(pledge)}
-		if d.Card.pickScript(); !strings.Contains(d.Card.Script[0], ended.says) || GivesWord(ended.status) != ended.gives {
-			t.Errorf("%s, %s: got %q and %q, want %q and %q", ended.kind, ended.status, d.Card.Script[0], GivesWord(ended.status), ended.says, ended.gives)
+		if d.pickScript(); !strings.Contains(d.Card().Script.Lines[0], ended.says) || card.GivesWord(ended.status) != ended.gives {
+			t.Errorf("%s, %s: got %q and %q, want %q and %q", ended.kind, ended.status, d.Card().Script.Lines[0], card.GivesWord(ended.status), ended.says, ended.gives)
 		}
 	}
 	d.Call = &apitype.Call{Type: apitype.CallHappy}
-	d.Card.pickScript()
-	servicetest.Same(t, "nothing known", []string{"Hello …, …"}, d.Card.Script)
+	d.pickScript()
+	servicetest.Same(t, "nothing known", []string{"Hello …, …"}, d.Card().Script.Lines)
 }
 
 func TestFinds(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/apiclient/hours"
 	"fundesk/tui/desk/say"
 	"fundesk/tui/find"
 )
@@ -143,7 +142,7 @@ func (d *Day) applySettings() {
 	d.floor.kept.Store(d.settings.coming)
 	d.settings.coming = nil
 	d.results, d.hasRequired = nil, false
-	d.Card.pickScript()
+	d.pickScript()
 }
 
 // tendSettings asks for the settings again when it is time: each minute, and sooner after a failure.
@@ -206,32 +205,6 @@ func (b *base) maxAttempts(call *apitype.Call) int {
 		return *most
 	}
 	return b.MaxAttempts
-}
-
-// againstHours returns why the donor of a call must not be called at a time, or an empty text.
-func (b *base) againstHours(call *apitype.Call, at time.Time) string {
-	if b.floor.waits.Load() {
-		return "" // The hours of the floor are not known yet.
-	}
-	of := b.floor.of(call)
-	plan := hours.NewPlan(of)
-	if plan != nil { // The queue keeps to it.
-		return outside(plan.DayOf(hours.CountryOf(call.Person.Value()), at), b.Say)
-	}
-	set := CallingHours{}
-	maps.Copy(set, of.CallingHours)
-	maps.Copy(set, b.Hours)
-	return set.Against(at, call.Person.Value().Address.Value().Country, b.Say)
-}
-
-// donorCountry returns the country in which the donor of a call is called, as the service decides it; "" if it is not
-// known.
-func (b *base) donorCountry(call *apitype.Call) string {
-	of := b.floor.of(call)
-	if of.Country == "" {
-		return call.Person.Value().Address.Value().Country
-	}
-	return cmp.Or(hours.CountryOf(call.Person.Value()), of.Country)
 }
 
 // storesEffect returns the effect of a result that the service stores when the call on the Desk is completed, or an

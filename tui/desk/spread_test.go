@@ -13,20 +13,6 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// A donor is left alone for 4 hours after an attempt.
-func TestADonorRests(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 11, 20, 17, 15, 0, 0, time.UTC)
-	for ago, want := range map[time.Duration]string{
-		4*time.Hour - time.Second: "an attempt 3 h 59 min ago, less than 4 hours",
-		4 * time.Hour:             "",
-	} {
-		if got := at(now).attemptsReason(1, now.Add(-ago), 0); got != want {
-			t.Errorf("%v after an attempt: got %q, want %q", ago, got, want)
-		}
-	}
-}
-
 func callsOf(random *rand.Rand, n int) []apitype.UUID {
 	ids := make([]apitype.UUID, n)
 	for i := range ids {

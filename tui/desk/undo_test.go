@@ -35,7 +35,7 @@ func (f *floor) withScript(text string) {
 func (a *agent) answer(digit int) {
 	answer := a.Ask.NextStep()
 	if digit > 0 && answer.Next == nil {
-		a.f.t.Fatalf("step %d asks nothing", a.Card.StepAt())
+		a.f.t.Fatalf("step %d asks nothing", a.Card().StepAt())
 	}
 	if digit > 0 {
 		answer = answer.Next.Choices[digit-1].Pick()
@@ -52,7 +52,7 @@ func TestAnAnswerGivenAgainReplacesTheFirst(t *testing.T) {
 			a.perform(a.Undo())
 		},
 		"an undone completion": func(a *agent) {
-			a.Form.SetResult("reached")
+			a.Form().SetResult("reached")
 			a.perform(a.CompleteCall())
 			a.perform(a.Undo())
 		},
@@ -70,17 +70,17 @@ func TestAnAnswerGivenAgainReplacesTheFirst(t *testing.T) {
 		a := f.agent(t.TempDir())
 		a.perform(a.Next())
 		a.answer(1)
-		if back(a); !a.IsOn(f.calls[0]) || a.Form.Notes != "letter: yes" {
-			t.Fatalf("%s: got %v with the notes %q", name, a.Call, a.Form.Notes)
+		if back(a); !a.IsOn(f.calls[0]) || a.Form().Notes != "letter: yes" {
+			t.Fatalf("%s: got %v with the notes %q", name, a.Call, a.Form().Notes)
 		}
 		if name != "the draft" {
-			if got := a.Card.StepAt(); got != 1 || !a.Card.IsSaid(0) || !a.Card.HasBegunScript() {
+			if got := a.Card().StepAt(); got != 1 || !a.Card().IsSaid(0) || !a.Card().Walk.Begun {
 				t.Errorf("%s: got step %d, want the script where it was", name, got)
 			}
 			a.Ask.PreviousStep()
 		}
-		if a.answer(2); a.Form.Notes != "letter: no" {
-			t.Errorf("%s: got the notes %q, want the second answer alone", name, a.Form.Notes)
+		if a.answer(2); a.Form().Notes != "letter: no" {
+			t.Errorf("%s: got the notes %q, want the second answer alone", name, a.Form().Notes)
 		}
 	}
 }
@@ -93,8 +93,8 @@ func TestEqualAnswersOfTwoSteps(t *testing.T) {
 	a := f.agent(t.TempDir())
 	a.perform(a.Next())
 	a.answer(1)
-	if a.answer(1); a.Form.Notes != "letter: yes\nletter: yes" {
-		t.Errorf("got the notes %q, want a line for each question", a.Form.Notes)
+	if a.answer(1); a.Form().Notes != "letter: yes\nletter: yes" {
+		t.Errorf("got the notes %q, want a line for each question", a.Form().Notes)
 	}
 }
 
@@ -116,18 +116,18 @@ func TestUndoKeepsWhatWasDone(t *testing.T) {
 	a.perform(ask.Choices[0].Pick().Events)
 	check := func(when string) {
 		t.Helper()
-		if got := a.Card.CallbackReason(); got != "after dinner" || !a.IsOn(f.calls[0]) {
+		if got := a.Card().CallbackReason; got != "after dinner" || !a.IsOn(f.calls[0]) {
 			t.Errorf("%s: got the reason %q", when, got)
 		}
 	}
 	check("from the list")
 	a.perform(a.Ask.Dial().Events)
-	dialled := a.Card.Dialled()
+	dialled := a.Card().Dialled()
 	for name, step := range map[string]func() []desk.Event{"skip": a.Skip, "not reached": a.NotReached} {
 		a.perform(step())
 		a.perform(a.Undo())
 		check(name)
-		if got := a.Card.Dialled(); got.IsZero() || !got.Equal(dialled) {
+		if got := a.Card().Dialled(); got.IsZero() || !got.Equal(dialled) {
 			t.Errorf("%s: got a call dialled at %s, want %s", name, got, dialled)
 		}
 	}

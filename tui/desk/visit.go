@@ -1,6 +1,10 @@
 package desk
 
-import "fundesk/apiclient/apitype"
+import (
+	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/entry"
+)
 
 // visit is the work on one call, from the moment when the agent asks for it until it leaves the Desk. What a reading
 // brings belongs to the visit that asked, and is dropped if another one has begun. An empty visit waits for a call.
@@ -23,20 +27,23 @@ type visit struct {
 	isBlocked bool                 // A number of the donor is blocked.
 	isErased  bool                 // The donor was erased while the card was shown.
 
-	undone *changeGroup // The undone change of the call. Nil without one.
+	entered  entry.Entered
+	script   card.Script
+	consents card.Consents // Of the donor, as far as they were read.
+	undone   *changeGroup  // The undone change of the call. Nil without one.
 	progress
 
 	// The settings of the floor for the call. Both stay the same while the call is on the Desk.
-	results     []apitype.ResultChoice // Nil before they were asked for.
-	required    []string
-	hasRequired bool // required was asked for.
+	results        []apitype.ResultChoice // Nil before they were asked for.
+	requiredChecks []string
+	hasRequired    bool // requiredChecks was asked for.
 }
 
 // progress is what the agent did for the donor. A new reading does not change it, and an undo brings it back.
 type progress struct {
-	dialled []dialling // In the order of time.
-	struck  []struckNumber
-	walk    walk // Through the script.
+	dials  []card.Dial // In the order of time.
+	struck []struckNumber
+	walk   card.Walk // Through the script.
 	// callbackReason is why the donor wanted to be called back. Empty without a callback.
 	callbackReason string
 }

@@ -14,7 +14,9 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/render"
 	"fundesk/service/servicetest"
+	"fundesk/tui/desk/card"
 )
 
 // said takes the desk's messages, and the number of its requests.
@@ -70,7 +72,7 @@ func TestCancelledPledge(t *testing.T) {
 	} {
 		d := at(morning)
 		d.Language = language
-		got := [3]string{d.Say(PledgeStatus("cancelled")), d.Say(string(apitype.CallCancelled)), d.Say(refusal)}
+		got := [3]string{d.Say(card.PledgeStatus("cancelled")), d.Say(string(apitype.CallCancelled)), d.Say(refusal)}
 		if got != want {
 			t.Errorf("%s: got %q, want %q", language, got, want)
 		}
@@ -83,21 +85,22 @@ func sayTries(say sayer) {
 	d := at(morning)
 	for _, tries := range [][2]int{{0, 0}, {0, 1}, {0, 2}, {3, 0}, {3, 2}, {0, 10}, {3, 20}} {
 		d.MaxAttempts = tries[0]
-		next, of := d.Card.Tries(apitype.Call{AttemptsCount: tries[1]})
+		d.Call = &apitype.Call{AttemptsCount: tries[1]}
+		next, of := d.Card().Tries()
 		say(fmt.Sprint("tries ", tries), next+of)
 	}
 	for _, day := range []apitype.Date{{Year: 1980, Month: 11, Day: 19}, {Year: 1980, Month: 11, Day: 20}, {Year: 1980, Month: 11, Day: 21}, {Year: 2025, Month: 11, Day: 20}} {
-		say("born "+day.String(), d.Card.About(apitype.Person{Language: new("nl"), DateOfBirth: &day})...)
+		say("born "+day.String(), d.Card().About(apitype.Person{Language: new("nl"), DateOfBirth: &day})...)
 	}
-	say("about nobody", d.Card.About(apitype.Person{})...)
+	say("about nobody", d.Card().About(apitype.Person{})...)
 	both := &apitype.Person{MobilePhoneNumber: new("+31612345678"), PhoneNumber: new("+31201234567")}
-	say("numbers", fmt.Sprint(Numbers(both), Numbers(&apitype.Person{PhoneNumber: both.PhoneNumber}), Numbers(nil)))
-	say("pledges", PledgeWords("lead"), PledgeWords("active"))
-	say("addresses", Address(nil), Address(&apitype.Address{Street: "Weg", HouseNumber: "1", ZipCode: "1000 AA", City: "Stad", Country: "NL"}))
-	say("opt-ins", OptInWords(at(morning).Say, apitype.Person{OptInPhone: new(false), OptInEmail: new(true)}))
-	say("nothing", apitype.TextOf((*string)(nil)), d.Name(), d.Card.languageWarning("fr"))
+	say("numbers", fmt.Sprint(card.Numbers(both), card.Numbers(&apitype.Person{PhoneNumber: both.PhoneNumber}), card.Numbers(nil)))
+	say("pledges", card.PledgeWords("lead"), card.PledgeWords("active"))
+	say("addresses", render.AddressLine(nil), render.AddressLine(&apitype.Address{Street: "Weg", HouseNumber: "1", ZipCode: "1000 AA", City: "Stad", Country: "NL"}))
+	say("opt-ins", card.OptInWords(at(morning).Say, apitype.Person{OptInPhone: new(false), OptInEmail: new(true)}))
+	say("nothing", apitype.TextOf((*string)(nil)), at(morning).Name())
 	for _, length := range []time.Duration{59 * time.Second, time.Minute, time.Hour - time.Second, time.Hour, 4*time.Hour - time.Second} {
-		say(length.String(), durationText(length))
+		say(length.String(), card.DurationText(length))
 	}
 }
 
@@ -107,10 +110,10 @@ func sayGifts(say sayer) {
 	charity := apitype.Embed(apitype.OrganizationReference{Name: "Helder Water"})
 	areas := []apitype.FocusArea{{Name: "wells"}, {Name: "taps"}, {Name: "pipes"}}
 	for n := range 3 {
-		say(fmt.Sprint("gives to, areas ", n), d.Card.GivesTo(apitype.Pledge{StartsAt: since, OwningOrganization: charity, FocusAreas: apitype.Embed(areas[:min(2*n, 3)])}))
+		say(fmt.Sprint("gives to, areas ", n), d.Card().GivesTo(apitype.Pledge{StartsAt: since, OwningOrganization: charity, FocusAreas: apitype.Embed(areas[:min(2*n, 3)])}))
 	}
 	for _, kind := range []apitype.RecruitmentType{"d2d", "street", "telephone"} {
-		say("gives to, recruited by "+string(kind), d.Card.GivesTo(apitype.Pledge{StartsAt: since, RecruitmentType: &kind}))
+		say("gives to, recruited by "+string(kind), d.Card().GivesTo(apitype.Pledge{StartsAt: since, RecruitmentType: &kind}))
 	}
 }
 
@@ -138,11 +141,11 @@ func sayContacts(say sayer) {
 		{AttemptAt: ago(6)}, {AttemptAt: ago(5), UserUUID: new(callID(1))}, {AttemptAt: ago(4), UserUUID: new(callID(2))}, {AttemptAt: ago(300), UserUUID: new(callID(3))},
 	})
 	d.Call = &desk
-	say("contacts", d.Card.Contacts()...)
+	say("contacts", d.Card().Contacts()...)
 	desk.RelatedCaseUUID = new(callID(70))
-	say("copies", fmt.Sprint(d.Card.Copies()))
+	say("copies", fmt.Sprint(d.Card().Copies()))
 	d.Call = &apitype.Call{}
-	say("contacts of a new call", d.Card.Contacts()...)
+	say("contacts of a new call", d.Card().Contacts()...)
 }
 
 func sayWarnings(say sayer) {
@@ -179,7 +182,8 @@ func sayWarnings(say sayer) {
 		{UUID: callID(9), Status: "requested", Person: fine, PledgeCase: pledge("active")},
 		{UUID: callID(9), Status: "expired", Person: fine},
 	} {
-		say("warnings", d.Card.Warnings(call)...)
+		d.Call = &call
+		say("warnings", d.Warnings()...)
 		say("against it", d.against(call))
 	}
 }

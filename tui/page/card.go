@@ -11,6 +11,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/card"
 	"fundesk/tui/widget"
 )
 
@@ -32,9 +33,9 @@ const leastAir = 4
 // overdue is the age from which a call has waited too long.
 const overdue = 14 * 24 * time.Hour
 
-// card is the call on the desk, drawn in a frame: a head that never scrolls, a body that does, and the
+// callCard is the call on the desk, drawn in a frame: a head that never scrolls, a body that does, and the
 // form.
-type card struct {
+type callCard struct {
 	*Desk
 	frame  widget.Frame
 	width  int // Within the frame.
@@ -53,7 +54,7 @@ func (d *Desk) callPane(frame widget.Frame, height int) []string {
 			height,
 		)
 	}
-	c := &card{Desk: d, frame: frame, width: frame.Inner(), height: height, focus: -1}
+	c := &callCard{Desk: d, frame: frame, width: frame.Inner(), height: height, focus: -1}
 	head, sections, notes, least := c.head(), c.sections(false), 2, 2
 	if tall := height >= 27; d.writing || tall {
 		notes = max(min(8, height-10), 2)
@@ -110,7 +111,7 @@ func (d *Desk) callPane(frame widget.Frame, height int) []string {
 }
 
 // isContinued reports whether a line of the card goes on with the one above: its label is empty.
-func (c *card) isContinued(line string) bool {
+func (c *callCard) isContinued(line string) bool {
 	text := ansi.Strip(line)
 	if !c.frame.Bare {
 		text = strings.TrimSuffix(strings.TrimPrefix(text, ansi.Strip(c.frame.Left)+" "), ansi.Strip(c.frame.Right))
@@ -143,7 +144,7 @@ func apart(frame widget.Frame, sections [][]string, room int) []string {
 }
 
 // head returns what stays in sight: the type of the call, the donor's name and numbers, and the warnings.
-func (c *card) head() [][]string {
+func (c *callCard) head() [][]string {
 	person := c.Day.Call.Person.Pointer()
 	wrap := func(text string) []string { return widget.Wrap(text, c.width) }
 	warnings := c.warningLines(*c.Day.Call, min(max(c.height/8, 1), mostWarnings), wrap)
@@ -151,10 +152,10 @@ func (c *card) head() [][]string {
 }
 
 // band draws the donor on a ground of its own: the name, the numbers, and what the donor gives.
-func (c *card) band(person *apitype.Person) []string {
+func (c *callCard) band(person *apitype.Person) []string {
 	lines := append(c.nameLines(person, c.width), c.numberLines(person)...)
 	if pledge := c.Day.Call.PledgeCase.Pointer(); pledge != nil {
-		word := c.Say(desk.GivesWord(pledge.Status)) + " "
+		word := c.Say(card.GivesWord(pledge.Status)) + " "
 		lines = append(lines, word+givesOf(c.Env, pledge, c.width-render.Width(word))[0].text)
 	}
 	for i, line := range lines {
@@ -164,29 +165,29 @@ func (c *card) band(person *apitype.Person) []string {
 }
 
 // withAir adds an empty line of the band above and below the donor, which follow the first line of the head.
-func (c *card) withAir(head [][]string) {
+func (c *callCard) withAir(head [][]string) {
 	air := c.frame.Line(c.Styles.onBand("", c.width))
 	head[0] = append(slices.Insert(head[0], 1, air), air)
 }
 
 // sections returns the body. A tight one begins with the facts, two on a line if they fit.
-func (c *card) sections(tight bool) [][]string {
+func (c *callCard) sections(tight bool) [][]string {
 	call := c.Day.Call
 	contacts := mostLatest
 	switch {
-	case c.layout.Panes == 3 && len(c.Day.Card.Script) == 0, c.width >= twoColumns && c.fixing() == nil:
+	case c.layout.Panes == 3 && len(c.Day.Card().Script.Lines) == 0, c.width >= twoColumns && c.fixing() == nil:
 		contacts = 0 // They have a column of their own.
 	case tight:
 		contacts = 1
 	}
 	var last []field
-	for i, text := range c.Day.Card.Contacts()[:min(len(c.Day.Card.Contacts()), contacts)] {
+	for i, text := range c.Day.Card().Contacts()[:min(len(c.Day.Card().Contacts()), contacts)] {
 		last = append(last, field{label: []string{c.Say("last"), ""}[min(i, 1)], text: text})
 	}
 	result := &fields{Env: c.Env}
 	result.result(call)
-	note := field{label: c.Say("note"), text: c.Day.Form.NextNotes()} // Another agent left it for this call.
-	callback := field{label: c.Say("callback"), text: c.Day.Card.CallbackReason()}
+	note := field{label: c.Say("note"), text: c.Day.NextNotes()} // Another agent left it for this call.
+	callback := field{label: c.Say("callback"), text: c.Day.Card().CallbackReason}
 	last = append(last, field{label: c.Say("request"), text: apitype.TextOf(call.Notes)})
 	column := factLabel
 	for _, f := range slices.Concat(last, result.all, []field{note, callback}) {
@@ -204,7 +205,7 @@ func (c *card) sections(tight bool) [][]string {
 	}
 	var gives []string
 	if pledge := call.PledgeCase.Pointer(); pledge != nil { // The first one is on the band.
-		room := c.width - render.Width(c.Say(desk.GivesWord(pledge.Status))) - 1
+		room := c.width - render.Width(c.Say(card.GivesWord(pledge.Status))) - 1
 		gives = drawn(givesOf(c.Env, pledge, room)[1:]...)
 	}
 	told := drawn(last...)
@@ -224,7 +225,7 @@ func (c *card) sections(tight bool) [][]string {
 }
 
 // detailsOf returns all details with their keys, if there is room. It returns nil while they are corrected.
-func detailsOf(c *card) []string {
+func detailsOf(c *callCard) []string {
 	if c.fixing() != nil {
 		return nil
 	}
@@ -240,17 +241,17 @@ func detailsOf(c *card) []string {
 }
 
 // headLine returns the type of the call, its age, its attempts, the time on the card, and the charity.
-func (c *card) headLine() string {
+func (c *callCard) headLine() string {
 	s, call, now := c.Styles, c.Day.Call, c.Day.Now()
 	kind := s.kind(call.Type)(strings.ToUpper(Clean(c.Say(render.Words(string(call.Type))))))
-	spent := now.Sub(c.Day.Card.Since())
-	whose, aside := c.Day.Card.Whose(), ""
+	spent := now.Sub(c.Day.Card().Since())
+	whose, aside := c.Day.Card().Whose(), ""
 	if minutes := int(spent.Minutes()); minutes > 0 { // It changes once a minute.
 		aside = s.Dim(s.DueSign + " " + c.Say("%d min", minutes))
 	} else if whose != "" {
 		aside = s.Dim(s.DueSign)
 	}
-	if !c.Day.Card.Dialled().IsZero() {
+	if !c.Day.Card().Dialled().IsZero() {
 		aside = s.bold(s.DueSign + " " + desk.SpentText(spent))
 	}
 	if whose != "" {
@@ -258,7 +259,7 @@ func (c *card) headLine() string {
 	}
 	age := now.Sub(call.RequestedAt.Time)
 	short := string(render.AppendAge(nil, max(age, 0)))
-	tries, most := c.Day.Card.Tries(*call)
+	tries, most := c.Day.Card().Tries()
 	title := ""
 	for _, words := range [][2]string{
 		{c.Say("requested") + " " + c.Day.Ago(call.RequestedAt.Time), tries + most},
@@ -288,9 +289,9 @@ func (c *card) headLine() string {
 // nameLines returns the full name of the donor, with language and age.
 func (d *Desk) nameLines(p *apitype.Person, width int) []string {
 	name, right := d.name(), ""
-	if is := d.Day.Form.CorrectedPerson(); is != nil {
+	if is := d.Day.Form().CorrectedPerson(); is != nil {
 		name = ansi.Strip(d.turned(name, Clean(render.PersonName(*is))))
-		was, now := d.Day.Card.About(*p), d.Day.Card.About(*is)
+		was, now := d.Day.Card().About(*p), d.Day.Card().About(*is)
 		if p.Language != is.Language && apitype.TextOf(p.Language) != apitype.TextOf(is.Language) &&
 			apitype.TextOf(p.Language) != "" {
 			now[0] = ansi.Strip(d.turned(was[0], now[0]))
@@ -309,12 +310,12 @@ func (d *Desk) nameLines(p *apitype.Person, width int) []string {
 
 // numberLines returns the numbers to dial as links of the terminal, on one line if they fit. The number that the key
 // dials next names the key.
-func (c *card) numberLines(p *apitype.Person) []string {
+func (c *callCard) numberLines(p *apitype.Person) []string {
 	if p == nil {
 		return nil
 	}
-	is := c.Day.Form.CorrectedPerson()
-	next, _ := c.Day.Card.NextNumber()
+	is := c.Day.Form().CorrectedPerson()
+	next, _ := c.Day.Card().NextNumber()
 	var all []string
 	for _, n := range []struct {
 		kind    string
@@ -328,11 +329,11 @@ func (c *card) numberLines(p *apitype.Person) []string {
 		switch {
 		case was != is:
 			number = c.turned(was, is)
-		case c.Day.Card.IsStruck(n.kind):
+		case c.Day.Card().IsStruck(n.kind):
 			number = c.Styles.Dim(was) + " " + c.Styles.Warn(c.Say("no such number"))
 		}
 		number = ansi.SetHyperlink(telLink(apitype.TextOf(n.is))) + number + ansi.ResetHyperlink() + "  " + c.Say(n.kind)
-		if at := c.Day.Card.Rang(n.kind); !at.IsZero() {
+		if at := c.Day.Card().Rang(n.kind); !at.IsZero() {
 			number += " " + c.Styles.Dim(c.Say("called %s", at.Format("15:04")))
 		}
 		if n.kind == next.Kind {
@@ -377,10 +378,10 @@ func givesOf(e *Env, p *apitype.Pledge, room int) []field {
 	if sign, _ := e.Styles.status(string(p.Status)); p.Status != apitype.PledgeLead && sign != "" {
 		status += sign + " "
 	}
-	status += e.Say(desk.PledgeWords(p.Status))
-	word, day := e.Day.Card.Joined(*p)
+	status += e.Say(card.PledgeWords(p.Status))
+	word, day := e.Day.Card().Joined(*p)
 	since := " · " + e.Say(word) + " " + e.Day.Date(e.Day.Locale.Date(day, "2 January 2006"))
-	to := e.Day.Card.GivesTo(*p)
+	to := e.Day.Card().GivesTo(*p)
 	switch {
 	case began != "" && render.Width(gives+", "+began+status) <= room:
 		gives += ", " + began
@@ -394,7 +395,7 @@ func givesOf(e *Env, p *apitype.Pledge, room int) []field {
 		to = strings.TrimPrefix(to+since, " · ")
 	}
 	return []field{
-		{label: e.Say(desk.GivesWord(p.Status)), text: gives, role: e.Styles.bold},
+		{label: e.Say(card.GivesWord(p.Status)), text: gives, role: e.Styles.bold},
 		{label: e.Say("to"), text: to},
 	}
 }
@@ -402,7 +403,7 @@ func givesOf(e *Env, p *apitype.Pledge, room int) []field {
 // historyLines returns the contacts in a column of their own.
 func (d *Desk) historyLines(width, most int) []string {
 	var lines []string
-	for _, text := range d.Day.Card.Contacts()[:min(len(d.Day.Card.Contacts()), most)] {
+	for _, text := range d.Day.Card().Contacts()[:min(len(d.Day.Card().Contacts()), most)] {
 		for _, line := range cleanLines(text) {
 			lines = append(lines, widget.Wrap(line, width)...)
 		}
@@ -414,12 +415,12 @@ func (d *Desk) historyLines(width, most int) []string {
 }
 
 // checkRuleOf returns the title above the facts.
-func checkRuleOf(c *card) string {
+func checkRuleOf(c *callCard) string {
 	if c.fixing() != nil {
 		return c.frame.Rule(c.Styles.bold(c.Say("Correct")), c.Styles.Key("esc")+" "+c.Say("closes"))
 	}
 	title := c.Styles.bold(c.Say("Check"))
-	if checked := c.Day.Form.CheckedText(); checked != "" {
+	if checked := c.Day.Card().CheckedText(); checked != "" {
 		title += c.Styles.Dim(" · ") + checked
 	}
 	return c.frame.Rule(
@@ -444,14 +445,14 @@ func (d *Desk) fixing() *fixing {
 
 // checkLines returns the facts, each with its key and its tick. Contacts are to their right if there is room for two
 // columns. While a detail is corrected, the details replace both.
-func (c *card) checkLines(tight bool) []string {
+func (c *callCard) checkLines(tight bool) []string {
 	if f := c.fixing(); f != nil {
 		lines, focus := f.lines(c.Styles, c.width)
 		c.focus = focus
 		return c.frame.Lines(lines...)
 	}
-	facts := c.Day.Form.Facts(c.sign)
-	hasContacts := c.layout.Panes == 3 && len(c.Day.Card.Script) == 0 // To the right of the card.
+	facts := c.Day.Card().Facts(c.sign)
+	hasContacts := c.layout.Panes == 3 && len(c.Day.Card().Script.Lines) == 0 // To the right of the card.
 	if c.width < twoColumns || hasContacts {
 		return c.frame.Lines(c.factLines(facts, c.width, tight)...)
 	}
@@ -475,7 +476,7 @@ const (
 )
 
 // factLines returns the facts in lines of a width. Packed, two short ones that follow each other share a line.
-func (c *card) factLines(facts []desk.Fact, width int, packed bool) (lines []string) {
+func (c *callCard) factLines(facts []card.Fact, width int, packed bool) (lines []string) {
 	half := (width - 1) / 2
 	open := false // The last line has room for another fact.
 	for i, f := range facts {
@@ -497,7 +498,7 @@ func (c *card) factLines(facts []desk.Fact, width int, packed bool) (lines []str
 }
 
 // fact draws a fact: the pointer if the agent is there, its sign, its key and its value.
-func (c *card) fact(i int, f desk.Fact, width int, packed bool) (lines []string) {
+func (c *callCard) fact(i int, f card.Fact, width int, packed bool) (lines []string) {
 	s := c.Styles
 	sign, pointer := " ", " "
 	switch {
@@ -527,7 +528,7 @@ func (c *card) fact(i int, f desk.Fact, width int, packed bool) (lines []string)
 		if why := "  " + c.Say(f.Why); render.Width(text+why) <= room {
 			text += s.Dim(why)
 		}
-	} else if f.IsSecret() && !c.Day.Card.IsRevealed && known {
+	} else if f.IsSecret() && !c.Day.IsRevealed && known {
 		if hint := "  " + s.Key(
 			c.Host.KeyOf(ActReveal),
 		) + " " + c.Say(
@@ -559,8 +560,8 @@ func (d *Desk) sign(said string) string {
 
 // Tick ticks the fact at the pointer, or takes its tick back, and goes on to the next one.
 func (d *Desk) Tick() tea.Cmd {
-	facts := d.Day.Form.Facts(d.sign)
-	d.Day.Form.Tick(facts[d.at])
+	facts := d.Day.Card().Facts(d.sign)
+	d.Day.Form().Tick(facts[d.at].ID)
 	d.at, d.ticked, d.moved = min(d.at+1, len(facts)-1), &facts[d.at], true
 	return nil
 }
@@ -572,15 +573,15 @@ func TickInstead(d *Desk, key string) bool {
 	if d.ticked = nil; just == nil || len(key) != 1 || key[0] < '0' || key[0] > '9' {
 		return false
 	}
-	facts := d.Day.Form.Facts(d.sign)
-	i := slices.IndexFunc(facts, func(f desk.Fact) bool { return f.Press == key })
+	facts := d.Day.Card().Facts(d.sign)
+	i := slices.IndexFunc(facts, func(f card.Fact) bool { return f.Press == key })
 	if i < 0 {
 		d.Messages.Refuse(d.Say("no detail on the card has the key %s", key))
 		return true
 	}
-	now := slices.IndexFunc(facts, func(f desk.Fact) bool { return f.Press == just.Press })
-	d.Day.Form.Tick(facts[now])
-	d.Day.Form.Tick(d.Day.Form.Facts(d.sign)[i])
+	now := slices.IndexFunc(facts, func(f card.Fact) bool { return f.Press == just.Press })
+	d.Day.Form().Tick(facts[now].ID)
+	d.Day.Form().Tick(facts[i].ID)
 	d.at = min(i+1, len(facts)-1)
 	return true
 }

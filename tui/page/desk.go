@@ -10,6 +10,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/card"
 	"fundesk/tui/widget"
 )
 
@@ -23,7 +24,7 @@ type Desk struct {
 	layout  Layout
 	ahead   int        // Keys that wait for the call that is being read.
 	at      int        // The fact that space ticks.
-	ticked  *desk.Fact // The fact that the last key ticked, as it was before. Nil without one.
+	ticked  *card.Fact // The fact that the last key ticked, as it was before. Nil without one.
 	moved   bool       // The agent is at the facts: that one stays in sight.
 }
 
@@ -54,7 +55,7 @@ func (d *Desk) Typing() bool { return d.writing }
 func (d *Desk) Text(msg tea.Msg) tea.Cmd {
 	changed, cmd := d.notes.Update(msg)
 	if changed {
-		d.Day.Form.SetNotes(d.notes.Value())
+		d.Day.Form().SetNotes(d.notes.Value())
 	}
 	return cmd
 }
@@ -71,7 +72,7 @@ func (d *Desk) Follow(inFront bool) {
 			d.Dialog = nil // Its answer would be for another call.
 		}
 	}
-	if d.Day.Form.HasConflict() && d.Dialog == nil && !d.writing {
+	if d.Day.HasConflict() && d.Dialog == nil && !d.writing {
 		if a := d.Day.Ask.Overtaken(func() desk.Answer { return desk.Answer{} }); a.Next != nil {
 			a.Next.IsLate = true
 			d.ask(a.Next, nil) // Nothing is performed here: that would follow again.
@@ -91,8 +92,8 @@ func (d *Desk) Follow(inFront bool) {
 			},
 		)
 	}
-	if d.notes.Value() != d.Day.Form.Notes {
-		d.notes.SetValue(d.Day.Form.Notes)
+	if d.notes.Value() != d.Day.Form().Notes {
+		d.notes.SetValue(d.Day.Form().Notes)
 	}
 }
 
@@ -155,7 +156,7 @@ func (d *Desk) OpenPledge() tea.Cmd {
 func (d *Desk) Scroll(by Step) tea.Cmd {
 	rows := rowsOf(by, max(d.layout.Body/2, 1), 0)
 	if d.Day.Call != nil && (by == Up || by == Down) { // From fact to fact; beyond the last one the card scrolls.
-		if to := d.at + rows; to >= 0 && to < len(d.Day.Form.Facts(d.sign)) {
+		if to := d.at + rows; to >= 0 && to < len(d.Day.Card().Facts(d.sign)) {
 			d.at, d.moved = to, true
 			return nil
 		}
@@ -167,7 +168,7 @@ func (d *Desk) Scroll(by Step) tea.Cmd {
 
 // CopyNumber copies the number to dial, or offers what else there is.
 func (d *Desk) CopyNumber() tea.Cmd {
-	if all := desk.Numbers(d.Day.Call.Person.Pointer()); len(all) > 0 {
+	if all := card.Numbers(d.Day.Call.Person.Pointer()); len(all) > 0 {
 		return copyText(d.Say("%s number", d.Say(all[0].Kind)), all[0].Digits)
 	}
 	return d.AskCopy()
@@ -179,7 +180,7 @@ func (d *Desk) Click(x, y int) (tea.Cmd, bool) {
 	if d.Day.Call == nil || y < 0 || y >= len(lines) || d.Host.KeyOf(ActDial) == ActDial {
 		return nil, false
 	}
-	for _, n := range desk.Numbers(d.Day.Call.Person.Pointer()) {
+	for _, n := range card.Numbers(d.Day.Call.Person.Pointer()) {
 		number := Clean(d.Day.Locale.Spoken(n.Digits))
 		before, _, found := strings.Cut(ansi.Strip(lines[y]), number)
 		if from := render.Width(before); found && x >= from && x < from+render.Width(number) {
@@ -192,7 +193,7 @@ func (d *Desk) Click(x, y int) (tea.Cmd, bool) {
 // AskCopy offers what an agent copies of a call.
 func (d *Desk) AskCopy() tea.Cmd {
 	var options []Option
-	for _, c := range d.Day.Card.Copies() {
+	for _, c := range d.Day.Card().Copies() {
 		options = append(
 			options,
 			Option{

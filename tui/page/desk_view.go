@@ -195,19 +195,19 @@ const waitingBar = 24
 
 // willSend returns a summary of the changes that ctrl+s would send.
 func (d *Desk) willSend(width int) string {
-	if why := d.Day.Form.Ended(); why != "" {
+	if why := d.Day.Form().Ended(); why != "" {
 		return d.Styles.Dim(widget.Fit(why, width))
 	}
-	if half, _ := d.Day.Form.HalfAddress(); half != "" {
+	if half, _ := d.Day.Form().HalfAddress(); half != "" {
 		return d.Styles.Warn(half)
 	}
-	if d.Day.Form.ResultCode == "" {
+	if d.Day.Form().ResultCode == "" {
 		return d.Styles.Dim(d.Host.KeyOf(ActComplete) + " " + d.Say("needs a result first"))
 	}
 	if why := d.WhyNot(ActComplete); why != "" {
 		return d.Styles.Warn(why)
 	}
-	if refused := d.Day.Form.RefusedCorrections(); len(refused) > 0 {
+	if refused := d.Day.Form().RefusedCorrections(); len(refused) > 0 {
 		return d.Styles.Warn(
 			d.Styles.WarnSign + " " + d.Say(
 				"you may not correct %q: %s asks",
@@ -221,21 +221,21 @@ func (d *Desk) willSend(width int) string {
 
 // isSending reports whether ctrl+s would send the entries.
 func (d *Desk) isSending() bool {
-	return d.Day.Form.ResultCode != "" && d.Day.Form.Ended() == "" && d.WhyNot(ActComplete) == "" &&
-		len(d.Day.Form.RefusedCorrections()) == 0
+	return d.Day.Form().ResultCode != "" && d.Day.Form().Ended() == "" && d.WhyNot(ActComplete) == "" &&
+		len(d.Day.Form().RefusedCorrections()) == 0
 }
 
 // sendText names the values that ctrl+s would send.
 func (d *Desk) sendText() string {
-	parts := []string{d.Host.KeyOf(ActComplete) + " " + d.Say("sends") + " " + Clean(d.Day.Form.ResultWords())}
-	parts = append(parts, d.Day.Form.CorrectionWords()...)
-	if d.Day.Form.Rating != nil {
-		parts = append(parts, d.Say("rating %d", *d.Day.Form.Rating))
+	parts := []string{d.Host.KeyOf(ActComplete) + " " + d.Say("sends") + " " + Clean(d.Day.Form().ResultWords())}
+	parts = append(parts, d.Day.Form().CorrectionWords()...)
+	if d.Day.Form().Rating != nil {
+		parts = append(parts, d.Say("rating %d", *d.Day.Form().Rating))
 	}
-	if n := utf8.RuneCountInString(d.Day.Form.Notes); n > 0 {
+	if n := utf8.RuneCountInString(d.Day.Form().Notes); n > 0 {
 		parts = append(parts, d.Day.Count(n, "character", "characters"))
 	}
-	if checked := d.Day.Form.CheckedText(); checked != "" {
+	if checked := d.Day.Card().CheckedText(); checked != "" {
 		parts = append(parts, checked)
 	}
 	return strings.Join(parts, ", ")
@@ -350,7 +350,7 @@ func (d *Desk) sidePane(frame widget.Frame, height int) []string {
 	switch {
 	case d.Day.Call == nil:
 		title, texts = d.Say("This session"), d.sessionLines()
-	case len(d.Day.Card.Script) > 0:
+	case len(d.Day.Card().Script.Lines) > 0:
 		title = d.Say("Script")
 		aside = d.scriptTitle(frame.Inner() - render.Width(title))
 		texts = d.scriptLines(width, height*2/3-3)
@@ -407,14 +407,14 @@ const mostWarnings = 4
 
 // warningLines returns the warnings above a call, folded if there are many.
 func (d *Desk) warningLines(call apitype.Call, most int, wrap func(string) []string) []string {
-	all := d.Day.Card.Warnings(call)
+	all := d.Day.Warnings()
 	var lines []string
 	for i, warning := range all {
 		parts := wrap(d.Styles.WarnSign + " " + Clean(warning))
 		paint := d.Styles.Warn
-		isForbidden := d.Day.IsOn(call.UUID) && warning == d.Day.Card.ForbidsText()
+		isForbidden := d.Day.IsOn(call.UUID) && warning == d.Day.Card().ForbidsText()
 		switch {
-		case warning == d.Day.Card.LeaseText():
+		case warning == d.Day.Card().LeaseText():
 			paint = d.Styles.alarm
 		case isForbidden:
 			paint = d.Styles.Bad
@@ -440,7 +440,7 @@ func (d *Desk) warningLines(call apitype.Call, most int, wrap func(string) []str
 // ShowWarnings lists all warnings in full.
 func (d *Desk) ShowWarnings() tea.Cmd {
 	var lines []string
-	for _, warning := range d.Day.Card.Warnings(*d.Day.Call) {
+	for _, warning := range d.Day.Warnings() {
 		lines = append(lines, d.Styles.WarnSign+" "+Clean(warning))
 	}
 	if len(lines) == 0 {

@@ -60,7 +60,7 @@ func (d *detail) besideLines(s *Env, frame widget.Frame, height int) []string {
 		height,
 		frame.Bare,
 		d.ready,
-		s.Day.Card.IsRevealed,
+		s.Day.IsRevealed,
 		d.failed,
 		s.Day.Now().Unix() / 60,
 	}
@@ -189,7 +189,7 @@ func nameOnBand(e *Env, p *apitype.Person, width int) (lines []string) {
 	if p == nil {
 		return nil
 	}
-	name, about := "  "+Clean(render.PersonName(*p)), Clean(strings.Join(e.Day.Card.About(*p), " · "))
+	name, about := "  "+Clean(render.PersonName(*p)), Clean(strings.Join(e.Day.Card().About(*p), " · "))
 	if render.Width(name)+render.Width(about)+1 <= width {
 		return []string{e.Styles.onBand(widget.Fit(name, width-render.Width(about)-1)+about, width)}
 	}

@@ -11,6 +11,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/entry"
 	"fundesk/tui/widget"
 )
 
@@ -35,13 +36,13 @@ func (d *Desk) Fix() tea.Cmd {
 }
 
 // chosen returns the detail that is being typed.
-func (f *fixing) chosen() (desk.Fix, bool) {
-	for _, fix := range f.desk.Day.Form.Fixes() {
+func (f *fixing) chosen() (entry.Fix, bool) {
+	for _, fix := range f.desk.Day.Form().Fixes() {
 		if fix.Key == f.key {
 			return fix, true
 		}
 	}
-	return desk.Fix{}, false
+	return entry.Fix{}, false
 }
 
 // Key implements Dialog.
@@ -53,7 +54,7 @@ func (f *fixing) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	case f.key != "":
 		return f.typeKey(msg), nil
 	case name == "ctrl+s":
-		if f.wrong, _ = f.desk.Day.Form.HalfAddress(); f.wrong != "" {
+		if f.wrong, _ = f.desk.Day.Form().HalfAddress(); f.wrong != "" {
 			return Stays, nil
 		}
 		return Passes, nil
@@ -62,7 +63,7 @@ func (f *fixing) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	}
 	name = digitOf(name)
 	f.wrong = f.desk.Say("no detail has the key %s", f.desk.Styles.KeyNames(name))
-	for _, fix := range f.desk.Day.Form.Fixes() {
+	for _, fix := range f.desk.Day.Form().Fixes() {
 		if fix.Press == name {
 			f.choose(fix)
 		}
@@ -71,7 +72,7 @@ func (f *fixing) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 }
 
 // choose begins to type another value, with the present one selected.
-func (f *fixing) choose(fix desk.Fix) {
+func (f *fixing) choose(fix entry.Fix) {
 	f.wrong = ""
 	f.key, f.was, f.editor = fix.Key, fix.Was, widget.TextField{}
 	f.moving = f.moving && strings.HasPrefix(fix.Key, "address/") || fix.Key == "address/street"
@@ -79,7 +80,7 @@ func (f *fixing) choose(fix desk.Fix) {
 		f.wrong = f.desk.Say(fix.Label) + ": " + f.desk.Say(fix.Why)
 		return
 	}
-	isShown := !fix.IsSecret() || fix.IsChanged() || f.desk.Day.Card.IsRevealed
+	isShown := !fix.IsSecret() || fix.IsChanged() || f.desk.Day.IsRevealed
 	if !fix.IsYesNo() && isShown {
 		f.editor.SetValue(fix.Is)
 		f.editor.Select()
@@ -95,8 +96,8 @@ func (f *fixing) drop(name string) Fate {
 }
 
 // turn takes the second key of a yes or no.
-func (f *fixing) turn(fix desk.Fix, name string) Fate {
-	form := f.desk.Day.Form
+func (f *fixing) turn(fix entry.Fix, name string) Fate {
+	form := f.desk.Day.Form()
 	is := map[string]string{"y": "yes", "n": "no"}[name]
 	if name == "enter" {
 		is = map[bool]string{true: "yes", false: "no"}[fix.Is == "no"]
@@ -140,11 +141,11 @@ func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 	case name == "enter" || name == "ctrl+s":
 		return f.accept(fix, f.editor.Value(), name == "ctrl+s")
 	case name == "ctrl+x":
-		if f.key, f.wrong = "", ""; f.desk.Day.Form.Correct(fix, "") != "" {
-			f.key, f.wrong = fix.Key, f.desk.Say(fix.Label)+" "+f.desk.Day.Form.Correct(fix, "")
+		if f.key, f.wrong = "", ""; f.desk.Day.Form().Correct(fix, "") != "" {
+			f.key, f.wrong = fix.Key, f.desk.Say(fix.Label)+" "+f.desk.Day.Form().Correct(fix, "")
 		}
 	case name == "ctrl+r":
-		f.desk.Day.Form.Uncorrect(fix)
+		f.desk.Day.Form().Uncorrect(fix)
 		f.key, f.wrong = "", ""
 	case interval >= 0 && len(name) == 1:
 		return f.accept(fix, string(apitype.DonationIntervals[interval]), false)
@@ -158,9 +159,9 @@ func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 }
 
 // check sets the mistake in the typed value.
-func (f *fixing) check(fix desk.Fix) {
+func (f *fixing) check(fix entry.Fix) {
 	if f.wrong = ""; strings.TrimSpace(f.editor.Value()) != "" {
-		if problem := f.desk.Day.Form.WrongFix(fix, f.editor.Value()); problem != "" {
+		if problem := f.desk.Day.Form().WrongFix(fix, f.editor.Value()); problem != "" {
 			f.wrong = f.desk.Say(fix.Label) + " " + f.desk.Say(problem)
 		}
 	}
@@ -168,16 +169,16 @@ func (f *fixing) check(fix desk.Fix) {
 
 // accept corrects a detail with a value, or asks for its meaning. An empty value changes nothing. After a part of an
 // address comes the next missing one.
-func (f *fixing) accept(fix desk.Fix, typed string, sends bool) Fate {
+func (f *fixing) accept(fix entry.Fix, typed string, sends bool) Fate {
 	set := func(value string) Fate {
 		if strings.TrimSpace(value) != "" && value != fix.Is {
-			if problem := f.desk.Day.Form.Correct(fix, value); problem != "" {
+			if problem := f.desk.Day.Form().Correct(fix, value); problem != "" {
 				f.wrong = f.desk.Say(fix.Label) + " " + f.desk.Say(problem)
 				return Stays
 			}
 		}
 		f.key, f.wrong = "", ""
-		if why, missing := f.desk.Day.Form.HalfAddress(); why != "" && strings.HasPrefix(fix.Key, "address/") {
+		if why, missing := f.desk.Day.Form().HalfAddress(); why != "" && strings.HasPrefix(fix.Key, "address/") {
 			f.choose(missing)
 			f.wrong = why
 			return Stays
@@ -185,7 +186,7 @@ func (f *fixing) accept(fix desk.Fix, typed string, sends bool) Fate {
 		if sends {
 			return Passes
 		}
-		if next, found := f.desk.Day.Form.AfterStreet(fix, value); found && f.moving {
+		if next, found := f.desk.Day.Form().AfterStreet(fix, value); found && f.moving {
 			f.choose(next)
 		}
 		return Stays
@@ -248,7 +249,7 @@ const fixColumn = 34
 // lines draws all details with their keys, their old and new values, and returns the line with the focus. The typed
 // text is in the line of its detail, or below them if the details have two columns.
 func (f *fixing) lines(s Styles, width int) (lines []string, focus int) {
-	fixes := f.desk.Day.Form.Fixes()
+	fixes := f.desk.Day.Form().Fixes()
 	columns := max(min(width/fixColumn, 2), 1)
 	each, height := width/columns-1, (len(fixes)+columns-1)/columns
 	lines = make([]string, height)
@@ -291,7 +292,7 @@ func (f *fixing) lines(s Styles, width int) (lines []string, focus int) {
 }
 
 // typed returns the value that is being typed, or the intervals to choose from.
-func (f *fixing) typed(s Styles, fix desk.Fix, width int) string {
+func (f *fixing) typed(s Styles, fix entry.Fix, width int) string {
 	if fix.IsYesNo() {
 		return f.desk.fixText(
 			fix,
@@ -316,7 +317,7 @@ func (f *fixing) typed(s Styles, fix desk.Fix, width int) string {
 }
 
 // fixText returns the old and the new value of a detail.
-func (d *Desk) fixText(f desk.Fix) string {
+func (d *Desk) fixText(f entry.Fix) string {
 	was := d.fixValue(f, f.Was, true)
 	if !f.IsChanged() {
 		return was
@@ -325,8 +326,8 @@ func (d *Desk) fixText(f desk.Fix) string {
 }
 
 // fixValue draws the value of a detail. A typed secret is visible.
-func (d *Desk) fixValue(f desk.Fix, value string, isRecorded bool) string {
-	return Clean(d.Day.Card.FixValue(f, value, isRecorded))
+func (d *Desk) fixValue(f entry.Fix, value string, isRecorded bool) string {
+	return Clean(d.Day.Card().FixValue(f, value, isRecorded))
 }
 
 // turned draws the old and the new text, if they differ.

@@ -9,6 +9,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/card"
 	"fundesk/tui/widget"
 )
 
@@ -17,7 +18,7 @@ type askedLater struct {
 	picker
 	desk    *Desk
 	call    apitype.UUID
-	offers  []desk.LaterOffer
+	offers  []card.LaterOffer
 	anybody bool
 	wrong   string // Why the typed text was not saved.
 }
@@ -25,7 +26,7 @@ type askedLater struct {
 // AskLater asks when the donor is called again, in the donor's own time.
 func (d *Desk) AskLater() tea.Cmd {
 	ask := func() desk.Answer {
-		d.Dialog = &askedLater{desk: d, call: d.Day.Call.UUID, offers: d.Day.Card.LaterOffers()}
+		d.Dialog = &askedLater{desk: d, call: d.Day.Call.UUID, offers: d.Day.Card().LaterOffers()}
 		return desk.Answer{}
 	}
 	return d.Answer(d.Day.Ask.OnceEnding(ask), nil)
@@ -65,7 +66,7 @@ func (l *askedLater) accept() (Fate, tea.Cmd) {
 	put := func(c apitype.Callback) desk.Answer { return l.desk.Day.Ask.Later(c, !l.anybody) }
 	var a desk.Answer
 	if l.isOffering() {
-		a = put(desk.At(l.offers[l.cursor].At))
+		a = put(card.At(l.offers[l.cursor].At))
 	} else if a = l.desk.Day.Ask.ReadLater(l.text(), put); a.Wrong != "" {
 		l.wrong = a.Wrong
 		return Stays, nil
@@ -102,8 +103,8 @@ func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
 	}
 	if l.isOffering() {
 		for i, o := range l.offers {
-			line := "  " + widget.Fit(l.desk.Say(o.Label), 24) + l.desk.Day.Card.BothTimes(o.At)
-			if l.desk.Day.Card.OutsideHours(o.At) != "" {
+			line := "  " + widget.Fit(l.desk.Say(o.Label), 24) + l.desk.Day.Card().BothTimes(o.At)
+			if l.desk.Day.Card().OutsideHours(o.At) != "" {
 				line += ", " + l.desk.Say("outside calling hours")
 			}
 			if line = widget.Fit(line, min(width, max(render.Width(line), 56))); i == l.cursor {
@@ -112,27 +113,27 @@ func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
 			lines = append(lines, line)
 		}
 		tell(s.Dim, l.desk.Say("or type 18:00, tomorrow 18:00 after dinner, fri 10:30, 24-12 14:00, in 2 hours"))
-		tell(s.plain, l.forWhom(l.desk.Day.Card.LaterEcho(desk.At(l.offers[l.cursor].At), !l.anybody)))
+		tell(s.plain, l.forWhom(l.desk.Day.Card().LaterEcho(card.At(l.offers[l.cursor].At), !l.anybody)))
 		return title, lines
 	}
-	read, err := l.desk.Day.Card.ReadLater(l.text())
+	read, err := l.desk.Day.Card().ReadLater(l.text())
 	ambiguous, isAmbiguous := errors.AsType[*apitype.AmbiguousCallback](err)
 	switch {
 	case l.wrong != "":
 		tell(s.Bad, l.wrong)
 	case isAmbiguous:
 		for _, c := range ambiguous.Callbacks {
-			tell(s.Warn, Clean(l.desk.Day.Card.ReadingText(c))+"?")
+			tell(s.Warn, Clean(l.desk.Day.Card().ReadingText(c))+"?")
 		}
 		tell(s.Dim, l.desk.Say("Enter asks which one you mean"))
 	case err != nil:
 		tell(s.Dim, l.desk.Say(err.Error()))
 	default:
-		tell(s.plain, l.forWhom(Clean(l.desk.Day.Card.LaterEcho(read, !l.anybody))))
-		if wrong := l.desk.Day.Card.WrongReason(read.Reason); wrong != "" {
+		tell(s.plain, l.forWhom(Clean(l.desk.Day.Card().LaterEcho(read, !l.anybody))))
+		if wrong := l.desk.Day.Card().WrongReason(read.Reason); wrong != "" {
 			tell(s.Bad, l.desk.Say(wrong))
 		}
-		if l.desk.Day.Card.OutsideHours(read.At) != "" {
+		if l.desk.Day.Card().OutsideHours(read.At) != "" {
 			tell(s.Warn, s.WarnSign+" "+l.desk.Say("outside calling hours: Enter asks"))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/entry"
 	"fundesk/tui/desk/say"
 	"fundesk/tui/widget"
 )
@@ -61,7 +62,7 @@ func (r outboxRow) shown(s *Env) render.Entry {
 				apitype.NewTime(r.draft.SavedAt),
 			),
 			Tries:     -1,
-			LastError: new(Clean(desk.DraftText(s.Day, *r.draft))),
+			LastError: new(Clean(entry.DraftText(s.Day.Texts, *r.draft))),
 		}
 	default:
 		return render.Entry{
@@ -238,7 +239,7 @@ func (v *Outbox) AskSendAgain() tea.Cmd {
 	row, _ := v.Chosen()
 	e := *row.entry
 	if len(e.Fields) > 0 {
-		return v.Host.Perform(v.Day.Form.AskConflict(e))
+		return v.Host.Perform(v.Day.AskConflict(e))
 	}
 	lines := []string{v.Say("It was refused") + ": " + Clean(v.Say(e.LastError))}
 	if e.State == outbox.StateUnsure {

@@ -272,7 +272,7 @@ func (e *Env) when(t apitype.Time) string {
 
 // secret returns a value that is masked until the user shows it.
 func (e *Env) secret(text string, mask func(string) string) string {
-	if e.Day.Card.IsRevealed {
+	if e.Day.IsRevealed {
 		return Clean(text)
 	}
 	return mask(text)

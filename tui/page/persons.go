@@ -4,7 +4,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/card"
 )
 
 // NewPersons returns the list of persons.
@@ -76,7 +76,7 @@ func (f *fields) person(p apitype.Person) {
 	f.add("gender", f.Say(render.Words(apitype.TextOf(p.Gender))))
 	f.add("language", f.Say(render.Language(apitype.TextOf(p.Language))))
 	f.text("e-mail", p.Email)
-	f.add("address", desk.Address(p.Address.Pointer()))
+	f.add("address", render.AddressLine(p.Address.Pointer()))
 	if p.IBAN != nil {
 		f.add("IBAN", f.secret(*p.IBAN, render.MaskIBAN))
 		f.last().copy = *p.IBAN
@@ -86,7 +86,7 @@ func (f *fields) person(p apitype.Person) {
 		f.add("", f.Say("social security number")+" "+f.secret(*number, render.MaskDigits))
 		f.last().copy = *number
 	}
-	f.add("opt-ins", desk.OptInWords(f.Say, p))
+	f.add("opt-ins", card.OptInWords(f.Say, p))
 	if m := p.Mandate.Pointer(); m != nil {
 		f.time("mandate", &m.CreatedAt)
 	}
@@ -106,7 +106,7 @@ func (f *fields) quality(q *apitype.QualityResult) {
 	f.head(f.Say("Data quality %s %% (%s of %s)", decimal(q.Percentage), decimal(q.Score), decimal(q.MaxScore)))
 	for _, gate := range q.GateResults {
 		f.add(render.Words(gate.Identifier), decimal(gate.Percentage)+" % "+gate.Explanation)
-		if desk.IsLow(gate) {
+		if card.IsLow(gate) {
 			f.last().role = f.Styles.Warn
 			f.last().text = f.Styles.WarnSign + " " + f.last().text
 		}

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/card"
 )
 
 // WhyNot returns the reason why an action of the Desk does nothing now, or "".
@@ -42,7 +43,7 @@ func (d *Desk) ask(q *desk.Question, back func()) tea.Cmd {
 	}
 	title, lines := Clean(q.Title), make([]string, len(q.Lines))
 	for i, line := range q.Lines {
-		lines[i] = strings.ReplaceAll(Clean(line), desk.FixSign, d.Styles.fixSign)
+		lines[i] = strings.ReplaceAll(Clean(line), card.FixSign, d.Styles.fixSign)
 	}
 	var unseenYet late
 	if q.IsLate {

@@ -231,7 +231,7 @@ func TestRecordsAreDrawn(t *testing.T) {
 		}
 		golden(t, "record-"+name, lines)
 	}
-	e.Day.Card.IsRevealed = true
+	e.Day.IsRevealed = true
 	d := &detail{ref: person.ref, record: person, ready: true}
 	golden(t, "record-revealed", d.lines(e, bare(60), 24, false))
 	e.ASCII = true

@@ -11,6 +11,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/entry"
 	"fundesk/tui/widget"
 )
 
@@ -100,7 +101,7 @@ func (r *askedResult) Hints() []Hint {
 
 // AskRating asks for the rating, each on one key, ten on two.
 func (d *Desk) AskRating() tea.Cmd {
-	d.Dialog = &askedRating{now: d.Day.Form.Rating, set: d.Day.Form.SetRating}
+	d.Dialog = &askedRating{now: d.Day.Form().Rating, set: d.Day.Form().SetRating}
 	return nil
 }
 
@@ -152,7 +153,7 @@ const formLabel = 12
 
 // form returns the result with its legend, the rating and the notes, and what ctrl+s will send. Where details are
 // corrected on a low screen it gives them its room.
-func (c *card) form(notes []string) []string {
+func (c *callCard) form(notes []string) []string {
 	s := c.Styles
 	sending := c.willSendLines(c.width)
 	if c.fixing() != nil && c.height < 27 {
@@ -214,20 +215,20 @@ func (d *Desk) labelled(action, name string, hasKeys bool, lines []string) []str
 
 // legend returns the results with their keys, side by side; the chosen one is marked.
 func (d *Desk) legend(width int) []string {
-	rows, s := d.Day.Form.Results(), d.Styles
+	rows, s := d.Day.Form().Results(), d.Styles
 	var items []string
 	known := false
 	for i, row := range rows[:min(len(rows), len(choiceKeys))] {
-		key, text := choiceKeys[i:i+1], Clean(d.Say(desk.ResultWords(row)))
-		isChosen := row.Code == d.Day.Form.ResultCode
+		key, text := choiceKeys[i:i+1], Clean(d.Say(entry.ResultWords(row)))
+		isChosen := row.Code == d.Day.Form().ResultCode
 		if known = known || isChosen; isChosen {
 			items = append(items, s.band("["+key+" "+text+"]")+d.effectText(row))
 			continue
 		}
 		items = append(items, s.Key(key)+" "+text)
 	}
-	if !known && d.Day.Form.ResultCode != "" {
-		items = append([]string{s.band("[" + Clean(d.Day.Form.ResultWords()) + "]")}, items...)
+	if !known && d.Day.Form().ResultCode != "" {
+		items = append([]string{s.band("[" + Clean(d.Day.Form().ResultWords()) + "]")}, items...)
 	}
 	if len(items) == 0 && d.Day.WaitsForSettings() {
 		items = append(items, s.Dim(d.Say("the results are being read")))
@@ -264,12 +265,12 @@ func (d *Desk) effectText(row apitype.ResultChoice) string {
 
 func (d *Desk) ratingLine(asked *askedRating) string {
 	s := d.Styles
-	if d.Day.Form.Rating == nil && asked == nil {
+	if d.Day.Form().Rating == nil && asked == nil {
 		return s.Dim("0 1 2 3 4 5 6 7 8 9 10")
 	}
 	var b strings.Builder
 	for n := range 11 {
-		if d.Day.Form.Rating != nil && *d.Day.Form.Rating == n {
+		if d.Day.Form().Rating != nil && *d.Day.Form().Rating == n {
 			fmt.Fprint(&b, s.band("["+strconv.Itoa(n)+"]")+" ")
 		} else {
 			fmt.Fprintf(&b, "%d ", n)

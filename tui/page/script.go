@@ -8,13 +8,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/render"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/card"
 	"fundesk/tui/widget"
 )
 
 // NextStep ticks the present step of the script. Where the script has no pane, the first key only shows its first step.
 func (d *Desk) NextStep() tea.Cmd {
-	if d.layout.Panes < 3 && !d.Day.Card.HasBegunScript() {
+	if d.layout.Panes < 3 && !d.Day.Card().Walk.Begun {
 		d.Day.BeginScript()
 		return nil
 	}
@@ -26,7 +26,7 @@ const stepSign = 2
 
 // scriptLines draws the script for its pane. The present step stays in sight.
 func (d *Desk) scriptLines(width, height int) []string {
-	steps, at := d.Day.Card.Steps(), d.Day.Card.StepAt()
+	steps, at := d.Day.Card().Script.Steps, d.Day.Card().StepAt()
 	var lines []string
 	from, to := 0, 0 // Of the present step.
 	for i, step := range steps {
@@ -46,12 +46,12 @@ func (d *Desk) scriptLines(width, height int) []string {
 }
 
 // stepWithSign draws a step. Its sign says whether it was said, or is the present one.
-func (d *Desk) stepWithSign(i int, step desk.Step, width int) (lines []string) {
+func (d *Desk) stepWithSign(i int, step card.Step, width int) (lines []string) {
 	s, sign := d.Styles, ""
 	switch {
-	case i == d.Day.Card.StepAt():
+	case i == d.Day.Card().StepAt():
 		sign = s.Key(s.pointer)
-	case d.Day.Card.IsSaid(i):
+	case d.Day.Card().IsSaid(i):
 		sign = s.Good(s.OKSign)
 	}
 	for _, line := range d.stepText(step.Lines, step.Answers, width-stepSign) {
@@ -62,7 +62,7 @@ func (d *Desk) stepWithSign(i int, step desk.Step, width int) (lines []string) {
 }
 
 // stepText draws lines of a script with their answers, each with its digit.
-func (d *Desk) stepText(text []string, all []desk.StepAnswer, width int) []string {
+func (d *Desk) stepText(text []string, all []card.StepAnswer, width int) []string {
 	lines := markdown(d.Styles, text, width)
 	var answers []string
 	for i, answer := range all {
@@ -76,8 +76,8 @@ func (d *Desk) stepText(text []string, all []desk.StepAnswer, width int) []strin
 
 // scriptTitle returns the number of the present step and of all steps.
 func (d *Desk) scriptTitle(room int) string {
-	n := len(d.Day.Card.Steps())
-	at := min(d.Day.Card.StepAt()+1, n)
+	n := len(d.Day.Card().Script.Steps)
+	at := min(d.Day.Card().StepAt()+1, n)
 	long := d.Say("step %d of %d", at, n)
 	if render.Width(long)+titleGap > room {
 		return fmt.Sprintf("%d/%d", at, n)
@@ -89,10 +89,10 @@ func (d *Desk) scriptTitle(room int) string {
 const mostSaid = 3
 
 // saying draws the present step above the notes, where the script has no pane and the agent goes through it.
-func (c *card) saying(width int) []string {
-	card := c.Day.Card
-	steps, at := card.Steps(), card.StepAt()
-	if c.layout.Panes == 3 || !card.HasBegunScript() || at == len(steps) {
+func (c *callCard) saying(width int) []string {
+	shown := c.Day.Card()
+	steps, at := shown.Script.Steps, shown.StepAt()
+	if c.layout.Panes == 3 || !shown.Walk.Begun || at == len(steps) {
 		return nil
 	}
 	lines := c.stepText(steps[at].Text(), steps[at].Answers, width)

@@ -10,7 +10,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/say"
 	"fundesk/tui/widget"
 )
@@ -158,10 +158,10 @@ func signsOf(ascii bool) Styles {
 		WarnSign: "▲",
 		OKSign:   "✓",
 		DueSign:  "◷",
-		fixSign:  desk.FixSign,
+		fixSign:  card.FixSign,
 		badSign:  "✗",
 		pointer:  "▸",
-		changed:  desk.FixSign,
+		changed:  card.FixSign,
 		kindSign: "▎",
 		bar:      [2]string{"▰", "▱"},
 		bars:     []string{"█", "▓", "░", "▒"},
@@ -230,7 +230,7 @@ func (s Styles) statusText(status string) string {
 // pledgeText returns the status of a pledge with its sign.
 func (s Styles) pledgeText(status apitype.PledgeStatus) string {
 	sign, _ := s.status(string(status))
-	return strings.TrimLeft(sign+" "+s.say(Clean(desk.PledgeStatus(status))), " ")
+	return strings.TrimLeft(sign+" "+s.say(Clean(card.PledgeStatus(status))), " ")
 }
 
 // pill returns a state, in its words, as a block of its colour.

@@ -1,12 +1,12 @@
-package desk
+package card
 
 import (
 	"cmp"
 	"slices"
 	"strings"
-	"time"
 
 	"fundesk/render"
+	"fundesk/tui/desk/entry"
 )
 
 // Fact is something of the donor or the pledge that a call verifies: one detail, or several that are read
@@ -17,7 +17,7 @@ type Fact struct {
 	Parts   []Part
 	Why     string // The reason why it cannot be corrected here. Empty if it can.
 	Checked bool   // The agent has ticked it.
-	id      string
+	ID      string // The key of its first detail, or the name of its check.
 	none    string // The text for a missing value.
 }
 
@@ -30,7 +30,7 @@ func (f Fact) IsChanged() bool {
 }
 
 // IsSecret reports whether the fact is masked on the screen.
-func (f Fact) IsSecret() bool { return f.id == "iban" }
+func (f Fact) IsSecret() bool { return f.ID == "iban" }
 
 // String returns the old and the new value of the fact.
 func (f Fact) String() string {
@@ -78,19 +78,19 @@ var factParts = []struct {
 	{
 		"contact",
 		[]string{"phone ", "  e-mail ", "  post ", "  sms "},
-		optInKeys,
+		entry.OptInKeys,
 	},
 	{"amount", []string{"", " ", " · ends "}, []string{"donationAmount", "donationInterval", "endsAt"}},
 }
 
 // Facts returns the facts to verify in the call on the Desk, each in the same place for every call. sign draws yes, no
 // and unknown for the face.
-func (e *Form) Facts(sign func(said string) string) []Fact {
-	if e.day.Call == nil {
+func (k Card) Facts(sign func(said string) string) []Fact {
+	if k.Call == nil {
 		return nil
 	}
-	fixes := map[string]Fix{}
-	for _, f := range e.Fixes() {
+	fixes := map[string]entry.Fix{}
+	for _, f := range k.Fixes() {
 		fixes[f.Key] = f
 	}
 	if len(fixes) == 0 {
@@ -101,11 +101,11 @@ func (e *Form) Facts(sign func(said string) string) []Fact {
 		first := fixes[of.keys[0]]
 		fact := Fact{
 			Press:   first.Press,
-			Label:   e.Say(of.label),
+			Label:   k.Say(of.label),
 			Why:     first.Why,
-			id:      first.Key,
-			none:    e.Say("none"),
-			Checked: slices.Contains(e.Checked, first.Key),
+			ID:      first.Key,
+			none:    k.Say("none"),
+			Checked: slices.Contains(k.Checked, first.Key),
 		}
 		for j, key := range of.keys {
 			f := fixes[key]
@@ -115,74 +115,100 @@ func (e *Form) Facts(sign func(said string) string) []Fact {
 			}
 			fact.Parts = append(
 				fact.Parts,
-				Part{e.sayWords(of.before[j]), e.factValue(f, f.Was, sign), e.factValue(f, f.Is, sign)},
+				Part{k.sayWords(of.before[j]), k.factValue(f, f.Was, sign), k.factValue(f, f.Is, sign)},
 			)
 			if p := &fact.Parts[len(fact.Parts)-1]; f.IsChanged() && p.Was == p.Is {
 				p.Is += " " // A masked value may look as the new one does.
 			}
 			if channel, isChannel := contactChannels[key]; isChannel {
-				proof := e.day.Card.ConsentText(channel)
+				proof := k.ConsentText(channel)
 				fact.Parts = append(fact.Parts, Part{" · ", proof, proof})
 			}
 		}
-		if number := e.day.Call.Person.Value().SocialSecurityNumber.Pointer(); number != nil &&
+		if number := k.Call.Person.Value().SocialSecurityNumber.Pointer(); number != nil &&
 			first.Key == "dateOfBirth" {
 			masked := string(*number)
-			if !e.day.Card.IsRevealed {
+			if !k.IsRevealed {
 				masked = render.MaskDigits(masked)
 			}
-			fact.Parts = append(fact.Parts, Part{" · " + e.Say("social security number") + " ", masked, masked})
+			fact.Parts = append(fact.Parts, Part{" · " + k.Say("social security number") + " ", masked, masked})
 		}
-		if first.Key == streetKey {
+		if first.Key == entry.StreetKey {
 			fact.Parts = movedAddress(fact.Parts)
 		}
 		facts[i] = fact
 	}
-	return append(facts, e.requiredFacts()...)
+	return append(facts, k.requiredFacts()...)
 }
 
 // sayWords returns a text in the agent's language, with the signs around it.
-func (e *Form) sayWords(text string) string {
+func (k Card) sayWords(text string) string {
 	word := strings.Trim(text, " ·€,")
 	if word == "" {
 		return text
 	}
-	return strings.Replace(text, word, e.Say(word), 1)
+	return strings.Replace(text, word, k.Say(word), 1)
 }
 
 // factValue returns a detail as it is read aloud.
-func (e *Form) factValue(f Fix, value string, sign func(string) string) string {
+func (k Card) factValue(f entry.Fix, value string, sign func(string) string) string {
 	switch {
 	case f.IsYesNo():
 		return sign(value)
 	case value == "":
 		return ""
 	default:
-		return strings.TrimSpace(e.day.Card.FixValue(f, value, value == f.Was))
+		return strings.TrimSpace(k.FixValue(f, value, value == f.Was))
 	}
-}
-
-// Tick marks a fact as checked, or takes that back. Nothing asks for ticks.
-func (e *Form) Tick(f Fact) {
-	if f.Checked {
-		e.Checked = slices.DeleteFunc(slices.Clone(e.Checked), func(id string) bool { return id == f.id })
-	} else {
-		e.Checked = append(slices.Clone(e.Checked), f.id)
-		e.CheckedAt = joinTimes(e.CheckedAt, map[string]time.Time{f.id: e.Now()})
-	}
-	e.autosave()
 }
 
 // CheckedText returns how many facts were ticked or corrected, or an empty text if none was ticked.
-func (e *Form) CheckedText() string {
-	if len(e.Checked) == 0 {
+func (k Card) CheckedText() string {
+	if len(k.Checked) == 0 {
 		return ""
 	}
-	n, facts := 0, e.Facts(func(said string) string { return said })
+	n, facts := 0, k.Facts(func(said string) string { return said })
 	for _, f := range facts {
 		if f.Checked || f.IsChanged() {
 			n++
 		}
 	}
-	return e.Say("%d of %d checked", n, len(facts))
+	return k.Say("%d of %d checked", n, len(facts))
+}
+
+// movedAddress returns an address that has another street, in one part, so that it reads as one.
+func movedAddress(parts []Part) []Part {
+	if len(parts) == 0 || parts[0].Was == parts[0].Is {
+		return parts
+	}
+	line := func(of func(Part) string) string {
+		var b strings.Builder
+		for _, p := range parts {
+			if value := of(p); value != "" {
+				b.WriteString(p.Before + value)
+			}
+		}
+		return strings.TrimLeft(b.String(), " ,")
+	}
+	return []Part{{"", line(func(p Part) string { return p.Was }), line(func(p Part) string { return p.Is })}}
+}
+
+// FixValue returns a value of a detail in words. A recorded secret is masked.
+func (k Card) FixValue(f entry.Fix, value string, isRecorded bool) string {
+	if f.IsSecret() && isRecorded && !k.IsRevealed {
+		return render.MaskIBAN(value)
+	}
+	return f.Text(k.Texts, value)
+}
+
+// FixSign marks a corrected value. A face may use another sign.
+const FixSign = "✎"
+
+// FixText returns the old and the new value of a detail.
+func (k Card) FixText(f entry.Fix) string {
+	was := k.FixValue(f, f.Was, true)
+	if !f.IsChanged() {
+		return was
+	}
+	return strings.TrimSpace(was + " → " + cmp.Or(k.FixValue(f, f.Is, false), k.Say("none")) + " " + FixSign)
 }

@@ -1,4 +1,4 @@
-package desk
+package entry
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 )
 
 // corrections returns the updates with the corrections. A body is nil if its record has none.
-func (e *Form) corrections() (
+func (e Form) corrections() (
 	person *apitype.UpdatePersonRequest,
 	pledge *apitype.UpdatePledgeRequest,
 	problems apitype.Violations,
@@ -32,7 +32,7 @@ func (e *Form) corrections() (
 		pledge = new(apitype.UpdatePledgeRequest)
 		problems = append(problems, decodeFix(ofPledge, pledge)...)
 		problems = append(problems, pledge.Validate()...)
-		problems = append(problems, pledge.ValidateFor(e.day.Call.PledgeCase.Value(), false)...)
+		problems = append(problems, pledge.ValidateFor(e.Call.PledgeCase.Value(), false)...)
 	}
 	return person, pledge, problems
 }
@@ -76,26 +76,28 @@ func (f Fix) sent() any {
 	}
 }
 
-// fixChanges returns the updates of the call on the desk, in the order in which they are sent.
-func (e *Form) fixChanges() (changes []Change) {
+// Corrections returns the updates with the corrections, in the order in which they are sent, each made against the
+// record that the card shows.
+func (e Form) Updates() (changes []apiclient.Change, err error) {
 	person, pledge, problems := e.corrections()
-	add := func(change apiclient.Change, err error) {
-		if change.Operation().Noun() == "person" {
-			change.Seen = apiclient.SeenOf(change, e.day.Call.Person.Value())
-		} else {
-			change.Seen = apiclient.SeenOf(change, e.day.Call.PledgeCase.Value())
-		}
-		changes = append(changes, Change{Change: change, Label: e.Say("correct") + ": " + e.day.Name(), err: err})
-	}
 	if len(problems) > 0 {
-		add(apiclient.Change{}, fmt.Errorf("correct %s: %w", problems[0].Where(), problems))
-		return changes
+		return nil, fmt.Errorf("correct %s: %w", problems[0].Where(), problems)
 	}
 	if person != nil {
-		add(apiclient.UpdatePersonChange(e.day.Call.PersonUUID, *person))
+		change, err := apiclient.UpdatePersonChange(e.Call.PersonUUID, *person)
+		if err != nil {
+			return nil, err
+		}
+		change.Seen = apiclient.SeenOf(change, e.Call.Person.Value())
+		changes = append(changes, change)
 	}
 	if pledge != nil {
-		add(apiclient.UpdatePledgeChange(e.day.Call.PledgeCase.Value().UUID, *pledge))
+		change, err := apiclient.UpdatePledgeChange(e.Call.PledgeCase.Value().UUID, *pledge)
+		if err != nil {
+			return nil, err
+		}
+		change.Seen = apiclient.SeenOf(change, e.Call.PledgeCase.Value())
+		changes = append(changes, change)
 	}
-	return changes
+	return changes, nil
 }

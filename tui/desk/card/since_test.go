@@ -1,10 +1,12 @@
-package desk
+package card_test
 
 import (
 	"testing"
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/entry"
 )
 
 // A donor gives since the day of joining, or from the first day of a later pledge. No text has "since" with a future
@@ -16,7 +18,7 @@ func TestJoined(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 6, 17, 12, 0, 0, 0, zone)
-	k := &Card{base: &base{Options: Options{Now: func() time.Time { return now }}}}
+	k := card.Card{Form: entry.Form{Now: func() time.Time { return now }}}
 	joined := apitype.NewTime(time.Date(2026, 6, 10, 15, 0, 0, 0, time.UTC))
 	tests := []struct {
 		name      string

@@ -1,23 +1,22 @@
-package desk
+package entry
 
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"fundesk/apiclient/postal"
 )
 
-// The parts of an address, in the order in which they are typed after a new street.
-const streetKey = "address/street"
+// StreetKey is the first part of an address. addressKeys are its parts, in the order in which they are typed after a new street.
+const StreetKey = "address/street"
 
 var addressKeys = []string{
-	streetKey, "address/houseNumber", "address/houseNumberExtension", "address/zipCode", "address/city",
+	StreetKey, "address/houseNumber", "address/houseNumberExtension", "address/zipCode", "address/city",
 }
 
 // country returns the country of the donor's address, as it is to be.
-func (e *Form) country() string {
+func (e Form) country() string {
 	i := slices.IndexFunc(e.Fixes(), func(f Fix) bool { return f.Key == "address/country" })
 	if i < 0 {
 		return ""
@@ -32,8 +31,8 @@ type movedTo struct {
 }
 
 // wholeAddress returns the parts of an address that was typed as a street. A country at its end goes with it.
-func (e *Form) wholeAddress(f Fix, typed string) (a movedTo, isWhole bool) {
-	if f.Key != streetKey {
+func (e Form) wholeAddress(f Fix, typed string) (a movedTo, isWhole bool) {
+	if f.Key != StreetKey {
 		return a, false
 	}
 	line, named := postal.CutCountry(typed)
@@ -45,41 +44,26 @@ func (e *Form) wholeAddress(f Fix, typed string) (a movedTo, isWhole bool) {
 }
 
 // otherCountries returns the countries in which a typed street is a whole address, unless it is one in the donor's.
-func (e *Form) otherCountries(f Fix, typed string) []string {
-	if _, isWhole := e.wholeAddress(f, typed); isWhole || f.Key != streetKey {
+func (e Form) otherCountries(f Fix, typed string) []string {
+	if _, isWhole := e.wholeAddress(f, typed); isWhole || f.Key != StreetKey {
 		return nil
 	}
 	return postal.Countries(typed)
 }
 
-// askCountry asks for the country of a typed address.
-func (q *Questions) askCountry(typed string, countries []string, then func(value string) Answer) *Question {
-	ask := &Question{
-		Title:   q.Say("Which country is the address in?"),
-		Lines:   []string{q.Say("No address in %s has this form.", q.day.Form.country())},
-		IsKeyed: true,
-	}
-	for i, country := range countries {
-		whole := strings.TrimRight(strings.TrimSpace(typed), ",") + ", " + country
-		pick := q.onCall(func() Answer { return then(whole) })
-		ask.Choices = append(ask.Choices, Choice{Key: strconv.Itoa(i + 1), Label: whole, Pick: pick})
-	}
-	return ask
-}
-
 // wrongStreet returns why a text is neither a street nor an address, or an empty text.
-func (e *Form) wrongStreet(f Fix, typed string) string {
+func (e Form) wrongStreet(f Fix, typed string) string {
 	_, isWhole := e.wholeAddress(f, typed)
-	if f.Key != streetKey || isWhole || !postal.LooksWhole(typed) {
+	if f.Key != StreetKey || isWhole || !postal.LooksWhole(typed) {
 		return ""
 	}
 	return e.Say("is more than a street, and no address in %s: type the street alone", e.country())
 }
 
 // move corrects all parts of an address. Nothing of the old one stays.
-func (e *Form) move(a movedTo) (wrong string) {
+func (e Form) move(a movedTo) (wrong string) {
 	is := map[string]string{
-		streetKey: a.Street, "address/houseNumber": a.Number, "address/houseNumberExtension": a.Extension,
+		StreetKey: a.Street, "address/houseNumber": a.Number, "address/houseNumberExtension": a.Extension,
 		"address/zipCode": a.Code, "address/city": a.City,
 	}
 	if a.country != "" {
@@ -92,38 +76,38 @@ func (e *Form) move(a movedTo) (wrong string) {
 const yearDigits = 4
 
 // correctStreet corrects a street, and the number behind it.
-func (e *Form) correctStreet(typed string) (isSplit bool, wrong string) {
+func (e Form) correctStreet(typed string) (isSplit bool, wrong string) {
 	street, number, extension, err := postal.Split(typed, e.country())
 	if err != nil || len(number) >= yearDigits {
 		return false, ""
 	}
 	return true, e.correctAll(map[string]string{
-		streetKey:                      street,
+		StreetKey:                      street,
 		"address/houseNumber":          number,
 		"address/houseNumberExtension": extension,
 	})
 }
 
 // correctAll corrects details by their keys, all or none.
-func (e *Form) correctAll(is map[string]string) (wrong string) {
-	before := e.Entered
+func (e Form) correctAll(is map[string]string) (wrong string) {
+	before := *e.Entered
 	for _, f := range e.Fixes() {
 		if value, isPart := is[f.Key]; isPart {
 			e.correct(f.Key, value, f.Was)
 		}
 	}
 	if _, _, problems := e.corrections(); len(problems) > 0 {
-		e.Entered = before
+		*e.Entered = before
 		return e.Say(problems[0].Message)
 	}
 	e.propose()
-	e.autosave()
+	e.Save()
 	return ""
 }
 
 // AfterStreet returns the part of an address that comes after another one, when the agent has typed a new street. It
 // returns false after the last one, and after a whole address. A new house number drops the old extension.
-func (e *Form) AfterStreet(f Fix, typed string) (next Fix, found bool) {
+func (e Form) AfterStreet(f Fix, typed string) (next Fix, found bool) {
 	_, isWhole := e.wholeAddress(f, typed)
 	at := slices.Index(addressKeys, f.Key)
 	if isWhole || at < 0 || at == len(addressKeys)-1 || !e.hasNewStreet() {
@@ -140,7 +124,7 @@ func (e *Form) AfterStreet(f Fix, typed string) (next Fix, found bool) {
 	return Fix{}, false
 }
 
-func (e *Form) dropExtension() {
+func (e Form) dropExtension() {
 	for _, f := range e.Fixes() {
 		if f.Key == "address/houseNumberExtension" && !f.IsChanged() {
 			e.Correct(f, "")
@@ -148,23 +132,6 @@ func (e *Form) dropExtension() {
 	}
 }
 
-func (e *Form) hasNewStreet() bool {
-	return slices.ContainsFunc(e.Fixes(), func(f Fix) bool { return f.Key == streetKey && f.IsChanged() })
-}
-
-// movedAddress returns an address that has another street, in one part, so that it reads as one.
-func movedAddress(parts []Part) []Part {
-	if len(parts) == 0 || parts[0].Was == parts[0].Is {
-		return parts
-	}
-	line := func(of func(Part) string) string {
-		var b strings.Builder
-		for _, p := range parts {
-			if value := of(p); value != "" {
-				b.WriteString(p.Before + value)
-			}
-		}
-		return strings.TrimLeft(b.String(), " ,")
-	}
-	return []Part{{"", line(func(p Part) string { return p.Was }), line(func(p Part) string { return p.Is })}}
+func (e Form) hasNewStreet() bool {
+	return slices.ContainsFunc(e.Fixes(), func(f Fix) bool { return f.Key == StreetKey && f.IsChanged() })
 }

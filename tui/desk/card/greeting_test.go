@@ -1,4 +1,4 @@
-package desk
+package card
 
 import (
 	"testing"

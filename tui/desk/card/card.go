@@ -1,4 +1,6 @@
-package desk
+// Package card says what an agent needs to know about one call: the facts to verify, warnings, numbers, the script and
+// the times of a callback. Both faces of the Desk show the same. It reads values and changes nothing.
+package card
 
 import (
 	"cmp"
@@ -8,33 +10,53 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/desk/entry"
 	"fundesk/tui/desk/say"
 )
 
-// The facts of a call that an agent needs before dialling. Both faces of the Desk show the same.
-
-// Card has the facts of the call on the Desk that an agent needs before dialling.
+// Card is a call as it is shown. It is made anew for each use, so that it never shows an old call.
 type Card struct {
-	*base
-	Script  []string // For the call.
-	steps   []Step   // Of the script.
-	scripts map[string][]string
-	// IsRevealed shows secret values without a mask.
-	IsRevealed bool
-	consents   shownConsents
+	entry.Form // What was entered for the call.
+	Place
+	Agent     *apitype.UUID
+	AgentName func(apitype.UUID) string // Empty if it is unknown.
+	Languages []string                  // Of the agent: ISO 639-1 codes.
+	// MaxAttempts is the maximum of attempts of a call. Zero if unknown.
+	MaxAttempts int
+	ResultWords func(kind apitype.CallType, code string) string
+	Required    []string // The checks that the organization requires.
+
+	Lease      *apitype.Lease       // Of the call for this agent. Nil without one.
+	Holder     *apitype.LeaseHolder // The other user with a lease of the donor. Nil if there is none.
+	HasQueue   bool                 // The service has a queue, and has counted it.
+	IsFreed    bool                 // The lease of the call has ended.
+	IsBlocked  bool                 // A number of the donor is blocked.
+	IsErased   bool                 // The donor was erased while the card was shown.
+	IsRevealed bool                 // Secret values are shown without a mask.
+	// KeepsReasons reports whether the service keeps the reason of a callback.
+	KeepsReasons   bool
+	CallbackReason string // Why the donor wanted to be called back. Empty without a callback.
+	Remains        string // Which parts of an undone change stay. Empty without any.
+
+	ShownAt  time.Time // When the call came on the screen.
+	Dials    []Dial    // In the order of time.
+	Struck   []string  // The kinds of numbers that do not exist.
+	Script   Script
+	Walk     Walk
+	Consents Consents
 }
 
 // Tries returns the number of the next attempt, and the maximum if it is known.
-func (k *Card) Tries(call apitype.Call) (next, of string) {
-	n := call.AttemptsCount + 1
-	if most := k.maxAttempts(&call); most >= n {
+func (k Card) Tries() (next, of string) {
+	n := k.Call.AttemptsCount + 1
+	if most := k.MaxAttempts; most >= n {
 		of = " " + k.Say("of %d", most)
 	}
 	return k.Say("attempt %d", n), of
 }
 
 // About returns the language and the age of a person, as far as they are known.
-func (k *Card) About(p apitype.Person) (about []string) {
+func (k Card) About(p apitype.Person) (about []string) {
 	if language := apitype.TextOf(p.Language); language != "" {
 		about = append(about, k.Say(render.Language(language)))
 	}
@@ -68,8 +90,8 @@ func yearsSince(born apitype.Date, now time.Time) int {
 type Copy struct{ Name, Text string }
 
 // Copies returns the numbers, the e-mail address and the identifiers of the call on the desk.
-func (k *Card) Copies() (all []Copy) {
-	call := k.day.Call
+func (k Card) Copies() (all []Copy) {
+	call := k.Call
 	add := func(name, text string) {
 		if text != "" {
 			all = append(all, Copy{name, text})
@@ -140,7 +162,7 @@ func GivesWord(status apitype.PledgeStatus) string {
 }
 
 // GivesTo returns the organization and purpose of a pledge, and how the donor was recruited.
-func (k *Card) GivesTo(p apitype.Pledge) string {
+func (k Card) GivesTo(p apitype.Pledge) string {
 	var parts []string
 	if organization := p.OwningOrganization.Pointer(); organization != nil {
 		parts = append(parts, organization.Name)
@@ -162,16 +184,6 @@ func (k *Card) GivesTo(p apitype.Pledge) string {
 		parts = append(parts, k.Say("recruited by %s", how))
 	}
 	return strings.Join(parts, " · ")
-}
-
-// Address returns an address on one line, or an empty text.
-func Address(a *apitype.Address) string {
-	if a == nil {
-		return ""
-	}
-	return a.Street + " " + a.HouseNumber + apitype.TextOf(
-		a.HouseNumberExtension,
-	) + ", " + a.ZipCode + " " + a.City + ", " + a.Country
 }
 
 // OptIn is the opt-in of a channel. In is nil if it is unknown.
@@ -202,9 +214,9 @@ type contact struct {
 
 // Contacts returns the earlier contacts, newest first: the attempts of the call on the Desk, and the other calls of
 // its pledge. Notes have lines of their own.
-func (k *Card) Contacts() []string {
+func (k Card) Contacts() []string {
 	var all []contact
-	for _, a := range k.day.Call.Attempts.Value() {
+	for _, a := range k.Call.Attempts.Value() {
 		who := ""
 		if user := a.UserUUID; user != nil && k.Agent != nil && *user == *k.Agent {
 			who = k.Say("you")
@@ -213,9 +225,9 @@ func (k *Card) Contacts() []string {
 		}
 		all = append(all, contact{a.AttemptAt.Time, k.Say("not reached") + say.When(who != "", " ("+who+")")})
 	}
-	if pledge := k.day.Call.PledgeCase.Pointer(); pledge != nil {
+	if pledge := k.Call.PledgeCase.Pointer(); pledge != nil {
 		for _, c := range pledge.Calls.Value() {
-			if c.UUID != k.day.Call.UUID {
+			if c.UUID != k.Call.UUID {
 				all = append(all, k.contactOf(c))
 			}
 		}
@@ -233,7 +245,7 @@ func (k *Card) Contacts() []string {
 }
 
 // contactOf returns another call of the pledge: its time and its result.
-func (k *Card) contactOf(c apitype.Call) contact {
+func (k Card) contactOf(c apitype.Call) contact {
 	kind := k.Say(render.Words(string(c.Type)))
 	at := c.RequestedAt.Time
 	for _, ended := range []*apitype.Time{c.CompletedAt, c.CancelledAt, c.ExpiredAt} {
@@ -249,7 +261,7 @@ func (k *Card) contactOf(c apitype.Call) contact {
 		return contact{at, kind + ": " + k.Say(words)}
 	}
 	result := c.Result.Value()
-	text := kind + ": " + k.Say(cmp.Or(k.day.Codes.Words(c.Type, apitype.TextOf(result.ResultCode)), "completed"))
+	text := kind + ": " + k.Say(cmp.Or(k.ResultWords(c.Type, apitype.TextOf(result.ResultCode)), "completed"))
 	if result.DonorRetentionRating != nil {
 		text += ", " + result.DonorRetentionRating.String()
 	}

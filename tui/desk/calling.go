@@ -1,0 +1,200 @@
+package desk
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/tui/desk/card"
+)
+
+// NumberPlace is replaced by the number in the arguments of [Options].Dial.
+const NumberPlace = "{number}"
+
+// Dial calls a number with the program of the profile, and starts the clock of the call. Without a program
+// the agent dials by hand. The number is a part of one argument: no shell reads it.
+func (d *Day) Dial(number card.Number) []Event {
+	rang := d.Card().RangText(number)
+	d.dials = append(d.dials, card.Dial{Kind: number.Kind, At: d.Now()})
+	if len(d.Options.Dial) == 0 {
+		text := d.Say("Dial the %s number by hand: the clock of the call runs.", d.Say(number.Kind))
+		d.notify(Notice{Text: text + rang})
+		return d.drain()
+	}
+	argv := make([]string, len(d.Options.Dial))
+	for i, arg := range d.Options.Dial {
+		argv[i] = strings.ReplaceAll(arg, NumberPlace, number.Digits)
+	}
+	owner, program := ofCall(d.Call.UUID), d.Options.Dial[0]
+	do(&d.events, "number dialled", func(ctx context.Context) (any, error) {
+		// The call goes on when the Desk ends.
+		return nil, exec.CommandContext(context.WithoutCancel(ctx), program, argv[1:]...).
+			Run()
+		//nolint:gosec // The agent's own profile names the program.
+	}, func(_ any, err error) {
+		if err == nil {
+			return
+		}
+		cause := "it ended with an error"
+		if errors.Is(err, exec.ErrNotFound) {
+			cause = "there is no such program"
+		}
+		d.failOf(owner, d.Say("cannot dial with %s: %s; the setting is dial of the profile", program, d.Say(cause)))
+	})
+	d.notify(Notice{Text: d.Say("dialling the %s number", d.Say(number.Kind)) + rang})
+	return d.drain()
+}
+
+// struckNumber is a number of the donor that does not exist, by an attempt.
+type struckNumber struct {
+	kind  string       // Of [card.Number].
+	group *changeGroup // With the attempt. If that is undone, the number stands again.
+}
+
+// isBack reports whether all of a group was undone.
+func (g *changeGroup) isBack() bool {
+	return len(g.parts) > 0 && !slices.ContainsFunc(g.parts, func(p *part) bool { return p.fate != partBack })
+}
+
+// NotReached records an attempt and takes the next call. What was typed stays a draft.
+func (d *Day) NotReached() []Event { return d.NotReachedFor("") }
+
+// NotReachedFor is NotReached with a reason, which may be empty.
+func (d *Day) NotReachedFor(reason apitype.NotReached) []Event {
+	attempt, describes := d.attempt(reason)
+	if next, isLeft := d.Card().NumberAfter(reason); isLeft {
+		d.struck = append(d.struck, struckNumber{d.Card().DialledKind(), attempt.group})
+		attempt.next = d.Say("the card stays, and the %s number is next", d.Say(next.Kind))
+		d.Changes.submit(attempt)
+	} else {
+		d.finish(attempt, d.notReachedWords(reason), false)
+	}
+	for _, change := range describes {
+		d.Changes.submit(change)
+	}
+	return d.drain()
+}
+
+// NotReachedWithNote is NotReachedFor that also leaves the notes for the next agent.
+func (d *Day) NotReachedWithNote(reason apitype.NotReached) []Event {
+	attempt, describes := d.attempt(reason)
+	change, err := apiclient.LeaveNoteChange(d.Call.UUID, apitype.NoteRequest{Text: d.entered.Notes})
+	note := Change{
+		Change: change,
+		Label:  d.Say("not reached, your notes for the next agent") + ": " + d.Name(),
+		err:    err,
+		group:  attempt.group,
+	}
+	d.Changes.submit(attempt)
+	besides := d.Draft()
+	besides.Notes = ""
+	// A result or a correction stays a draft, with the notes.
+	d.finish(note, d.notReachedWords(reason), besides.IsEmpty())
+	for _, change := range describes {
+		d.Changes.submit(change)
+	}
+	return d.drain()
+}
+
+func (d *Day) notReachedWords(reason apitype.NotReached) string {
+	if reason == "" {
+		return d.Say("not reached")
+	}
+	return d.Say("not reached") + ", " + d.Say(ReasonWords(reason))
+}
+
+// attempt returns the attempt for the call on the Desk, and its description if there is one. Its time is the time of
+// dialling.
+func (d *Day) attempt(reason apitype.NotReached) (attempt Change, describes []Change) {
+	at := *d.Changes.now()
+	if dialled := d.Card().Dialled(); !dialled.IsZero() {
+		at = apitype.NewTime(dialled)
+	}
+	attempt = d.Changes.attemptAt(d.Call.UUID, &at, d.notReachedWords(reason)+": "+d.Name())
+	attempt.group = new(changeGroup)
+	request := apitype.AttemptReasonRequest{}
+	if reason != "" {
+		request.Reason = &reason
+	}
+	kind := apitype.PhoneKind(d.Card().DialledKind())
+	hasChoice := len(card.Numbers(d.Call.Person.Pointer())) > 1
+	if kind != "" && (reason != "" || hasChoice) {
+		request.Number = &kind
+	}
+	isEmpty := request.Reason == nil && request.Number == nil
+	if isEmpty || !d.has(apitype.ExtensionAttempts) {
+		return attempt, nil
+	}
+	change, err := apiclient.DescribeAttemptChange(d.Call.UUID, at, request)
+	label := d.Say("reason of the attempt") + ": " + d.Name()
+	described := Change{Change: change, Label: label, err: err, isExtra: true, group: attempt.group}
+	return attempt, []Change{described}
+}
+
+// WhyNotLater returns why the call on the Desk cannot be deferred.
+func (d *Day) WhyNotLater() string {
+	switch {
+	case !d.HasQueue():
+		return "the service has no queue, so calls cannot be deferred"
+	case d.Call != nil:
+		return d.Form().Ended()
+	default:
+		return ""
+	}
+}
+
+// Later schedules a callback of the call on the Desk, for the agent alone or for any agent, and takes the next
+// one. It is held like every change; what was typed stays a draft.
+func (d *Day) Later(c apitype.Callback, forMe bool) []Event {
+	call, name, whose := d.Call.UUID, d.Name(), d.Card().WhoseCallback(forMe)
+	request := apitype.DeferRequest{NotBefore: new(apitype.NewTime(c.At))}
+	if forMe {
+		request.UserUUID = new(d.leases.agent())
+	}
+	if c.Reason != "" {
+		request.Reason = &c.Reason
+	}
+	if l := d.leases.leaseOf(call); l != nil {
+		request.LeaseUUID = &l.LeaseUUID
+	}
+	change, err := apiclient.DeferCallChange(call, request)
+	what := d.Say("later") + ": " + d.Date(c.At.In(d.Now().Location()).Format("Mon 2 Jan 15:04")) + ", " + whose
+	d.finish(
+		Change{
+			Change: change,
+			Label:  d.Say("later") + ": " + name + ", " + d.Card().BothTimes(c.At) + ", " + whose,
+			err:    err,
+		},
+		what,
+		false,
+	)
+	return d.drain()
+}
+
+// onDeferred stores when a deferred call is due.
+func (s *leases) onDeferred(e outbox.Entry) {
+	var request apitype.DeferRequest
+	if json.Unmarshal(e.Body, &request) != nil || request.NotBefore == nil {
+		return
+	}
+	if next := s.nextDueAt; next == nil || request.NotBefore.Before(next.Time) {
+		s.nextDueAt = request.NotBefore
+	}
+	s.upcoming = slices.DeleteFunc(s.upcoming, func(c Candidate) bool { return c.ID == e.UUID })
+}
+
+// struckKinds returns the kinds of the donor's numbers that do not exist.
+func (d *Day) struckKinds() (kinds []string) {
+	for _, s := range d.struck {
+		if !s.group.isBack() {
+			kinds = append(kinds, s.kind)
+		}
+	}
+	return kinds
+}

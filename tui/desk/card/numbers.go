@@ -1,0 +1,111 @@
+package card
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"fundesk/apiclient/apitype"
+)
+
+// Dial is a dialled number of the donor.
+type Dial struct {
+	Kind string // Of [Number].
+	At   time.Time
+}
+
+// RangText returns when another number of the donor was dialled last, or an empty text.
+func (k Card) RangText(than Number) string {
+	for _, earlier := range slices.Backward(k.Dials) {
+		if earlier.Kind != than.Kind {
+			return " (" + k.Say("%s called at %s", k.Say(earlier.Kind), earlier.At.Format("15:04")) + ")"
+		}
+	}
+	return ""
+}
+
+// NextNumber returns the number that the next key dials: the one that was dialled the fewest times, without those that
+// do not exist. It returns false if the donor has none.
+func (k Card) NextNumber() (next Number, found bool) {
+	least := 0
+	for _, n := range Numbers(k.Call.Person.Pointer()) {
+		times := 0
+		if k.IsStruck(n.Kind) {
+			times = len(k.Dials) + 1
+		}
+		for _, earlier := range k.Dials {
+			if earlier.Kind == n.Kind {
+				times++
+			}
+		}
+		if !found || times < least {
+			next, least, found = n, times, true
+		}
+	}
+	return next, found
+}
+
+// Rang returns when a number of the donor was dialled last, or the zero time.
+func (k Card) Rang(kind string) time.Time {
+	for _, earlier := range slices.Backward(k.Dials) {
+		if earlier.Kind == kind {
+			return earlier.At
+		}
+	}
+	return time.Time{}
+}
+
+// Dialled returns when the agent dialled for the call on the desk; the zero time is never.
+func (k Card) Dialled() time.Time {
+	if n := len(k.Dials); n > 0 {
+		return k.Dials[n-1].At
+	}
+	return time.Time{}
+}
+
+// Since returns when work on the call on the desk began: when it was dialled, or else came on the screen.
+func (k Card) Since() time.Time {
+	return cmp.Or(k.Dialled(), k.ShownAt)
+}
+
+// Whose returns the agent with a lease of the call on the Desk, or an empty text if the service has no queue.
+func (k Card) Whose() string {
+	switch {
+	case k.Holder != nil:
+		return "with a colleague"
+	case k.Lease != nil:
+		return "reserved"
+	case k.HasQueue:
+		return "not reserved"
+	default:
+		return ""
+	}
+}
+
+// IsStruck reports whether a number of the donor was found not to exist while the call is on the Desk.
+func (k Card) IsStruck(kind string) bool { return slices.Contains(k.Struck, kind) }
+
+// DialledKind returns which number was dialled last: the only one, if the agent dialled by hand, or an empty text.
+func (k Card) DialledKind() string {
+	if n := len(k.Dials); n > 0 {
+		return k.Dials[n-1].Kind
+	}
+	if all := Numbers(k.Call.Person.Pointer()); len(all) == 1 {
+		return all[0].Kind
+	}
+	return ""
+}
+
+// NumberAfter returns another number that was not dialled yet, after one that does not exist.
+func (k Card) NumberAfter(reason apitype.NotReached) (Number, bool) {
+	kind := k.DialledKind()
+	if reason != apitype.NotReachedNoSuchNumber || kind == "" {
+		return Number{}, false
+	}
+	for _, n := range Numbers(k.Call.Person.Pointer()) {
+		if n.Kind != kind && k.Rang(n.Kind).IsZero() && !k.IsStruck(n.Kind) {
+			return n, true
+		}
+	}
+	return Number{}, false
+}

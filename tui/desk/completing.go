@@ -1,0 +1,174 @@
+package desk
+
+import (
+	"strconv"
+	"strings"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/entry"
+)
+
+// CompleteCall sends the result and takes the next call.
+func (d *Day) CompleteCall() []Event {
+	result := &apitype.CallResultRequest{CompletedAt: d.Changes.now(), ResultCode: new(d.entered.ResultCode)}
+	if notes := d.entered.Notes; strings.TrimSpace(notes) != "" {
+		result.Notes = &notes
+	}
+	if d.entered.Rating != nil {
+		result.DonorRetentionRating = new(apitype.NumberFromInt(*d.entered.Rating))
+	}
+	request := apitype.CompleteCallRequest{UserUUID: d.Agent, Result: result}
+	if problems := request.Validate(); len(problems) > 0 {
+		d.failOf(ofCall(d.Call.UUID), ErrorText("not sent", problems))
+		return d.drain()
+	}
+	change, err := apiclient.CompleteCallChange(d.Call.UUID, request)
+	what := d.Form().ResultWords()
+	if d.entered.Rating != nil {
+		what += ", " + strconv.Itoa(*d.entered.Rating)
+	}
+	// One group, in order: a refused change holds back the ones after it.
+	label := d.Form().ResultWords() + ": " + d.Name()
+	completion := Change{
+		Change: change,
+		Label:  label,
+		says:   strings.Join(d.Form().CorrectionWords(), ", "),
+		effect: d.storesEffect(d.Form().Result(d.entered.ResultCode)),
+		err:    err,
+	}
+	checks, hasChecks := d.checksChange()
+	fixes := d.fixChanges()
+	if len(fixes) > 0 || hasChecks {
+		completion.group = new(changeGroup)
+		checks.group = completion.group
+	}
+	for _, fix := range fixes {
+		fix.group = completion.group
+		d.Changes.submit(fix)
+	}
+	d.finish(completion, what, true)
+	if hasChecks { // Last: a refusal of them must not hold back the result.
+		d.Changes.submit(checks)
+	}
+	return d.drain()
+}
+
+// CancelCall ends the call without a result and takes the next one.
+func (d *Day) CancelCall() []Event {
+	d.finish(d.Changes.Cancel(d.Call.UUID, d.Say("cancel")+": "+d.Name()), d.Say("cancelled"), false)
+	return d.drain()
+}
+
+// ExpireCall ends the call as not reached and takes the next one.
+func (d *Day) ExpireCall() []Event {
+	d.finish(d.Changes.Expire(d.Call.UUID, d.Say("expire")+": "+d.Name()), d.Say("expired"), false)
+	return d.drain()
+}
+
+// MarkProcessed marks the call as processed.
+func (d *Day) MarkProcessed() []Event {
+	return d.Changes.Submit(d.Changes.Mark(apitype.EntityCall, d.Call.UUID, d.Say("mark processed")+": "+d.Name()))
+}
+
+// finish sends a change that ends work on the call, and takes the next one. The text of a
+// completion goes with it; any other change leaves it as a draft.
+func (d *Day) finish(c Change, what string, textGoes bool) {
+	id := d.Call.UUID
+	d.Recent.remember(Recent{Call: id, Name: d.Name(), At: d.Now(), What: what, Fate: FateHeld})
+	d.leases.protect(id)
+	c.asked = d.Guard.presses
+	c.from = &worked{
+		call:     *d.Call,
+		draft:    d.Draft(),
+		disk:     d.Changes.Autosave.From(id),
+		goes:     textGoes,
+		progress: d.progress,
+	}
+	d.queue.pass(id, "")
+	if textGoes {
+		d.Changes.forgetDraft(id)
+		d.entered = entry.Entered{}
+	}
+	d.Changes.submit(c)
+	d.next()
+}
+
+// restore puts a call and its text back on the desk, as they were before a change.
+func (d *Day) restore(c Change) {
+	if c.from == nil {
+		return
+	}
+	call := c.from.call
+	d.queue.dismissed[call.UUID] = false
+	d.leases.reopen(call.UUID)
+	d.leave()
+	d.opensCall()
+	draft := c.from.draft
+	if since := d.Changes.newest(call.UUID, d.Changes.draftOf(call.UUID)); since != nil {
+		draft.Notes = outbox.JoinNotes("", draft.Notes, since.Notes)
+		both := entry.Join(outbox.Draft{}, *since, draft) // Those since win.
+		draft.Corrections, draft.Recorded = both.Corrections, both.Recorded
+		draft.Checked, draft.CheckedAt = both.Checked, both.CheckedAt
+	}
+	d.Changes.forgetDraft(call.UUID)
+	d.Gate.askedAt = d.Guard.presses
+	d.present(call)
+	d.fill(draft)
+	d.progress, d.undone = c.from.progress, c.group
+	d.Changes.Autosave.Loaded(outbox.Draft{Call: call.UUID})
+	d.autosave()
+	d.leases.trimLeases()
+}
+
+// CompleteAlone completes the call without the corrections that the account may not make.
+func (d *Day) CompleteAlone() []Event {
+	d.Form().LeaveRefused()
+	return d.CompleteCall()
+}
+
+// checksChange returns what was ticked of the call on the desk as it is sent; false if there is nothing to send, or the
+// service keeps no checks.
+func (d *Day) checksChange() (Change, bool) {
+	if !d.has(apitype.ExtensionChecks) || len(d.entered.Checked) == 0 {
+		return Change{}, false
+	}
+	checks := apitype.CallChecks{UserUUID: d.Agent}
+	for _, tick := range d.entered.Checked[:min(len(d.entered.Checked), apitype.MaxChecks)] {
+		at, isKnown := d.entered.CheckedAt[tick]
+		if !isKnown { // Of an earlier version.
+			at = d.Now()
+		}
+		checks.Items = append(checks.Items, apitype.Check{Name: card.CheckOf(tick), At: apitype.NewTime(at)})
+	}
+	change, err := apiclient.PutChecksChange(d.Call.UUID, checks)
+	label := d.Say("what was checked") + ": " + d.Name()
+	return Change{Change: change, Label: label, err: err, isExtra: true}, true
+}
+
+// required returns the checks that the organization of the call on the Desk requires. They stay the same while the call
+// is on the Desk.
+func (d *Day) required() []string {
+	if d.Call == nil || !d.has(apitype.ExtensionChecks) || d.WaitsForSettings() {
+		return nil
+	}
+	if !d.hasRequired {
+		d.requiredChecks, d.hasRequired = d.floor.of(d.Call).RequiredChecks[d.Call.Type], true
+	}
+	return d.requiredChecks
+}
+
+// fixChanges returns the updates of the call on the Desk, in the order in which they are sent.
+func (d *Day) fixChanges() (changes []Change) {
+	label := d.Say("correct") + ": " + d.Name()
+	updates, err := d.Form().Updates()
+	if err != nil {
+		return []Change{{Label: label, err: err}}
+	}
+	for _, update := range updates {
+		changes = append(changes, Change{Change: update, Label: label})
+	}
+	return changes
+}

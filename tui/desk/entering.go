@@ -1,0 +1,200 @@
+package desk
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/tui/desk/entry"
+	"fundesk/tui/desk/say"
+)
+
+// Form returns what the agent enters for the call on the Desk.
+func (d *Day) Form() entry.Form {
+	return entry.Form{
+		Texts:      d.Texts,
+		Entered:    &d.entered,
+		Now:        d.Now,
+		Call:       d.Call,
+		Latest:     d.latest,
+		Choices:    d.resultsOfCall,
+		Effect:     d.storesEffect,
+		RefusedOps: d.refusedOps,
+		Save:       d.autosave,
+	}
+}
+
+// resultsOfCall returns the results of the call on the Desk. They stay the same while it is there.
+func (d *Day) resultsOfCall() []apitype.ResultChoice {
+	if d.whyNoResults() != "" {
+		return nil
+	}
+	if len(d.results) == 0 {
+		d.results, _ = d.Codes.Of(d.Call)
+	}
+	return d.results
+}
+
+func (d *Day) autosave() {
+	if d.Call != nil {
+		d.Changes.Autosave.Put(d.Draft())
+	}
+}
+
+// Draft returns what was entered for the call on the Desk.
+func (d *Day) Draft() outbox.Draft {
+	draft := d.entered.Draft
+	draft.Call, draft.Name = d.Call.UUID, d.Name()
+	return draft
+}
+
+// HasDraft reports whether something was entered and not sent.
+func (d *Day) HasDraft() bool { return d.Call != nil && !d.Draft().IsEmpty() }
+
+// newest returns the draft of a call: the one that is not on disk yet, or else the one that was read. Nil without any.
+func (c *Changes) newest(call apitype.UUID, read *outbox.Draft) *outbox.Draft {
+	if unwritten, found := c.Autosave.Unwritten(call); found {
+		return &unwritten
+	}
+	return read
+}
+
+// openForm begins the form of a call with what was entered for it, if anything was.
+func (d *Day) openForm(call apitype.UUID, read *outbox.Draft) {
+	d.entered = entry.Entered{}
+	if draft := d.Changes.newest(call, read); draft != nil {
+		d.fill(*draft)
+	} else {
+		d.Changes.Autosave.Loaded(outbox.Draft{Call: call})
+	}
+}
+
+func (d *Day) fill(draft outbox.Draft) {
+	if draft.BaseURL != "" { // Read from disk.
+		d.Changes.Autosave.Loaded(draft)
+	}
+	draft.BaseURL, draft.Account, draft.SavedAt = "", "", time.Time{} // They are the problems of the saved entries.
+	d.entered = entry.Entered{Draft: draft}
+}
+
+// onSaved hears that drafts were written, or why not.
+func (d *Day) onSaved(err error) {
+	d.Changes.Trouble = err
+	d.Changes.readOutbox()
+}
+
+// onJoined shows what another terminal has saved for the call on the Desk.
+func (d *Day) onJoined(j draftJoined) {
+	if !d.IsOn(j.saved.Call) {
+		if d.Changes.draftOf(j.saved.Call) != nil {
+			d.Changes.forgetDraft(j.saved.Call)
+			d.Changes.Drafts = append([]outbox.Draft{j.saved}, d.Changes.Drafts...)
+		}
+		return
+	}
+	both := entry.Join(j.written, d.Draft(), j.saved)
+	e := &d.entered
+	e.Corrections, e.Recorded, e.Checked, e.CheckedAt = both.Corrections, both.Recorded, both.Checked, both.CheckedAt
+	d.Form().SetNotes(both.Notes)
+	d.sayf("another terminal has notes for %s, too: both are here", d.Name())
+}
+
+// NextNotes returns the notes of other agents for the call on the Desk, or an empty text.
+func (d *Day) NextNotes() string {
+	if l := d.leases.leaseOf(d.Call.UUID); l != nil {
+		return apitype.TextOf(l.Note)
+	}
+	return ""
+}
+
+// whyNotCorrect returns why details of the call on the Desk cannot be corrected, or an empty text.
+func whyNotFix(d *Day) string {
+	if why := whyNotEnd(d); why != "" {
+		return why
+	}
+	return say.When(d.Call.Person.Pointer() == nil, "the person is not shown to this account")
+}
+
+// HasConflict reports whether the Desk must ask about a refused update.
+func (d *Day) HasConflict() bool { return d.conflict != nil }
+
+// Overtaken returns the next overtaken detail and its record. A refused update comes before the call on the Desk.
+func (d *Day) Overtaken() (whose string, f entry.Fix, asks bool) {
+	if d.conflict != nil {
+		return d.conflict.Name, d.conflict.Next(), true
+	}
+	f, asks = d.Form().Overtaken()
+	return d.Name(), f, asks
+}
+
+// Keep takes the agent's answer about the detail of Overtaken: the correction, or the recorded value.
+func (d *Day) Keep(f entry.Fix, ours bool) []Event {
+	c := d.conflict
+	if c == nil {
+		d.showLatest()
+		d.Form().Keep(f, ours)
+		return d.drain()
+	}
+	if c.Keep(ours) {
+		d.conflict = nil
+		d.resolve(c)
+	}
+	return d.drain()
+}
+
+// resolve sends the rest of a refused update, over the values that the agent has seen.
+func (d *Day) resolve(c *entry.Conflict) {
+	d.over(c.Entry.ID)
+	d.Changes.onDisk(func() error {
+		rest := c.Rest()
+		if rest.Body == nil {
+			return d.Outbox.Drop(c.Entry.ID)
+		}
+		return d.Outbox.Amend(c.Entry.ID, rest)
+	})
+}
+
+// AskConflict asks about a refused update with overtaken details.
+func (d *Day) AskConflict(e outbox.Entry) []Event {
+	d.readConflict(e)
+	return d.drain()
+}
+
+// readConflict reads the record of a refused update as it is now.
+func (d *Day) readConflict(e outbox.Entry) {
+	do(&d.events, "newer record read", func(ctx context.Context) (entry.Conflict, error) {
+		var call apitype.Call
+		if e.Op == apiclient.OpUpdatePledge {
+			record, err := d.Client.Pledges.Get(ctx, e.UUID)
+			pledge, err := apiclient.Decoded(record, err)
+			call.PledgeCase, call.Person = apitype.Embed(pledge), apitype.Embed(apitype.Person{})
+			return entry.ConflictOf(e, record.Raw, call), err
+		}
+		record, err := d.Client.Persons.Get(ctx, e.UUID)
+		person, err := apiclient.Decoded(record, err)
+		call.Person = apitype.Embed(person)
+		return entry.ConflictOf(e, record.Raw, call), err
+	}, func(c entry.Conflict, err error) {
+		if d.isRead("cannot read what was changed elsewhere", err) {
+			c.Name = d.Changes.entryName(e)
+			d.conflict = &c
+		}
+	})
+}
+
+// fixedText returns what a correction would have changed, and to which values. A secret value is left out.
+func (d *Day) fixedText(e outbox.Entry) string {
+	whole := apitype.Call{Person: apitype.Embed(apitype.Person{}), PledgeCase: apitype.Embed(apitype.Pledge{})}
+	var parts []string
+	for _, f := range entry.FixesOf(e, bodyFields(e.Body), whole) {
+		part := d.Say(f.Label)
+		if !f.IsSecret() {
+			part += " " + f.Is
+		}
+		parts = append(parts, strings.TrimSpace(part))
+	}
+	return strings.Join(parts, ", ")
+}

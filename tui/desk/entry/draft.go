@@ -1,0 +1,68 @@
+package entry
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"fundesk/apiclient/outbox"
+	"fundesk/render"
+	"fundesk/tui/desk/say"
+)
+
+// DraftText returns the content of a draft in words.
+func DraftText(t say.Texts, draft outbox.Draft) string {
+	var parts []string
+	add := func(n int, one, several string) {
+		if n > 0 {
+			parts = append(parts, t.Count(n, one, several))
+		}
+	}
+	if draft.ResultCode != "" {
+		parts = append(parts, t.Say(render.Words(draft.ResultCode)))
+	}
+	if draft.Rating != nil {
+		parts = append(parts, t.Say("rating %d", *draft.Rating))
+	}
+	add(utf8.RuneCountInString(draft.Notes), "character", "characters")
+	add(len(draft.Corrections), "correction", "corrections")
+	add(len(draft.Checked), "detail checked", "details checked")
+	return strings.Join(parts, ", ")
+}
+
+// Join does a three-way merge of two edits of base: of the notes and the corrections.
+func Join(base, mine, theirs outbox.Draft) outbox.Draft {
+	mine.Notes = outbox.JoinNotes(base.Notes, mine.Notes, theirs.Notes)
+	all := maps.Clone(theirs.Corrections)
+	maps.DeleteFunc(all, func(key, is string) bool { return base.Corrections[key] == is })
+	if len(all) > 0 {
+		mine.Corrections, mine.Recorded = joinMaps(all, mine.Corrections), joinMaps(theirs.Recorded, mine.Recorded)
+	}
+	for _, fact := range theirs.Checked {
+		if !slices.Contains(base.Checked, fact) && !slices.Contains(mine.Checked, fact) {
+			mine.Checked = append(slices.Clone(mine.Checked), fact)
+		}
+	}
+	mine.CheckedAt = joinTimes(theirs.CheckedAt, mine.CheckedAt)
+	return mine
+}
+
+// joinMaps returns the entries of two maps, which it does not change.
+func joinMaps(a, b map[string]string) map[string]string {
+	both := map[string]string{}
+	maps.Copy(both, a)
+	maps.Copy(both, b)
+	return both
+}
+
+// joinTimes returns the times of both. The times of b win.
+func joinTimes(a, b map[string]time.Time) map[string]time.Time {
+	if len(a) == 0 {
+		return b
+	}
+	both := maps.Clone(a)
+	maps.Copy(both, b)
+	return both
+}
