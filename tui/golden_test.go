@@ -175,7 +175,7 @@ func TestGoldenLanguages(t *testing.T) {
 		w.options.Locale = render.LocaleFrom(func(string) string {
 			return map[string]string{"nl": "nl_NL.UTF-8", "de": "de_DE.UTF-8"}[language]
 		})
-		table, err := os.ReadFile("desk/say_" + language + ".txt")
+		table, err := os.ReadFile("desk/say/" + language + ".txt")
 		if err != nil && language != "" {
 			t.Fatal(err)
 		}

@@ -2,51 +2,16 @@ package desk
 
 import (
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/service/servicetest"
+	"fundesk/tui/desk/drafts"
 )
-
-// What is typed is on disk soon after a pause, and no later than that while typing goes
-// on.
-func TestDraftsAreOnDiskInTime(t *testing.T) {
-	t.Parallel()
-	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent"})
-	servicetest.Check(t, err)
-	const key, pause, most = 100 * time.Millisecond, 200 * time.Millisecond, 1600 * time.Millisecond
-	synctest.Test(t, func(t *testing.T) {
-		k := NewAutosave(box)
-		go k.run(t.Context())
-		saved := func() int {
-			synctest.Wait()
-			draft, _, err := box.Draft(callID(1))
-			servicetest.Check(t, err)
-			n, _ := strconv.Atoi(draft.Notes)
-			return n
-		}
-		const keys = 100
-		for n := range keys {
-			k.Put(outbox.Draft{Call: callID(1), Notes: strconv.Itoa(n + 1)})
-			time.Sleep(key) // Of the test's clock.
-			if late := time.Duration(n+1-saved()) * key; late > most {
-				t.Fatalf("key %d: got the draft of %s before, want of %s at most", n+1, late, most)
-			}
-		}
-		time.Sleep(pause)
-		if got := saved(); got != keys {
-			t.Errorf("after a pause: got key %d, want the last, %d", got, keys)
-		}
-	})
-}
 
 // Two terminals write notes for one call. The text of neither is lost, on the disk or on the last writer's screen, and
 // sending one leaves the other's.
@@ -54,12 +19,12 @@ func TestTwoTerminalsWriteForOneCall(t *testing.T) {
 	t.Parallel()
 	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent"})
 	servicetest.Check(t, err)
-	a, b, screen := NewAutosave(box), NewAutosave(box), newDay()
+	a, b, screen := drafts.New(box), drafts.New(box), newDay()
 	screen.Call, screen.Form().Notes = &apitype.Call{UUID: callID(1)}, "from B, still typing"
-	b.tell, b.day = func(r Result) { screen.Receive(r) }, screen
+	b.OnJoined = screen.onJoined
 	steps := []struct {
 		name  string
-		by    *Autosave
+		by    *drafts.Autosave
 		types string
 		want  string
 	}{
@@ -87,34 +52,6 @@ func TestTwoTerminalsWriteForOneCall(t *testing.T) {
 	}
 }
 
-// Nor is it lost when both save in the same moment.
-func TestTwoTerminalsSaveAtOnce(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	const calls = 100
-	var group sync.WaitGroup
-	for _, notes := range []string{"of the first", "of the second", "of the third"} {
-		box, err := outbox.Open(dir, outbox.Options{BaseURL: "https://a.example", Account: "agent"})
-		servicetest.Check(t, err)
-		k := NewAutosave(box)
-		group.Go(func() {
-			for n := range calls {
-				if err := k.Save(outbox.Draft{Call: callID(n), Notes: notes}); err != nil {
-					t.Errorf("save: %v", err)
-				}
-			}
-		})
-		defer func() {
-			for n := range calls {
-				if draft, _, err := box.Draft(callID(n)); err != nil || !strings.Contains(draft.Notes, notes) {
-					t.Errorf("call %d: got %q, %v, want what was written %s", n, draft.Notes, err, notes)
-				}
-			}
-		}()
-	}
-	group.Wait()
-}
-
 // callID returns an identifier that readers can tell apart.
 func callID(n int) apitype.UUID {
 	id := apitype.MustParseUUID("c0000000-0000-4000-8000-000000000000")
@@ -131,14 +68,14 @@ func TestNotesOfAnotherTerminalAreShown(t *testing.T) {
 	d.Form().SetNotes("from A, more")
 	d.Changes.Drafts = []outbox.Draft{{Call: callID(3), Notes: "of a third"}, {Call: callID(2), Notes: "from A"}}
 	d.drain()
-	d.onJoined(draftJoined{outbox.Draft{Call: callID(2), Notes: "from A"}, outbox.Draft{Call: callID(2), Notes: "from B\nfrom A"}})
+	d.onJoined(drafts.Joined{Written: outbox.Draft{Call: callID(2), Notes: "from A"}, Saved: outbox.Draft{Call: callID(2), Notes: "from B\nfrom A"}})
 	if events := d.drain(); d.Form().Notes != "from A, more" || len(events) != 0 {
 		t.Errorf("of another call: got %q and %v, want what was typed", d.Form().Notes, events)
 	}
 	if want := []outbox.Draft{{Call: callID(2), Notes: "from B\nfrom A"}, {Call: callID(3), Notes: "of a third"}}; !cmp.Equal(want, d.Changes.Drafts) {
 		t.Errorf("drafts (-want +got):\n%s", cmp.Diff(want, d.Changes.Drafts))
 	}
-	d.onJoined(draftJoined{outbox.Draft{Call: callID(1), Notes: "from A"}, outbox.Draft{Call: callID(1), Notes: "from B\nfrom A"}})
+	d.onJoined(drafts.Joined{Written: outbox.Draft{Call: callID(1), Notes: "from A"}, Saved: outbox.Draft{Call: callID(1), Notes: "from B\nfrom A"}})
 	if d.Form().Notes != "from B\nfrom A, more" {
 		t.Errorf("got %q, want the notes of both", d.Form().Notes)
 	}

@@ -11,6 +11,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
+	"fundesk/tui/desk/drafts"
 )
 
 // How long a change can be taken back before it is sent, and how long a burst of changes
@@ -77,7 +78,7 @@ type Held struct {
 // Changes has all changes of this session: held ones, entries of the outbox, and finished ones.
 type Changes struct {
 	*base
-	Autosave *Autosave
+	Autosave *drafts.Autosave
 	Sender   *outbox.Sender
 
 	Held    []Held

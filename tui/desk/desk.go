@@ -23,7 +23,9 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/drafts"
 	"fundesk/tui/desk/entry"
+	"fundesk/tui/desk/pending"
 	"fundesk/tui/desk/say"
 )
 
@@ -133,7 +135,7 @@ func New(o Options) *Day {
 	b := &base{Options: o}
 	d := &Day{
 		base:       b,
-		Changes:    &Changes{base: b, Autosave: NewAutosave(o.Outbox)},
+		Changes:    &Changes{base: b, Autosave: drafts.New(o.Outbox)},
 		Gate:       gate{base: b},
 		leases:     leases{base: b},
 		Search:     &Search{base: b},
@@ -145,8 +147,7 @@ func New(o Options) *Day {
 	}
 	b.day = d
 	d.leases.startedAt = o.Now()
-	d.leases.marks = &marks{client: o.Client, now: o.Now}
-	d.Changes.Autosave.day = d
+	d.leases.marks = &pending.Marks{Client: o.Client, Now: o.Now}
 	var err error
 	if d.Codes, err = OpenCodes(o.Results, o.ResultCodes, o.StateFile); err != nil {
 		d.fail("the results of earlier calls cannot be read", err)
@@ -160,10 +161,10 @@ func New(o Options) *Day {
 // Start runs the background work until ctx ends: the sender, and the saving of drafts. Their messages are for Receive.
 func (d *Day) Start(ctx context.Context, tell func(Result)) *sync.WaitGroup {
 	d.Changes.Sender = d.NewSender(outbox.SenderOptions{Notify: func(e outbox.Event) { tell(d.Told(e)) }})
-	d.Changes.Autosave.tell = tell
+	d.tellDrafts(tell)
 	var group sync.WaitGroup
 	group.Go(func() { d.Changes.Sender.Run(ctx) })
-	group.Go(func() { d.Changes.Autosave.run(ctx) })
+	group.Go(func() { d.Changes.Autosave.Run(ctx) })
 	return &group
 }
 

@@ -8,6 +8,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/tui/desk/drafts"
 	"fundesk/tui/desk/entry"
 	"fundesk/tui/desk/say"
 )
@@ -80,6 +81,16 @@ func (d *Day) fill(draft outbox.Draft) {
 	d.entered = entry.Entered{Draft: draft}
 }
 
+// tellDrafts sends the messages about drafts, which come from the background, for Receive.
+func (d *Day) tellDrafts(tell func(Result)) {
+	d.Changes.Autosave.OnSaved = func(err error) {
+		tell(Result{"drafts saved", func() { d.onSaved(err) }})
+	}
+	d.Changes.Autosave.OnJoined = func(j drafts.Joined) {
+		tell(Result{"draft of another terminal joined", func() { d.onJoined(j) }})
+	}
+}
+
 // onSaved hears that drafts were written, or why not.
 func (d *Day) onSaved(err error) {
 	d.Changes.Trouble = err
@@ -87,15 +98,15 @@ func (d *Day) onSaved(err error) {
 }
 
 // onJoined shows what another terminal has saved for the call on the Desk.
-func (d *Day) onJoined(j draftJoined) {
-	if !d.IsOn(j.saved.Call) {
-		if d.Changes.draftOf(j.saved.Call) != nil {
-			d.Changes.forgetDraft(j.saved.Call)
-			d.Changes.Drafts = append([]outbox.Draft{j.saved}, d.Changes.Drafts...)
+func (d *Day) onJoined(j drafts.Joined) {
+	if !d.IsOn(j.Saved.Call) {
+		if d.Changes.draftOf(j.Saved.Call) != nil {
+			d.Changes.forgetDraft(j.Saved.Call)
+			d.Changes.Drafts = append([]outbox.Draft{j.Saved}, d.Changes.Drafts...)
 		}
 		return
 	}
-	both := entry.Join(j.written, d.Draft(), j.saved)
+	both := entry.Join(j.Written, d.Draft(), j.Saved)
 	e := &d.entered
 	e.Corrections, e.Recorded, e.Checked, e.CheckedAt = both.Corrections, both.Recorded, both.Checked, both.CheckedAt
 	d.Form().SetNotes(both.Notes)

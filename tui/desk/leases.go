@@ -10,12 +10,11 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/tui/desk/pending"
 )
 
 // How the desk holds leases of the service's queue.
 const (
-	leaseTime  = 15 * time.Minute // Of a lease, from when it was taken or extended.
-	extendTime = 10 * time.Minute // The rest of a lease at which it is extended after a key.
 	idleTime   = 15 * time.Minute // The time without a key after which all leases are released.
 	warnTime   = 12 * time.Minute // The same without a key. The agent is warned before.
 	sleepTime  = 30 * time.Second // The longest time without news before everything on the Desk counts as stale.
@@ -29,7 +28,7 @@ type leases struct {
 	asked  bool // Whether the service has a queue is known.
 	usable bool // It has.
 	held   []lease
-	marks  *marks
+	marks  *pending.Marks
 	// ended has the calls of this session whose pending lease ended with an accepted change. Another change is a late
 	// repeat.
 	ended     map[apitype.UUID]bool
@@ -101,7 +100,7 @@ func (d *Day) discover() {
 // change that was undone.
 func (s *leases) adopt(ctx context.Context, note *outbox.HeldLease) (lease, error) {
 	kept, err := apiclient.Decoded(s.Client.Queue.Extend(ctx, note.LeaseUUID, apitype.ExtendRequest{
-		LeaseSeconds: new(int(leaseTime / time.Second)),
+		LeaseSeconds: new(int(pending.LeaseTime / time.Second)),
 		Pending:      new(false),
 	}))
 	if err != nil {
@@ -178,7 +177,7 @@ func (s *leases) takeLease() {
 	request := apitype.TakeRequest{
 		RequestUUID:  s.request,
 		UserUUID:     s.agent(),
-		LeaseSeconds: new(int(leaseTime / time.Second)),
+		LeaseSeconds: new(int(pending.LeaseTime / time.Second)),
 		QueueFilter:  s.Filter,
 		Ahead:        !s.day.Wanted,
 	}
@@ -188,13 +187,13 @@ func (s *leases) takeLease() {
 		brought := taken{waiting: answer.Waiting, nextDueAt: answer.NextDueAt, ending: map[apitype.UUID]bool{}}
 		entries, _, _ := s.Outbox.List() // Without them the note decides.
 		for _, e := range entries {
-			if endsCall(e.Op) {
+			if pending.EndsCall(e.Op) {
 				brought.ending[e.UUID] = true
 			}
 		}
 		for _, l := range answer.Leases {
 			note, held := s.Outbox.HoldLease(
-				outbox.Lease{LeaseUUID: l.LeaseUUID, CallUUID: l.CallUUID, ExpiresAt: now.Add(leaseTime)},
+				outbox.Lease{LeaseUUID: l.LeaseUUID, CallUUID: l.CallUUID, ExpiresAt: now.Add(pending.LeaseTime)},
 			)
 			if errors.Is(held, outbox.ErrOpenElsewhere) && !s.day.screens.has(l.CallUUID) {
 				brought.isElsewhere = true // The lease protects that terminal's donor: its mark may use it by now.
@@ -281,7 +280,7 @@ func (s *leases) releaseLease(call apitype.UUID) {
 	id := l.LeaseUUID
 	s.endLease(id)
 	s.none = false
-	if s.marks.isWanted(call) {
+	if s.marks.IsWanted(call) {
 		return // A take overtook the mark, and the mark makes this lease pending.
 	}
 	do(&s.events, "lease released", func(ctx context.Context) (any, error) {
@@ -358,7 +357,7 @@ func (d *Day) wake() {
 	d.Guard.at = now // The agent is back.
 	for _, l := range slices.Clone(d.leases.held) {
 		switch {
-		case now.Sub(l.extended.Round(0)) >= leaseTime:
+		case now.Sub(l.extended.Round(0)) >= pending.LeaseTime:
 			d.leases.endLease(l.LeaseUUID)
 			d.isFreed = d.isFreed || d.IsOn(l.CallUUID)
 		default:
@@ -389,9 +388,9 @@ func (d *Day) IsStale() bool { return d.stale }
 // tend extends the leases of a Desk in use, and releases the leases of an idle one. It is called every few seconds.
 func (s *leases) tend() {
 	s.warnOfEnd()
-	for _, m := range s.marks.list() {
-		if !s.day.IsOn(m.call) {
-			m.isOpening.Store(false) // The agent has left it again.
+	for _, m := range s.marks.List() {
+		if !s.day.IsOn(m.Call) {
+			m.IsOpening.Store(false) // The agent has left it again.
 		}
 		s.settle(m)
 	}
@@ -424,7 +423,7 @@ func (d *Day) KeepLeases() []Event {
 
 // keepLease extends a lease in time, if a key came since.
 func (s *leases) keepLease(l lease) {
-	if l.extended.Add(leaseTime).Sub(s.Now()) < extendTime && s.day.Guard.at.After(l.extended) {
+	if l.extended.Add(pending.LeaseTime).Sub(s.Now()) < pending.ExtendTime && s.day.Guard.at.After(l.extended) {
 		s.extend(l)
 	}
 }
@@ -447,7 +446,7 @@ func (s *leases) extended(ctx context.Context, id apitype.UUID, ahead *bool) (ap
 		s.Client.Queue.Extend(
 			ctx,
 			id,
-			apitype.ExtendRequest{LeaseSeconds: new(int(leaseTime / time.Second)), Ahead: ahead},
+			apitype.ExtendRequest{LeaseSeconds: new(int(pending.LeaseTime / time.Second)), Ahead: ahead},
 		),
 	)
 }
@@ -481,31 +480,28 @@ func (d *Day) End() {
 			}
 		})
 	}
-	for _, m := range d.leases.marks.list() { // They outlive the Desk.
-		m.isOpening.Store(false)
-		group.Go(func() { _ = d.leases.marks.settle(ctx, m) })
+	for _, m := range d.leases.marks.List() { // They outlive the Desk.
+		m.IsOpening.Store(false)
+		group.Go(func() { _ = d.leases.marks.Settle(ctx, m) })
 	}
 	group.Wait()
 	d.leases.held = nil
 	d.leaveScreen()
-	for _, m := range d.leases.marks.list() {
+	for _, m := range d.leases.marks.List() {
 		d.leases.leaveUndone(m)
 	}
 }
 
 // leaveUndone lets the next start give back the lease of an undone change, if that failed now: it would stay pending.
-func (s *leases) leaveUndone(m *mark) {
-	if !m.mu.TryLock() { // A request of it is under way.
+func (s *leases) leaveUndone(m *pending.Mark) {
+	id, isLeft := m.Left()
+	if !isLeft {
 		return
 	}
-	defer m.mu.Unlock()
-	if m.isWanted.Load() || m.isEnded.Load() || m.lease.IsZero() {
-		return
-	}
-	note, err := s.day.Outbox.HoldLease(outbox.Lease{
-		LeaseUUID: m.lease,
-		CallUUID:  m.call,
-		ExpiresAt: s.Now().Add(leaseTime),
+	note, err := s.Outbox.HoldLease(outbox.Lease{
+		LeaseUUID: id,
+		CallUUID:  m.Call,
+		ExpiresAt: s.Now().Add(pending.LeaseTime),
 	})
 	if err == nil { // Without a note, the lease ends after a day.
 		_ = note.Leave()

@@ -13,6 +13,7 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/pending"
 )
 
 // walk reads on in the queue, unless enough of it is there.
@@ -131,7 +132,7 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 		if found {
 			read.draft = &draft
 		}
-		note := outbox.Lease{LeaseUUID: apitype.NewUUID(), CallUUID: id, ExpiresAt: d.Now().Add(leaseTime)}
+		note := outbox.Lease{LeaseUUID: apitype.NewUUID(), CallUUID: id, ExpiresAt: d.Now().Add(pending.LeaseTime)}
 		if opens {
 			read.lease, read.holder, read.leaseErr = d.leases.leaseOpened(ctx, call, user)
 			read.opens = true
@@ -163,9 +164,9 @@ func (s *leases) leaseOpened(
 	call apitype.Call,
 	user apitype.UUID,
 ) (leased *lease, holder *apitype.LeaseHolder, err error) {
-	m := s.marks.of(call.UUID)
-	if m != nil && !m.isWanted.Load() { // Its change was undone.
-		kept, err := s.marks.takeOver(ctx, m)
+	m := s.marks.Of(call.UUID)
+	if m != nil && !m.IsWanted.Load() { // Its change was undone.
+		kept, err := s.marks.TakeOver(ctx, m)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -176,7 +177,7 @@ func (s *leases) leaseOpened(
 	request := apitype.LeaseRequest{
 		RequestUUID:  apitype.NewUUID(),
 		UserUUID:     user,
-		LeaseSeconds: new(int(leaseTime / time.Second)),
+		LeaseSeconds: new(int(pending.LeaseTime / time.Second)),
 	}
 	answer, err := apiclient.Decoded(s.Client.Queue.Lease(ctx, call.UUID, request))
 	if held := heldBy(err); held != nil {
@@ -490,7 +491,7 @@ func (q *queue) onChanges(n apiclient.News[apitype.Call]) {
 func (d *Day) onOutcome(e outbox.Event) {
 	if e.Outcome == outbox.OutcomeAccepted {
 		d.leases.onAccepted(e)
-		if l := d.leases.leaseOf(e.Entry.UUID); l != nil && endsCall(e.Entry.Op) {
+		if l := d.leases.leaseOf(e.Entry.UUID); l != nil && pending.EndsCall(e.Entry.Op) {
 			d.leases.endLease(l.LeaseUUID) // The change has ended it: the agent has opened the call again.
 			d.unleased = l.CallUUID
 		}

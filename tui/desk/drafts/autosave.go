@@ -1,4 +1,5 @@
-package desk
+// Package drafts saves what the agent types, soon after each pause.
+package drafts
 
 import (
 	"context"
@@ -18,16 +19,18 @@ const (
 	draftMost  = 1500 * time.Millisecond
 )
 
-// draftJoined reports that another terminal has saved notes for the same call, which were merged with the notes of
-// this one.
-type draftJoined struct{ written, saved outbox.Draft }
+// Joined are two drafts of one call: what this terminal has written, and what is on disk since it was merged with the
+// notes of another terminal.
+type Joined struct{ Written, Saved outbox.Draft }
 
 // Autosave writes drafts to disk in the background. Put and FlushSoon are cheap, and other goroutines touch the disk.
 // It is safe for concurrent use.
 type Autosave struct {
-	box  *outbox.Outbox
-	tell func(Result) // Receives its messages. Called without a lock, because it may be slow.
-	day  *Day         // It waits for the messages.
+	box *outbox.Outbox
+	// OnSaved is called after drafts were saved in the background, or with the error. OnJoined is called when another
+	// terminal's notes were merged. Both are called without a lock, because they may be slow. They must be set before Run.
+	OnSaved  func(error)
+	OnJoined func(Joined)
 
 	mu       sync.Mutex
 	pending  map[apitype.UUID]pendingDraft
@@ -42,11 +45,12 @@ type pendingDraft struct {
 	first, last time.Time
 }
 
-// NewAutosave makes what saves drafts to a spool.
-func NewAutosave(box *outbox.Outbox) *Autosave {
+// New makes what saves drafts to a spool.
+func New(box *outbox.Outbox) *Autosave {
 	return &Autosave{
 		box:      box,
-		tell:     func(Result) {},
+		OnSaved:  func(error) {},
+		OnJoined: func(Joined) {},
 		pending:  map[apitype.UUID]pendingDraft{},
 		underWay: map[apitype.UUID]outbox.Draft{},
 		base:     map[apitype.UUID]outbox.Draft{},
@@ -97,8 +101,8 @@ func (a *Autosave) notify() {
 	}
 }
 
-// run writes drafts as they become due until ctx ends.
-func (a *Autosave) run(ctx context.Context) {
+// Run writes drafts as they become due until ctx ends.
+func (a *Autosave) Run(ctx context.Context) {
 	for {
 		wait := a.untilDue()
 		timer := time.NewTimer(wait)
@@ -114,7 +118,7 @@ func (a *Autosave) run(ctx context.Context) {
 		case <-timer.C:
 		}
 		if written, err := a.write(false); written > 0 {
-			a.tell(Result{"drafts saved", func() { a.day.onSaved(err) }})
+			a.OnSaved(err)
 		}
 	}
 }
@@ -157,13 +161,13 @@ func (a *Autosave) due(all bool) []outbox.Draft {
 func (a *Autosave) write(all bool) (written int, err error) {
 	joined, written, err := a.writeTaken(all)
 	for _, j := range joined {
-		a.tell(Result{"draft of another terminal joined", func() { a.day.onJoined(j) }})
+		a.OnJoined(j)
 	}
 	return written, err
 }
 
 // writeTaken takes and saves drafts. One taken later is saved later.
-func (a *Autosave) writeTaken(all bool) (joined []draftJoined, written int, err error) {
+func (a *Autosave) writeTaken(all bool) (joined []Joined, written int, err error) {
 	a.writing.Lock()
 	defer a.writing.Unlock()
 	taken := a.due(all)
@@ -179,7 +183,7 @@ func (a *Autosave) writeTaken(all bool) (joined []draftJoined, written int, err 
 			}
 			a.mu.Unlock()
 		case !isSame(saved, d):
-			joined = append(joined, draftJoined{written: d, saved: saved})
+			joined = append(joined, Joined{Written: d, Saved: saved})
 		}
 		a.mu.Lock()
 		delete(a.underWay, d.Call)

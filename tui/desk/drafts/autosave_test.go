@@ -1,0 +1,81 @@
+package drafts
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/service/servicetest"
+)
+
+// What is typed is on disk soon after a pause, and no later than that while typing goes
+// on.
+func TestDraftsAreOnDiskInTime(t *testing.T) {
+	t.Parallel()
+	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent"})
+	servicetest.Check(t, err)
+	const key, pause, most = 100 * time.Millisecond, 200 * time.Millisecond, 1600 * time.Millisecond
+	synctest.Test(t, func(t *testing.T) {
+		k := New(box)
+		go k.Run(t.Context())
+		saved := func() int {
+			synctest.Wait()
+			draft, _, err := box.Draft(callID(1))
+			servicetest.Check(t, err)
+			n, _ := strconv.Atoi(draft.Notes)
+			return n
+		}
+		const keys = 100
+		for n := range keys {
+			k.Put(outbox.Draft{Call: callID(1), Notes: strconv.Itoa(n + 1)})
+			time.Sleep(key) // Of the test's clock.
+			if late := time.Duration(n+1-saved()) * key; late > most {
+				t.Fatalf("key %d: got the draft of %s before, want of %s at most", n+1, late, most)
+			}
+		}
+		time.Sleep(pause)
+		if got := saved(); got != keys {
+			t.Errorf("after a pause: got key %d, want the last, %d", got, keys)
+		}
+	})
+}
+
+// Two terminals of one agent save drafts of the same calls in the same moment. No note is lost.
+func TestTwoTerminalsSaveAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const calls = 100
+	var group sync.WaitGroup
+	for _, notes := range []string{"of the first", "of the second", "of the third"} {
+		box, err := outbox.Open(dir, outbox.Options{BaseURL: "https://a.example", Account: "agent"})
+		servicetest.Check(t, err)
+		k := New(box)
+		group.Go(func() {
+			for n := range calls {
+				if err := k.Save(outbox.Draft{Call: callID(n), Notes: notes}); err != nil {
+					t.Errorf("save: %v", err)
+				}
+			}
+		})
+		defer func() {
+			for n := range calls {
+				if draft, _, err := box.Draft(callID(n)); err != nil || !strings.Contains(draft.Notes, notes) {
+					t.Errorf("call %d: got %q, %v, want what was written %s", n, draft.Notes, err, notes)
+				}
+			}
+		}()
+	}
+	group.Wait()
+}
+
+// callID returns an identifier that readers can tell apart.
+func callID(n int) apitype.UUID {
+	id := apitype.MustParseUUID("c0000000-0000-4000-8000-000000000000")
+	id[1], id[15] = byte(n), byte(n)
+	return id
+}
