@@ -17,6 +17,7 @@ import (
 	"fundesk/commands/cli"
 	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/ask"
 	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/say"
 )
@@ -87,13 +88,15 @@ func ByLines(ctx context.Context, s *cli.Session, look time.Duration) error {
 	if err != nil {
 		return err
 	}
+	day := desk.New(options)
 	l := &lineDesk{
-		session: s,
-		day:     desk.New(options),
-		polled:  s.App.Now(),
-		hidden:  t.Profile.HiddenActions,
-		login:   cli.AnotherToken(t),
-		look:    cmp.Or(look, pollEvery),
+		session:   s,
+		day:       day,
+		questions: ask.New(day),
+		polled:    s.App.Now(),
+		hidden:    t.Profile.HiddenActions,
+		login:     cli.AnotherToken(t),
+		look:      cmp.Or(look, pollEvery),
 	}
 	l.day.Gate.Busy = func() bool { return l.asking }
 	defer colleagues(s)()
@@ -407,17 +410,18 @@ const pollEvery = 15 * time.Second
 
 // lineDesk is the desk by questions and answers: the day of the screen, read line by line.
 type lineDesk struct {
-	session *cli.Session
-	day     *desk.Day
-	told    inbox
-	shown   int          // Calls so far.
-	call    apitype.UUID // The call that was printed last.
-	polled  time.Time
-	hidden  []string // Actions of the Desk that the profile takes away.
-	login   string   // How the agent gets another token.
-	idle    bool     // The lack of calls was announced.
-	asking  bool     // A question is open.
-	look    time.Duration
+	session   *cli.Session
+	day       *desk.Day
+	questions *ask.Questions // Of the day.
+	told      inbox
+	shown     int          // Calls so far.
+	call      apitype.UUID // The call that was printed last.
+	polled    time.Time
+	hidden    []string // Actions of the Desk that the profile takes away.
+	login     string   // How the agent gets another token.
+	idle      bool     // The lack of calls was announced.
+	asking    bool     // A question is open.
+	look      time.Duration
 }
 
 // inbox keeps messages from the background until the next question.

@@ -10,6 +10,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/ask"
 	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/say"
 )
@@ -33,7 +34,7 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 	again.text, again.action = "to send what you entered", ""
 	again.why = cmp.Or(say.When(!has || d.Form().ResultCode == "", "there is nothing to send again"), again.why)
 	find := l.action("find")
-	find.text, find.run = "find a donor", func(ctx context.Context) error { return l.follow(ctx, d.Ask.Find(typed)) }
+	find.text, find.run = "find a donor", func(ctx context.Context) error { return l.follow(ctx, l.questions.Find(typed)) }
 	accept := l.action("accept")
 	accept.text, accept.why, accept.run = "for what was offered", notHere(d.Gate.IsOffered()), l.accept
 	copies := l.action("copy-other")
@@ -84,7 +85,7 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 			"empty to look again",
 			"",
 			notHere(!has),
-			func(ctx context.Context) error { return l.follow(ctx, desk.Answer{Events: d.Next()}) },
+			func(ctx context.Context) error { return l.follow(ctx, ask.Answer{Events: d.Next()}) },
 		},
 	}
 	return slices.DeleteFunc(
@@ -95,15 +96,15 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 
 // action returns the answer for an action of the desk.
 func (l *lineDesk) action(id string) lineAnswer {
-	a, _ := desk.ActionOf(id)
-	return lineAnswer{a.LineKey(), a.Word, id, desk.WithKeys(l.day.Say(a.Why(l.day)), l.key), func(ctx context.Context) error {
+	a, _ := ask.ActionOf(id)
+	return lineAnswer{a.LineKey(), a.Word, id, ask.WithKeys(l.day.Say(a.Why(l.day)), l.key), func(ctx context.Context) error {
 		switch id {
 		case "undo", "last-calls": // The call is printed again after an answer that may bring another one.
 			l.call = apitype.UUID{}
 		case "result", "complete":
 			l.tellCorrected(ctx)
 		}
-		return l.follow(ctx, a.Run(l.day.Ask))
+		return l.follow(ctx, a.Run(l.questions))
 	}}
 }
 
@@ -115,7 +116,7 @@ func (l *lineDesk) key(id string) string {
 	case "notes":
 		id = "result"
 	}
-	a, _ := desk.ActionOf(id)
+	a, _ := ask.ActionOf(id)
 	return cmp.Or(a.LineKey(), id)
 }
 
@@ -167,7 +168,7 @@ func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
 }
 
 // follow performs an answer, and asks the next question.
-func (l *lineDesk) follow(ctx context.Context, a desk.Answer) error {
+func (l *lineDesk) follow(ctx context.Context, a ask.Answer) error {
 	for {
 		l.perform(ctx, a.Events)
 		if a.Wrong != "" {
@@ -189,7 +190,7 @@ func (l *lineDesk) follow(ctx context.Context, a desk.Answer) error {
 }
 
 // put asks a question until its answer is one. An empty answer leaves it.
-func (l *lineDesk) put(ctx context.Context, q *desk.Question) (desk.Answer, error) {
+func (l *lineDesk) put(ctx context.Context, q *ask.Question) (ask.Answer, error) {
 	for _, line := range q.Lines {
 		l.say("%s", l.spoken(l.day.Say(line)))
 	}
@@ -203,10 +204,10 @@ func (l *lineDesk) put(ctx context.Context, q *desk.Question) (desk.Answer, erro
 	for {
 		text, err := l.question(ctx, prompt)
 		if err != nil {
-			return desk.Answer{}, err
+			return ask.Answer{}, err
 		}
 		i := slices.Index(keys, text)
-		var a desk.Answer
+		var a ask.Answer
 		switch {
 		case q.IsYesNo() && text == "y":
 			return q.Choices[0].Pick(), nil
@@ -219,7 +220,7 @@ func (l *lineDesk) put(ctx context.Context, q *desk.Question) (desk.Answer, erro
 			a.Next = q.Left()
 			return a, nil
 		case i >= 0 && q.Choices[i].Why != "":
-			a.Wrong = q.Choices[i].Label + ": " + desk.WithKeys(q.Choices[i].Why, l.key)
+			a.Wrong = q.Choices[i].Label + ": " + ask.WithKeys(q.Choices[i].Why, l.key)
 		case i >= 0:
 			a = q.Choices[i].Pick()
 		case q.Typed != nil:
@@ -235,7 +236,7 @@ func (l *lineDesk) put(ctx context.Context, q *desk.Question) (desk.Answer, erro
 }
 
 // sayChoices prints the choices, each with its key or number.
-func (l *lineDesk) sayChoices(q *desk.Question, keys []string) {
+func (l *lineDesk) sayChoices(q *ask.Question, keys []string) {
 	n := 0
 	for i, c := range q.Choices {
 		if keys[i] = c.Key; c.Key == "" {
@@ -247,7 +248,7 @@ func (l *lineDesk) sayChoices(q *desk.Question, keys []string) {
 			line += l.day.Say(", chosen")
 		}
 		if c.Why != "" {
-			line += ": " + l.day.Say("not here, %s", desk.WithKeys(l.day.Say(c.Why), l.key))
+			line += ": " + l.day.Say("not here, %s", ask.WithKeys(l.day.Say(c.Why), l.key))
 		}
 		l.say("%s", line)
 	}
@@ -266,7 +267,7 @@ func (l *lineDesk) accept(ctx context.Context) error {
 	if !l.day.HasConflict() {
 		return nil
 	}
-	return l.follow(ctx, l.day.Ask.Overtaken(func() desk.Answer { return desk.Answer{} }))
+	return l.follow(ctx, l.questions.Overtaken(func() ask.Answer { return ask.Answer{} }))
 }
 
 // tellCorrected prints the corrections that are sent with the result, and the ones that the account may not make.
@@ -294,7 +295,7 @@ func (l *lineDesk) saying(lines func() []string) func(context.Context) error {
 func (l *lineDesk) nextStep(ctx context.Context) error {
 	d := l.day
 	if d.Card().Walk.Begun {
-		if err := l.follow(ctx, d.Ask.NextStep()); err != nil {
+		if err := l.follow(ctx, l.questions.NextStep()); err != nil {
 			return err
 		}
 	}
@@ -307,7 +308,7 @@ func (l *lineDesk) nextStep(ctx context.Context) error {
 		if len(steps[at].Answers) == 0 {
 			return l.sayStep(steps[at])
 		}
-		if err := l.follow(ctx, d.Ask.NextStep()); err != nil || d.Card().StepAt() == at {
+		if err := l.follow(ctx, l.questions.NextStep()); err != nil || d.Card().StepAt() == at {
 			return err
 		}
 	}
@@ -315,7 +316,7 @@ func (l *lineDesk) nextStep(ctx context.Context) error {
 
 // previousStep prints the step of the script before.
 func (l *lineDesk) previousStep(ctx context.Context) error {
-	if err := l.follow(ctx, l.day.Ask.PreviousStep()); err != nil {
+	if err := l.follow(ctx, l.questions.PreviousStep()); err != nil {
 		return err
 	}
 	return l.sayStep(l.day.Card().Script.Steps[l.day.Card().StepAt()])

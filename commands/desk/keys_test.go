@@ -8,18 +8,20 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/commands/cli"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/ask"
 )
 
 func newLines(said *bytes.Buffer) *lineDesk {
 	session := cli.NewSession(cli.App{Err: said, Getenv: func(string) string { return "" }}, nil)
-	return &lineDesk{session: session, day: desk.New(desk.Options{Outbox: new(outbox.Outbox)})}
+	day := desk.New(desk.Options{Outbox: new(outbox.Outbox)})
+	return &lineDesk{session: session, day: day, questions: ask.New(day)}
 }
 
 // A key of the accessible desk has one meaning, and none has another one on the screen.
 func TestKeysMeanTheSameInBothFaces(t *testing.T) {
 	t.Parallel()
 	meanings := map[string]string{}
-	for _, a := range desk.Actions() {
+	for _, a := range ask.Actions() {
 		for key := range strings.FieldsSeq(a.Keys) {
 			meanings[key] = a.ID
 		}

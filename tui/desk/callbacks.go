@@ -8,7 +8,6 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
-	"fundesk/tui/desk/say"
 )
 
 const (
@@ -105,20 +104,4 @@ func (d *Day) noteReason() {
 	if l != nil && l.Reason != nil {
 		d.callbackReason = *l.Reason
 	}
-}
-
-// AskCallbacks lists the agent's callbacks, to open one.
-func (q *Questions) AskCallbacks() Answer {
-	ask := &Question{Title: q.Say("My callbacks"), Hint: q.Say("Enter opens one")}
-	for _, c := range q.day.callbacks.all {
-		ask.Choices = append(ask.Choices, Choice{
-			Label: q.day.CallbackText(c),
-			Pick:  func() Answer { return Answer{Events: q.day.Take(c.CallUUID)} },
-		})
-	}
-	return ask.again()
-}
-
-func whyNoCallbacks(d *Day) string {
-	return say.When(len(d.callbacks.all) == 0, "you have no callbacks")
 }

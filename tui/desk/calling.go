@@ -106,7 +106,7 @@ func (d *Day) notReachedWords(reason apitype.NotReached) string {
 	if reason == "" {
 		return d.Say("not reached")
 	}
-	return d.Say("not reached") + ", " + d.Say(ReasonWords(reason))
+	return d.Say("not reached") + ", " + d.Say(card.ReasonWords(reason))
 }
 
 // attempt returns the attempt for the call on the Desk, and its description if there is one. Its time is the time of
@@ -128,7 +128,7 @@ func (d *Day) attempt(reason apitype.NotReached) (attempt Change, describes []Ch
 		request.Number = &kind
 	}
 	isEmpty := request.Reason == nil && request.Number == nil
-	if isEmpty || !d.has(apitype.ExtensionAttempts) {
+	if isEmpty || !d.Has(apitype.ExtensionAttempts) {
 		return attempt, nil
 	}
 	change, err := apiclient.DescribeAttemptChange(d.Call.UUID, at, request)

@@ -9,7 +9,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/ask"
 	"fundesk/tui/desk/card"
 )
 
@@ -63,7 +63,7 @@ func TestTicksAreSentWithTheResult(t *testing.T) {
 		a.Form().SetResult("reached")
 		return a.Call.UUID
 	}
-	answer := func() desk.Answer {
+	answer := func() ask.Answer {
 		a.press("ctrl+s")
 		return a.Ask.Complete()
 	}

@@ -132,7 +132,7 @@ func (d *Day) CompleteAlone() []Event {
 // checksChange returns what was ticked of the call on the desk as it is sent; false if there is nothing to send, or the
 // service keeps no checks.
 func (d *Day) checksChange() (Change, bool) {
-	if !d.has(apitype.ExtensionChecks) || len(d.entered.Checked) == 0 {
+	if !d.Has(apitype.ExtensionChecks) || len(d.entered.Checked) == 0 {
 		return Change{}, false
 	}
 	checks := apitype.CallChecks{UserUUID: d.Agent}
@@ -151,7 +151,7 @@ func (d *Day) checksChange() (Change, bool) {
 // required returns the checks that the organization of the call on the Desk requires. They stay the same while the call
 // is on the Desk.
 func (d *Day) required() []string {
-	if d.Call == nil || !d.has(apitype.ExtensionChecks) || d.WaitsForSettings() {
+	if d.Call == nil || !d.Has(apitype.ExtensionChecks) || d.WaitsForSettings() {
 		return nil
 	}
 	if !d.hasRequired {

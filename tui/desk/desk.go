@@ -68,7 +68,6 @@ type Day struct {
 	*base
 	Changes *Changes
 	Search  *Search
-	Ask     *Questions
 	Gate    gate
 	Codes   *Codes
 	Guard   Guard
@@ -139,7 +138,6 @@ func New(o Options) *Day {
 		Gate:       gate{base: b},
 		leases:     leases{base: b},
 		Search:     &Search{base: b},
-		Ask:        &Questions{base: b},
 		visit:      new(visit),
 		Accepted:   map[string]int{},
 		refusedOps: map[string]bool{},

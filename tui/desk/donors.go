@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -87,6 +86,9 @@ func (s *Search) IsSearchedHere() bool { return s.isKnown && !s.isSearched }
 
 // CallsSearched returns how many calls these are.
 func (s *Search) CallsSearched() int { return s.calls }
+
+// IsKnown reports whether the service was asked whether it searches donors, and has answered.
+func (s *Search) IsKnown() bool { return s.isKnown }
 
 // IsReadingDonors reports whether an answer is about to come.
 func (s *Search) IsReadingDonors() bool { return s.reading }
@@ -337,70 +339,12 @@ func (f *donorCalls) askOpen(ctx context.Context, client *apiclient.Client) (kno
 	return true, err
 }
 
-// mostFound is how many donors a question offers.
-const mostFound = 9
-
-// Find asks for the donor on the line. It puts the open call on the Desk, or asks about a new one.
-func (q *Questions) Find(search string) Answer {
-	if search == "" {
-		return Answer{
-			Next: &Question{Title: q.day.Search.Title(), Typed: q.Find, Empty: func() Answer { return Answer{} }},
-		}
-	}
-	return Answer{Events: q.day.Search.SearchFor(search), Then: func() Answer { return q.found() }}
-}
-
 // Title returns the question for the donor.
 func (s *Search) Title() string {
 	if s.IsSearchedHere() {
 		return "Find a donor: name, city, or digits of a number"
 	}
 	return "Find a donor: name, number, e-mail, postcode and house number, IBAN"
-}
-
-// found offers the donors that were found.
-func (q *Questions) found() Answer {
-	s := q.day.Search
-	found, isKnown, isHere := s.FindDonors(mostFound), s.isKnown, s.IsSearchedHere()
-	s.LeaveSearch()
-	if !isKnown { // The failed reading already has a message.
-		return Answer{}
-	}
-	if len(found) == 0 && isHere {
-		return Answer{
-			Wrong: q.Say("not among the donors of the newest %d calls; this service cannot search others", s.calls),
-		}
-	}
-	if len(found) == 0 {
-		return Answer{Wrong: "no donor was found"}
-	}
-	ask := &Question{Title: "number of the donor"}
-	if isHere {
-		ask.Lines = []string{
-			q.Say("This service cannot search: only the donors of the newest %d calls are found.", s.calls),
-		}
-	}
-	for _, donor := range found {
-		known := slices.DeleteFunc(
-			[]string{donor.Name, q.day.Locale.Spoken(donor.Phone), donor.City},
-			func(part string) bool { return part == "" },
-		)
-		pick := func() Answer { return Answer{Events: s.OpenDonor(donor), Then: q.opened} }
-		ask.Choices = append(ask.Choices, Choice{Label: strings.Join(known, ", "), Pick: pick})
-	}
-	return ask.again()
-}
-
-// opened asks about a new call if the donor has no open one.
-func (q *Questions) opened() Answer {
-	c := q.day.Caller
-	if c == nil {
-		return Answer{}
-	}
-	q.day.Caller = nil
-	ask := q.NewCall(*c)
-	ask.Title = "number"
-	return Answer{Events: []Event{Notice{Text: q.Say("%s has no open call", c.Name)}}, Next: ask}
 }
 
 // NewCall creates a call to the donor on the line, and puts it on the Desk as soon as the service has it. It is not

@@ -10,7 +10,6 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/tui/desk/drafts"
 	"fundesk/tui/desk/entry"
-	"fundesk/tui/desk/say"
 )
 
 // Form returns what the agent enters for the call on the Desk.
@@ -30,7 +29,7 @@ func (d *Day) Form() entry.Form {
 
 // resultsOfCall returns the results of the call on the Desk. They stay the same while it is there.
 func (d *Day) resultsOfCall() []apitype.ResultChoice {
-	if d.whyNoResults() != "" {
+	if d.WhyNoResults() != "" {
 		return nil
 	}
 	if len(d.results) == 0 {
@@ -121,16 +120,11 @@ func (d *Day) NextNotes() string {
 	return ""
 }
 
-// whyNotCorrect returns why details of the call on the Desk cannot be corrected, or an empty text.
-func whyNotFix(d *Day) string {
-	if why := whyNotEnd(d); why != "" {
-		return why
-	}
-	return say.When(d.Call.Person.Pointer() == nil, "the person is not shown to this account")
-}
-
 // HasConflict reports whether the Desk must ask about a refused update.
 func (d *Day) HasConflict() bool { return d.conflict != nil }
+
+// LeaveConflict asks no more about a refused update, which stays in the outbox as it is.
+func (d *Day) LeaveConflict() { d.conflict = nil }
 
 // Overtaken returns the next overtaken detail and its record. A refused update comes before the call on the Desk.
 func (d *Day) Overtaken() (whose string, f entry.Fix, asks bool) {

@@ -374,23 +374,14 @@ func TestNarrowing(t *testing.T) {
 	d := dayAt(t, nil)
 	d.leases.state = &apitype.QueueState{ByLanguage: map[string]int{"de": 1, "": 2, "nl": 3}}
 	d.leases.usable = true
-	names := func() (all []string) {
-		for _, c := range d.Ask.Narrow().Choices {
-			if c.IsOn != nil {
-				all = append(all, c.Label+map[bool]string{true: "!"}[*c.IsOn])
-			}
-		}
-		return all
-	}
-	toggle := func(choice int) []Event { return d.Ask.Narrow().Choices[choice].Pick().Events }
-	servicetest.Same(t, "choices", []string{"verification", "happy call", "win-back", "German", "Dutch"}, names())
+	servicetest.Same(t, "languages", []string{"de", "nl"}, d.KnownLanguages())
+	happy := []apitype.CallType{apitype.CallHappy}
 	d.leases.none, d.NoneLeft, d.leases.upcoming = true, true, []Candidate{{}}
 	d.leases.held = []lease{{Lease: apitype.Lease{CallUUID: callID(1)}}}
-	if events := toggle(1); len(events) != 3 || d.leases.none || d.NoneLeft || len(d.leases.upcoming) != 0 || len(d.leases.held) != 0 {
+	if events := d.Narrow(apitype.QueueFilter{Types: happy}); len(events) != 3 || d.leases.none || d.NoneLeft || len(d.leases.upcoming) != 0 || len(d.leases.held) != 0 {
 		t.Errorf("got %d requests and %+v, want the next call given back, and the queue read anew", len(events), d.leases)
 	}
-	toggle(3)
-	toggle(4)
+	d.Narrow(apitype.QueueFilter{Types: happy, Languages: []string{"de", "nl"}})
 	if got := d.NarrowedTo(); got != "happy call · German, Dutch" {
 		t.Errorf("got %q", got)
 	}
@@ -403,7 +394,7 @@ func TestNarrowing(t *testing.T) {
 			t.Errorf("%s %q: got left out %t, want %t", test.kind, test.language, got, test.want)
 		}
 	}
-	toggle(1)
+	d.Narrow(apitype.QueueFilter{Languages: []string{"de", "nl"}})
 	if got := d.NarrowedTo(); got != "German, Dutch" {
 		t.Errorf("got %q", got)
 	}
@@ -569,20 +560,6 @@ func TestHeldChangeSaysItsEffect(t *testing.T) {
 		work(t, d, d.CompleteCall())
 		if got := d.Changes.HeldText("u"); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: got %q, want %q", result, got, want)
-		}
-	}
-}
-
-// Without known results the card shows "/ another", and c asks for the code at once: a typed "/" is no part of it.
-func TestFirstResultCode(t *testing.T) {
-	t.Parallel()
-	d := dayAt(t, nil)
-	donor(d)
-	d.Call.Type = apitype.CallWinback
-	for typed, want := range map[string]string{"/thanked": "thanked", " moved/abroad": "moved/abroad"} {
-		d.Ask.Result(func() Answer { return Answer{} }).Typed(typed)
-		if d.Form().ResultCode != want {
-			t.Errorf("%q: got %q, want %q", typed, d.Form().ResultCode, want)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/ask"
 	"fundesk/tui/desk/card"
 )
 
@@ -104,7 +105,7 @@ func TestWorkingKeysExtendTheLease(t *testing.T) {
 
 // act runs an action of the desk.
 func (a *agent) act(id string) []desk.Event {
-	action, _ := desk.ActionOf(id)
+	action, _ := ask.ActionOf(id)
 	return action.Run(a.Ask).Events
 }
 
@@ -140,14 +141,14 @@ func TestWhatForbidsACallAsks(t *testing.T) {
 		a.Form().SetNotes("typed")
 		c.forbid(f, *a.Call)
 		a.pollFor(30 * time.Second)
-		dial := func() desk.Answer { return a.Ask.DialNumber(card.Number{Digits: "+31612345678"}) }
+		dial := func() ask.Answer { return a.Ask.DialNumber(card.Number{Digits: "+31612345678"}) }
 		first := dial()
 		if first.Next == nil || a.Card().ForbidsText() != c.want || !slices.Contains(a.Warnings(), c.want) {
 			t.Errorf("%s: got %+v, %q and %q, want a question before a call", name, first, a.Card().ForbidsText(), a.told)
 			continue
 		}
 		a.perform(first.Next.Choices[0].Pick().Events)
-		result, _ := desk.ActionOf("result")
+		result, _ := ask.ActionOf("result")
 		if again := dial(); again.Next != nil || result.Run(a.Ask).Next.Title == first.Next.Title {
 			t.Errorf("%s: got %+v, want it asked once", name, again)
 		}

@@ -111,7 +111,7 @@ func (s *leases) adopt(ctx context.Context, note *outbox.HeldLease) (lease, erro
 }
 
 func (d *Day) onDiscovered(found discovered, err error) {
-	isAnnounced := d.has(apitype.ExtensionSettings) || err != nil // Without an answer they may be.
+	isAnnounced := d.Has(apitype.ExtensionSettings) || err != nil // Without an answer they may be.
 	d.floor.waits.Store(isAnnounced && !d.settings.isRead && d.floor.kept.Load() == nil)
 	if !d.isRead("cannot ask whether the service has a queue", err) {
 		return
@@ -417,6 +417,20 @@ func (d *Day) KeepLeases() []Event {
 	d.wake()
 	for _, l := range slices.Clone(d.leases.held) {
 		d.leases.keepLease(l)
+	}
+	return d.drain()
+}
+
+// KeepLease extends the lease of the call on the Desk, because the agent begins to work on it. It takes an ended lease
+// again, if no other user holds the donor.
+func (d *Day) KeepLease() []Event {
+	l := d.leases.leaseOf(d.Call.UUID)
+	switch {
+	case l != nil:
+		d.leases.extend(*l)
+	case d.leases.usable && d.isFreed:
+		d.unleased = d.Call.UUID
+		d.reread(d.Call.UUID, unasked)
 	}
 	return d.drain()
 }

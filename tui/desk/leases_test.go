@@ -16,6 +16,7 @@ import (
 	"fundesk/service"
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/ask"
 	"fundesk/tui/desk/card"
 )
 
@@ -59,6 +60,7 @@ func (f *floor) loadCalls(n int) {
 // agent is a desk that does its work at once.
 type agent struct {
 	*desk.Day
+	Ask    *ask.Questions
 	told   []string
 	urgent []string // Of the messages.
 	f      *floor
@@ -91,6 +93,7 @@ func (f *floor) agent(dir string) *agent {
 		Agent:     f.user,
 		ConfigDir: f.configDir,
 	})}
+	a.Ask = ask.New(a.Day)
 	a.Changes.Sender = a.NewSender(outbox.SenderOptions{})
 	a.perform(a.Begin())
 	return a

@@ -40,8 +40,8 @@ func (d *Day) NarrowedTo() string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
 }
 
-// knownLanguages returns the languages that the agent may choose: the agent's own and the queue's.
-func (d *Day) knownLanguages() []string {
+// KnownLanguages returns the languages that the agent may choose: the agent's own and the queue's.
+func (d *Day) KnownLanguages() []string {
 	known := slices.Concat(d.Filter.Languages, d.Languages)
 	if state := d.leases.state; state != nil {
 		known = slices.AppendSeq(known, maps.Keys(state.ByLanguage))
@@ -56,47 +56,4 @@ func Toggled[T comparable](all []T, value T) []T {
 		return slices.DeleteFunc(slices.Clone(all), func(other T) bool { return other == value })
 	}
 	return append(slices.Clone(all), value)
-}
-
-// Narrow offers the types and languages of the calls that the agent takes; each choice holds at once, and the next
-// one may follow.
-func (q *Questions) Narrow() *Question {
-	ask := &Question{Title: q.Say("Calls that you take"), Hint: q.Say("none chosen means all")}
-	then := func(events []Event) Answer { return Answer{Events: events, Next: q.Narrow()} }
-	add := func(name string, isOn bool, to apitype.QueueFilter) {
-		ask.Choices = append(
-			ask.Choices,
-			Choice{Label: q.Say(name), IsOn: &isOn, Pick: func() Answer { return then(q.day.Narrow(to)) }},
-		)
-	}
-	for _, kind := range apitype.CallTypes {
-		to := q.Filter
-		to.Types = Toggled(to.Types, kind)
-		add(render.Words(string(kind)), slices.Contains(q.Filter.Types, kind), to)
-	}
-	for _, language := range q.day.knownLanguages() {
-		to := q.Filter
-		to.Languages = Toggled(to.Languages, language)
-		add(render.Language(language), slices.Contains(q.Filter.Languages, language), to)
-	}
-	if q.day.NarrowedTo() != "" {
-		everything := func() Answer { return then(q.day.Narrow(apitype.QueueFilter{})) }
-		ask.Choices = append(ask.Choices, Choice{Key: "x", Label: q.Say("everything"), Pick: everything})
-	}
-	language := &Question{Title: "Language, two letters such as nl", Typed: func(text string) Answer {
-		f := apitype.QueueFilter{Languages: []string{strings.TrimSpace(text)}}
-		if problems := f.Validate(); len(problems) > 0 {
-			return Answer{Wrong: q.Say(problems[0].Message)}
-		}
-		all := q.Filter
-		if !slices.Contains(all.Languages, f.Languages[0]) {
-			all.Languages = Toggled(all.Languages, f.Languages[0])
-		}
-		return then(q.day.Narrow(all))
-	}}
-	ask.Choices = append(
-		ask.Choices,
-		Choice{Key: "/", Label: q.Say("another language…"), Pick: func() Answer { return Answer{Next: language} }},
-	)
-	return ask
 }

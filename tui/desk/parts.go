@@ -89,6 +89,9 @@ func (g *changeGroup) remains(b *base) string {
 	return strings.Join(lines, "; ")
 }
 
+// HasUndoneAttempt reports whether the service has, or may have, an attempt of the call on the Desk that was undone.
+func (d *Day) HasUndoneAttempt() bool { return d.undone.hasAttempt() }
+
 // hasAttempt reports whether the service has, or may have, an attempt of the group.
 func (g *changeGroup) hasAttempt() bool {
 	return g != nil && slices.ContainsFunc(g.parts, func(p *part) bool {

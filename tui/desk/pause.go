@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
-	"fundesk/tui/desk/say"
 )
 
 // pause is the agent's pause, as the service has it.
@@ -204,24 +202,4 @@ func (d *Day) onOwnState(is apitype.QueueAgent, changes int) {
 	case !isPaused:
 		d.pause.reason = ""
 	}
-}
-
-// AskPause asks for the reason of a pause.
-func (q *Questions) AskPause() Answer {
-	ask := &Question{Title: q.Say("Pause"), IsKeyed: true}
-	for i, reason := range apitype.PauseReasons {
-		ask.Choices = append(ask.Choices, Choice{
-			Key:   strconv.Itoa(i + 1),
-			Label: q.Say(string(reason)),
-			Pick:  does(func() []Event { return q.day.Pause(reason) }),
-		})
-	}
-	return ask.again()
-}
-
-func whyNotPause(d *Day) string {
-	return say.When(
-		!d.has(apitype.ExtensionUserState),
-		"this service keeps no pauses: quit, or leave the Desk without a call",
-	)
 }

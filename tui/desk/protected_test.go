@@ -17,6 +17,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/ask"
 	"fundesk/tui/desk/card"
 )
 
@@ -582,17 +583,17 @@ func TestFreedDonorIsLeasedByAKeyAlone(t *testing.T) {
 // Each key that ends a call, and d, c and i, ask once while the donor is freed or a colleague's, within one poll.
 func TestKeysAskOnceForALostDonor(t *testing.T) {
 	t.Parallel()
-	asking := map[string]func(q *desk.Questions) desk.Answer{
-		"a": (*desk.Questions).NotReached,
-		"s": (*desk.Questions).Skip,
-		"b": (*desk.Questions).AskLater,
-		"X": (*desk.Questions).Cancel,
-		"e": (*desk.Questions).Expire,
-		"ctrl+s": func(q *desk.Questions) desk.Answer {
+	asking := map[string]func(q *ask.Questions) ask.Answer{
+		"a": (*ask.Questions).NotReached,
+		"s": (*ask.Questions).Skip,
+		"b": (*ask.Questions).AskLater,
+		"X": (*ask.Questions).Cancel,
+		"e": (*ask.Questions).Expire,
+		"ctrl+s": func(q *ask.Questions) ask.Answer {
 			return q.Complete()
 		},
 	}
-	for key, ask := range asking {
+	for key, does := range asking {
 		for _, isTaken := range []bool{false, true} {
 			f := newFloor(t, 1)
 			a, b := f.agent(t.TempDir()), f.agent(t.TempDir())
@@ -605,7 +606,7 @@ func TestKeysAskOnceForALostDonor(t *testing.T) {
 				b.perform(b.Next())
 			}
 			a.pollFor(15 * time.Second)
-			first := ask(a.Ask)
+			first := does(a.Ask)
 			if first.Next == nil || !strings.Contains(first.Next.Title, "have this donor") && !strings.Contains(first.Next.Title, "has this donor") {
 				t.Errorf("%s, taken %t: got %+v, want a question (%q)", key, isTaken, first, a.Warnings())
 				continue
@@ -618,7 +619,7 @@ func TestKeysAskOnceForALostDonor(t *testing.T) {
 			}
 			then := first.Next.Choices[0].Pick()
 			isAgain := then.Next != nil && then.Next.Title == first.Next.Title
-			if isAgain || a.IsOn(f.calls[0]) && a.Ask.Warned(func() desk.Answer { return desk.Answer{} }) != nil {
+			if isAgain || a.IsOn(f.calls[0]) && a.Ask.Warned(func() ask.Answer { return ask.Answer{} }) != nil {
 				t.Errorf("%s, taken %t: asked twice", key, isTaken)
 			}
 		}

@@ -185,12 +185,10 @@ func TestSettingsComeFirst(t *testing.T) {
 	d.Call = floorCall()
 	d.Form().ResultCode = "guessed" // Of a draft.
 	work(t, d, d.Receive(Result{takeIn: func() {}}))
-	result, _ := ActionOf("result")
-	complete, _ := ActionOf("complete")
 	sunday := time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC)
 	isOffered := len(d.Form().Results()) > 0 || len(d.Card().Script.Lines) > 0 || d.place().Against(d.Call, sunday, d.Texts) != ""
-	if isOffered || !strings.Contains(result.Why(d), "are being read") || !strings.Contains(complete.Why(d), "are being read") {
-		t.Errorf("got %+v, %q and %q, want nothing before the settings", d.Form().Results(), result.Why(d), complete.Why(d))
+	if isOffered || !strings.Contains(d.WhyNoResults(), "are being read") {
+		t.Errorf("got %+v and %q, want nothing before the settings", d.Form().Results(), d.WhyNoResults())
 	}
 	for range 130 {
 		now = now.Add(time.Second)
@@ -206,8 +204,8 @@ func TestSettingsComeFirst(t *testing.T) {
 		now = now.Add(time.Second)
 		work(t, d, d.Tick())
 	}
-	if rows := d.Form().Results(); len(rows) != 2 || result.Why(d) != "" || d.place().Against(d.Call, sunday, d.Texts) == "" {
-		t.Errorf("got %+v and %q, want the results of the settings", rows, result.Why(d))
+	if rows := d.Form().Results(); len(rows) != 2 || d.WhyNoResults() != "" || d.place().Against(d.Call, sunday, d.Texts) == "" {
+		t.Errorf("got %+v and %q, want the results of the settings", rows, d.WhyNoResults())
 	}
 	before := len(asked)
 	for range 4 {

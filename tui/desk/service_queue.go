@@ -37,8 +37,8 @@ func (d *Day) readCodes() {
 // HasQueue reports whether the calls come from a queue of the service.
 func (d *Day) HasQueue() bool { return d.leases.usable }
 
-// has reports whether the service has announced an extension.
-func (b *base) has(extension string) bool { return b.Client != nil && b.Client.Announces(extension) }
+// Has reports whether the service has announced an extension.
+func (b *base) Has(extension string) bool { return b.Client != nil && b.Client.Announces(extension) }
 
 // QueueState returns the service's counts, or nil without any.
 func (d *Day) QueueState() *apitype.QueueState { return d.leases.state }

@@ -161,8 +161,8 @@ func (d *Day) tendSettings() {
 // WaitsForSettings reports whether the service has settings of the floor that were not read yet.
 func (d *Day) WaitsForSettings() bool { return d.floor.waits.Load() }
 
-// whyNoResults returns why the results of the call on the Desk are not offered. Results of the profile always are.
-func (d *Day) whyNoResults() string {
+// WhyNoResults returns why the results of the call on the Desk are not offered. Results of the profile always are.
+func (d *Day) WhyNoResults() string {
 	isWaiting := d.WaitsForSettings() && d.Call != nil && !d.Codes.isKnown(d.Call.Type)
 	return say.When(isWaiting, "the results of the floor are being read: try again in a moment")
 }
@@ -210,7 +210,7 @@ func (b *base) maxAttempts(call *apitype.Call) int {
 // storesEffect returns the effect of a result that the service stores when the call on the Desk is completed, or an
 // empty text.
 func (d *Day) storesEffect(result apitype.ResultChoice) apitype.ResultEffect {
-	if !d.has(apitype.ExtensionEffects) {
+	if !d.Has(apitype.ExtensionEffects) {
 		return ""
 	}
 	for _, known := range d.floor.of(d.Call).ResultsOf(d.Call.Type) {

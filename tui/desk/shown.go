@@ -24,7 +24,7 @@ func (d *Day) Card() card.Card {
 		IsBlocked:      d.isBlocked,
 		IsErased:       d.isErased,
 		IsRevealed:     d.IsRevealed,
-		KeepsReasons:   d.has(apitype.ExtensionAttempts),
+		KeepsReasons:   d.Has(apitype.ExtensionAttempts),
 		CallbackReason: d.callbackReason,
 		Remains:        d.undone.remains(d.base),
 		ShownAt:        d.Guard.shownAt,

@@ -3,7 +3,7 @@ package page
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/ask"
 )
 
 // Action is something that a key does. Its key, its words, its handler and the reason why it does nothing stand
@@ -72,7 +72,7 @@ func Actions() []Action {
 
 // UndoAction undoes the last change of the Desk, on every page.
 func UndoAction(d *Desk) Action {
-	does, _ := desk.ActionOf(ActUndo)
+	does, _ := ask.ActionOf(ActUndo)
 	undo := deskAction(does, screenAction{})
 	undo.Scope = ScopeEverywhere
 	run, why := undo.Run, undo.Why
@@ -125,14 +125,14 @@ func screenActions() map[string]screenAction {
 }
 
 // deskAction returns an action of the Desk with its key and words, which both faces of the Desk share.
-func deskAction(does desk.Action, screen screenAction) Action {
+func deskAction(does ask.Action, screen screenAction) Action {
 	a := Action{ID: does.ID, Scope: ScopeDesk, Keys: does.Keys, Help: does.Help, Word: does.Word, Traits: screen.traits}
 	if screen.noWord {
 		a.Word = ""
 	}
 	run := screen.run
 	if run == nil {
-		run = func(d *Desk) tea.Cmd { return d.Answer(does.Run(d.Day.Ask), nil) }
+		run = func(d *Desk) tea.Cmd { return d.Answer(does.Run(d.Questions), nil) }
 	}
 	a.Run = on(run)
 	a.Why = onWhy(func(d *Desk) string { return d.whyNot(does) })
@@ -143,7 +143,7 @@ func deskActions() []Action {
 	var all []Action
 	var complete Action // In the notes, too.
 	screens := screenActions()
-	for _, does := range desk.Actions() {
+	for _, does := range ask.Actions() {
 		if does.ID == ActUndo { // It works on every page.
 			continue
 		}

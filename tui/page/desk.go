@@ -9,7 +9,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/ask"
 	"fundesk/tui/desk/card"
 	"fundesk/tui/widget"
 )
@@ -73,7 +73,7 @@ func (d *Desk) Follow(inFront bool) {
 		}
 	}
 	if d.Day.HasConflict() && d.Dialog == nil && !d.writing {
-		if a := d.Day.Ask.Overtaken(func() desk.Answer { return desk.Answer{} }); a.Next != nil {
+		if a := d.Questions.Overtaken(func() ask.Answer { return ask.Answer{} }); a.Next != nil {
 			a.Next.IsLate = true
 			d.ask(a.Next, nil) // Nothing is performed here: that would follow again.
 		}
@@ -81,7 +81,7 @@ func (d *Desk) Follow(inFront bool) {
 	if d.Day.Caller != nil && d.Dialog == nil && inFront && !d.writing {
 		caller := *d.Day.Caller
 		d.Day.Caller = nil
-		d.ask(d.Day.Ask.NewCall(caller), nil)
+		d.ask(d.Questions.NewCall(caller), nil)
 		choice, _ := d.Dialog.(*Choose)
 		choice.Options = append(
 			choice.Options,
@@ -124,11 +124,11 @@ func (d *Desk) Write() tea.Cmd { return d.onceWarned(func() { d.writing = true }
 
 // onceWarned begins work on a donor and keeps the lease. It asks once if the donor is not this agent's alone.
 func (d *Desk) onceWarned(then func()) tea.Cmd {
-	begin := func() desk.Answer {
+	begin := func() ask.Answer {
 		then()
-		return desk.Answer{Events: d.Day.KeepLease()}
+		return ask.Answer{Events: d.Day.KeepLease()}
 	}
-	asks := d.Day.Ask.Warned(begin)
+	asks := d.Questions.Warned(begin)
 	if asks != nil && d.ahead == 0 {
 		return d.ask(asks, nil)
 	}
@@ -184,7 +184,7 @@ func (d *Desk) Click(x, y int) (tea.Cmd, bool) {
 		number := Clean(d.Day.Locale.Spoken(n.Digits))
 		before, _, found := strings.Cut(ansi.Strip(lines[y]), number)
 		if from := render.Width(before); found && x >= from && x < from+render.Width(number) {
-			return d.Answer(d.Day.Ask.DialNumber(n), nil), false
+			return d.Answer(d.Questions.DialNumber(n), nil), false
 		}
 	}
 	return nil, false

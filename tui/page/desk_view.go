@@ -16,6 +16,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/ask"
 	"fundesk/tui/widget"
 )
 
@@ -108,7 +109,7 @@ func (d *Desk) firstKeys(width int) []string {
 	lines := []string{"", d.Styles.bold(d.Say("With a call on the desk"))}
 	for _, id := range []string{ActDial, "not-reached", ActResult, ActComplete, ActUndo} {
 		if key := d.Host.KeyOf(id); key != id {
-			action, _ := desk.ActionOf(id)
+			action, _ := ask.ActionOf(id)
 			help := indented(strings.Repeat(" ", keyIndent)+d.Say(action.Help), width, keyIndent)
 			help[0] = d.Styles.Key(widget.Fit(key, keyIndent)) + strings.TrimPrefix(help[0], strings.Repeat(" ", keyIndent))
 			lines = append(lines, help...)

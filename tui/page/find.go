@@ -133,7 +133,7 @@ func (f *finder) note(found int) string {
 
 // AskRecent offers the last calls, to open one again.
 func (d *Desk) AskRecent() tea.Cmd {
-	return d.ask(d.Day.Ask.Recent(d.fateText, d.Host.KeyOf(ActUndo)), nil)
+	return d.ask(d.Questions.Recent(d.fateText, d.Host.KeyOf(ActUndo)), nil)
 }
 
 // fateText returns the outcome of a call, and the state of its change.

@@ -10,7 +10,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/ask"
 	"fundesk/tui/desk/entry"
 	"fundesk/tui/widget"
 )
@@ -192,15 +192,15 @@ func (f *fixing) accept(fix entry.Fix, typed string, sends bool) Fate {
 		return Stays
 	}
 	becomes := Closes
-	a := f.desk.Day.Ask.FixMeaning(fix, typed, func(value string) desk.Answer {
+	a := f.desk.Questions.FixMeaning(fix, typed, func(value string) ask.Answer {
 		if becomes = set(value); f.desk.Dialog == f {
-			return desk.Answer{} // Nothing was asked in between.
+			return ask.Answer{} // Nothing was asked in between.
 		}
 		if becomes == Passes && f.desk.WhyNot(ActComplete) == "" {
-			return f.desk.Day.Ask.Complete()
+			return f.desk.Questions.Complete()
 		}
 		f.desk.Dialog = f
-		return desk.Answer{}
+		return ask.Answer{}
 	})
 	f.desk.Answer(a, func() { f.desk.Dialog = f })
 	return becomes

@@ -14,7 +14,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/say"
 	"fundesk/tui/widget"
 )
@@ -294,7 +294,7 @@ func (v *Floor) workLines(work []apitype.AgentWorkItem) []string {
 		text := at + "  " + widget.Fit(v.Say(render.Words(string(w.Type))), queueType+2) + v.Say(workWord(w.Operation))
 		switch {
 		case w.Reason != nil:
-			text += ", " + v.Say(desk.ReasonWords(*w.Reason))
+			text += ", " + v.Say(card.ReasonWords(*w.Reason))
 		case w.ResultCode != nil:
 			text += ", " + Clean(v.Say(v.Day.Codes.Words(w.Type, *w.ResultCode)))
 		}

@@ -8,7 +8,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/ask"
 	"fundesk/tui/desk/card"
 	"fundesk/tui/widget"
 )
@@ -25,11 +25,11 @@ type askedLater struct {
 
 // AskLater asks when the donor is called again, in the donor's own time.
 func (d *Desk) AskLater() tea.Cmd {
-	ask := func() desk.Answer {
+	ask := func() ask.Answer {
 		d.Dialog = &askedLater{desk: d, call: d.Day.Call.UUID, offers: d.Day.Card().LaterOffers()}
-		return desk.Answer{}
+		return ask.Answer{}
 	}
-	return d.Answer(d.Day.Ask.OnceEnding(ask), nil)
+	return d.Answer(d.Questions.OnceEnding(ask), nil)
 }
 
 // Key implements Dialog.
@@ -63,11 +63,11 @@ func (l *askedLater) Paste(text string) tea.Cmd {
 
 // accept saves the time, or asks which one is meant; outside calling hours it asks once.
 func (l *askedLater) accept() (Fate, tea.Cmd) {
-	put := func(c apitype.Callback) desk.Answer { return l.desk.Day.Ask.Later(c, !l.anybody) }
-	var a desk.Answer
+	put := func(c apitype.Callback) ask.Answer { return l.desk.Questions.Later(c, !l.anybody) }
+	var a ask.Answer
 	if l.isOffering() {
 		a = put(card.At(l.offers[l.cursor].At))
-	} else if a = l.desk.Day.Ask.ReadLater(l.text(), put); a.Wrong != "" {
+	} else if a = l.desk.Questions.ReadLater(l.text(), put); a.Wrong != "" {
 		l.wrong = a.Wrong
 		return Stays, nil
 	}

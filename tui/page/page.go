@@ -20,6 +20,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/ask"
 	"fundesk/tui/widget"
 )
 
@@ -160,6 +161,7 @@ type Host interface {
 type Env struct {
 	Host          Host
 	Day           *desk.Day
+	Questions     *ask.Questions // Of the Day.
 	Messages      Messages
 	Styles        Styles
 	PledgeActions []apitype.PledgeAction
@@ -178,7 +180,7 @@ type Env struct {
 func NewEnv(ctx context.Context, host Host, day *desk.Day, s Styles) *Env {
 	s.say = day.Say
 	return &Env{
-		Host: host, Day: day, Styles: s, Ctx: ctx, Messages: Messages{now: day.Now, inWords: day.Say},
+		Host: host, Day: day, Questions: ask.New(day), Styles: s, Ctx: ctx, Messages: Messages{now: day.Now, inWords: day.Say},
 		PledgeActions: apitype.PledgeActions, PreviewPause: PreviewPause,
 	}
 }

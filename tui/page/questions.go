@@ -5,22 +5,22 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/ask"
 	"fundesk/tui/desk/card"
 )
 
 // WhyNot returns the reason why an action of the Desk does nothing now, or "".
 func (d *Desk) WhyNot(id string) string {
-	action, _ := desk.ActionOf(id)
+	action, _ := ask.ActionOf(id)
 	return d.whyNot(action)
 }
 
-func (d *Desk) whyNot(action desk.Action) string {
-	return desk.WithKeys(d.Say(action.Why(d.Day)), d.Host.KeyOf)
+func (d *Desk) whyNot(action ask.Action) string {
+	return ask.WithKeys(d.Say(action.Why(d.Day)), d.Host.KeyOf)
 }
 
 // Answer follows an answer. back opens the earlier question again if the agent leaves this one. It may be nil.
-func (d *Desk) Answer(a desk.Answer, back func()) tea.Cmd {
+func (d *Desk) Answer(a ask.Answer, back func()) tea.Cmd {
 	cmd := d.Host.Perform(a.Events)
 	if a.Next != nil {
 		d.ask(a.Next, back)
@@ -29,7 +29,7 @@ func (d *Desk) Answer(a desk.Answer, back func()) tea.Cmd {
 }
 
 // ask shows a question as a dialog.
-func (d *Desk) ask(q *desk.Question, back func()) tea.Cmd {
+func (d *Desk) ask(q *ask.Question, back func()) tea.Cmd {
 	left := func() {
 		if q.Left != nil {
 			if next := q.Left(); next != nil {

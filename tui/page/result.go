@@ -10,7 +10,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/ask"
 	"fundesk/tui/desk/entry"
 	"fundesk/tui/widget"
 )
@@ -30,13 +30,13 @@ func (onCard) View(Styles, int, int) (string, []string) { return "", nil }
 type askedResult struct {
 	onCard
 	desk     *Desk
-	question *desk.Question
+	question *ask.Question
 }
 
 // AskResult asks for the result among those of the call's type, or for a typed one if none are known. The question for
 // the rating takes its place.
 func (d *Desk) AskResult() tea.Cmd {
-	asks := d.Day.Ask.Forbidden(func() desk.Answer { return desk.Answer{} })
+	asks := d.Questions.Forbidden(func() ask.Answer { return ask.Answer{} })
 	if asks == nil || d.ahead > 0 {
 		return d.askResult()
 	}
@@ -52,9 +52,9 @@ func (d *Desk) AskResult() tea.Cmd {
 
 func (d *Desk) askResult() tea.Cmd {
 	return d.onceWarned(func() {
-		q := d.Day.Ask.Result(func() desk.Answer {
+		q := d.Questions.Result(func() ask.Answer {
 			d.AskRating()
-			return desk.Answer{}
+			return ask.Answer{}
 		})
 		if d.Dialog = (&askedResult{desk: d, question: q}); len(q.Choices) == 0 {
 			d.ask(q, nil)

@@ -18,7 +18,7 @@ func (d *Desk) NextStep() tea.Cmd {
 		d.Day.BeginScript()
 		return nil
 	}
-	return d.Answer(d.Day.Ask.NextStep(), nil)
+	return d.Answer(d.Questions.NextStep(), nil)
 }
 
 // The cells before a step of the script, for its sign.

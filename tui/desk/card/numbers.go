@@ -3,6 +3,7 @@ package card
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"fundesk/apiclient/apitype"
@@ -108,4 +109,9 @@ func (k Card) NumberAfter(reason apitype.NotReached) (Number, bool) {
 		}
 	}
 	return Number{}, false
+}
+
+// ReasonWords returns the reason of an attempt in words.
+func ReasonWords(reason apitype.NotReached) string {
+	return strings.ReplaceAll(string(reason), "-", " ")
 }

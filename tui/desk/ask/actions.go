@@ -1,25 +1,26 @@
-package desk
+package ask
 
 import (
 	"cmp"
 	"strings"
 
+	"fundesk/tui/desk"
 	"fundesk/tui/desk/say"
 )
 
 // Action is something that an agent does at the desk. Its texts name the keys of other actions as {next-call}.
 type Action struct {
 	ID   string
-	Keys string                  // In both faces, separated by blanks.
-	Line string                  // The key where keys are typed as a line. Empty for the first of Keys.
-	Word string                  // Short.
-	Help string                  // What it does.
-	Run  func(*Questions) Answer // Asks questions that work in every face. Nil if each face does it in its own way.
-	why  func(d *Day) string     // Returns why it is not possible now. Nil if it always is.
+	Keys string                   // In both faces, separated by blanks.
+	Line string                   // The key where keys are typed as a line. Empty for the first of Keys.
+	Word string                   // Short.
+	Help string                   // What it does.
+	Run  func(*Questions) Answer  // Asks questions that work in every face. Nil if each face does it in its own way.
+	why  func(d *desk.Day) string // Returns why it is not possible now. Nil if it always is.
 }
 
 // Why returns why an action does nothing now, or an empty text if it does something.
-func (a Action) Why(d *Day) string {
+func (a Action) Why(d *desk.Day) string {
 	if a.why == nil {
 		return ""
 	}
@@ -47,11 +48,11 @@ func ActionOf(id string) (Action, bool) {
 
 // Actions returns all actions of the desk.
 func Actions() []Action {
-	day := func(run func(*Day) []Event) func(*Questions) Answer {
+	day := func(run func(*desk.Day) []desk.Event) func(*Questions) Answer {
 		return func(q *Questions) Answer { return Answer{Events: run(q.day)} }
 	}
 	return []Action{
-		{ID: "next-call", Keys: "n", Word: "next", Help: "take the next call", Run: day((*Day).Next)},
+		{ID: "next-call", Keys: "n", Word: "next", Help: "take the next call", Run: day((*desk.Day).Next)},
 		{
 			ID: "dial", Keys: "d", Word: "dial",
 			Help: "dial the number, and start the clock of the call",
@@ -107,7 +108,7 @@ func Actions() []Action {
 			ID: "later", Keys: "b", Word: "later",
 			Help: "later: schedule a callback, for you or for any agent…",
 			Run:  (*Questions).AskLater,
-			why:  func(d *Day) string { return cmp.Or(d.WhyNotLater(), whyNoCall(d)) },
+			why:  func(d *desk.Day) string { return cmp.Or(d.WhyNotLater(), whyNoCall(d)) },
 		},
 		{
 			ID: "callbacks", Keys: "C", Word: "my callbacks",
@@ -124,7 +125,7 @@ func Actions() []Action {
 		{
 			ID: "mark-processed", Keys: "m", Word: "mark processed",
 			Help: "mark the call as processed",
-			Run:  day((*Day).MarkProcessed), why: whyNoCall,
+			Run:  day((*desk.Day).MarkProcessed), why: whyNoCall,
 		},
 		{
 			ID: "find", Keys: "/", Word: "find",
@@ -138,7 +139,7 @@ func Actions() []Action {
 			ID: "last-calls", Keys: "H", Word: "last calls",
 			Help: "your last calls, to open one again…",
 			Run:  (*Questions).AskRecent,
-			why:  func(d *Day) string { return say.When(len(d.Recent) == 0, "you have worked on no call yet") },
+			why:  func(d *desk.Day) string { return say.When(len(d.Recent) == 0, "you have worked on no call yet") },
 		},
 		{
 			ID: "pause", Keys: "P", Word: "pause",
@@ -156,8 +157,8 @@ func Actions() []Action {
 		{
 			ID: "resume-draft", Keys: "D", Word: "latest draft",
 			Help: "go on with the latest draft",
-			Run:  day((*Day).Resume),
-			why:  func(d *Day) string { return say.When(len(d.Changes.Drafts) == 0, "there is no draft") },
+			Run:  day((*desk.Day).Resume),
+			why:  func(d *desk.Day) string { return say.When(len(d.Changes.Drafts) == 0, "there is no draft") },
 		},
 		{
 			ID: "skipped", Keys: "K", Word: "passed over",
@@ -167,32 +168,32 @@ func Actions() []Action {
 		{
 			ID: "undo", Keys: "u", Word: "undo",
 			Help: "undo the last change, while it is held",
-			Run:  day((*Day).Undo),
-			why:  func(d *Day) string { return say.When(!d.Changes.CanUndo(), "nothing to undo: no change is held") },
+			Run:  day((*desk.Day).Undo),
+			why:  func(d *desk.Day) string { return say.When(!d.Changes.CanUndo(), "nothing to undo: no change is held") },
 		},
 	}
 }
 
-func whyNoCall(d *Day) string {
+func whyNoCall(d *desk.Day) string {
 	return say.When(d.Call == nil, "no call on the desk: {next-call} takes the next one")
 }
 
-func whyNoPledge(d *Day) string {
+func whyNoPledge(d *desk.Day) string {
 	return cmp.Or(say.When(d.Call != nil && d.Call.RelatedCaseUUID == nil, "the call has no pledge"), whyNoCall(d))
 }
 
-func whyNotEnd(d *Day) string {
+func whyNotEnd(d *desk.Day) string {
 	if why := whyNoCall(d); why != "" {
 		return why
 	}
 	return d.Form().Ended()
 }
 
-func whyNotResult(d *Day) string { return cmp.Or(whyNotEnd(d), d.whyNoResults()) }
+func whyNotResult(d *desk.Day) string { return cmp.Or(whyNotEnd(d), d.WhyNoResults()) }
 
 // whyNotComplete also names the key for the missing step.
-func whyNotComplete(d *Day) string {
-	if why := cmp.Or(whyNoCall(d), d.whyNoResults()); why != "" {
+func whyNotComplete(d *desk.Day) string {
+	if why := cmp.Or(whyNoCall(d), d.WhyNoResults()); why != "" {
 		return why
 	}
 	why := d.Form().WhyNotComplete()
@@ -200,7 +201,7 @@ func whyNotComplete(d *Day) string {
 	switch {
 	case why == "":
 		return ""
-	case d.entered.ResultCode == "":
+	case d.Form().ResultCode == "":
 		return why + ": {result}"
 	case why == half:
 		return why + ": {fix}"
@@ -219,4 +220,12 @@ func WithKeys(text string, keyOf func(id string) string) string {
 		return text
 	}
 	return before + keyOf(id) + WithKeys(after, keyOf)
+}
+
+// whyNotFix returns why details of the call on the Desk cannot be corrected, or an empty text.
+func whyNotFix(d *desk.Day) string {
+	if why := whyNotEnd(d); why != "" {
+		return why
+	}
+	return say.When(d.Call.Person.Pointer() == nil, "the person is not shown to this account")
 }

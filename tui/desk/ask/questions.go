@@ -1,4 +1,5 @@
-package desk
+// Package ask has the actions of the Desk and the questions that they ask, for each of its faces.
+package ask
 
 import (
 	"cmp"
@@ -8,8 +9,10 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/desk"
 	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/entry"
+	"fundesk/tui/desk/say"
 )
 
 // Question asks the agent to choose, to type a line, or either. A face shows it and follows the answer. Its texts may
@@ -39,7 +42,7 @@ type Choice struct {
 
 // Answer is the consequence of a choice or a typed text.
 type Answer struct {
-	Events []Event
+	Events []desk.Event
 	Then   func() Answer // Called after the events and their results. May be nil.
 	Next   *Question     // The next question. May be nil.
 	Wrong  string        // Why nothing was taken: the same is asked again.
@@ -50,11 +53,15 @@ func (q *Question) IsYesNo() bool { return len(q.Choices) == 1 && q.Choices[0].K
 
 // Questions asks what an action of the desk needs to know, and follows the answers.
 type Questions struct {
-	*base
+	say.Texts
+	day       *desk.Day
 	warned    warned       // The agent goes on after this text.
 	unchecked apitype.UUID // The call that the agent completes without required checks. Zero without one.
 	forbidden apitype.UUID // The call for which the agent goes on although the donor may not be called. Zero without one.
 }
+
+// New makes the questions of a desk.
+func New(d *desk.Day) *Questions { return &Questions{Texts: d.Texts, day: d} }
 
 // warned is the last warning: the call, and the holder of the donor or zero.
 type warned struct{ call, holder apitype.UUID }
@@ -105,13 +112,13 @@ func (q *Questions) onCall(then func() Answer) func() Answer {
 }
 
 // does returns an answer that does something of the day.
-func does(do func() []Event) func() Answer { return func() Answer { return Answer{Events: do()} } }
+func does(do func() []desk.Event) func() Answer { return func() Answer { return Answer{Events: do()} } }
 
 // Warned returns a question before the first work on a donor who is not reserved for this agent alone, or nil.
 func (q *Questions) Warned(then func() Answer) *Question {
 	text := q.day.Card().LeaseText()
 	is := warned{call: q.day.Call.UUID}
-	if holder := q.day.holder; holder != nil {
+	if holder := q.day.Card().Holder; holder != nil {
 		is.holder = holder.UserUUID
 	}
 	if text == "" || q.warned == is {
@@ -145,24 +152,10 @@ func (q *Questions) OnceEnding(then func() Answer) Answer {
 		return then()
 	}
 	answer := Answer{Next: asks}
-	if q.day.isFreed && q.day.holder == nil {
+	if q.day.Card().IsFreed && q.day.Card().Holder == nil {
 		answer.Events = q.day.KeepLease()
 	}
 	return answer
-}
-
-// KeepLease extends the lease of the call on the Desk, because the agent begins to work on it. It takes an ended lease
-// again, if no other user holds the donor.
-func (d *Day) KeepLease() []Event {
-	l := d.leases.leaseOf(d.Call.UUID)
-	switch {
-	case l != nil:
-		d.leases.extend(*l)
-	case d.leases.usable && d.isFreed:
-		d.unleased = d.Call.UUID
-		d.reread(d.Call.UUID, unasked)
-	}
-	return d.drain()
 }
 
 // Skip passes the call over.
@@ -187,7 +180,7 @@ func (q *Questions) Expire() Answer {
 }
 
 // end asks before the call is ended without a result, with the consequence for the donor.
-func (q *Questions) end(title, means string, end func() []Event) Answer {
+func (q *Questions) end(title, means string, end func() []desk.Event) Answer {
 	lines := []string{
 		q.Say(title+" the call to %s, requested %s?", q.day.Name(), q.day.Ago(q.day.Call.RequestedAt.Time)),
 		means,
@@ -229,7 +222,7 @@ func (q *Questions) Overtaken(then func() Answer) Answer {
 			},
 		},
 		Left: func() *Question {
-			d.conflict = nil // It stays in the outbox as it is.
+			d.LeaveConflict() // It stays in the outbox as it is.
 			return nil
 		},
 	}}
@@ -285,7 +278,7 @@ func (q *Questions) complete() Answer {
 // Result asks for a result code in one line of text, and does something with it.
 func (q *Questions) Result(then func() Answer) *Question {
 	d := q.day
-	ask := &Question{Title: q.Say("Result code"), Value: d.entered.ResultCode}
+	ask := &Question{Title: q.Say("Result code"), Value: d.Form().ResultCode}
 	take := func(code string) func() Answer {
 		return q.onCall(func() Answer {
 			d.Form().SetResult(code)
@@ -361,7 +354,7 @@ func (q *Questions) Form() Answer {
 	result := q.Result(rating.again)
 	result.Title = q.Say("result code") + kept
 	result.Empty = func() Answer {
-		if d.entered.ResultCode == "" {
+		if d.Form().ResultCode == "" {
 			return Answer{Wrong: "a result is needed"}
 		}
 		return rating.again()
@@ -372,7 +365,7 @@ func (q *Questions) Form() Answer {
 func (q *Question) again() Answer { return Answer{Next: q} }
 
 // NewCall asks for the subject of a new call to a donor without an open call.
-func (q *Questions) NewCall(c Caller) *Question {
+func (q *Questions) NewCall(c desk.Caller) *Question {
 	ask := &Question{Title: q.Say("%s has no open call", c.Name), IsLate: true}
 	for _, kind := range apitype.CallTypes {
 		pick := func() Answer { return Answer{Events: q.day.NewCall(c, kind)} }
@@ -386,18 +379,18 @@ func (q *Questions) NewCall(c Caller) *Question {
 
 // AskRecent offers the last calls with their outcome.
 func (q *Questions) AskRecent() Answer {
-	return q.Recent(func(r Recent) string { return r.What + ": " + q.Say(r.Fate.String()) }, "{undo}").again()
+	return q.Recent(func(r desk.Recent) string { return r.What + ": " + q.Say(r.Fate.String()) }, "{undo}").again()
 }
 
 // Recent offers the last calls, to open one again. text returns the outcome of each in the words of the face.
-func (q *Questions) Recent(text func(Recent) string, undo string) *Question {
+func (q *Questions) Recent(text func(desk.Recent) string, undo string) *Question {
 	ask := &Question{Title: q.Say("My last calls"), Hint: q.Say("Enter opens one again")}
 	for _, r := range q.day.Recent {
 		c := Choice{
 			Label: r.At.Format("15:04") + "  " + r.Name + "  " + text(r),
 			Pick:  func() Answer { return Answer{Events: q.day.Take(r.Call)} },
 		}
-		if r.Fate == FateHeld && q.day.Changes.HeldFor(r) > 0 {
+		if r.Fate == desk.FateHeld && q.day.Changes.HeldFor(r) > 0 {
 			c.Why = q.Say("%s undoes it", undo)
 		}
 		ask.Choices = append(ask.Choices, c)

@@ -1,4 +1,4 @@
-package desk
+package ask
 
 import (
 	"cmp"
@@ -8,14 +8,10 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/desk"
 	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/say"
 )
-
-// ReasonWords returns the reason of an attempt in words.
-func ReasonWords(reason apitype.NotReached) string {
-	return strings.ReplaceAll(string(reason), "-", " ")
-}
 
 // NotReachedWhy asks why the donor was not reached, and records the attempt.
 func (q *Questions) NotReachedWhy() Answer {
@@ -25,7 +21,7 @@ func (q *Questions) NotReachedWhy() Answer {
 			pick := q.onCall(func() Answer { return q.notReached(reason) })
 			ask.Choices = append(ask.Choices, Choice{
 				Key:   strconv.Itoa(i + 1),
-				Label: q.Say(ReasonWords(reason)),
+				Label: q.Say(card.ReasonWords(reason)),
 				Pick:  pick,
 			})
 		}
@@ -33,12 +29,12 @@ func (q *Questions) NotReachedWhy() Answer {
 	})
 }
 
-func whyNoReasons(d *Day) string {
+func whyNoReasons(d *desk.Day) string {
 	if why := whyNotEnd(d); why != "" {
 		return why
 	}
 	return say.When(
-		!d.has(apitype.ExtensionAttempts),
+		!d.Has(apitype.ExtensionAttempts),
 		"this service keeps no reasons of attempts: {not-reached} records the attempt",
 	)
 }
@@ -50,30 +46,29 @@ func (q *Questions) NotReached() Answer {
 
 func (q *Questions) notReached(reason apitype.NotReached) Answer {
 	record := func() Answer { return q.recordAttempt(reason) }
-	undone := q.day.undone
-	if !undone.hasAttempt() {
+	if !q.day.HasUndoneAttempt() {
 		return record()
 	}
 	again := q.Say("Another key records another attempt. Record it all the same?")
-	return Answer{Next: q.confirm(q.Say("An attempt was recorded"), record, undone.remains(q.base)+". "+again)}
+	return Answer{Next: q.confirm(q.Say("An attempt was recorded"), record, q.day.Card().Remains+". "+again)}
 }
 
 func (q *Questions) recordAttempt(reason apitype.NotReached) Answer {
 	d := q.day
 	_, stays := d.Card().NumberAfter(reason)
-	if !d.has(apitype.ExtensionNotes) || strings.TrimSpace(d.entered.Notes) == "" || stays {
+	if !d.Has(apitype.ExtensionNotes) || strings.TrimSpace(d.Form().Notes) == "" || stays {
 		return Answer{Events: d.NotReachedFor(reason)}
 	}
 	return Answer{Next: &Question{Title: q.Say("Not reached: where do your notes go?"), Choices: []Choice{
 		{
 			Key:   "n",
 			Label: q.Say("with the attempt: the next agent reads them"),
-			Pick:  q.onCall(does(func() []Event { return d.NotReachedWithNote(reason) })),
+			Pick:  q.onCall(does(func() []desk.Event { return d.NotReachedWithNote(reason) })),
 		},
 		{
 			Key:   "d",
 			Label: q.Say("into a draft: only you see them"),
-			Pick:  q.onCall(does(func() []Event { return d.NotReachedFor(reason) })),
+			Pick:  q.onCall(does(func() []desk.Event { return d.NotReachedFor(reason) })),
 		},
 	}}}
 }
@@ -134,7 +129,7 @@ func (q *Questions) ReadLater(text string, then func(apitype.Callback) Answer) A
 func (q *Questions) Later(c apitype.Callback, forMe bool) Answer {
 	save := q.onCall(func() Answer { return Answer{Events: q.day.Later(c, forMe)} })
 	title, why := q.Say("Outside calling hours"), q.day.Card().OutsideHours(c.At)
-	if days := int(c.At.Sub(q.Now()).Hours() / 24); days > farAhead {
+	if days := int(c.At.Sub(q.day.Now()).Hours() / 24); days > farAhead {
 		title, why = q.Say("Far ahead"), q.Say("%s is %d days ahead", q.day.Card().BothTimes(c.At), days)
 	}
 	if why == "" {
@@ -146,6 +141,6 @@ func (q *Questions) Later(c apitype.Callback, forMe bool) Answer {
 // farAhead is the highest number of days until a callback that is saved without a question.
 const farAhead = 60
 
-func whyNotDial(d *Day) string {
+func whyNotDial(d *desk.Day) string {
 	return cmp.Or(whyNoCall(d), say.When(d.Call != nil && len(card.Numbers(d.Call.Person.Pointer())) == 0, "no number is known"))
 }

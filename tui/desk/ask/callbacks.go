@@ -1,0 +1,22 @@
+package ask
+
+import (
+	"fundesk/tui/desk"
+	"fundesk/tui/desk/say"
+)
+
+// AskCallbacks lists the agent's callbacks, to open one.
+func (q *Questions) AskCallbacks() Answer {
+	ask := &Question{Title: q.Say("My callbacks"), Hint: q.Say("Enter opens one")}
+	for _, c := range q.day.Callbacks() {
+		ask.Choices = append(ask.Choices, Choice{
+			Label: q.day.CallbackText(c),
+			Pick:  func() Answer { return Answer{Events: q.day.Take(c.CallUUID)} },
+		})
+	}
+	return ask.again()
+}
+
+func whyNoCallbacks(d *desk.Day) string {
+	return say.When(len(d.Callbacks()) == 0, "you have no callbacks")
+}
