@@ -6,7 +6,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// Number is a part of a phone number that somebody looks for.
+// Number is a part of a phone number that an agent looks for.
 type Number struct {
 	digits  string // Without the prefix for calls at home or abroad. Empty if it is not a number.
 	isStart bool   // The number begins with them, but for the code of its country.

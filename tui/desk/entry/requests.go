@@ -76,7 +76,7 @@ func (f Fix) sent() any {
 	}
 }
 
-// Corrections returns the updates with the corrections, in the order in which they are sent, each made against the
+// Updates returns the updates with the corrections, in the order in which they are sent, each made against the
 // record that the card shows.
 func (e Form) Updates() (changes []apiclient.Change, err error) {
 	person, pledge, problems := e.corrections()

@@ -27,7 +27,7 @@ const (
 // renewTime is the rest of a pending lease at which it is extended.
 const renewTime = time.Hour
 
-// Marks has the calls whose lease is or should be pending. It is safe for concurrent use: the sender Marks a call
+// Marks has the calls whose lease is or should be pending. It is safe for concurrent use: the sender marks a call
 // before it sends a change of it.
 type Marks struct {
 	Client *apiclient.Client
@@ -74,7 +74,7 @@ func (s *Marks) List() (all []*Mark) {
 	return all
 }
 
-// want Marks a call for a user. lease is its live lease, or zero.
+// Want marks a call for a user. lease is its live lease, or zero.
 func (s *Marks) Want(call, user, lease apitype.UUID) *Mark {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,7 +227,7 @@ func (s *Marks) TakeOver(ctx context.Context, m *Mark) (*apitype.Lease, error) {
 	return nil, s.release(ctx, m)
 }
 
-// prepare Marks all unmarked calls before a change is sent, and adds the lease to a deferral. An error delays the
+// Prepare marks all unmarked calls before a change is sent, and adds the lease to a deferral. An error delays the
 // change.
 func (s *Marks) Prepare(ctx context.Context, e outbox.Entry) (apiclient.Change, error) {
 	for _, m := range s.List() {
