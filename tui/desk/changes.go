@@ -365,7 +365,7 @@ func (c *Changes) onOutbox(read outboxRead, err error) {
 		return
 	}
 	c.day.leases.reconcile()
-	c.day.Gate.onRefusals()
+	c.day.onRefusals()
 }
 
 // Unsent returns how many changes wait, without those refused.

@@ -188,17 +188,22 @@ func (s *Search) onDonors(read donorsRead, err error) {
 	s.ask()
 }
 
-// FindDonors returns the donors for the typed text, those with an open call first. If it searches the known calls, it
+// FindDonors returns the donors for the typed text, up to a limit.
+func (d *Day) FindDonors(limit int) []Donor {
+	known := slices.Concat(d.leases.offers(queueShown+1), d.queue.candidates)
+	return d.Search.among(known, d.Changes.isPending, limit)
+}
+
+// among returns the donors for the typed text, those with an open call first. If it searches the known calls, it
 // returns donors with the words in their name or city, or with the digits in a number.
-func (s *Search) FindDonors(limit int) []Donor {
+func (s *Search) among(known []Candidate, isPending func(apitype.UUID) bool, limit int) []Donor {
 	terms, number := find.Terms(s.typed), find.NumberOf(s.typed)
 	if len(terms) == 0 {
 		return nil
 	}
-	known := slices.Concat(s.day.leases.offers(queueShown+1), s.day.queue.candidates)
 	open := map[apitype.UUID]apitype.UUID{}
 	for _, c := range known {
-		if _, has := open[c.person]; !has && !s.day.Changes.isPending(c.ID) {
+		if _, has := open[c.person]; !has && !isPending(c.ID) {
 			open[c.person] = c.ID
 		}
 	}
@@ -212,7 +217,7 @@ func (s *Search) FindDonors(limit int) []Donor {
 		if id := open[donor.ID]; !id.IsZero() {
 			donor.OpenCall = id
 		}
-		if s.day.Changes.isPending(donor.OpenCall) {
+		if isPending(donor.OpenCall) {
 			donor.OpenCall = apitype.UUID{}
 		}
 		if donor.OpenCall.IsZero() {
@@ -246,41 +251,41 @@ func (d Donor) has(terms []string, number find.Number) bool {
 
 // OpenDonor puts the open call of a donor on the Desk. It looks for one if none is known, and sets Caller if there is
 // none.
-func (s *Search) OpenDonor(donor Donor) []Event {
+func (d *Day) OpenDonor(donor Donor) []Event {
 	if !donor.OpenCall.IsZero() {
-		return s.day.Take(donor.OpenCall)
+		return d.Take(donor.OpenCall)
 	}
-	s.sayf("looking for an open call of %s…", donor.Name)
-	asked := s.day.Guard.presses
+	d.sayf("looking for an open call of %s…", donor.Name)
+	asked := d.Guard.presses
 	do(
-		&s.events,
+		&d.events,
 		"calls of a donor read",
-		func(ctx context.Context) (donorCalls, error) { return readDonorCalls(ctx, s.Client, donor) },
+		func(ctx context.Context) (donorCalls, error) { return readDonorCalls(ctx, d.Client, donor) },
 		func(found donorCalls, err error) {
-			s.notify(Notice{}) // The search is over.
+			d.notify(Notice{}) // The search is over.
 			switch {
 			case err != nil && found.open.IsZero():
-				s.day.failRead(s.Say("cannot look for an open call of %s", found.Name), err)
+				d.failRead(d.Say("cannot look for an open call of %s", found.Name), err)
 			case found.open.IsZero():
-				s.day.Gate.admit(
+				d.Gate.admit(
 					arrival{
 						asked: asked,
-						text:  s.Say("%s has no open call", found.Name),
-						run:   func() { s.day.Caller = &found.Caller },
+						text:  d.Say("%s has no open call", found.Name),
+						run:   func() { d.Caller = &found.Caller },
 					},
 				)
 			default:
-				s.day.Gate.admit(
+				d.Gate.admit(
 					arrival{
 						asked: asked,
-						text:  s.Say("the open call of %s was found", found.Name),
-						run:   func() { s.day.takeCall(found.open) },
+						text:  d.Say("the open call of %s was found", found.Name),
+						run:   func() { d.takeCall(found.open) },
 					},
 				)
 			}
 		},
 	)
-	return s.drain()
+	return d.drain()
 }
 
 // readDonorCalls looks for an open call of a donor, and for a pledge that a new call is about. The

@@ -437,7 +437,7 @@ func TestOpenCallOfADonor(t *testing.T) {
 		d := dayAt(t, test.service)
 		d.leases.asked, d.queue.ended = true, true
 		var texts []string
-		events := d.Search.OpenDonor(Donor{ID: callID(101), Name: "Bos"})
+		events := d.OpenDonor(Donor{ID: callID(101), Name: "Bos"})
 		for len(events) > 0 {
 			if job, ok := events[0].(Job); ok {
 				events = append(events, d.Receive(job(t.Context()))...)
@@ -452,7 +452,7 @@ func TestOpenCallOfADonor(t *testing.T) {
 		}
 	}
 	d := dayAt(t, nil)
-	if d.Search.OpenDonor(Donor{OpenCall: callID(6)}); d.claimed != callID(6) || !d.Taking {
+	if d.OpenDonor(Donor{OpenCall: callID(6)}); d.claimed != callID(6) || !d.Taking {
 		t.Error("a call that is known to be open was not taken")
 	}
 	d.Changes.Written()

@@ -21,8 +21,6 @@ type gate struct {
 	askedAt int // After how many keys the agent asked for the call that is to come.
 	offered *arrival
 	waiting []arrival
-
-	refusals refusals
 }
 
 // arrival is a change of the call on the desk.
@@ -97,7 +95,7 @@ func (g *gate) Accept() []Event {
 	if a := g.offered; a != nil {
 		g.offered = nil
 		a.run()
-		g.onRefusals()
+		g.day.onRefusals()
 	}
 	return g.day.drain()
 }

@@ -18,7 +18,7 @@ var openers = map[string]func(a *agent, call apitype.Call){
 	"the queue": func(a *agent, _ apitype.Call) { a.perform(a.Next()) },
 	"a search": func(a *agent, _ apitype.Call) {
 		a.perform(a.Search.SearchFor("0612345678"))
-		a.perform(a.Search.OpenDonor(a.Search.FindDonors(1)[0]))
+		a.perform(a.OpenDonor(a.FindDonors(1)[0]))
 		if a.Caller != nil { // Without a pledge, a call that waits no more is not found.
 			a.perform(a.NewCall(*a.Caller, apitype.CallWinback))
 			a.sendHeld()

@@ -352,7 +352,7 @@ func (d *Day) tellChanged(labels []string) {
 // Poll requests the changes since the last poll.
 func (d *Day) Poll() []Event {
 	d.wake()
-	d.Gate.sendAlone()
+	d.sendAlone()
 	d.tendSettings()
 	if !d.leases.asked {
 		d.discover()

@@ -55,74 +55,74 @@ func (c *Changes) behind(id string) []outbox.Entry {
 }
 
 // onRefusals notes which corrections are refused, and offers the first that the agent was not asked about.
-func (g *gate) onRefusals() {
-	refused := g.day.Changes.refusedFixes()
+func (d *Day) onRefusals() {
+	refused := d.Changes.refusedFixes()
 	isThere := func(id string) bool {
 		return slices.ContainsFunc(refused, func(e outbox.Entry) bool { return e.ID == id })
 	}
-	maps.DeleteFunc(g.refusals.since, func(id string, _ time.Time) bool { return !isThere(id) })
-	maps.DeleteFunc(g.refusals.asked, func(id string, _ bool) bool { return !isThere(id) })
-	if g.refusals.since == nil {
-		g.refusals = refusals{since: map[string]time.Time{}, asked: map[string]bool{}}
+	maps.DeleteFunc(d.refusals.since, func(id string, _ time.Time) bool { return !isThere(id) })
+	maps.DeleteFunc(d.refusals.asked, func(id string, _ bool) bool { return !isThere(id) })
+	if d.refusals.since == nil {
+		d.refusals = refusals{since: map[string]time.Time{}, asked: map[string]bool{}}
 	}
 	for _, e := range refused {
-		if _, known := g.refusals.since[e.ID]; !known {
-			g.refusals.since[e.ID] = g.day.Now()
+		if _, known := d.refusals.since[e.ID]; !known {
+			d.refusals.since[e.ID] = d.Now()
 		}
-		if g.offered == nil && g.day.conflict == nil && !g.refusals.asked[e.ID] {
-			g.offerRefused(e)
+		if d.Gate.offered == nil && d.conflict == nil && !d.refusals.asked[e.ID] {
+			d.offerRefused(e)
 		}
 	}
 }
 
 // offerRefused offers to decide about a refused correction.
-func (g *gate) offerRefused(e outbox.Entry) {
-	name := g.day.Changes.entryName(e)
+func (d *Day) offerRefused(e outbox.Entry) {
+	name := d.Changes.entryName(e)
 	a := arrival{
 		entry: e.ID,
-		text:  g.day.Say("%s was not sent, the record has changed", name),
+		text:  d.Say("%s was not sent, the record has changed", name),
 		does:  "asks which value stays",
 	}
 	a.run = func() {
-		g.refusals.asked[e.ID] = true
-		g.day.readConflict(e)
+		d.refusals.asked[e.ID] = true
+		d.readConflict(e)
 	}
 	if len(e.Fields) == 0 {
-		a.text = g.day.Say("%s was refused", name)
+		a.text = d.Say("%s was refused", name)
 		if e.LastError != "" {
 			a.text += ": " + e.LastError
 		}
 		a.does = "sends the result without it"
-		a.run = func() { g.day.Changes.drop(e.ID) }
+		a.run = func() { d.Changes.drop(e.ID) }
 	}
-	g.offer(a)
+	d.Gate.offer(a)
 }
 
 // sendAlone sends the change behind a refused correction without it, after the agent has not answered for long enough.
 // A result that confirms corrections goes on waiting.
-func (g *gate) sendAlone() {
-	for _, e := range g.day.Changes.refusedFixes() {
-		since, known := g.refusals.since[e.ID]
-		behind := g.day.Changes.behind(e.ID)
-		isLate := known && g.day.Now().Sub(since) >= answerTime
-		if !isLate || len(behind) == 0 || slices.ContainsFunc(behind, g.day.saysCorrected) {
+func (d *Day) sendAlone() {
+	for _, e := range d.Changes.refusedFixes() {
+		since, known := d.refusals.since[e.ID]
+		behind := d.Changes.behind(e.ID)
+		isLate := known && d.Now().Sub(since) >= answerTime
+		if !isLate || len(behind) == 0 || slices.ContainsFunc(behind, d.saysCorrected) {
 			continue
 		}
-		text := g.day.Say(
+		text := d.Say(
 			"the result was sent alone; not corrected: %s",
-			g.day.Changes.entryName(e)+" ("+g.day.fixedText(e)+")",
+			d.Changes.entryName(e)+" ("+d.fixedText(e)+")",
 		)
 		do(
-			&g.day.events,
+			&d.events,
 			"entry detached",
-			func(context.Context) (any, error) { return nil, g.Outbox.Detach(e.ID) },
+			func(context.Context) (any, error) { return nil, d.Outbox.Detach(e.ID) },
 			func(_ any, err error) {
 				if err != nil {
-					g.day.fail("outbox", err)
+					d.fail("outbox", err)
 					return
 				}
-				g.day.notify(Notice{Level: Failed, Text: text, See: SeeOutbox, Owner: e.ID})
-				g.day.Changes.readOutbox()
+				d.notify(Notice{Level: Failed, Text: text, See: SeeOutbox, Owner: e.ID})
+				d.Changes.readOutbox()
 			},
 		)
 	}

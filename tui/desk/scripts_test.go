@@ -121,7 +121,7 @@ func TestFindDonors(t *testing.T) {
 	for _, test := range tests {
 		got := ""
 		d.Search.SearchFor(test.search)
-		for _, donor := range d.Search.FindDonors(9) {
+		for _, donor := range d.FindDonors(9) {
 			if got != "" {
 				got += " "
 			}
@@ -133,7 +133,7 @@ func TestFindDonors(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%q: got %q, want %q", test.search, got, test.want)
 		}
-		if got := len(d.Search.FindDonors(2)); got > 2 {
+		if got := len(d.FindDonors(2)); got > 2 {
 			t.Errorf("%q: got %d of at most 2", test.search, got)
 		}
 	}
@@ -150,7 +150,7 @@ func TestSearchedDonors(t *testing.T) {
 	bos, berg := `{"node":`+person(101, "Bos")+`}`, `{"node":`+person(102, "Berg")+`}`
 	found := func(d *Day) string {
 		var names []string
-		for _, donor := range d.Search.FindDonors(9) {
+		for _, donor := range d.FindDonors(9) {
 			names = append(names, donor.Name)
 		}
 		return strings.Join(names, " ")
@@ -176,7 +176,7 @@ func TestSearchedDonors(t *testing.T) {
 	call := `{"node":{"uuid":"` + callID(1).String() + `","status":"requested","person":` + person(101, "Bos") + `}}`
 	d = dayAt(t, answers{"GET /fundesk/v1": `404 {}`, "GET /api/v1/calls": page(call + "," + strings.Replace(call, "requested", "completed", 1))})
 	work(t, d, d.Search.SearchFor(""))
-	if asked := d.Search.SearchFor("bos"); len(asked) != 0 || found(d) != "Bos" || !d.Search.IsSearchedHere() || d.Search.FindDonors(9)[0].OpenCall != callID(1) {
+	if asked := d.Search.SearchFor("bos"); len(asked) != 0 || found(d) != "Bos" || !d.Search.IsSearchedHere() || d.FindDonors(9)[0].OpenCall != callID(1) {
 		t.Errorf("of the newest calls: got %d requests, %q, want Bos with the open call", len(asked), found(d))
 	}
 	d = dayAt(t, answers{"GET /fundesk/v1": `200 {"extensions":["search"]}`, "GET /api/v1/persons": `422 {"detail":"no"}`})

@@ -177,7 +177,7 @@ func (d *Day) Tick() []Event {
 	d.leases.warnOfEnd()
 	d.Changes.Release()
 	d.Gate.admitWaiting()
-	d.Gate.sendAlone()
+	d.sendAlone()
 	d.ring()
 	if d.settings.retry > 0 {
 		d.tendSettings()

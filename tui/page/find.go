@@ -25,7 +25,7 @@ func (d *Desk) AskDonor() tea.Cmd {
 	return d.Host.Perform(d.Day.Search.SearchFor(""))
 }
 
-func (f *finder) found() []desk.Donor { return f.desk.Day.Search.FindDonors(desk.MostFound) }
+func (f *finder) found() []desk.Donor { return f.desk.Day.FindDonors(desk.MostFound) }
 
 // search looks for the typed text.
 func (f *finder) search() tea.Cmd {
@@ -50,7 +50,7 @@ func (f *finder) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 		if name == "ctrl+o" {
 			return Closes, f.desk.Host.Jump(Reference{apitype.EntityPerson, found[f.cursor].ID})
 		}
-		return Closes, f.desk.Host.Perform(f.desk.Day.Search.OpenDonor(found[f.cursor]))
+		return Closes, f.desk.Host.Perform(f.desk.Day.OpenDonor(found[f.cursor]))
 	default:
 		if f.Editor.Update(msg) {
 			return Stays, f.search()

@@ -23,7 +23,7 @@ func (q *Questions) Find(search string) Answer {
 // found offers the donors that were found.
 func (q *Questions) found() Answer {
 	s := q.day.Search
-	found, isKnown, isHere := s.FindDonors(mostFound), s.IsKnown(), s.IsSearchedHere()
+	found, isKnown, isHere := q.day.FindDonors(mostFound), s.IsKnown(), s.IsSearchedHere()
 	s.LeaveSearch()
 	if !isKnown { // The failed reading already has a message.
 		return Answer{}
@@ -47,7 +47,7 @@ func (q *Questions) found() Answer {
 			[]string{donor.Name, q.day.Locale.Spoken(donor.Phone), donor.City},
 			func(part string) bool { return part == "" },
 		)
-		pick := func() Answer { return Answer{Events: s.OpenDonor(donor), Then: q.opened} }
+		pick := func() Answer { return Answer{Events: q.day.OpenDonor(donor), Then: q.opened} }
 		ask.Choices = append(ask.Choices, Choice{Label: strings.Join(known, ", "), Pick: pick})
 	}
 	return ask.again()
