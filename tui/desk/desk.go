@@ -94,7 +94,7 @@ type Day struct {
 	settings      settingsReading
 	scripts       card.Scripts    // Of the configuration folder.
 	refusedOps    map[string]bool // Kinds of corrections that the service has forbidden this account.
-	refusals refusals
+	refusals      refusals
 	conflict      *entry.Conflict // The refused update in the present question. Nil without one.
 	guessedTold   bool
 	awake         time.Time // When the desk was last seen to run, by the wall clock.
