@@ -28,6 +28,11 @@ var beforeExamples = map[string]string{
 	`--follow`:               `fundesk person update $PERSON --language de`,
 }
 
+// onlyReads matches examples that leave the records of the service as they are.
+var onlyReads = regexp.MustCompile(
+	`^fundesk (auth|doctor|profile|query|version|\S+ (get|list|stats|status|checks))\b[^|&]*$`,
+)
+
 // TestExamplesOfHelp runs each example that the help of fundesk prints, in a home and on records of its own. What asks
 // on a terminal is run with --yes, too.
 func TestExamplesOfHelp(t *testing.T) {
@@ -45,7 +50,7 @@ func TestExamplesOfHelp(t *testing.T) {
 	ready.env = append(ready.env, services...)
 	signIn := "export FUNDESK_TOKEN=" + sandboxToken(t, url) + "\n"
 	ready.must(t, signIn+". ./ready.sh")
-	run := 0
+	run, changed := 0, true
 	for _, example := range helpExamples(t, ready, "fundesk") {
 		if runElsewhere.MatchString(example) {
 			continue
@@ -60,11 +65,15 @@ func TestExamplesOfHelp(t *testing.T) {
 			"queue release 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b", "queue release $LEASE",
 			"2026-12-01T10:00:00Z", time.Now().Add(24*time.Hour).Format(time.RFC3339),
 		).Replace(example)
-		askSandbox(t, url, "/sandbox/reset", "{}")
+		if changed {
+			askSandbox(t, url, "/sandbox/reset", "{}")
+		}
+		changed = !onlyReads.MatchString(example)
 		before := "export FUNDESK_TOKEN=" + sandboxToken(t, url) + "\n. ./example.sh " + strings.Fields(example)[1] + "\n"
 		for pattern, lines := range beforeExamples {
 			if regexp.MustCompile(pattern).MatchString(line) {
 				before += "{ " + lines + "; } > before.log 2>&1\n"
+				changed = true
 			}
 		}
 		line = strings.ReplaceAll(line, "01k3f9c2", "$ENTRY")

@@ -325,7 +325,7 @@ func TestReadmeFromTheSources(t *testing.T) {
 		h.env = append(h.env, name+"="+out)
 	}
 	// These are a release's flags: .ci/release finds compiled what this test compiles, in whichever folder.
-	h.env = append(h.env, "GOFLAGS=-trimpath", "CGO_ENABLED=0", "GOBIN="+filepath.Join(h.dir, "bin"))
+	h.env = append(h.env, "GOFLAGS=-trimpath -ldflags=-w", "CGO_ENABLED=0", "GOBIN="+filepath.Join(h.dir, "bin"))
 	if !strings.Contains(documents(t)["README.md"], "`go install ./cmd/...`") {
 		t.Error("the README has no go install ./cmd/...")
 	}

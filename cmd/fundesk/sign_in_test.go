@@ -166,7 +166,7 @@ func (h *signInHome) lose(term *terminal) {
 func (h *signInHome) wantOnce(term *terminal, call, notes, name string) {
 	t := term.t
 	t.Helper()
-	for deadline := time.Now().Add(patience); h.look(t, call).Status != apitype.CallCompleted; {
+	for deadline := time.Now().Add(patience); h.look(t, call).Status != apitype.CallCompleted; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the call was not completed after the new sign-in:\n%s", term.screen())
 		}
@@ -196,7 +196,7 @@ func TestLostSessionKeepsTheCard(t *testing.T) {
 	}
 	term.send("C-s")
 	term.waitFor("is kept, and sent then")
-	h.must(t, "until fundesk outbox list -o json | grep -q 'has ended'; do :; done") // A send was tried.
+	h.must(t, "until fundesk outbox list -o json | grep -q 'has ended'; do sleep 0.1; done") // A send was tried.
 	if got := h.look(t, call); got.Status != apitype.CallRequested {
 		t.Errorf("got the call %s while the session is lost, want it requested", got.Status)
 	}
@@ -270,7 +270,7 @@ func TestLostSessionKeepsTheOutbox(t *testing.T) {
 	call := h.must(t, "fundesk call list --limit 1 -q -o id --status requested")
 	before := len(h.look(t, call).Attempts.Value())
 	h.provider.EndSessions()
-	for { // The access token ends.
+	for ; ; time.Sleep(100 * time.Millisecond) { // The access token ends.
 		_, errs, code := h.run(t, "fundesk auth status")
 		if code == 4 && strings.Contains(errs, "sign in again: fundesk auth login --profile default") {
 			break
@@ -324,7 +324,7 @@ func TestLostSessionDuringAPull(t *testing.T) {
 	}()
 	h.must(t, "until [ -e began ]; do sleep 0.05; done")
 	h.provider.EndSessions()
-	h.must(t, "while fundesk auth status > status 2>&1; do :; done; touch go") // The access token ends.
+	h.must(t, "while fundesk auth status > status 2>&1; do sleep 0.1; done; touch go") // The access token ends.
 	first := <-pulled
 	if first.code != 4 || !strings.Contains(first.errs, "sign in again: fundesk auth login --profile default") {
 		t.Errorf("got %d %s, want 4 and how to sign in again", first.code, first.errs)

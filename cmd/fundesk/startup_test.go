@@ -17,7 +17,8 @@ import (
 func build(tb testing.TB, pkg string) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), filepath.Base(pkg))
-	if out, err := exec.CommandContext(tb.Context(), "go", "build", "-o", path, pkg).CombinedOutput(); err != nil {
+	command := exec.CommandContext(tb.Context(), "go", "build", "-ldflags=-w", "-o", path, pkg)
+	if out, err := command.CombinedOutput(); err != nil {
 		tb.Fatalf("build %s: %v\n%s", pkg, err, out)
 	}
 	return path

@@ -29,7 +29,10 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(folder)
-	args := []string{"build", "-o", folder + string(filepath.Separator), "fundesk/cmd/fundesk", "fundesk/cmd/fundeskd"}
+	// Without the tables of a debugger a program is linked in half the time.
+	args := []string{
+		"build", "-ldflags=-w", "-o", folder + string(filepath.Separator), "fundesk/cmd/fundesk", "fundesk/cmd/fundeskd",
+	}
 	build := exec.Command("go", args...)
 	if servicetest.IsRaced { // Except those of SQLite, as in .ci/run.
 		build.Args = slices.Insert(build.Args, 2, "-race", "-gcflags=modernc.org/sqlite/lib=-race=false")
@@ -171,7 +174,7 @@ func (term *terminal) wait(what string, wanted func(screen string) bool) string 
 	term.t.Helper()
 	deadline := time.NewTimer(servicetest.Patience(term.t, patience))
 	defer deadline.Stop()
-	tick := time.NewTicker(20 * time.Millisecond)
+	tick := time.NewTicker(100 * time.Millisecond) // Each picture starts a program.
 	defer tick.Stop()
 	for {
 		screen := term.screen()

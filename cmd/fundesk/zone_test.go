@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -17,7 +18,7 @@ func TestZoneOfTheEnvironment(t *testing.T) {
 	if _, err := exec.LookPath("unshare"); err != nil {
 		t.Skip("unshare, which hides the zone files of the system, is not installed")
 	}
-	program := build(t, "fundesk/cmd/fundesk")
+	program := filepath.Join(programs, "fundesk")
 	home := t.TempDir()
 	run := func(zone string, args ...string) (string, int) {
 		const hide = `mount -t tmpfs tmpfs /usr/share/zoneinfo && exec "$@"`
