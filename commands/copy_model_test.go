@@ -3,6 +3,7 @@ package commands
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -19,6 +20,8 @@ import (
 	"fundesk/service"
 	"fundesk/service/servicetest"
 )
+
+var copySeeds = flag.Uint64("copy-seeds", 9, "how many seeds TestCopyModel runs; by night 300")
 
 // copyModel is a service with small pages, with answers that may break off between two of them, and a copy of it.
 type copyModel struct {
@@ -270,13 +273,13 @@ func (m *copyModel) compare() {
 // TestCopyModel lets chance change, complete and erase records, load them into another database, change the epoch, and
 // kill syncs between pages. The copy holds what the service has after the next whole sync.
 func TestCopyModel(t *testing.T) {
-	runCopyModel(t, servicetest.Times[uint64](4, 30), servicetest.NewFile)
+	runCopyModel(t, servicetest.Times(4, *copySeeds), servicetest.NewFile)
 }
 
 // TestCopyModelOnPostgres is TestCopyModel with loads from one engine into the other.
 func TestCopyModelOnPostgres(t *testing.T) {
 	servicetest.NeedPostgres(t)
-	runCopyModel(t, servicetest.Times[uint64](2, 10), servicetest.PostgresDatabase, servicetest.NewFile)
+	runCopyModel(t, servicetest.Times(2, *copySeeds/3), servicetest.PostgresDatabase, servicetest.NewFile)
 }
 
 func runCopyModel(t *testing.T, seeds uint64, engines ...func(testing.TB) string) {

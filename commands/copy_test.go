@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/commands/localcopy"
 	"fundesk/service/servicetest"
 )
@@ -142,10 +143,10 @@ func TestQueryAsksNothingForWrongSQL(t *testing.T) {
 	}
 }
 
-// Marks of this computer, consents and checks are in the copy.
+// Marks of this computer, consents and checks are in the copy. An erasure at the service takes the consents with it.
 func TestCopyHasMarksAndDetails(t *testing.T) {
 	t.Parallel()
-	_, l := copyHome(t)
+	h, l := copyHome(t)
 	l.must(t, "copy", "sync")
 	person := strings.TrimSpace(l.must(t, "person", "list", "--limit", "1", "-q", "-o", "id"))
 	l.must(t, "person", "consent", "add", person, "--channel", "mail", "--basis", "consent", "--source", "web form", "--at", "2026-11-01")
@@ -159,6 +160,13 @@ func TestCopyHasMarksAndDetails(t *testing.T) {
 	l.must(t, "copy", "sync", "--anew")
 	if got := l.must(t, "query", "SELECT count(*) FROM marks", "-o", "tsv"); got != "1\n" {
 		t.Errorf("got %q marks after --anew, want one", got)
+	}
+	_, err := h.Privacy.Erase(t.Context(), apitype.MustParseUUID(person), apitype.EraseRequest{Reason: "request 17"})
+	servicetest.Check(t, err)
+	for _, table := range []string{"persons WHERE uuid", "consents WHERE personUuid"} {
+		if got := l.must(t, "query", "SELECT count(*) FROM "+table+" = '"+person+"'", "-o", "tsv"); got != "0\n" {
+			t.Errorf("got %q of %s after the service erased the person, want none", got, table)
+		}
 	}
 }
 

@@ -23,7 +23,7 @@ var Server = sync.OnceValues(func() (string, error) {
 	}
 	serverDir = dir
 	path := filepath.Join(dir, "fundeskd")
-	out, err := exec.Command("go", "build", "-o", path, "fundesk/cmd/fundeskd").CombinedOutput()
+	out, err := exec.Command("go", "build", "-ldflags=-w", "-o", path, "fundesk/cmd/fundeskd").CombinedOutput()
 	if err != nil {
 		os.Stderr.Write(out)
 	}

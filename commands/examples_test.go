@@ -16,8 +16,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// matching is how many records each example finds: several pages of a default list.
-const matching = 200
+// matching is how many records each example finds: three pages of a default list.
+const matching = 110
 
 // Every example that changes what a list finds changes all of it: a script that is copied from
 // the help must not leave the 51st record for ever.

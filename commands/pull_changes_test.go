@@ -273,12 +273,12 @@ exit 0
 // position it has none twice, and by their positions it can drop those that it has.
 func TestPullChangesModel(t *testing.T) {
 	onFeeds(t, func(t *testing.T, w *feedWorld) {
-		for seed := range servicetest.Times(1, 6) {
+		for seed := range servicetest.Times(1, max(2, *pullSeeds/50)) {
 			for _, takes := range []string{"stdout", "program"} {
 				t.Run(fmt.Sprintf("%s %d", takes, seed), func(t *testing.T) {
 					w.t = t
 					w.line.environment["HOME"] = t.TempDir()
-					random := rand.New(rand.NewPCG(uint64(seed), 17))
+					random := rand.New(rand.NewPCG(seed, 17))
 					follower := &feedFollower{feedWorld: w, random: random, isProgram: takes == "program"}
 					follower.play()
 				})

@@ -19,7 +19,7 @@ import (
 )
 
 // floorCalls is how many calls wait for the agents of TestFloor. The long form is -floor 20000: 400 each.
-var floorCalls = flag.Int("floor", 600, "how many calls 50 agents work through")
+var floorCalls = flag.Int("floor", 250, "how many calls 50 agents work through")
 
 // TestFloor lets 50 agents work through calls, two for most persons, against one process on SQLite and three on
 // PostgreSQL, of which two are killed. Some agents open calls by uuid, and some clocks are hours wrong. No person is

@@ -104,7 +104,7 @@ type pulled struct {
 func buildClient(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "fundesk")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "fundesk/cmd/fundesk").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-o", program, "fundesk/cmd/fundesk").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return program

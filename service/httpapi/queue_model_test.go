@@ -19,7 +19,7 @@ import (
 
 var (
 	modelSeed  = flag.Uint64("seed", 1, "seed of the random work and records; 0: another one each time")
-	modelSteps = flag.Int("steps", 250, "steps of TestQueueModel; by night 700")
+	modelSteps = flag.Int("steps", 120, "steps of TestQueueModel; by night 700")
 )
 
 // randomOf draws by -seed, which it logs.
