@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	importSeeds = flag.Uint64("import-seeds", 60, "seeds of TestImportsBesideEdits; by night 5000")
+	importSeeds = flag.Uint64("import-seeds", 200, "seeds of TestImportsBesideEdits; by night 5000")
 	importRows  = flag.Int("import-rows", 4, "rows of each file of TestImportsBesideEdits; by night 12")
 	importFrom  = flag.Uint64("import-from", 0, "first seed of TestImportsBesideEdits")
 )

@@ -26,7 +26,7 @@ import (
 )
 
 var (
-	pullSeeds = flag.Uint64("seeds", 60, "how many seeds TestPullModel runs; by night 5000")
+	pullSeeds = flag.Uint64("seeds", 200, "how many seeds TestPullModel runs; by night 5000")
 	pullSteps = flag.Int("steps", 10, "how many steps each seed of TestPullModel has; by night 60")
 	pullFrom  = flag.Uint64("seeds-from", 1, "the first seed of TestPullModel")
 )

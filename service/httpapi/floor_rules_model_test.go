@@ -58,7 +58,7 @@ func TestWeekOfFiftyAgents(t *testing.T) {
 // list and each given call with a plain reading of the rules.
 // Promise S84: no donor is called who may not be, and each other one is.
 func TestFloorRulesModel(t *testing.T) {
-	seeds := servicetest.Times(4, 80)
+	seeds := servicetest.Times(4, 200)
 	if *longModel {
 		seeds = 5000
 	}
