@@ -2,8 +2,10 @@ package ask
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
+	"fundesk/apiclient/outbox"
 	"fundesk/tui/desk"
 	"fundesk/tui/desk/say"
 )
@@ -158,7 +160,7 @@ func Actions() []Action {
 			ID: "resume-draft", Keys: "D", Word: "latest draft",
 			Help: "go on with the latest draft",
 			Run:  day((*desk.Day).Resume),
-			why:  func(d *desk.Day) string { return say.When(len(d.Changes.Drafts) == 0, "there is no draft") },
+			why:  whyNoDraft,
 		},
 		{
 			ID: "skipped", Keys: "K", Word: "passed over",
@@ -176,6 +178,18 @@ func Actions() []Action {
 
 func whyNoCall(d *desk.Day) string {
 	return say.When(d.Call == nil, "no call on the desk: {next-call} takes the next one")
+}
+
+func whyNoDraft(d *desk.Day) string {
+	isOther := func(draft outbox.Draft) bool { return !d.IsOn(draft.Call) }
+	switch {
+	case len(d.Changes.Drafts) == 0:
+		return "there is no draft"
+	case !slices.ContainsFunc(d.Changes.Drafts, isOther):
+		return "the draft is open already"
+	default:
+		return ""
+	}
 }
 
 func whyNoPledge(d *desk.Day) string {
