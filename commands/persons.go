@@ -61,6 +61,7 @@ func personList(s *cli.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			read.WarnOfIBAN(s, o)
 			l := read.List[apitype.Person, apitype.PersonListOptions]{
 				Columns: render.PersonColumns(),
 				Options: &o,

@@ -384,7 +384,7 @@ func CallFilters() []Filter[CallListOptions] {
 			"updatedAfter",
 			"",
 			"only calls updated after this time",
-			func(o *CallListOptions) field { return pastField(&o.UpdatedAfter) },
+			func(o *CallListOptions) field { return timeField(&o.UpdatedAfter) },
 		},
 		{"include", "", "embed person, personQualityResult, pledge, transactions", func(o *CallListOptions) field {
 			return listField(&o.Include, CallIncludes[:4], false)
@@ -492,7 +492,7 @@ func CallSelections() []Filter[CallSelection] {
 			"completedOn",
 			"",
 			"filtered on your computer: calls completed on this day, in your time zone",
-			func(o *CallSelection) field { return pastField(&o.CompletedOn) },
+			func(o *CallSelection) field { return timeField(&o.CompletedOn) },
 		},
 	}
 }

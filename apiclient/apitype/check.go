@@ -127,6 +127,12 @@ func optionalEnum[T ~string](v *Violations, pointer string, value *T, allowed []
 	}
 }
 
+// IBANProblem returns why no account can have an IBAN, or an empty text. Spec gap: R9.
+func IBANProblem(iban string) string {
+	_, problem := checkIBAN(iban)
+	return problem
+}
+
 // NormalizeIBAN removes spaces and writes capitals; it checks nothing. Spec gap: R9.
 func NormalizeIBAN(text string) string {
 	return strings.ToUpper(strings.Map(func(r rune) rune {

@@ -114,20 +114,6 @@ func textField(value *string) field {
 	}
 }
 
-// ibanField returns an IBAN. A typed one that no account can have is refused: the list would be empty.
-func ibanField(value *string) field {
-	f := textField(value)
-	f.set = func(text string, _ time.Time) error {
-		iban, problem := checkIBAN(text)
-		if problem != "" {
-			return errors.New(problem)
-		}
-		*value = iban
-		return nil
-	}
-	return f
-}
-
 // sizeField returns the parameter for the number of records of a page.
 func sizeField(value **int) field {
 	f := oneField("number", value, nil, nil, strconv.Itoa)
@@ -181,23 +167,6 @@ func uuidField(value **UUID) field {
 
 func timeField(value **Time) field {
 	return oneField("time", value, ParseTypedTime, ParseTime, Time.String)
-}
-
-// maxAhead is how far a record's own times may lie ahead of the clock (G11).
-const maxAhead = 24 * time.Hour
-
-// pastField returns a time that no record is more than maxAhead after. A typed one beyond that is refused: the list
-// would be empty.
-func pastField(value **Time) field {
-	return oneField("time", value, parseTypedPast, ParseTime, Time.String)
-}
-
-func parseTypedPast(text string, now time.Time) (Time, error) {
-	at, err := ParseTypedTime(text, now)
-	if err == nil && at.After(now.Add(maxAhead)) {
-		return at, errors.New("lies ahead: no record can be that new")
-	}
-	return at, err
 }
 
 // untilField returns the end of a period. A typed day is included.

@@ -428,9 +428,9 @@ func PersonFilters() []Filter[PersonListOptions] {
 			"createdAfter",
 			"",
 			"only persons created after this time",
-			func(o *PersonListOptions) field { return pastField(&o.CreatedAfter) },
+			func(o *PersonListOptions) field { return timeField(&o.CreatedAfter) },
 		},
-		{"iban", "", "only persons with this IBAN", func(o *PersonListOptions) field { return ibanField(&o.IBAN) }},
+		{"iban", "", "only persons with this IBAN", func(o *PersonListOptions) field { return textField(&o.IBAN) }},
 	}
 }
 
@@ -448,7 +448,7 @@ func PersonSearch() Filter[PersonListOptions] {
 func personParameters() []Filter[PersonListOptions] {
 	updated := Filter[PersonListOptions]{
 		Name:  "updatedAfter",
-		field: func(o *PersonListOptions) field { return pastField(&o.UpdatedAfter) },
+		field: func(o *PersonListOptions) field { return timeField(&o.UpdatedAfter) },
 	}
 	revisions := revisionsFilter(func(o *PersonListOptions) *bool { return &o.Revisions })
 	paging := within(func(o *PersonListOptions) *Paging { return &o.Paging }, pageFilters())

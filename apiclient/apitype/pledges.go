@@ -386,13 +386,13 @@ func PledgeFilters() []Filter[PledgeListOptions] {
 			"updatedAfter",
 			"",
 			"only pledges updated after this time",
-			func(o *PledgeListOptions) field { return pastField(&o.UpdatedAfter) },
+			func(o *PledgeListOptions) field { return timeField(&o.UpdatedAfter) },
 		},
 		{
 			"releasedAfter",
 			"",
 			"only pledges released after this time",
-			func(o *PledgeListOptions) field { return pastField(&o.ReleasedAfter) },
+			func(o *PledgeListOptions) field { return timeField(&o.ReleasedAfter) },
 		},
 	}
 }

@@ -139,12 +139,15 @@ func (c *CallFilters) Check() error {
 // checkPeriod refuses a period that ends before it begins: the list would be empty.
 func (c *CallFilters) checkPeriod() error {
 	until := c.Options.RequestedUntil
-	for flag, begin := range map[string]*apitype.Time{
-		"--requested-from":  c.Options.RequestedFrom,
-		"--requested-after": c.Options.RequestedAfter,
+	for _, begin := range []struct {
+		flag string
+		at   *apitype.Time
+	}{
+		{"--requested-from", c.Options.RequestedFrom},
+		{"--requested-after", c.Options.RequestedAfter},
 	} {
-		if until != nil && begin != nil && begin.After(until.Time) {
-			return cli.UsageError("--requested-until " + until.String() + " is before " + flag + " " + begin.String())
+		if until != nil && begin.at != nil && begin.at.After(until.Time) {
+			return cli.UsageError("--requested-until " + until.String() + " is before " + begin.flag + " " + begin.at.String())
 		}
 	}
 	return nil

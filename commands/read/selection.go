@@ -36,7 +36,7 @@ func (p *PersonSelection) Passes(cmd *cobra.Command) (func(apitype.Person) bool,
 		}
 	}
 	if len(strings.Fields(p.email)) > 1 {
-		return nil, cli.UsageError("--email " + cli.Quote(p.email) + " has a blank, and no e-mail address has one")
+		return nil, cli.UsageError("--email has a blank, and no e-mail address has one")
 	}
 	p.email = strings.TrimSpace(p.email)
 	digits := digitsOf(p.phone)
@@ -53,6 +53,16 @@ func (p *PersonSelection) Passes(cmd *cobra.Command) (func(apitype.Person) bool,
 			strings.Contains(strings.ToLower(apitype.TextOf(person.Email)), strings.ToLower(p.email)) &&
 			!slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(name, word) })
 	}, nil
+}
+
+// WarnOfIBAN warns of an IBAN that no account can have. Services may have stored one all the same.
+func WarnOfIBAN(s *cli.Session, o apitype.PersonListOptions) {
+	if o.IBAN == "" {
+		return
+	}
+	if problem := apitype.IBANProblem(o.IBAN); problem != "" {
+		s.Warn("--iban %s", problem)
+	}
 }
 
 // LeaveToService refuses a search that the service does not have. A service that can search chooses the persons with

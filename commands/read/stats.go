@@ -109,6 +109,7 @@ func PersonStats(s *cli.Session) *cobra.Command {
 		noun: "person", counts: counts.OfPersons, of: Persons,
 		groups: func(_ time.Time, in *time.Location) []counts.Group[apitype.Person] { return counts.PersonGroups(in) },
 		prepare: func(*cobra.Command, []string) (apitype.PersonListOptions, func(apitype.Person) bool, error) {
+			WarnOfIBAN(s, *o)
 			return *o, nil, nil
 		},
 	})
