@@ -21,7 +21,7 @@ const NumberPlace = "{number}"
 // the agent dials by hand. The number is a part of one argument: no shell reads it.
 func (d *Day) Dial(number card.Number) []Event {
 	rang := d.Card().RangText(number)
-	d.dials = append(d.dials, card.Dial{Kind: number.Kind, At: d.Now()})
+	d.dials = append(d.dials, card.DialledNumber{Kind: number.Kind, At: d.Now()})
 	if len(d.Options.Dial) == 0 {
 		text := d.Say("Dial the %s number by hand: the clock of the call runs.", d.Say(number.Kind))
 		d.notify(Notice{Text: text + rang})

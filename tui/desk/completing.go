@@ -148,16 +148,13 @@ func (d *Day) checksChange() (Change, bool) {
 	return Change{Change: change, Label: label, err: err, isExtra: true}, true
 }
 
-// required returns the checks that the organization of the call on the Desk requires. They stay the same while the call
-// is on the Desk.
+// required returns the checks that the organization of the call on the Desk requires. Settings change between calls
+// only.
 func (d *Day) required() []string {
 	if d.Call == nil || !d.Has(apitype.ExtensionChecks) || d.WaitsForSettings() {
 		return nil
 	}
-	if !d.hasRequired {
-		d.requiredChecks, d.hasRequired = d.floor.of(d.Call).RequiredChecks[d.Call.Type], true
-	}
-	return d.requiredChecks
+	return d.floor.of(d.Call).RequiredChecks[d.Call.Type]
 }
 
 // fixChanges returns the updates of the call on the Desk, in the order in which they are sent.

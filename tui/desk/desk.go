@@ -146,7 +146,7 @@ func New(o Options) *Day {
 	}
 	b.day = d
 	d.leases.startedAt = o.Now()
-	d.leases.marks = &pending.Marks{Client: o.Client, Now: o.Now}
+	d.leases.pending = &pending.Leases{Client: o.Client, Now: o.Now}
 	var err error
 	if d.Codes, err = OpenCodes(o.Results, o.ResultCodes, o.StateFile); err != nil {
 		d.fail("the results of earlier calls cannot be read", err)

@@ -25,10 +25,10 @@ const (
 // at most one prefetched call, and calls with an unsent change.
 type leases struct {
 	*base
-	asked  bool // Whether the service has a queue is known.
-	usable bool // It has.
-	held   []lease
-	marks  *pending.Marks
+	asked   bool // Whether the service has a queue is known.
+	usable  bool // It has.
+	held    []lease
+	pending *pending.Leases
 	// ended has the calls of this session whose pending lease ended with an accepted change. Another change is a late
 	// repeat.
 	ended     map[apitype.UUID]bool
@@ -196,7 +196,7 @@ func (s *leases) takeLease() {
 				outbox.Lease{LeaseUUID: l.LeaseUUID, CallUUID: l.CallUUID, ExpiresAt: now.Add(pending.LeaseTime)},
 			)
 			if errors.Is(held, outbox.ErrOpenElsewhere) && !s.day.screens.has(l.CallUUID) {
-				brought.isElsewhere = true // The lease protects that terminal's donor: its mark may use it by now.
+				brought.isElsewhere = true // The lease protects that terminal's donor, and may be pending there by now.
 				continue
 			}
 			// Another note that cannot be kept costs another terminal's agent a look, and no lease.
@@ -237,7 +237,7 @@ func (s *leases) onTaken(t taken, err error, isCrossed bool) {
 	s.takes, s.waiting = s.takes+1, t.waiting
 	s.countTaken()
 	for _, l := range t.leases {
-		// Another terminal has ended the call, and its mark will use the lease.
+		// Another terminal has ended the call, and makes the lease pending.
 		if t.ending[l.CallUUID] && !s.day.keepsBack(l.CallUUID) {
 			do(&s.events, "note of a lease forgotten", func(context.Context) (any, error) { return nil, l.note.Forget() }, func(any, error) {})
 			s.none = false
@@ -280,8 +280,8 @@ func (s *leases) releaseLease(call apitype.UUID) {
 	id := l.LeaseUUID
 	s.endLease(id)
 	s.none = false
-	if s.marks.IsWanted(call) {
-		return // A take overtook the mark, and the mark makes this lease pending.
+	if s.pending.IsWanted(call) {
+		return // A take was faster: this lease becomes pending.
 	}
 	do(&s.events, "lease released", func(ctx context.Context) (any, error) {
 		return nil, s.Client.Queue.Release(ctx, id, apitype.DeferRequest{})
@@ -388,11 +388,11 @@ func (d *Day) IsStale() bool { return d.stale }
 // tend extends the leases of a Desk in use, and releases the leases of an idle one. It is called every few seconds.
 func (s *leases) tend() {
 	s.warnOfEnd()
-	for _, m := range s.marks.List() {
-		if !s.day.IsOn(m.Call) {
-			m.IsOpening.Store(false) // The agent has left it again.
+	for _, p := range s.pending.List() {
+		if !s.day.IsOn(p.Call) {
+			p.IsOpening.Store(false) // The agent has left it again.
 		}
-		s.settle(m)
+		s.settle(p)
 	}
 	idle := s.day.isIdle()
 	for _, l := range slices.Clone(s.held) {
@@ -494,27 +494,27 @@ func (d *Day) End() {
 			}
 		})
 	}
-	for _, m := range d.leases.marks.List() { // They outlive the Desk.
-		m.IsOpening.Store(false)
-		group.Go(func() { _ = d.leases.marks.Settle(ctx, m) })
+	for _, p := range d.leases.pending.List() { // They outlive the Desk.
+		p.IsOpening.Store(false)
+		group.Go(func() { _ = d.leases.pending.Settle(ctx, p) })
 	}
 	group.Wait()
 	d.leases.held = nil
 	d.leaveScreen()
-	for _, m := range d.leases.marks.List() {
-		d.leases.leaveUndone(m)
+	for _, p := range d.leases.pending.List() {
+		d.leases.leaveUndone(p)
 	}
 }
 
 // leaveUndone lets the next start give back the lease of an undone change, if that failed now: it would stay pending.
-func (s *leases) leaveUndone(m *pending.Mark) {
-	id, isLeft := m.Left()
+func (s *leases) leaveUndone(p *pending.Lease) {
+	id, isLeft := p.Left()
 	if !isLeft {
 		return
 	}
 	note, err := s.Outbox.HoldLease(outbox.Lease{
 		LeaseUUID: id,
-		CallUUID:  m.Call,
+		CallUUID:  p.Call,
 		ExpiresAt: s.Now().Add(pending.LeaseTime),
 	})
 	if err == nil { // Without a note, the lease ends after a day.

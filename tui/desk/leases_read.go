@@ -73,7 +73,7 @@ func (s *leases) onLeases(read leasesRead) {
 		}
 	}
 	for _, l := range read.all {
-		isLate := l.Pending && l.UserUUID == s.agent() && s.ended[l.CallUUID] && !s.marks.IsWanted(l.CallUUID)
+		isLate := l.Pending && l.UserUUID == s.agent() && s.ended[l.CallUUID] && !s.pending.IsWanted(l.CallUUID)
 		if isLate {
 			s.settleLate(l)
 		}

@@ -11,10 +11,10 @@ import (
 
 // NewSender returns a sender of the outbox that makes the leases of the calls pending before it sends a change.
 func (d *Day) NewSender(o outbox.SenderOptions) *outbox.Sender {
-	o.Prepare = d.leases.marks.Prepare
+	o.Prepare = d.leases.pending.Prepare
 	notify := o.Notify
 	o.Notify = func(e outbox.Event) {
-		d.leases.marks.Hear(e)
+		d.leases.pending.Hear(e)
 		if notify != nil {
 			notify(e)
 		}
@@ -33,77 +33,77 @@ func (s *leases) protect(call apitype.UUID) {
 		s.endLease(id)
 	}
 	s.upcoming = slices.DeleteFunc(s.upcoming, func(c Candidate) bool { return c.ID == call })
-	m := s.marks.Want(call, s.agent(), id)
-	m.Saving++
-	m.Holder = apitype.UUID{}
+	p := s.pending.Want(call, s.agent(), id)
+	p.Saving++
+	p.Holder = apitype.UUID{}
 	if holder := s.day.holder; holder != nil {
-		m.Holder = holder.UserUUID
+		p.Holder = holder.UserUUID
 	}
-	s.settle(m)
+	s.settle(p)
 }
 
 // isSaved notes that a change that ended a call is on disk, or could not be saved.
 func (s *leases) isSaved(call apitype.UUID) {
-	if m := s.marks.Of(call); m != nil && m.Saving > 0 {
-		m.Saving--
+	if p := s.pending.Of(call); p != nil && p.Saving > 0 {
+		p.Saving--
 	}
 }
 
 // unprotect releases the pending lease of a call whose change was undone or dropped.
 func (s *leases) unprotect(call apitype.UUID) {
-	if m := s.marks.Of(call); m != nil {
-		m.IsWanted.Store(false)
-		s.settle(m)
+	if p := s.pending.Of(call); p != nil {
+		p.IsWanted.Store(false)
+		s.settle(p)
 	}
 }
 
 // reopen leaves the pending lease of a call whose change was undone to the opened call.
 func (s *leases) reopen(call apitype.UUID) {
-	if m := s.marks.Of(call); m != nil {
-		m.IsOpening.Store(true)
-		m.IsWanted.Store(false)
+	if p := s.pending.Of(call); p != nil {
+		p.IsOpening.Store(true)
+		p.IsWanted.Store(false)
 	}
 }
 
-// settle brings a mark into its wanted state.
-func (s *leases) settle(m *pending.Mark) {
-	do(&s.events, "mark settled", func(ctx context.Context) (any, error) {
-		return nil, s.marks.Settle(ctx, m)
-	}, func(_ any, err error) { s.onSettled(m, err) })
+// settle brings a pending lease into its wanted state.
+func (s *leases) settle(p *pending.Lease) {
+	do(&s.events, "pending lease settled", func(ctx context.Context) (any, error) {
+		return nil, s.pending.Settle(ctx, p)
+	}, func(_ any, err error) { s.onSettled(p, err) })
 }
 
 // onSettled names a colleague who now holds the donor. tend repeats other failures.
-func (s *leases) onSettled(m *pending.Mark, err error) {
-	if m.IsWanted.Load() {
+func (s *leases) onSettled(p *pending.Lease, err error) {
+	if p.IsWanted.Load() {
 		held := heldBy(err)
-		if held != nil && held.UserUUID != m.User && held.UserUUID != m.Holder {
-			m.Holder = held.UserUUID
+		if held != nil && held.UserUUID != p.User && held.UserUUID != p.Holder {
+			p.Holder = held.UserUUID
 			text := s.Say("%s has this donor by now: your change is sent all the same", s.day.Card().HolderName(held))
-			s.failOf(ofCall(m.Call), text)
+			s.failOf(ofCall(p.Call), text)
 		}
 	}
 }
 
-// onAccepted ends the mark of a call with an accepted change, which ended the lease.
+// onAccepted forgets the pending lease of a call with an accepted change, which ended it.
 func (s *leases) onAccepted(e outbox.Event) {
-	m := s.marks.Of(e.Entry.UUID)
-	if m == nil || !pending.EndsCall(e.Entry.Op) {
+	p := s.pending.Of(e.Entry.UUID)
+	if p == nil || !pending.EndsCall(e.Entry.Op) {
 		return
 	}
-	if e.IsForeign { // It may have been marked after that.
-		s.unprotect(m.Call)
+	if e.IsForeign { // It may have become pending after that.
+		s.unprotect(p.Call)
 		return
 	}
-	m.IsEnded.Store(true)
-	m.IsWanted.Store(false)
-	s.marks.Forget(m)
+	p.IsEnded.Store(true)
+	p.IsWanted.Store(false)
+	s.pending.Forget(p)
 	if s.ended == nil {
 		s.ended = map[apitype.UUID]bool{}
 	}
-	s.ended[m.Call] = true
+	s.ended[p.Call] = true
 }
 
-// reconcile marks the calls of changes that an earlier Desk left, and of failed changes. It releases the leases of
+// reconcile makes the leases pending of changes that an earlier Desk left, and of failed changes. It releases the leases of
 // calls without changes.
 func (s *leases) reconcile() {
 	if !s.usable {
@@ -115,18 +115,18 @@ func (s *leases) reconcile() {
 			continue
 		}
 		waits[e.UUID] = true
-		m := s.marks.Of(e.UUID)
-		if m != nil && m.IsEnded.Load() {
+		p := s.pending.Of(e.UUID)
+		if p != nil && p.IsEnded.Load() {
 			continue // It was accepted since the outbox was read.
 		}
 		isLeft := e.Tries > 0 || e.State == outbox.StateRejected || e.CreatedAt.Before(s.startedAt)
-		if isLeft && !s.marks.IsWanted(e.UUID) {
-			s.settle(s.marks.Want(e.UUID, s.agent(), apitype.UUID{}))
+		if isLeft && !s.pending.IsWanted(e.UUID) {
+			s.settle(s.pending.Want(e.UUID, s.agent(), apitype.UUID{}))
 		}
 	}
-	for _, m := range s.marks.List() {
-		if m.IsWanted.Load() && m.Saving == 0 && !waits[m.Call] {
-			s.unprotect(m.Call)
+	for _, p := range s.pending.List() {
+		if p.IsWanted.Load() && p.Saving == 0 && !waits[p.Call] {
+			s.unprotect(p.Call)
 		}
 	}
 }
@@ -136,6 +136,6 @@ func (d *Day) keepsBack(call apitype.UUID) bool {
 	isRefused := func(e outbox.Entry) bool {
 		return e.UUID == call && e.State == outbox.StateRejected && pending.EndsCall(e.Op)
 	}
-	return d.leases.marks.IsWanted(call) || d.Changes.isPending(call) ||
+	return d.leases.pending.IsWanted(call) || d.Changes.isPending(call) ||
 		slices.ContainsFunc(d.Changes.Entries, isRefused)
 }

@@ -164,9 +164,9 @@ func (s *leases) leaseOpened(
 	call apitype.Call,
 	user apitype.UUID,
 ) (leased *lease, holder *apitype.LeaseHolder, err error) {
-	m := s.marks.Of(call.UUID)
-	if m != nil && !m.IsWanted.Load() { // Its change was undone.
-		kept, err := s.marks.TakeOver(ctx, m)
+	p := s.pending.Of(call.UUID)
+	if p != nil && !p.IsWanted.Load() { // Its change was undone.
+		kept, err := s.pending.TakeOver(ctx, p)
 		if err != nil {
 			return nil, nil, err
 		}

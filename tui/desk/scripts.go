@@ -27,9 +27,9 @@ func (d *Day) pickScript() {
 // BeginScript shows the first step if the script was not on the screen before.
 func (d *Day) BeginScript() { d.walk.Begun = true }
 
-// GoOn ticks the present step of the script and goes to the next one. answer is the donor's, or nil if the step has no
+// NextStep ticks the present step of the script and goes to the next one. answer is the donor's, or nil if the step has no
 // answers. It goes into the notes. The required check of the step is ticked, too.
-func (d *Day) GoOn(answer *card.StepAnswer) []Event {
+func (d *Day) NextStep(answer *card.StepAnswer) []Event {
 	at := d.Card().StepAt()
 	if at == len(d.script.Steps) {
 		d.sayf("the script is at its end")
@@ -55,5 +55,5 @@ func (d *Day) GoOn(answer *card.StepAnswer) []Event {
 	return d.drain()
 }
 
-// GoBack goes back to the previous step of the script. There must be one.
-func (d *Day) GoBack() { d.walk.GoBack() }
+// PreviousStep goes back to the previous step of the script. There must be one.
+func (d *Day) PreviousStep() { d.walk.GoBack() }

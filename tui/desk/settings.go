@@ -141,7 +141,7 @@ func (d *Day) applySettings() {
 	}
 	d.floor.kept.Store(d.settings.coming)
 	d.settings.coming = nil
-	d.results, d.hasRequired = nil, false
+	d.results = nil
 	d.pickScript()
 }
 

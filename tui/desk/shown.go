@@ -8,7 +8,7 @@ import (
 	"fundesk/tui/desk/card"
 )
 
-// Card returns the call on the Desk as it is shown. There must be one.
+// Card returns the call on the Desk as it is shown. Without a call it knows the settings and the names of users.
 func (d *Day) Card() card.Card {
 	k := card.Card{
 		Form:           d.Form(),

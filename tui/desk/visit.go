@@ -33,15 +33,14 @@ type visit struct {
 	undone   *changeGroup  // The undone change of the call. Nil without one.
 	progress
 
-	// The settings of the floor for the call. Both stay the same while the call is on the Desk.
-	results        []apitype.ResultChoice // Nil before they were asked for.
-	requiredChecks []string
-	hasRequired    bool // requiredChecks was asked for.
+	// results are the results of the call, which keep their digits while it is on the Desk. Nil before they were asked
+	// for.
+	results []apitype.ResultChoice
 }
 
 // progress is what the agent did for the donor. A new reading does not change it, and an undo brings it back.
 type progress struct {
-	dials  []card.Dial // In the order of time.
+	dials  []card.DialledNumber // In the order of time.
 	struck []struckNumber
 	walk   card.Walk // Through the script.
 	// callbackReason is why the donor wanted to be called back. Empty without a callback.

@@ -23,7 +23,7 @@ func (q *Questions) NextStep() Answer {
 	d.BeginScript()
 	at, steps := d.Card().StepAt(), d.Card().Script.Steps
 	if at == len(steps) || len(steps[at].Answers) == 0 {
-		return Answer{Events: d.GoOn(nil)}
+		return Answer{Events: d.NextStep(nil)}
 	}
 	step := steps[at]
 	ask := &Question{Title: cmp.Or(step.Heading, q.Say("script")), Lines: step.Text(), IsKeyed: true}
@@ -32,7 +32,7 @@ func (q *Questions) NextStep() Answer {
 			if d.Card().StepAt() != at {
 				return Answer{}
 			}
-			return Answer{Events: d.GoOn(&answer)}
+			return Answer{Events: d.NextStep(&answer)}
 		})
 		ask.Choices = append(ask.Choices, Choice{Key: strconv.Itoa(i + 1), Label: answer.Label, Pick: pick})
 	}
@@ -41,6 +41,6 @@ func (q *Questions) NextStep() Answer {
 
 // PreviousStep goes back to the step before. What was answered stays in the notes until it is answered again.
 func (q *Questions) PreviousStep() Answer {
-	q.day.GoBack()
+	q.day.PreviousStep()
 	return Answer{}
 }

@@ -38,9 +38,9 @@ type Card struct {
 	CallbackReason string // Why the donor wanted to be called back. Empty without a callback.
 	Remains        string // Which parts of an undone change stay. Empty without any.
 
-	ShownAt  time.Time // When the call came on the screen.
-	Dials    []Dial    // In the order of time.
-	Struck   []string  // The kinds of numbers that do not exist.
+	ShownAt  time.Time       // When the call came on the screen.
+	Dials    []DialledNumber // In the order of time.
+	Struck   []string        // The kinds of numbers that do not exist.
 	Script   Script
 	Walk     Walk
 	Consents Consents

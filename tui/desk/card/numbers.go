@@ -9,8 +9,8 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// Dial is a dialled number of the donor.
-type Dial struct {
+// DialledNumber is a number of the donor that was dialled.
+type DialledNumber struct {
 	Kind string // Of [Number].
 	At   time.Time
 }

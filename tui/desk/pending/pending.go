@@ -27,18 +27,18 @@ const (
 // renewTime is the rest of a pending lease at which it is extended.
 const renewTime = time.Hour
 
-// Marks has the calls whose lease is or should be pending. It is safe for concurrent use: the sender marks a call
+// Leases has the calls whose lease is or should be pending. It is safe for concurrent use: the sender makes a lease pending
 // before it sends a change of it.
-type Marks struct {
+type Leases struct {
 	Client *apiclient.Client
 	Now    func() time.Time
 
 	mu  sync.Mutex
-	all map[apitype.UUID]*Mark
+	all map[apitype.UUID]*Lease
 }
 
-// Mark is the pending lease of one call.
-type Mark struct {
+// Lease is the pending lease of one call.
+type Lease struct {
 	Call, User apitype.UUID
 	Saving     int          // Changes of it that are not on disk yet.
 	Holder     apitype.UUID // The known holder of the donor when the agent ended the call. Zero without one.
@@ -50,11 +50,11 @@ type Mark struct {
 
 	mu    sync.Mutex // Of what follows, and held during a request.
 	lease apitype.UUID
-	until time.Time // Zero before it is marked.
+	until time.Time // Zero before it is pending.
 }
 
-// Of returns the mark of a call, or nil.
-func (s *Marks) Of(call apitype.UUID) *Mark {
+// Of returns the pending lease of a call, or nil.
+func (s *Leases) Of(call apitype.UUID) *Lease {
 	if s == nil {
 		return nil
 	}
@@ -63,83 +63,83 @@ func (s *Marks) Of(call apitype.UUID) *Mark {
 	return s.all[call]
 }
 
-// List returns all marks.
-func (s *Marks) List() (all []*Mark) {
+// List returns all, in the order of their calls.
+func (s *Leases) List() (all []*Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, m := range s.all {
-		all = append(all, m)
+	for _, l := range s.all {
+		all = append(all, l)
 	}
-	slices.SortFunc(all, func(a, b *Mark) int { return a.Call.Compare(b.Call) })
+	slices.SortFunc(all, func(a, b *Lease) int { return a.Call.Compare(b.Call) })
 	return all
 }
 
-// Want marks a call for a user. lease is its live lease, or zero.
-func (s *Marks) Want(call, user, lease apitype.UUID) *Mark {
+// Want wants the lease of a call to be pending, for a user. lease is its live lease, or zero.
+func (s *Leases) Want(call, user, lease apitype.UUID) *Lease {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := s.all[call]
-	if m == nil {
-		m = &Mark{Call: call, User: user, lease: lease}
+	l := s.all[call]
+	if l == nil {
+		l = &Lease{Call: call, User: user, lease: lease}
 		if s.all == nil {
-			s.all = map[apitype.UUID]*Mark{}
+			s.all = map[apitype.UUID]*Lease{}
 		}
-		s.all[call] = m
+		s.all[call] = l
 	}
-	m.IsWanted.Store(true)
-	m.IsEnded.Store(false)
-	m.isFreed.Store(false)
-	m.IsOpening.Store(false)
-	return m
+	l.IsWanted.Store(true)
+	l.IsEnded.Store(false)
+	l.isFreed.Store(false)
+	l.IsOpening.Store(false)
+	return l
 }
 
-// Forget drops a mark that is not wanted, and reports whether it did: a change may wait again.
-func (s *Marks) Forget(m *Mark) bool {
+// Forget drops one that is not wanted, and reports whether it did: a change may wait again.
+func (s *Leases) Forget(l *Lease) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if m.IsWanted.Load() {
+	if l.IsWanted.Load() {
 		return false
 	}
-	if s.all[m.Call] == m {
-		delete(s.all, m.Call)
+	if s.all[l.Call] == l {
+		delete(s.all, l.Call)
 	}
 	return true
 }
 
 // IsWanted reports whether a change of a call waits.
-func (s *Marks) IsWanted(call apitype.UUID) bool {
-	m := s.Of(call)
-	return m != nil && m.IsWanted.Load()
+func (s *Leases) IsWanted(call apitype.UUID) bool {
+	l := s.Of(call)
+	return l != nil && l.IsWanted.Load()
 }
 
 // Settle makes the lease of a call pending, or releases a lease that is not wanted any more. It does not touch the
 // lease of a call whose change is in flight.
-func (s *Marks) Settle(ctx context.Context, m *Mark) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.isSending.Load() && m.IsWanted.Load() {
+func (s *Leases) Settle(ctx context.Context, l *Lease) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.isSending.Load() && l.IsWanted.Load() {
 		return nil
 	}
-	return s.settleLocked(ctx, m)
+	return s.settleLocked(ctx, l)
 }
 
 // settleToSend settles a call before its change is sent.
-func (s *Marks) settleToSend(ctx context.Context, m *Mark) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.isSending.Store(true)
-	return s.settleLocked(ctx, m)
+func (s *Leases) settleToSend(ctx context.Context, l *Lease) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.isSending.Store(true)
+	return s.settleLocked(ctx, l)
 }
 
-func (s *Marks) settleLocked(ctx context.Context, m *Mark) error {
+func (s *Leases) settleLocked(ctx context.Context, l *Lease) error {
 	switch {
-	case m.IsEnded.Load():
+	case l.IsEnded.Load():
 		return nil
-	case !m.IsWanted.Load() && m.IsOpening.Load():
+	case !l.IsWanted.Load() && l.IsOpening.Load():
 		return nil
-	case !m.IsWanted.Load():
-		return s.release(ctx, m)
-	case m.isFreed.Load(), m.until.Sub(s.Now()) > renewTime:
+	case !l.IsWanted.Load():
+		return s.release(ctx, l)
+	case l.isFreed.Load(), l.until.Sub(s.Now()) > renewTime:
 		return nil
 	}
 	lasts := apitype.PendingLease
@@ -151,109 +151,109 @@ func (s *Marks) settleLocked(ctx context.Context, m *Mark) error {
 	if !isPending {
 		lasts = renewTime + LeaseTime - ExtendTime // An older service keeps it by plain leases.
 	}
-	if !m.lease.IsZero() {
+	if !l.lease.IsZero() {
 		request := apitype.ExtendRequest{LeaseSeconds: seconds}
 		if isPending {
 			request.Pending = new(true)
 		}
-		_, err := s.Client.Queue.Extend(ctx, m.lease, request)
+		_, err := s.Client.Queue.Extend(ctx, l.lease, request)
 		if err == nil {
-			m.until = s.Now().Add(lasts)
+			l.until = s.Now().Add(lasts)
 			return nil
 		}
 		if apiclient.KindOf(err) != apiclient.KindNotFound {
 			return err
 		}
-		m.lease = apitype.UUID{}
-		if !m.until.IsZero() && isPending {
-			m.isFreed.Store(true)
+		l.lease = apitype.UUID{}
+		if !l.until.IsZero() && isPending {
+			l.isFreed.Store(true)
 			return nil
 		}
 	}
 	request := apitype.LeaseRequest{
 		RequestUUID:  apitype.NewUUID(),
-		UserUUID:     m.User,
+		UserUUID:     l.User,
 		LeaseSeconds: seconds,
 		Pending:      isPending,
 	}
-	leased, err := apiclient.Decoded(s.Client.Queue.Lease(ctx, m.Call, request))
+	leased, err := apiclient.Decoded(s.Client.Queue.Lease(ctx, l.Call, request))
 	if err != nil {
 		return err
 	}
-	m.lease, m.until = leased.LeaseUUID, s.Now().Add(lasts)
+	l.lease, l.until = leased.LeaseUUID, s.Now().Add(lasts)
 	return nil
 }
 
-// release gives the pending lease back and forgets the mark. The mark's lock is held.
-func (s *Marks) release(ctx context.Context, m *Mark) error {
-	if !m.lease.IsZero() {
-		err := s.Client.Queue.Release(ctx, m.lease, apitype.DeferRequest{})
+// release gives the lease back and forgets it. Its lock is held.
+func (s *Leases) release(ctx context.Context, l *Lease) error {
+	if !l.lease.IsZero() {
+		err := s.Client.Queue.Release(ctx, l.lease, apitype.DeferRequest{})
 		if err != nil {
 			return err
 		}
 	}
-	m.lease, m.until = apitype.UUID{}, time.Time{}
-	s.Forget(m)
+	l.lease, l.until = apitype.UUID{}, time.Time{}
+	s.Forget(l)
 	return nil
 }
 
 // TakeOver returns the lease of a call whose change was undone, as a plain one: no other agent gets the donor in
 // between. It returns nil if there is none, or if a change waits again.
-func (s *Marks) TakeOver(ctx context.Context, m *Mark) (*apitype.Lease, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.IsWanted.Load() {
+func (s *Leases) TakeOver(ctx context.Context, l *Lease) (*apitype.Lease, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.IsWanted.Load() {
 		return nil, nil
 	}
-	if !m.lease.IsZero() {
-		m.until = time.Time{} // If the answer is lost, the lease may be plain.
-		kept, err := apiclient.Decoded(s.Client.Queue.Extend(ctx, m.lease, apitype.ExtendRequest{
+	if !l.lease.IsZero() {
+		l.until = time.Time{} // If the answer is lost, the lease may be plain.
+		kept, err := apiclient.Decoded(s.Client.Queue.Extend(ctx, l.lease, apitype.ExtendRequest{
 			LeaseSeconds: new(int(LeaseTime / time.Second)),
 			Ahead:        new(false),
 			Pending:      new(false),
 		}))
 		switch {
-		case err == nil && !kept.Pending && s.Forget(m):
+		case err == nil && !kept.Pending && s.Forget(l):
 			return &kept, nil
-		case err == nil && !kept.Pending: // The mark makes it pending again.
+		case err == nil && !kept.Pending: // It becomes pending again.
 			return nil, nil
 		case apiclient.KindOf(err) == apiclient.KindNotFound:
-			m.lease = apitype.UUID{}
+			l.lease = apitype.UUID{}
 		case err != nil:
 			return nil, err
 		}
 	}
-	m.IsOpening.Store(false) // A service that keeps it pending gets it back.
-	return nil, s.release(ctx, m)
+	l.IsOpening.Store(false) // A service that keeps it pending gets it back.
+	return nil, s.release(ctx, l)
 }
 
-// Prepare marks all unmarked calls before a change is sent, and adds the lease to a deferral. An error delays the
+// Prepare makes all wanted leases pending before a change is sent, and adds the lease to a deferral. An error delays the
 // change.
-func (s *Marks) Prepare(ctx context.Context, e outbox.Entry) (apiclient.Change, error) {
-	for _, m := range s.List() {
-		isOwn := m.Call == e.UUID && EndsCall(e.Op)
+func (s *Leases) Prepare(ctx context.Context, e outbox.Entry) (apiclient.Change, error) {
+	for _, l := range s.List() {
+		isOwn := l.Call == e.UUID && EndsCall(e.Op)
 		settle := s.Settle
 		if isOwn {
 			settle = s.settleToSend
 		}
-		err := settle(ctx, m)
+		err := settle(ctx, l)
 		switch apiclient.KindOf(err) {
 		case apiclient.KindUnavailable, apiclient.KindUnauthenticated, apiclient.KindInterrupted:
 			s.isBack(e.UUID)
 			return e.Change, err
 		}
 	}
-	m := s.Of(e.UUID)
-	if m == nil || e.Op != apiclient.OpDeferCall {
+	l := s.Of(e.UUID)
+	if l == nil || e.Op != apiclient.OpDeferCall {
 		return e.Change, nil
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	var request apitype.DeferRequest
-	if m.lease.IsZero() || json.Unmarshal(e.Body, &request) != nil {
+	if l.lease.IsZero() || json.Unmarshal(e.Body, &request) != nil {
 		return e.Change, nil
 	}
-	request.LeaseUUID = &m.lease
+	request.LeaseUUID = &l.lease
 	named, err := apiclient.DeferCallChange(e.UUID, request)
 	if err != nil {
 		return e.Change, nil
@@ -264,33 +264,33 @@ func (s *Marks) Prepare(ctx context.Context, e outbox.Entry) (apiclient.Change, 
 }
 
 // isBack notes that the change of a call is not sent now.
-func (s *Marks) isBack(call apitype.UUID) {
-	if m := s.Of(call); m != nil {
-		m.isSending.Store(false)
+func (s *Leases) isBack(call apitype.UUID) {
+	if l := s.Of(call); l != nil {
+		l.isSending.Store(false)
 	}
 }
 
-// Hear notes that a change is no longer on its way. An accepted one has ended the lease: it is marked no more.
-func (s *Marks) Hear(e outbox.Event) {
-	m := s.Of(e.Entry.UUID)
-	if m == nil || e.IsForeign || !EndsCall(e.Entry.Op) {
+// Hear notes that a change is no longer on its way. An accepted one has ended the lease: it is wanted no more.
+func (s *Leases) Hear(e outbox.Event) {
+	l := s.Of(e.Entry.UUID)
+	if l == nil || e.IsForeign || !EndsCall(e.Entry.Op) {
 		return
 	}
 	if e.Outcome == outbox.OutcomeAccepted {
-		m.IsEnded.Store(true)
-		m.IsWanted.Store(false)
+		l.IsEnded.Store(true)
+		l.IsWanted.Store(false)
 	}
-	m.isSending.Store(false)
+	l.isSending.Store(false)
 }
 
 // Left returns the lease of an undone change that could not be given back. It returns false if a request of it is under
 // way, or there is none.
-func (m *Mark) Left() (lease apitype.UUID, isLeft bool) {
-	if !m.mu.TryLock() {
+func (l *Lease) Left() (lease apitype.UUID, isLeft bool) {
+	if !l.mu.TryLock() {
 		return lease, false
 	}
-	defer m.mu.Unlock()
-	return m.lease, !m.IsWanted.Load() && !m.IsEnded.Load() && !m.lease.IsZero()
+	defer l.mu.Unlock()
+	return l.lease, !l.IsWanted.Load() && !l.IsEnded.Load() && !l.lease.IsZero()
 }
 
 // EndsCall reports whether an operation ends work on a call.
