@@ -16,13 +16,7 @@ func (d *Day) onScripts(scripts card.Scripts, err error) {
 }
 
 // pickScript chooses the script for the call on the Desk.
-func (d *Day) pickScript() {
-	shown := d.Card()
-	if shown.ShownAt.IsZero() {
-		shown.ShownAt = d.Now()
-	}
-	d.script = shown.Pick(d.scripts)
-}
+func (d *Day) pickScript() { d.script = d.Card().Pick(d.scripts) }
 
 // BeginScript shows the first step if the script was not on the screen before.
 func (d *Day) BeginScript() { d.walk.Begun = true }

@@ -59,3 +59,29 @@ func TestNarrowingAsksOnAndOn(t *testing.T) {
 		}
 	}
 }
+
+// The draft of the call on the Desk is not another one to go on with, whenever the disk was read last.
+func TestLatestDraftIsOfAnotherCall(t *testing.T) {
+	t.Parallel()
+	d, _ := questions(desk.Options{})
+	resume, _ := ask.ActionOf("resume-draft")
+	own, other := outbox.Draft{Call: apitype.NewUUID()}, outbox.Draft{Call: apitype.NewUUID()}
+	d.Call = &apitype.Call{UUID: own.Call}
+	for _, test := range []struct {
+		drafts []outbox.Draft
+		want   string
+	}{
+		{nil, "there is no draft"},
+		{[]outbox.Draft{own}, "the draft is open already"},
+		{[]outbox.Draft{own, other}, ""},
+		{[]outbox.Draft{other, own}, ""},
+	} {
+		d.Changes.Drafts = test.drafts
+		if got := resume.Why(d); got != test.want {
+			t.Errorf("%d drafts: got %q, want %q", len(test.drafts), got, test.want)
+		}
+	}
+	if d.Call = nil; resume.Why(d) != "" {
+		t.Error("without a call: got no draft to go on with")
+	}
+}
