@@ -2,6 +2,8 @@ package sqlstore_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -46,6 +48,41 @@ func testTakePassesOverWhatIsNotReady(t *testing.T, database string) {
 	servicetest.Check(t, apitype.DecodeExact(answer.JSON, &taken))
 	if len(taken.Leases) != 1 || taken.Leases[0].CallUUID != calls[1] {
 		t.Errorf("got %+v, want the call alone whose time has come", taken.Leases)
+	}
+}
+
+// The last pledge of a donor may end in a transaction beside the creation of the call, so that the row of the call does
+// not show it. A take looks at the pledges again, and gives nothing to call whose donor may not be called any more.
+// Promise S84: the settings of the organization say who may be called.
+func TestTakeLooksAtTheEndOfTheLastPledge(t *testing.T) {
+	each(t, testTakeLooksAtTheEndOfTheLastPledge)
+}
+
+func testTakeLooksAtTheEndOfTheLastPledge(t *testing.T, database string) {
+	h := servicetest.NewOn(t, database)
+	organization, token := h.Organization("A"), h.Token(servicetest.May(append(slices.Clone(service.Permissions), service.SettingsWrite)...))
+	send := func(method, path, body string) {
+		t.Helper()
+		if answer := h.Do(token, method, path, body); answer.Status/100 != 2 {
+			t.Fatalf("%s %s: got %d %s", method, path, answer.Status, answer.Body)
+		}
+	}
+	of := fmt.Sprintf(`"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q`, organization, organization)
+	for _, ended := range []string{"2020-01-01", "2026-01-01"} {
+		person := apitype.NewUUID()
+		send("POST", "/api/v1/persons", fmt.Sprintf(`{"uuid":%q,%s}`, person, of))
+		send("POST", "/api/v1/pledges", fmt.Sprintf(`{%s,"personUuid":%q,"createdAt":"2015-01-01","startsAt":"2015-01-01",
+			"initialDonationInterval":"monthly","initialDonationAmount":5,"recruiterUserUuid":%q,
+			"externalSource":{"name":"crm","identifier":%q},"status":"cancelled","cancelledAt":%q}`, of, person, person, ended, ended))
+		send("POST", "/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"type":"winback","requestedAt":"2026-11-01T09:00:00Z"}`, person))
+	}
+	send("PUT", "/fundesk/v1/settings/"+organization.String(), `{"yearsAfterEnd":3}`)
+	servicetest.Check(t, reopen(t, database).Execute(t.Context(), `UPDATE queue_calls SET ready = 1, ended_at = NULL`))
+	take := h.Do(token, "POST", "/fundesk/v1/queue/take", fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"count":2}`, apitype.NewUUID(), apitype.NewUUID()))
+	var taken apitype.Taken
+	servicetest.Check(t, apitype.DecodeExact(take.Body, &taken))
+	if len(taken.Leases) != 1 {
+		t.Errorf("got %d calls, want the one of the donor whose pledge has ended this year", len(taken.Leases))
 	}
 }
 
