@@ -166,11 +166,6 @@ func syncFeed[T any](
 		if err != nil {
 			return err
 		}
-		if begun, ok := round.Begun(); ok && n == 0 { // A sync that is cut short has records of this epoch.
-			if err := s.keep(name, begun); err != nil {
-				return err
-			}
-		}
 		n++
 		return store(record, value)
 	}
