@@ -102,7 +102,7 @@ func (c *Client) sendOnce(ctx context.Context, d *Delivery) Answer {
 			return Answer{Err: asError(err)}
 		}
 	}
-	answer, err := c.once(ctx, request{method: ch.Method, path: ch.Path, body: ch.Body, header: ifMatch(ch.Revision)})
+	answer, err := c.once(ctx, request{method: ch.Method, path: ch.Path, body: ch.Body, header: c.headerOf(ch)})
 	switch {
 	case err != nil:
 		e := asError(err)
@@ -122,6 +122,15 @@ func (c *Client) sendOnce(ctx context.Context, d *Delivery) Answer {
 		return Answer{Err: asError(err)}
 	}
 	return Answer{Response: answer}
+}
+
+// headerOf returns the header of a change. Nil has no fields.
+func (c *Client) headerOf(ch Change) http.Header {
+	header := ifMatch(ch.Revision)
+	if !ch.LeaseFor.IsZero() && c.Announces(apitype.ExtensionLeaseForHeader) {
+		header = http.Header{apitype.LeaseForHeader: {ch.LeaseFor.String()}}
+	}
+	return header
 }
 
 // nameReferences adds the identifiers that the change sent to the details that refuse them.

@@ -275,6 +275,9 @@ type Change struct {
 	// Generated is set if the client chose the new record's UUID. A record with that UUID is then ours, even
 	// if it was edited since.
 	Generated bool `json:"generated,omitzero"`
+	// LeaseFor is the user for whom the service leases a new call in the same transaction. Zero leases nothing. It is
+	// not kept on disk: a call that is created later is not opened by its agent.
+	LeaseFor apitype.UUID `json:"-"`
 }
 
 // Operation returns the operation of the change.

@@ -79,7 +79,7 @@ func (m *copyModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	maps.Copy(w.Header(), recorded.Header())
 	body := recorded.Body.Bytes()
 	if m.isEarlier {
-		announced := strings.TrimSuffix(w.Header().Get(apitype.ExtensionsHeader), ", details")
+		announced := strings.Replace(w.Header().Get(apitype.ExtensionsHeader), ", details", "", 1)
 		w.Header().Set(apitype.ExtensionsHeader, announced)
 		body = bytes.Replace(body, []byte(`,"details"`), nil, 1)
 		w.Header().Del("Content-Length")

@@ -182,10 +182,16 @@ func WaitingCall(tx Tx, c Caller, id apitype.UUID) (person apitype.UUID, err err
 
 // CreateCall saves a new call.
 // POST /api/v1/calls (interface: Calls)
-func (s *Service) CreateCall(
+func (s *Service) CreateCall(ctx context.Context, c Caller, request apitype.CreateCallRequest) (Answer, error) {
+	return s.CreateCallAnd(ctx, c, request, func(Tx, apitype.UUID) error { return nil })
+}
+
+// CreateCallAnd saves a new call. If the call waits, also runs at the end of its transaction, perhaps several times.
+func (s *Service) CreateCallAnd(
 	ctx context.Context,
 	c Caller,
 	request apitype.CreateCallRequest,
+	also func(tx Tx, call apitype.UUID) error,
 ) (answer Answer, err error) {
 	if err := c.Require(CallsCreate); err != nil {
 		return Answer{}, err
@@ -240,8 +246,14 @@ func (s *Service) CreateCall(
 		row.PersonRow = &person
 		line := c.Audited(AuditCallCreate, id, now)
 		err = recordAudited(tx, line.Of(call.PersonUUID).By(request.RequestedByUserUUID), nil, row.Doc)
-		if err != nil || !isReported {
+		if err != nil {
 			return err
+		}
+		if call.Status == apitype.CallRequested {
+			return also(tx, id)
+		}
+		if !isReported {
+			return nil
 		}
 		if err := markMissing(tx, row, call); err != nil {
 			return err

@@ -22,6 +22,10 @@ const SettledHeader = "Fundesk-Settled"
 // must begin again.
 const EpochHeader = "Fundesk-Epoch"
 
+// LeaseForHeader is on the creation of a call: the same transaction leases the call for this user, for NewCallLease.
+// Nothing is leased if a user holds the person already, or if the named user holds MaxLeases.
+const LeaseForHeader = "Fundesk-Lease-For"
+
 // The extensions of our service.
 const (
 	ExtensionQueue  = "queue"  // What is under /fundesk/v1/queue.
@@ -43,6 +47,8 @@ const (
 	ExtensionPending = "pending"
 	// ExtensionRevisions is the parameter of lists that adds the revision of its record to each edge.
 	ExtensionRevisions = "revisions"
+	// ExtensionLeaseForHeader is LeaseForHeader.
+	ExtensionLeaseForHeader = "lease-for"
 )
 
 // RevisionMember is the member with the revision of a record in exports for editing.
@@ -63,6 +69,7 @@ const (
 	MinLease     = 30 * time.Second
 	MaxLease     = time.Hour
 	PendingLease = 24 * time.Hour       // How long a change may wait that ends a call.
+	NewCallLease = time.Minute          // Of LeaseForHeader. The client that opens the call leases it again.
 	MaxTake      = 10                   // Calls of one request.
 	MaxDeferral  = 400 * 24 * time.Hour // From the time of the request.
 	MaxWaiting   = 1_000                // How far a take counts what waits.

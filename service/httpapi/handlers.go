@@ -19,6 +19,7 @@ type handler struct {
 	body    any                                                        // A value of the type of its body, or nil.
 
 	readsIfMatch     bool
+	readsLeaseFor    bool
 	readsIfNoneMatch bool // A caller who has the answer is answered 304.
 	isGuarded        bool // It checks more permissions than the one of its route.
 }

@@ -438,6 +438,9 @@ func (g *generator) parameters(r route, key string, notes operationNotes, etag b
 	if r.handler.readsIfMatch {
 		all = append(all, ref("parameters", "ifMatch"))
 	}
+	if r.handler.readsLeaseFor {
+		all = append(all, ref("parameters", "leaseFor"))
+	}
 	if r.handler.readsIfNoneMatch && etag {
 		all = append(all, ref("parameters", "ifNoneMatch"))
 	}

@@ -39,7 +39,7 @@ func newFloor(t *testing.T, h *servicetest.Harness) *floor {
 }
 
 // announced lists the extensions that every account sees.
-const announced = "queue, status, notes, filters, settings, pending, effects, do-not-call, checks, consents, revisions, search, rules, completed-by, agents-by-user, completers, user-state, message, attempts, changes, details"
+const announced = "queue, status, notes, filters, settings, pending, effects, do-not-call, checks, consents, revisions, search, rules, completed-by, agents-by-user, completers, user-state, message, attempts, changes, details, lease-for"
 
 // onEngines runs a test of the queue on both engines.
 func onEngines(t *testing.T, test func(t *testing.T, f *floor)) {

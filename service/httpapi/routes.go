@@ -29,7 +29,7 @@ func (a *api) operations() []route {
 			service.CallsRead,
 			list(apitype.ParseCallListOptions, s.ListCalls, service.AllowCallIncludes),
 		},
-		{http.MethodPost, "/api/v1/calls", service.CallsCreate, create(s.CreateCall)},
+		{http.MethodPost, "/api/v1/calls", service.CallsCreate, a.createCall()},
 		{http.MethodGet, "/api/v1/calls/{uuid}", service.CallsRead, get(s.GetCall)},
 		{http.MethodPut, "/api/v1/calls/{uuid}/actions/add-attempt", service.CallsAttempt, change(s.AddAttempt)},
 		{http.MethodPut, "/api/v1/calls/{uuid}/actions/complete", service.CallsComplete, change(s.CompleteCall)},
@@ -137,6 +137,31 @@ func (a *api) operations() []route {
 	}
 }
 
+// createCall leases the new call as well if a header names a user and the account may lease.
+func (a *api) createCall() handler {
+	h := create(a.service.CreateCall)
+	createOnly := h.serve
+	h.readsLeaseFor = true
+	h.serve = func(w *recorder, r *http.Request, c service.Caller) error {
+		named := r.Header.Get(apitype.LeaseForHeader)
+		if named == "" || queue.Require(c) != nil {
+			return createOnly(w, r, c)
+		}
+		user, err := apitype.ParseUUID(named)
+		if err != nil {
+			return service.NotValid(apitype.Violations{{
+				Parameter: apitype.LeaseForHeader,
+				Message:   err.Error(),
+			}})
+		}
+		save := func(ctx context.Context, c service.Caller, request apitype.CreateCallRequest) (service.Answer, error) {
+			return a.queue.CreateCall(ctx, c, request, user)
+		}
+		return create(save).serve(w, r, c)
+	}
+	return h
+}
+
 // actOnPledge takes no body, or {}. Spec gap: R13.
 func (a *api) actOnPledge() handler {
 	act := change[struct{}](nil)
@@ -193,6 +218,7 @@ var extensionNames = []string{
 	apitype.ExtensionAttempts,
 	apitype.ExtensionChanges,
 	apitype.ExtensionDetails,
+	apitype.ExtensionLeaseForHeader,
 }
 
 var extensionHeader = []string{strings.Join(extensionNames, ", ")}

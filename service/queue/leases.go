@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -79,6 +80,53 @@ func (q *Queue) Lease(
 		return q.Lease(ctx, c, id, request)
 	}
 	return answer, err
+}
+
+// CreateCall saves a new call, and leases it for the user who opens it: no other user gets the donor in between.
+// POST /api/v1/calls with LeaseForHeader
+func (q *Queue) CreateCall(
+	ctx context.Context,
+	c service.Caller,
+	request apitype.CreateCallRequest,
+	leaseFor apitype.UUID,
+) (service.Answer, error) {
+	user, err := c.ActingUser(&leaseFor)
+	if err != nil {
+		return service.Answer{}, err
+	}
+	query, _ := queryOf(c, apitype.QueueFilter{}, user, apitype.Time{})
+	t := &taking{
+		c:     c,
+		query: query,
+		request: apitype.TakeRequest{
+			RequestUUID:  apitype.NewUUID(),
+			UserUUID:     *user,
+			LeaseSeconds: new(int(apitype.NewCallLease / time.Second)),
+			Ahead:        true, // The lease of the opened call counts as taken.
+		},
+	}
+	answer, err := q.rules.CreateCallAnd(ctx, c, request, func(tx service.Tx, call apitype.UUID) error {
+		t.at(q.rules.TimeOf(tx))
+		return t.reserve(tx, request.PersonUUID, call)
+	})
+	if err == nil {
+		q.counted(Expired, t.expired)
+	}
+	return answer, err
+}
+
+// reserve leases a new call, unless its person is in a lease or the user holds too many.
+func (t *taking) reserve(tx service.Tx, person, call apitype.UUID) error {
+	held, err := tx.LeaseOfPerson(person)
+	isFree := errors.Is(err, service.ErrNoRow) || err == nil && !held.Live(t.now)
+	if !isFree {
+		return err
+	}
+	_, err = t.choose(tx, call)
+	if service.KindOf(err) == service.Conflict {
+		return nil
+	}
+	return err
 }
 
 // choose leases a call. It extends the user's lease of this call, and ends their lease of another call of the donor.

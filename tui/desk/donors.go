@@ -366,6 +366,9 @@ func (d *Day) NewCall(c Caller, kind apitype.CallType) []Event {
 		RequestedByUserUUID: d.Agent,
 	})
 	d.opening, d.openedAt = id, d.Guard.presses
+	if d.leases.usable {
+		d.leases.pending.Open(id, d.leases.agent())
+	}
 	return d.Changes.Submit(
 		Change{
 			Change: change,

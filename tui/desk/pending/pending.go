@@ -33,8 +33,10 @@ type Leases struct {
 	Client *apiclient.Client
 	Now    func() time.Time
 
-	mu  sync.Mutex
-	all map[apitype.UUID]*Lease
+	mu     sync.Mutex
+	all    map[apitype.UUID]*Lease
+	opened apitype.UUID // The last new call. Zero before there is one.
+	opener apitype.UUID // The user who opens it.
 }
 
 // Lease is the pending lease of one call.
@@ -227,6 +229,23 @@ func (s *Leases) TakeOver(ctx context.Context, l *Lease) (*apitype.Lease, error)
 	return nil, s.release(ctx, l)
 }
 
+// Open lets the creation of a call lease the call for the user who opens it.
+func (s *Leases) Open(call, user apitype.UUID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opened, s.opener = call, user
+}
+
+// openerOf returns the user who opens a new call, or zero.
+func (s *Leases) openerOf(call apitype.UUID) apitype.UUID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if call != s.opened {
+		return apitype.UUID{}
+	}
+	return s.opener
+}
+
 // Prepare makes all wanted leases pending before a change is sent, and adds the lease to a deferral. An error delays the
 // change.
 func (s *Leases) Prepare(ctx context.Context, e outbox.Entry) (apiclient.Change, error) {
@@ -242,6 +261,11 @@ func (s *Leases) Prepare(ctx context.Context, e outbox.Entry) (apiclient.Change,
 			s.isBack(e.UUID)
 			return e.Change, err
 		}
+	}
+	if e.Op == apiclient.OpCreateCall {
+		change := e.Change
+		change.LeaseFor = s.openerOf(e.UUID)
+		return change, nil
 	}
 	l := s.Of(e.UUID)
 	if l == nil || e.Op != apiclient.OpDeferCall {
