@@ -83,8 +83,9 @@ func (d *Day) discover() {
 		}
 		found := discovered{has: has}
 		notes, _ := d.Outbox.AdoptLeases() // Another agent may have them; lost leases expire.
+		ending := d.leases.ending()
 		for _, note := range notes {
-			if has {
+			if has && !ending[note.CallUUID] { // The lease of a change that waits is pending.
 				if l, err := d.leases.adopt(ctx, note); err == nil {
 					found.adopted = append(found.adopted, l)
 					continue
@@ -184,13 +185,7 @@ func (s *leases) takeLease() {
 	now, pauses := s.Now(), s.day.pause.asked
 	do(&s.events, "calls taken", func(ctx context.Context) (taken, error) {
 		answer, err := apiclient.Decoded(s.Client.Queue.Take(ctx, request))
-		brought := taken{waiting: answer.Waiting, nextDueAt: answer.NextDueAt, ending: map[apitype.UUID]bool{}}
-		entries, _, _ := s.Outbox.List() // Without them the note decides.
-		for _, e := range entries {
-			if pending.EndsCall(e.Op) {
-				brought.ending[e.UUID] = true
-			}
-		}
+		brought := taken{waiting: answer.Waiting, nextDueAt: answer.NextDueAt, ending: s.ending()}
 		for _, l := range answer.Leases {
 			note, held := s.Outbox.HoldLease(
 				outbox.Lease{LeaseUUID: l.LeaseUUID, CallUUID: l.CallUUID, ExpiresAt: now.Add(pending.LeaseTime)},
@@ -204,6 +199,19 @@ func (s *leases) takeLease() {
 		}
 		return brought, err
 	}, func(t taken, err error) { s.onTaken(t, err, pauses != s.day.pause.asked) })
+}
+
+// ending returns the calls with a change in the outbox that ends them. If the outbox cannot be read, the notes of the
+// leases decide alone.
+func (s *leases) ending() map[apitype.UUID]bool {
+	ending := map[apitype.UUID]bool{}
+	entries, _, _ := s.Outbox.List()
+	for _, e := range entries {
+		if pending.EndsCall(e.Op) {
+			ending[e.UUID] = true
+		}
+	}
+	return ending
 }
 
 // agent returns the user who takes calls: the agent, or a random user of this terminal.

@@ -28,13 +28,21 @@ func (s *leases) protect(call apitype.UUID) {
 		return
 	}
 	var id apitype.UUID
+	note := s.day.screens.take(call)
 	if l := s.leaseOf(call); l != nil {
 		id = l.LeaseUUID
+		if note == nil {
+			note, l.note = l.note, nil
+		}
 		s.endLease(id)
 	}
 	s.upcoming = slices.DeleteFunc(s.upcoming, func(c Candidate) bool { return c.ID == call })
 	p := s.pending.Want(call, s.agent(), id)
 	p.Saving++
+	if note != nil {
+		_ = p.Note.Forget() // Of an earlier lease.
+		p.Note = note
+	}
 	p.Holder = apitype.UUID{}
 	if holder := s.day.holder; holder != nil {
 		p.Holder = holder.UserUUID
@@ -46,6 +54,10 @@ func (s *leases) protect(call apitype.UUID) {
 func (s *leases) isSaved(call apitype.UUID) {
 	if p := s.pending.Of(call); p != nil && p.Saving > 0 {
 		p.Saving--
+		if p.Saving == 0 {
+			_ = p.Note.Forget() // It expires.
+			p.Note = nil
+		}
 	}
 }
 

@@ -46,6 +46,15 @@ func (s *screens) has(call apitype.UUID) bool {
 	return s.held[call] != nil
 }
 
+// take returns the note of a call, which the caller keeps from now on. It returns nil without one.
+func (s *screens) take(call apitype.UUID) *outbox.HeldLease {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	note := s.held[call]
+	delete(s.held, call)
+	return note
+}
+
 // leave lets other terminals have a call.
 func (s *screens) leave(call apitype.UUID) {
 	s.mu.Lock()

@@ -42,13 +42,16 @@ type Leases struct {
 // Lease is the pending lease of one call.
 type Lease struct {
 	Call, User apitype.UUID
-	Saving     int          // Changes of it that are not on disk yet.
-	Holder     apitype.UUID // The known holder of the donor when the agent ended the call. Zero without one.
-	IsWanted   atomic.Bool  // A change waits. Otherwise the lease is released.
-	IsEnded    atomic.Bool  // The accepted change ended the lease.
-	isSending  atomic.Bool  // The change is on its way: it may end the lease at any moment.
-	isFreed    atomic.Bool  // It was pending, and another user released it: it is not leased again.
-	IsOpening  atomic.Bool  // Its change was undone: the opened call takes the lease over.
+	Saving     int // Changes of it that are not on disk yet.
+	// Note is of the lease, until the changes are on disk: after a crash the next Desk has the call again. Nil without
+	// one.
+	Note      *outbox.HeldLease
+	Holder    apitype.UUID // The known holder of the donor when the agent ended the call. Zero without one.
+	IsWanted  atomic.Bool  // A change waits. Otherwise the lease is released.
+	IsEnded   atomic.Bool  // The accepted change ended the lease.
+	isSending atomic.Bool  // The change is on its way: it may end the lease at any moment.
+	isFreed   atomic.Bool  // It was pending, and another user released it: it is not leased again.
+	IsOpening atomic.Bool  // Its change was undone: the opened call takes the lease over.
 
 	mu    sync.Mutex // Of what follows, and held during a request.
 	lease apitype.UUID

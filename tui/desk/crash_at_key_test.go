@@ -1,0 +1,61 @@
+package desk_test
+
+import (
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
+	"fundesk/service/servicetest"
+)
+
+// TestCrashAfterTheDisk kills a Desk after a key that ends a call, just when the change is on disk. The next Desk leaves
+// the lease pending, because the change waits.
+func TestCrashAfterTheDisk(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 1)
+	f.user = new(apitype.NewUUID())
+	dir := t.TempDir()
+	first := f.agent(dir)
+	first.perform(first.Take(f.calls[0]))
+	first.perform(first.CrashAfterKey())
+	_, err := first.Outbox.Add(outbox.Entry{
+		Change:    first.Changes.Attempt(f.calls[0], "attempt").Change,
+		NotBefore: f.Clock.Now().Add(time.Hour),
+	})
+	servicetest.Check(t, err)
+	second := f.agent(dir)
+	second.perform(second.Next())
+	leases := f.leases()
+	if len(leases) != 1 || !leases[0].Pending {
+		t.Errorf("got %+v, want the pending lease of the change that waits", leases)
+	}
+	if second.Call != nil {
+		t.Errorf("got the call %s, whose change waits", second.Call.UUID)
+	}
+}
+
+// TestCrashBetweenTheKeyAndTheDisk kills a Desk after a key that ends a call, before the change is on disk. The next Desk
+// has the donor on the card again: no change waits, so the lease must not stay pending for a day.
+func TestCrashBetweenTheKeyAndTheDisk(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 1)
+	f.user = new(apitype.NewUUID())
+	dir := t.TempDir()
+	first := f.agent(dir)
+	first.perform(first.Take(f.calls[0]))
+	first.perform(first.CrashAfterKey())
+	leases := f.leases()
+	if len(leases) != 1 || !leases[0].Pending {
+		t.Fatalf("got %+v, want the pending lease of the ended call", leases)
+	}
+	second := f.agent(dir)
+	leases = f.leases()
+	if len(leases) != 1 || leases[0].Pending {
+		t.Errorf("got %+v, want a lease that is not pending: no change waits", leases)
+	}
+	second.perform(second.Next())
+	if !second.IsOn(f.calls[0]) {
+		t.Error("the donor is not offered to the agent again")
+	}
+}
