@@ -18,6 +18,7 @@ import (
 	"fundesk/service"
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/event"
 )
 
 var everyRole = flag.Bool("every-role", false, "let TestCallersLeaveTheSame try every role, not each in its turn")
@@ -200,9 +201,9 @@ func (c *callCase) completeAtDesk(code string) {
 	day := desk.New(desk.Options{Client: client, Outbox: box, Now: c.Clock.Now, Agent: &c.agent})
 	defer day.End()
 	day.Changes.Sender = day.NewSender(outbox.SenderOptions{})
-	perform := func(events []desk.Event) {
+	perform := func(events []event.Event) {
 		for ; len(events) > 0; events = events[1:] {
-			if job, isJob := events[0].(desk.Job); isJob {
+			if job, isJob := events[0].(event.Job); isJob {
 				events = append(events, day.Receive(job(c.t.Context()))...)
 			}
 		}

@@ -19,13 +19,14 @@ import (
 	"fundesk/service"
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/event"
 	"fundesk/tui/page"
 )
 
 // idleHost does nothing of what the day of an agent asks for.
 type idleHost struct{ page.Host }
 
-func (idleHost) Perform([]desk.Event) tea.Cmd { return nil }
+func (idleHost) Perform([]event.Event) tea.Cmd { return nil }
 
 // call stats and pledge stats print the numbers of the Stats page: all calls by their attempts, the mean rating, and
 // the pledged amounts of a year and of single gifts.

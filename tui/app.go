@@ -14,6 +14,8 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/connection"
+	"fundesk/tui/desk/event"
 	"fundesk/tui/page"
 	"fundesk/tui/widget"
 )
@@ -115,13 +117,13 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 }
 
 // Perform runs the events of the agent's day.
-func (a *app) Perform(events []desk.Event) tea.Cmd {
+func (a *app) Perform(events []event.Event) tea.Cmd {
 	var commands []tea.Cmd
 	for _, e := range events {
 		switch e := e.(type) {
-		case desk.Job:
+		case event.Job:
 			commands = append(commands, a.Job(e))
-		case desk.Notice:
+		case event.Notice:
 			a.notice(e)
 			if e.Rings {
 				commands = append(commands, tea.Raw("\a"))
@@ -133,26 +135,26 @@ func (a *app) Perform(events []desk.Event) tea.Cmd {
 }
 
 // notice shows a line of the day.
-func (a *app) notice(n desk.Notice) {
+func (a *app) notice(n event.Notice) {
 	switch n.See {
-	case desk.SeeOutbox:
+	case event.SeeOutbox:
 		n.Text = a.Say(n.Text) + a.Say(" (%s shows it)", a.KeyOf(page.ActOutbox))
-	case desk.SeeResults:
+	case event.SeeResults:
 		n.Text = a.Say(n.Text) + a.Say(", %s shows each", a.KeyOf(page.ActResults))
 	}
 	switch n.Level {
-	case desk.Said:
+	case event.Said:
 		a.Messages.SayOf(n.Owner, n.Text)
-	case desk.Told:
+	case event.Told:
 		a.Messages.Stand(n.Text)
-	case desk.Over:
+	case event.Over:
 		a.Messages.Over(n.Owner)
-	case desk.Done:
+	case event.Done:
 		a.Messages.Say(a.Styles.OKSign + " " + a.Say(n.Text))
 		a.Messages.Aside = true
-	case desk.Failed:
+	case event.Failed:
 		a.Messages.FailOf(n.Owner, n.Text)
-	case desk.Urgent:
+	case event.Urgent:
 		a.Messages.FailFirst(n.Text)
 	}
 }
@@ -240,7 +242,7 @@ func (a *app) logName(msg tea.Msg) {
 	}
 	name := fmt.Sprintf("%T", msg)
 	switch msg := msg.(type) {
-	case desk.Result:
+	case event.Result:
 		name = msg.Name
 	case page.Result:
 		name = msg.Name
@@ -302,7 +304,7 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 			a.Messages.Refuse("what you asked for came while you were typing: ask again")
 		}
 		return a, tea.Batch(cmd, a.catchUp())
-	case desk.Result:
+	case event.Result:
 		cmd := a.Perform(a.Day.Receive(msg))
 		return a, tea.Batch(cmd, a.catchUp())
 	case ticked:
@@ -336,7 +338,7 @@ func (a *app) quit() tea.Cmd {
 	case a.Day.Changes.Trouble != nil:
 		line = a.Say(
 			"What you typed could not be saved and is lost then: %s.",
-			a.Say(desk.Cause(a.Day.Changes.Trouble)),
+			a.Say(connection.Cause(a.Day.Changes.Trouble)),
 		)
 	case !a.Day.HasDraft():
 		return a.finish()

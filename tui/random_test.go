@@ -14,7 +14,7 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
 	"fundesk/service/servicetest"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/event"
 	"fundesk/tui/page"
 	"fundesk/tui/widget"
 )
@@ -223,7 +223,7 @@ func TestReasonIsSeenBesideAnError(t *testing.T) {
 	d.app.Messages.Fail("the second went wrong", nil)
 	status("the first went wrong")
 	d.press("ctrl+s")
-	d.app.notice(desk.Notice{Level: desk.Urgent, Text: "the third went wrong"})
+	d.app.notice(event.Notice{Level: event.Urgent, Text: "the third went wrong"})
 	status("the third went wrong")
 }
 

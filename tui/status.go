@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"fundesk/render"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/connection"
 	"fundesk/tui/page"
 	"fundesk/tui/widget"
 )
@@ -131,7 +131,7 @@ func (a *app) news(width int) string {
 	case a.Day.Changes.Trouble != nil:
 		line = a.Styles.Bad(
 			widget.Fit(
-				a.Say("the draft is not saved")+": "+page.Clean(a.Say(desk.Cause(a.Day.Changes.Trouble))),
+				a.Say("the draft is not saved")+": "+page.Clean(a.Say(connection.Cause(a.Day.Changes.Trouble))),
 				width,
 			),
 		)

@@ -25,6 +25,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/event"
 )
 
 // Options of the interface. The options of the Desk are required.
@@ -87,7 +88,7 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	program := tea.NewProgram(&paced{Model: a, out: out}, append(options, more...)...)
 	out.caughtUp = func() { go program.Send(caughtUp{}) }
 	// The program may be busy: a background task does not wait until it receives.
-	background := a.Day.Start(ctx, func(r desk.Result) { go program.Send(r) })
+	background := a.Day.Start(ctx, func(r event.Result) { go program.Send(r) })
 	stop := a.hearSignals(ctx, program, cancel)
 
 	_, runErr := program.Run()

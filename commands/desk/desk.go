@@ -19,6 +19,7 @@ import (
 	"fundesk/tui/desk"
 	"fundesk/tui/desk/ask"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/say"
 )
 
@@ -242,14 +243,14 @@ func (l *lineDesk) poll(ctx context.Context) {
 }
 
 // perform runs the events of the day one after the other, and the events that follow.
-func (l *lineDesk) perform(ctx context.Context, events []desk.Event) {
+func (l *lineDesk) perform(ctx context.Context, events []event.Event) {
 	for len(events) > 0 {
-		event := events[0]
+		next := events[0]
 		events = events[1:]
-		switch e := event.(type) {
-		case desk.Job:
+		switch e := next.(type) {
+		case event.Job:
 			events = append(l.day.Receive(e(ctx)), events...)
-		case desk.Notice:
+		case event.Notice:
 			l.tell(e)
 		}
 	}
@@ -261,11 +262,11 @@ func (l *lineDesk) listen(ctx context.Context) {
 	}
 }
 
-func (l *lineDesk) tell(n desk.Notice) {
+func (l *lineDesk) tell(n event.Notice) {
 	switch n.Text = l.day.Say(n.Text); n.See {
-	case desk.SeeOutbox:
+	case event.SeeOutbox:
 		n.Text = l.day.Say("%s; see: fundesk outbox list", n.Text)
-	case desk.SeeOffer:
+	case event.SeeOffer:
 		n.Text += "; " + l.key("accept") + " " + n.Does
 	}
 	if n.Text == "" {
@@ -427,16 +428,16 @@ type lineDesk struct {
 // inbox keeps messages from the background until the next question.
 type inbox struct {
 	mu      sync.Mutex
-	results []desk.Result
+	results []event.Result
 }
 
-func (i *inbox) put(r desk.Result) {
+func (i *inbox) put(r event.Result) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.results = append(i.results, r)
 }
 
-func (i *inbox) drain() []desk.Result {
+func (i *inbox) drain() []event.Result {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	taken := i.results

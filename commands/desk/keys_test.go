@@ -9,6 +9,7 @@ import (
 	"fundesk/commands/cli"
 	"fundesk/tui/desk"
 	"fundesk/tui/desk/ask"
+	"fundesk/tui/desk/event"
 )
 
 func newLines(said *bytes.Buffer) *lineDesk {
@@ -43,7 +44,7 @@ func TestOfferNamesItsKey(t *testing.T) {
 	t.Parallel()
 	var said bytes.Buffer
 	l := newLines(&said)
-	l.tell(desk.Notice{Text: "a new call", See: desk.SeeOffer, Does: "opens it"})
+	l.tell(event.Notice{Text: "a new call", See: event.SeeOffer, Does: "opens it"})
 	if got, want := said.String(), "a new call; l opens it\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

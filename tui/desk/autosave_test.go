@@ -11,6 +11,7 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk/drafts"
+	"fundesk/tui/desk/event"
 )
 
 // Two terminals write notes for one call. The text of neither is lost, on the disk or on the last writer's screen, and
@@ -67,9 +68,9 @@ func TestNotesOfAnotherTerminalAreShown(t *testing.T) {
 	d.Call = &apitype.Call{UUID: callID(1), Status: apitype.CallRequested}
 	d.Form().SetNotes("from A, more")
 	d.Changes.Drafts = []outbox.Draft{{Call: callID(3), Notes: "of a third"}, {Call: callID(2), Notes: "from A"}}
-	d.drain()
+	d.Drain()
 	d.onJoined(drafts.Joined{Written: outbox.Draft{Call: callID(2), Notes: "from A"}, Saved: outbox.Draft{Call: callID(2), Notes: "from B\nfrom A"}})
-	if events := d.drain(); d.Form().Notes != "from A, more" || len(events) != 0 {
+	if events := d.Drain(); d.Form().Notes != "from A, more" || len(events) != 0 {
 		t.Errorf("of another call: got %q and %v, want what was typed", d.Form().Notes, events)
 	}
 	if want := []outbox.Draft{{Call: callID(2), Notes: "from B\nfrom A"}, {Call: callID(3), Notes: "of a third"}}; !cmp.Equal(want, d.Changes.Drafts) {
@@ -79,8 +80,8 @@ func TestNotesOfAnotherTerminalAreShown(t *testing.T) {
 	if d.Form().Notes != "from B\nfrom A, more" {
 		t.Errorf("got %q, want the notes of both", d.Form().Notes)
 	}
-	if events := d.drain(); !slices.ContainsFunc(events, func(e Event) bool {
-		told, ok := e.(Notice)
+	if events := d.Drain(); !slices.ContainsFunc(events, func(e event.Event) bool {
+		told, ok := e.(event.Notice)
 		return ok && strings.HasPrefix(told.Text, "another terminal has notes for") && strings.HasSuffix(told.Text, "both are here")
 	}) {
 		t.Errorf("got %+v, want it said", events)

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"fundesk/apiclient/outbox"
+	"fundesk/tui/desk/event"
 )
 
 // Batch is an action on several records, with the state of each.
@@ -20,7 +21,7 @@ type BatchRecord struct {
 }
 
 // SubmitEach submits changes as one batch if they are several. names are the names of their records.
-func (c *Changes) SubmitEach(label string, names []string, changes []Change) []Event {
+func (c *Changes) SubmitEach(label string, names []string, changes []Change) []event.Event {
 	b := &Batch{Label: label}
 	for i := range changes {
 		b.Records = append(b.Records, BatchRecord{Name: names[i], State: "held"})
@@ -38,7 +39,7 @@ func (b *Batch) isQueued(q queued) {
 	}
 	r := &b.Records[q.change.index]
 	if r.entry = q.entry.ID; q.err != nil {
-		r.State, r.Bad = ErrorText("not saved", q.err), true
+		r.State, r.Bad = event.ErrorText("not saved", q.err), true
 	}
 }
 
@@ -73,11 +74,11 @@ func (b *Batch) hear(e outbox.Event) bool {
 	case outbox.OutcomeAccepted:
 		r.State = "done"
 	case outbox.OutcomeRejected:
-		r.State = ErrorText("refused", e.Err)
+		r.State = event.ErrorText("refused", e.Err)
 	case outbox.OutcomeDropped:
 		r.State = stateUndone
 	default:
-		r.State = ErrorText("waits", e.Err)
+		r.State = event.ErrorText("waits", e.Err)
 	}
 	return true
 }

@@ -8,6 +8,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/desk/event"
 )
 
 const (
@@ -65,7 +66,7 @@ func isSameDay(a, b time.Time) bool {
 func (d *Day) readCallbacks() {
 	d.callbacks.asked = d.Now()
 	options := apitype.QueueDeferralListOptions{UserUUID: new(d.leases.agent()), First: new(callbacksRead)}
-	do(&d.events, "callbacks read", func(ctx context.Context) ([]apitype.Deferral, error) {
+	event.Do(d.Queue, "callbacks read", func(ctx context.Context) ([]apitype.Deferral, error) {
 		page, err := d.Client.Queue.Deferrals.List(ctx, options)
 		return apiclient.Rows(page, func(c apitype.Deferral) apitype.Deferral { return c }), err
 	}, func(all []apitype.Deferral, err error) {
@@ -94,7 +95,7 @@ func (d *Day) ring() {
 			d.callbacks.rung = map[apitype.UUID]time.Time{}
 		}
 		d.callbacks.rung[c.CallUUID] = at
-		d.notify(Notice{Text: d.Say("callback: %s", render.Clean(d.CallbackText(c))), Rings: true})
+		d.Notify(event.Notice{Text: d.Say("callback: %s", render.Clean(d.CallbackText(c))), Rings: true})
 	}
 }
 

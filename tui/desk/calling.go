@@ -12,6 +12,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/event"
 )
 
 // NumberPlace is replaced by the number in the arguments of [Options].Dial.
@@ -19,20 +20,20 @@ const NumberPlace = "{number}"
 
 // Dial calls a number with the program of the profile, and starts the clock of the call. Without a program
 // the agent dials by hand. The number is a part of one argument: no shell reads it.
-func (d *Day) Dial(number card.Number) []Event {
+func (d *Day) Dial(number card.Number) []event.Event {
 	rang := d.Card().RangText(number)
 	d.dials = append(d.dials, card.DialledNumber{Kind: number.Kind, At: d.Now()})
 	if len(d.Options.Dial) == 0 {
 		text := d.Say("Dial the %s number by hand: the clock of the call runs.", d.Say(number.Kind))
-		d.notify(Notice{Text: text + rang})
-		return d.drain()
+		d.Notify(event.Notice{Text: text + rang})
+		return d.Drain()
 	}
 	argv := make([]string, len(d.Options.Dial))
 	for i, arg := range d.Options.Dial {
 		argv[i] = strings.ReplaceAll(arg, NumberPlace, number.Digits)
 	}
-	owner, program := ofCall(d.Call.UUID), d.Options.Dial[0]
-	do(&d.events, "number dialled", func(ctx context.Context) (any, error) {
+	owner, program := event.OfCall(d.Call.UUID), d.Options.Dial[0]
+	event.Do(d.Queue, "number dialled", func(ctx context.Context) (any, error) {
 		// The call goes on when the Desk ends.
 		return nil, exec.CommandContext(context.WithoutCancel(ctx), program, argv[1:]...).
 			Run()
@@ -45,10 +46,10 @@ func (d *Day) Dial(number card.Number) []Event {
 		if errors.Is(err, exec.ErrNotFound) {
 			cause = "there is no such program"
 		}
-		d.failOf(owner, d.Say("cannot dial with %s: %s; the setting is dial of the profile", program, d.Say(cause)))
+		d.FailOf(owner, d.Say("cannot dial with %s: %s; the setting is dial of the profile", program, d.Say(cause)))
 	})
-	d.notify(Notice{Text: d.Say("dialling the %s number", d.Say(number.Kind)) + rang})
-	return d.drain()
+	d.Notify(event.Notice{Text: d.Say("dialling the %s number", d.Say(number.Kind)) + rang})
+	return d.Drain()
 }
 
 // struckNumber is a number of the donor that does not exist, by an attempt.
@@ -63,10 +64,10 @@ func (g *changeGroup) isBack() bool {
 }
 
 // NotReached records an attempt and takes the next call. What was typed stays a draft.
-func (d *Day) NotReached() []Event { return d.NotReachedFor("") }
+func (d *Day) NotReached() []event.Event { return d.NotReachedFor("") }
 
 // NotReachedFor is NotReached with a reason, which may be empty.
-func (d *Day) NotReachedFor(reason apitype.NotReached) []Event {
+func (d *Day) NotReachedFor(reason apitype.NotReached) []event.Event {
 	attempt, describes := d.attempt(reason)
 	if next, isLeft := d.Card().NumberAfter(reason); isLeft {
 		d.struck = append(d.struck, struckNumber{d.Card().DialledKind(), attempt.group})
@@ -78,11 +79,11 @@ func (d *Day) NotReachedFor(reason apitype.NotReached) []Event {
 	for _, change := range describes {
 		d.Changes.submit(change)
 	}
-	return d.drain()
+	return d.Drain()
 }
 
 // NotReachedWithNote is NotReachedFor that also leaves the notes for the next agent.
-func (d *Day) NotReachedWithNote(reason apitype.NotReached) []Event {
+func (d *Day) NotReachedWithNote(reason apitype.NotReached) []event.Event {
 	attempt, describes := d.attempt(reason)
 	change, err := apiclient.LeaveNoteChange(d.Call.UUID, apitype.NoteRequest{Text: d.entered.Notes})
 	note := Change{
@@ -99,7 +100,7 @@ func (d *Day) NotReachedWithNote(reason apitype.NotReached) []Event {
 	for _, change := range describes {
 		d.Changes.submit(change)
 	}
-	return d.drain()
+	return d.Drain()
 }
 
 func (d *Day) notReachedWords(reason apitype.NotReached) string {
@@ -151,7 +152,7 @@ func (d *Day) WhyNotLater() string {
 
 // Later schedules a callback of the call on the Desk, for the agent alone or for any agent, and takes the next
 // one. It is held like every change; what was typed stays a draft.
-func (d *Day) Later(c apitype.Callback, forMe bool) []Event {
+func (d *Day) Later(c apitype.Callback, forMe bool) []event.Event {
 	call, name, whose := d.Call.UUID, d.Name(), d.Card().WhoseCallback(forMe)
 	request := apitype.DeferRequest{NotBefore: new(apitype.NewTime(c.At))}
 	if forMe {
@@ -174,7 +175,7 @@ func (d *Day) Later(c apitype.Callback, forMe bool) []Event {
 		what,
 		false,
 	)
-	return d.drain()
+	return d.Drain()
 }
 
 // onDeferred stores when a deferred call is due.

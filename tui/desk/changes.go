@@ -11,7 +11,9 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
+	"fundesk/tui/desk/connection"
 	"fundesk/tui/desk/drafts"
+	"fundesk/tui/desk/event"
 )
 
 // How long a change can be taken back before it is sent, and how long a burst of changes
@@ -97,7 +99,7 @@ type Changes struct {
 	undos              int                     // The number of undos that wait for the present save.
 	undoAsked          int                     // After how many keys.
 	written            chan struct{}           // Closed when all changes so far are on disk. Nil if they are.
-	answers            []chan Result           // Of work on the disk, in its order.
+	answers            []chan event.Result     // Of work on the disk, in its order.
 	groups             map[string]*changeGroup // By entry.
 }
 
@@ -171,11 +173,11 @@ func (c *Changes) Mark(entity apitype.EntityName, id apitype.UUID, label string)
 func (c *Changes) now() *apitype.Time { return new(apitype.NewTime(c.Now())) }
 
 // Submit puts changes in the outbox, held for a few seconds.
-func (c *Changes) Submit(changes ...Change) []Event {
+func (c *Changes) Submit(changes ...Change) []event.Event {
 	for _, change := range changes {
 		c.submit(change)
 	}
-	return c.drain()
+	return c.Drain()
 }
 
 func (c *Changes) submit(change Change) {
@@ -186,7 +188,7 @@ func (c *Changes) submit(change Change) {
 		c.saving++
 	}
 	group := cmp.Or(change.group, new(changeGroup)) // Without a group it is alone in one.
-	c.inOrder(func() Result {
+	c.inOrder(func() event.Result {
 		q := queued{change: change, err: cmp.Or(group.err, change.err)}
 		if q.err == nil {
 			q.entry, q.err = c.Outbox.Add(outbox.Entry{Change: change.Change, NotBefore: until, After: group.last})
@@ -203,7 +205,7 @@ func (c *Changes) submit(change Change) {
 		if q.err == nil && change.from != nil && change.from.goes {
 			q.left = c.Autosave.Delete(change.from.draft, change.from.disk)
 		}
-		return Result{"change saved", func() {
+		return event.Result{Name: "change saved", TakeIn: func() {
 			c.day.Recent.entered(q)
 			if !c.onQueued(q) && q.change.from != nil {
 				c.day.Gate.admit(
@@ -220,8 +222,8 @@ func (c *Changes) submit(change Change) {
 
 // inOrder starts work on the disk at once, after all earlier work, even if the program ends before it is done. So a
 // change does not depend on the next key. Results come in the same order.
-func (c *Changes) inOrder(work func() Result) {
-	before, done, answer := c.written, make(chan struct{}), make(chan Result, 1)
+func (c *Changes) inOrder(work func() event.Result) {
+	before, done, answer := c.written, make(chan struct{}), make(chan event.Result, 1)
 	c.written = done
 	go func() {
 		defer close(done)
@@ -237,11 +239,11 @@ func (c *Changes) inOrder(work func() Result) {
 
 func (c *Changes) nextAnswer() {
 	answer := c.answers[0]
-	do(&c.events, "answer of the disk", func(context.Context) (Result, error) { return <-answer, nil }, func(r Result, _ error) {
+	event.Do(c.Queue, "answer of the disk", func(context.Context) (event.Result, error) { return <-answer, nil }, func(r event.Result, _ error) {
 		if c.answers = c.answers[1:]; len(c.answers) > 0 {
 			c.nextAnswer()
 		}
-		r.takeIn()
+		r.TakeIn()
 	})
 }
 
@@ -264,10 +266,10 @@ func (c *Changes) onQueued(q queued) bool {
 	}
 	if q.err != nil {
 		c.Held = slices.DeleteFunc(c.Held, func(h Held) bool { return slices.Contains(q.back, h.id) })
-		c.notify(
-			Notice{
-				Level: Urgent,
-				Text:  c.Say("not saved: %s; nothing was sent, the text is kept on screen", c.Say(Cause(q.err))),
+		c.Notify(
+			event.Notice{
+				Level: event.Urgent,
+				Text:  c.Say("not saved: %s; nothing was sent, the text is kept on screen", c.Say(connection.Cause(q.err))),
 			},
 		)
 		return false
@@ -293,13 +295,13 @@ func (c *Changes) onQueued(q queued) bool {
 		c.hold(Held{Change: q.change, id: q.entry.ID, Until: q.entry.NotBefore})
 	}
 	if !q.change.isExtra {
-		c.notify(Notice{Text: q.change.next}) // Earlier messages are outdated.
+		c.Notify(event.Notice{Text: q.change.next}) // Earlier messages are outdated.
 	}
 	if q.left != nil {
-		c.notify(
-			Notice{
-				Level: Urgent,
-				Text: ErrorText(
+		c.Notify(
+			event.Notice{
+				Level: event.Urgent,
+				Text: event.ErrorText(
 					c.Say("%s is in the outbox, but its draft could not be erased", c.Say(q.change.Label)),
 					q.left,
 				),
@@ -321,9 +323,9 @@ func (c *Changes) Release() {
 
 // ReadOutbox reads the outbox and the drafts from disk. A request during a reading is served by one more reading after
 // it.
-func (c *Changes) ReadOutbox() []Event {
+func (c *Changes) ReadOutbox() []event.Event {
 	c.readOutbox()
-	return c.drain()
+	return c.Drain()
 }
 
 func (c *Changes) readOutbox() {
@@ -332,7 +334,7 @@ func (c *Changes) readOutbox() {
 		return
 	}
 	c.reading = true
-	do(&c.events, "outbox read", func(context.Context) (outboxRead, error) {
+	event.Do(c.Queue, "outbox read", func(context.Context) (outboxRead, error) {
 		entries, damaged, err := c.Outbox.List()
 		if err != nil {
 			return outboxRead{}, err
@@ -353,7 +355,7 @@ func (c *Changes) onOutbox(read outboxRead, err error) {
 	again, old := c.readAgain, c.draftsOld
 	c.reading, c.readAgain, c.draftsOld, c.draftsRead = false, false, false, true
 	if err != nil {
-		c.fail("cannot read the outbox", err)
+		c.Fail("cannot read the outbox", err)
 		return
 	}
 	c.Entries, c.Damaged = read.entries, read.damaged
@@ -391,7 +393,7 @@ func (c *Changes) isPending(id apitype.UUID) bool {
 func (c *Changes) onSender(e outbox.Event) {
 	if e.Entry.ID == "" {
 		c.NoteConnection(e.Err)
-		c.failOf(ofConnection, ErrorText("nothing is sent", e.Err))
+		c.FailOf(event.OfConnection, event.ErrorText("nothing is sent", e.Err))
 		return
 	}
 	if e.Outcome != outbox.OutcomeWaiting || !e.Entry.SentAt.IsZero() { // It has not gone out: it can be taken back.
@@ -412,73 +414,73 @@ func (c *Changes) onSender(e outbox.Event) {
 		if e.Entry.Op == apiclient.OpPutChecks || e.Entry.Op == apiclient.OpDescribeAttempt { // The main message is out.
 			break
 		}
-		done := Notice{Level: Done, Text: c.Say("%s, sent", what)}
+		done := event.Notice{Level: event.Done, Text: c.Say("%s, sent", what)}
 		if ofBatch {
-			done.Text, done.See = c.Batch.Summary(c.Say), SeeResults
+			done.Text, done.See = c.Batch.Summary(c.Say), event.SeeResults
 		}
 		switch confirmed := effectWords[e.Effect]; {
 		case confirmed != "":
 			done.Text = c.Say("%s: %s: saved", what, c.Say(confirmed))
 		case c.effects[e.Entry.ID] != "" && !e.IsForeign:
 			unconfirmed := c.Say(effectWords[c.effects[e.Entry.ID]])
-			done.Level, done.Text = Failed, c.Say("%s, sent; not confirmed: %s", what, unconfirmed)
+			done.Level, done.Text = event.Failed, c.Say("%s, sent; not confirmed: %s", what, unconfirmed)
 		}
-		c.notify(done)
+		c.Notify(done)
 	case outbox.OutcomeRejected:
-		c.own(
-			Notice{
-				Level: Failed,
-				Text:  ErrorText(c.Say("%s was refused, its text is kept", what), e.Err),
-				See:   SeeOutbox,
+		c.Own(
+			event.Notice{
+				Level: event.Failed,
+				Text:  event.ErrorText(c.Say("%s was refused, its text is kept", what), e.Err),
+				See:   event.SeeOutbox,
 				Owner: e.Entry.ID,
 			},
 		)
 	case outbox.OutcomeUnsure:
 		if c.NoteConnection(e.Err); errors.Is(e.Err, outbox.ErrCannotTell) {
-			c.notify(Notice{Level: Failed, Text: ErrorText(what, e.Err), See: SeeOutbox})
+			c.Notify(event.Notice{Level: event.Failed, Text: event.ErrorText(what, e.Err), See: event.SeeOutbox})
 		}
 	case outbox.OutcomeWaiting:
 		if !c.NoteConnection(e.Err) && e.Err != nil {
-			c.failOf(ofConnection, ErrorText(c.Say("%s waits in the outbox", what), e.Err))
+			c.FailOf(event.OfConnection, event.ErrorText(c.Say("%s waits in the outbox", what), e.Err))
 		}
 	}
 	c.readOutbox()
 }
 
 // SendAgain queues a refused or unsure entry again.
-func (c *Changes) SendAgain(id string) []Event {
+func (c *Changes) SendAgain(id string) []event.Event {
 	c.onDisk(func() error { return c.Outbox.Requeue(id) })
-	return c.drain()
+	return c.Drain()
 }
 
 // Drop erases an entry: it does not reach the service.
-func (c *Changes) Drop(id string) []Event {
+func (c *Changes) Drop(id string) []event.Event {
 	c.drop(id)
-	return c.drain()
+	return c.Drain()
 }
 
 // drop also ends the notice that the text of the entry is kept.
 func (c *Changes) drop(id string) {
 	c.onDisk(func() error { return c.Outbox.Drop(id) })
-	c.over(id)
+	c.Over(id)
 }
 
 // DropDraft erases the draft of a call, as the agent has seen it.
-func (c *Changes) DropDraft(call apitype.UUID) []Event {
+func (c *Changes) DropDraft(call apitype.UUID) []event.Event {
 	seen := outbox.Draft{Call: call}
 	if known := c.draftOf(call); known != nil {
 		seen = *known
 	}
 	c.forgetDraft(call)
 	c.onDisk(func() error { return c.Autosave.Delete(seen, c.Autosave.From(call)) })
-	return c.drain()
+	return c.Drain()
 }
 
 // SendNow tries all that waits.
-func (c *Changes) SendNow() []Event {
-	c.sayf("trying everything again…")
-	do(
-		&c.events,
+func (c *Changes) SendNow() []event.Event {
+	c.Sayf("trying everything again…")
+	event.Do(
+		c.Queue,
 		"outbox sent",
 		func(ctx context.Context) (outbox.Report, error) { return c.Sender.SendDue(ctx) },
 		func(report outbox.Report, err error) {
@@ -486,19 +488,19 @@ func (c *Changes) SendNow() []Event {
 				err = report.Err // As of an account that was replaced.
 			}
 			if err != nil && !c.NoteConnection(err) {
-				c.failOf(ofConnection, ErrorText("not all is sent", err))
+				c.FailOf(event.OfConnection, event.ErrorText("not all is sent", err))
 			}
 			c.readOutbox()
 		},
 	)
-	return c.drain()
+	return c.Drain()
 }
 
 // onDisk does something to the outbox at the agent's word.
 func (c *Changes) onDisk(work func() error) {
-	do(&c.events, "outbox changed", func(context.Context) (any, error) { return nil, work() }, func(_ any, err error) {
+	event.Do(c.Queue, "outbox changed", func(context.Context) (any, error) { return nil, work() }, func(_ any, err error) {
 		if err != nil {
-			c.fail("outbox", err)
+			c.Fail("outbox", err)
 		}
 		c.readOutbox()
 	})

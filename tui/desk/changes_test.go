@@ -10,6 +10,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/service/servicetest"
+	"fundesk/tui/desk/event"
 )
 
 // boxAt opens an outbox with a clock.
@@ -26,7 +27,7 @@ func TestAChangeIsHeld(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
 	box := boxAt(t, clock)
-	c := &Changes{base: &base{Options: Options{Outbox: box, Now: clock}}}
+	c := &Changes{base: newBase(Options{Outbox: box, Now: clock}, nil)}
 	c.Submit(c.Attempt(callID(1), "attempt: Anna Jansen"))
 	c.Written()
 	entries, _, err := box.List()
@@ -47,9 +48,9 @@ func TestUndoOfWhatIsBeingSaved(t *testing.T) {
 	for _, isSaved := range []bool{true, false} {
 		box := boxAt(t, clock)
 		d := New(Options{Client: new(apiclient.Client), Outbox: box, Now: clock})
-		settle := func(events []Event) {
+		settle := func(events []event.Event) {
 			for len(events) > 0 {
-				if job, isJob := events[0].(Job); isJob {
+				if job, isJob := events[0].(event.Job); isJob {
 					events = append(events, d.Receive(job(t.Context()))...)
 				}
 				events = events[1:]
@@ -86,7 +87,7 @@ func TestUndoFollowsTheKeys(t *testing.T) {
 	d.holdReturn("skipped: Ben Smit", apitype.UUID{})
 	undo := func() {
 		for len(events) > 0 {
-			if job, isJob := events[0].(Job); isJob {
+			if job, isJob := events[0].(event.Job); isJob {
 				events = append(events, d.Receive(job(t.Context()))...)
 			}
 			events = events[1:]
@@ -111,7 +112,7 @@ func TestUndoKeepsAnAttemptAndItsReasonTogether(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
 	box := boxAt(t, time.Now)
 	d := New(Options{Client: new(apiclient.Client), Outbox: box, Now: func() time.Time { return now }})
-	var events []Event
+	var events []event.Event
 	for _, call := range []apitype.UUID{callID(1), callID(2)} {
 		attempt := d.Changes.Attempt(call, "not reached, busy: Anna Jansen")
 		attempt.group = new(changeGroup)
@@ -123,7 +124,7 @@ func TestUndoKeepsAnAttemptAndItsReasonTogether(t *testing.T) {
 		now = now.Add(2*time.Second - 3*time.Millisecond) // The first attempt is no burst with the second reason.
 	}
 	for len(events) > 0 {
-		if job, isJob := events[0].(Job); isJob {
+		if job, isJob := events[0].(event.Job); isJob {
 			events = append(events, d.Receive(job(t.Context()))...)
 		}
 		events = events[1:]
@@ -142,11 +143,11 @@ func TestWhatCannotBeToldIsSaid(t *testing.T) {
 	t.Parallel()
 	entry := outbox.Entry{ID: "1-a"}
 	entry.UUID = callID(1)
-	c := &Changes{base: &base{Options: Options{Now: time.Now}}, Labels: map[string]string{"1-a": "attempt: Anna Jansen"}}
-	heard := func(err error) (said []Notice) {
+	c := &Changes{base: newBase(Options{Now: time.Now}, nil), Labels: map[string]string{"1-a": "attempt: Anna Jansen"}}
+	heard := func(err error) (said []event.Notice) {
 		c.onSender(outbox.Event{Entry: entry, Outcome: outbox.OutcomeUnsure, Err: err})
-		for _, event := range c.drain() {
-			if notice, ok := event.(Notice); ok {
+		for _, e := range c.Drain() {
+			if notice, ok := e.(event.Notice); ok {
 				said = append(said, notice)
 			}
 		}
@@ -156,7 +157,7 @@ func TestWhatCannotBeToldIsSaid(t *testing.T) {
 		t.Errorf("got %v of a change that is looked up again, want nothing", said)
 	}
 	said := heard(outbox.ErrCannotTell)
-	if len(said) != 1 || said[0].Level != Failed || said[0].See != SeeOutbox || !strings.Contains(said[0].Text, "the outcome is unknown") {
+	if len(said) != 1 || said[0].Level != event.Failed || said[0].See != event.SeeOutbox || !strings.Contains(said[0].Text, "the outcome is unknown") {
 		t.Errorf("got %v, want it said, with the way to the outbox", said)
 	}
 }

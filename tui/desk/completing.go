@@ -9,10 +9,11 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/entry"
+	"fundesk/tui/desk/event"
 )
 
 // CompleteCall sends the result and takes the next call.
-func (d *Day) CompleteCall() []Event {
+func (d *Day) CompleteCall() []event.Event {
 	result := &apitype.CallResultRequest{CompletedAt: d.Changes.now(), ResultCode: new(d.entered.ResultCode)}
 	if notes := d.entered.Notes; strings.TrimSpace(notes) != "" {
 		result.Notes = &notes
@@ -22,8 +23,8 @@ func (d *Day) CompleteCall() []Event {
 	}
 	request := apitype.CompleteCallRequest{UserUUID: d.Agent, Result: result}
 	if problems := request.Validate(); len(problems) > 0 {
-		d.failOf(ofCall(d.Call.UUID), ErrorText("not sent", problems))
-		return d.drain()
+		d.FailOf(event.OfCall(d.Call.UUID), event.ErrorText("not sent", problems))
+		return d.Drain()
 	}
 	change, err := apiclient.CompleteCallChange(d.Call.UUID, request)
 	what := d.Form().ResultWords()
@@ -53,23 +54,23 @@ func (d *Day) CompleteCall() []Event {
 	if hasChecks { // Last: a refusal of them must not hold back the result.
 		d.Changes.submit(checks)
 	}
-	return d.drain()
+	return d.Drain()
 }
 
 // CancelCall ends the call without a result and takes the next one.
-func (d *Day) CancelCall() []Event {
+func (d *Day) CancelCall() []event.Event {
 	d.finish(d.Changes.Cancel(d.Call.UUID, d.Say("cancel")+": "+d.Name()), d.Say("cancelled"), false)
-	return d.drain()
+	return d.Drain()
 }
 
 // ExpireCall ends the call as not reached and takes the next one.
-func (d *Day) ExpireCall() []Event {
+func (d *Day) ExpireCall() []event.Event {
 	d.finish(d.Changes.Expire(d.Call.UUID, d.Say("expire")+": "+d.Name()), d.Say("expired"), false)
-	return d.drain()
+	return d.Drain()
 }
 
 // MarkProcessed marks the call as processed.
-func (d *Day) MarkProcessed() []Event {
+func (d *Day) MarkProcessed() []event.Event {
 	return d.Changes.Submit(d.Changes.Mark(apitype.EntityCall, d.Call.UUID, d.Say("mark processed")+": "+d.Name()))
 }
 
@@ -124,7 +125,7 @@ func (d *Day) restore(c Change) {
 }
 
 // CompleteAlone completes the call without the corrections that the account may not make.
-func (d *Day) CompleteAlone() []Event {
+func (d *Day) CompleteAlone() []event.Event {
 	d.Form().LeaveRefused()
 	return d.CompleteCall()
 }

@@ -23,8 +23,10 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/connection"
 	"fundesk/tui/desk/drafts"
 	"fundesk/tui/desk/entry"
+	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/pending"
 	"fundesk/tui/desk/say"
 )
@@ -54,14 +56,17 @@ type Options struct {
 // quitWait is how long quitting waits by default.
 const quitWait = 5 * time.Second
 
-// base has what every part of a day needs: the day, its options, its events, and the connection.
+// base has what the parts of a day share: the options, the events, the connection, and the settings of the floor.
 type base struct {
 	day *Day
 	Options
-	events
-	Connection
+	*event.Queue
+	*connection.State
 	floor settings
 }
+
+// Ago returns a time in words, such as 29 days ago.
+func (b *base) Ago(t time.Time) string { return b.Texts.Ago(t, b.Now()) }
 
 // Day is an agent's work on one call after the other. It is not safe for concurrent use.
 type Day struct {
@@ -121,6 +126,12 @@ type callRead struct {
 	consents  *card.Consents
 }
 
+func newBase(o Options, onLogin func()) *base {
+	b := &base{Options: o, Queue: event.New(o.Texts)}
+	b.State = connection.New(b.Queue, onLogin)
+	return b
+}
+
 // New makes a desk; Begin sets it to work.
 func New(o Options) *Day {
 	if o.Now == nil {
@@ -132,8 +143,9 @@ func New(o Options) *Day {
 	if o.Languages == nil {
 		o.Languages = localeLanguages(os.Getenv)
 	}
-	b := &base{Options: o}
-	d := &Day{
+	var d *Day
+	b := newBase(o, func() { d.Changes.Sender.Resume() })
+	d = &Day{
 		base:       b,
 		Changes:    &Changes{base: b, Autosave: drafts.New(o.Outbox)},
 		Gate:       gate{base: b},
@@ -149,7 +161,7 @@ func New(o Options) *Day {
 	d.leases.pending = &pending.Leases{Client: o.Client, Now: o.Now}
 	var err error
 	if d.Codes, err = OpenCodes(o.Results, o.ResultCodes, o.StateFile); err != nil {
-		d.fail("the results of earlier calls cannot be read", err)
+		d.Fail("the results of earlier calls cannot be read", err)
 	}
 	d.Codes.settings = &b.floor
 	d.floor.open(d.Beside(settingsEnding))
@@ -158,7 +170,7 @@ func New(o Options) *Day {
 }
 
 // Start runs the background work until ctx ends: the sender, and the saving of drafts. Their messages are for Receive.
-func (d *Day) Start(ctx context.Context, tell func(Result)) *sync.WaitGroup {
+func (d *Day) Start(ctx context.Context, tell func(event.Result)) *sync.WaitGroup {
 	d.Changes.Sender = d.NewSender(outbox.SenderOptions{Notify: func(e outbox.Event) { tell(d.Told(e)) }})
 	d.tellDrafts(tell)
 	var group sync.WaitGroup
@@ -168,8 +180,8 @@ func (d *Day) Start(ctx context.Context, tell func(Result)) *sync.WaitGroup {
 }
 
 // Told returns the messages of the sender, for Receive.
-func (d *Day) Told(e outbox.Event) Result {
-	return Result{"progress of an entry", func() {
+func (d *Day) Told(e outbox.Event) event.Result {
+	return event.Result{Name: "progress of an entry", TakeIn: func() {
 		d.Changes.onSender(e)
 		d.Recent.hear(e)
 		if e.Outcome == outbox.OutcomeRejected && apiclient.KindOf(e.Err) == apiclient.KindForbidden {
@@ -180,60 +192,42 @@ func (d *Day) Told(e outbox.Event) Result {
 }
 
 // Begin starts reading: the outbox, the queue and the scripts.
-func (d *Day) Begin() []Event {
+func (d *Day) Begin() []event.Event {
 	d.Guard.Touch(d.Now())
 	d.Changes.readOutbox()
 	d.discover()
-	do(
-		&d.events,
+	event.Do(
+		d.Queue,
 		"scripts read",
 		func(context.Context) (card.Scripts, error) { return card.ReadScripts(d.ConfigDir) },
 		d.onScripts,
 	)
-	return d.drain()
+	return d.Drain()
 }
 
 // Receive handles a result of background work, or a message.
-func (d *Day) Receive(r Result) []Event {
-	r.takeIn()
+func (d *Day) Receive(r event.Result) []event.Event {
+	r.TakeIn()
 	if d.Call != nil { // The first call does not wait for them.
 		d.needSettings()
 	}
 	if d.settings.isRead && !d.guessedTold && d.Call != nil {
 		if rows, guessed := d.Codes.Of(d.Call); guessed < len(rows) {
 			d.guessedTold = true
-			d.sayf(
+			d.Sayf(
 				"results without a setting are guessed from earlier calls; a supervisor sets them; see: fundesk queue settings set --help",
 			)
 		}
 	}
 	if d.Codes.isNew {
 		save := d.Codes.Save()
-		do(&d.events, "result codes saved", func(context.Context) (any, error) { return nil, save() }, func(_ any, err error) {
+		event.Do(d.Queue, "result codes saved", func(context.Context) (any, error) { return nil, save() }, func(_ any, err error) {
 			if err != nil {
-				d.fail("the results of earlier calls cannot be saved", err)
+				d.Fail("the results of earlier calls cannot be saved", err)
 			}
 		})
 	}
-	return d.drain()
-}
-
-// isRead reports whether a reading worked. Otherwise it shows the error.
-func (d *Day) isRead(what string, err error) bool {
-	if err != nil {
-		d.failRead(what, err)
-		return false
-	}
-	d.over(what)
-	d.Changes.NoteConnection(nil)
-	return true
-}
-
-// failRead shows that a reading failed, until it works again.
-func (d *Day) failRead(what string, err error) {
-	if !d.Changes.NoteConnection(err) {
-		d.failOf(what, ErrorText(what, err))
-	}
+	return d.Drain()
 }
 
 // IsOn reports whether a call is on the desk.
@@ -265,12 +259,12 @@ func (d *Day) PassedOver() []PassedOver { return d.queue.reasons() }
 
 // Next shows the oldest requested call that may be dialled, as soon as it is known. It skips the call on the Desk from
 // then on.
-func (d *Day) Next() []Event { return d.leaveFor("left", "left for another call") }
+func (d *Day) Next() []event.Event { return d.leaveFor("left", "left for another call") }
 
 // Skip passes the call on the desk over.
-func (d *Day) Skip() []Event { return d.leaveFor("skipped", "skipped by you") }
+func (d *Day) Skip() []event.Event { return d.leaveFor("skipped", "skipped by you") }
 
-func (d *Day) leaveFor(what, reason string) []Event {
+func (d *Day) leaveFor(what, reason string) []event.Event {
 	if d.Call != nil {
 		d.queue.pass(d.Call.UUID, reason)
 		d.leases.passOver(d.Call.UUID)
@@ -278,36 +272,36 @@ func (d *Day) leaveFor(what, reason string) []Event {
 	}
 	waited := d.NoneLeft
 	if d.next(); waited {
-		d.sayf("asking the service for a call…")
+		d.Sayf("asking the service for a call…")
 		d.queue.readNews()
 	}
-	return d.drain()
+	return d.Drain()
 }
 
 // serve gives the waiting agent a call, if one was read ahead.
 func (d *Day) serve() { d.source().serve() }
 
 // Take puts a certain call on the desk.
-func (d *Day) Take(id apitype.UUID) []Event {
+func (d *Day) Take(id apitype.UUID) []event.Event {
 	d.takeCall(id)
-	return d.drain()
+	return d.Drain()
 }
 
 // Resume takes the call of the latest draft.
-func (d *Day) Resume() []Event {
+func (d *Day) Resume() []event.Event {
 	for _, draft := range d.Changes.Drafts {
 		if !d.IsOn(draft.Call) {
 			return d.Take(draft.Call)
 		}
 	}
-	d.sayf("the draft is open already")
-	return d.drain()
+	d.Sayf("the draft is open already")
+	return d.Drain()
 }
 
 // leave ends the visit of the call on the Desk and begins an empty one. The draft stays.
 func (d *Day) leave() {
 	if d.Call != nil {
-		d.over(ofCall(d.Call.UUID))
+		d.Over(event.OfCall(d.Call.UUID))
 		if d.Gate.offered != nil && d.Gate.offered.of == d.Call.UUID {
 			d.Gate.offered = nil
 		}
@@ -340,14 +334,14 @@ func (c *Changes) draftOf(call apitype.UUID) *outbox.Draft {
 }
 
 // Refresh reads the call on the Desk again, and the changes.
-func (d *Day) Refresh() []Event {
+func (d *Day) Refresh() []event.Event {
 	if d.Call != nil {
 		d.reread(d.Call.UUID, d.Guard.presses)
 	} else if d.leases.usable {
 		d.leases.check()
 	}
 	d.readAll()
-	return d.drain()
+	return d.Drain()
 }
 
 // Name returns the person of the call on the Desk.

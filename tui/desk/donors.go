@@ -9,6 +9,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/desk/event"
 	"fundesk/tui/find"
 )
 
@@ -67,10 +68,10 @@ const MostFound = 50
 const callsSearched = 500
 
 // SearchFor searches donors by a text, which may be empty at first. The search lasts until LeaveSearch.
-func (s *Search) SearchFor(text string) []Event {
+func (s *Search) SearchFor(text string) []event.Event {
 	s.isOpen, s.typed = true, text
 	s.ask()
-	return s.drain()
+	return s.Drain()
 }
 
 // LeaveSearch ends the search. The calls that were read are read again for the next one.
@@ -108,8 +109,8 @@ func (s *Search) ask() {
 	}
 	s.reading = true
 	typed := s.typed
-	do(
-		&s.events,
+	event.Do(
+		s.Queue,
 		"donors found",
 		func(ctx context.Context) (donorsRead, error) { return searchDonors(ctx, s.Client, typed) },
 		s.onDonors,
@@ -175,7 +176,7 @@ func newDonor(p apitype.Person) Donor {
 
 func (s *Search) onDonors(read donorsRead, err error) {
 	s.reading = false
-	if !s.day.isRead("cannot look for donors", err) {
+	if !s.IsRead("cannot look for donors", err) {
 		s.isOpen = false
 		return
 	}
@@ -251,21 +252,21 @@ func (d Donor) has(terms []string, number find.Number) bool {
 
 // OpenDonor puts the open call of a donor on the Desk. It looks for one if none is known, and sets Caller if there is
 // none.
-func (d *Day) OpenDonor(donor Donor) []Event {
+func (d *Day) OpenDonor(donor Donor) []event.Event {
 	if !donor.OpenCall.IsZero() {
 		return d.Take(donor.OpenCall)
 	}
-	d.sayf("looking for an open call of %s…", donor.Name)
+	d.Sayf("looking for an open call of %s…", donor.Name)
 	asked := d.Guard.presses
-	do(
-		&d.events,
+	event.Do(
+		d.Queue,
 		"calls of a donor read",
 		func(ctx context.Context) (donorCalls, error) { return readDonorCalls(ctx, d.Client, donor) },
 		func(found donorCalls, err error) {
-			d.notify(Notice{}) // The search is over.
+			d.Notify(event.Notice{}) // The search is over.
 			switch {
 			case err != nil && found.open.IsZero():
-				d.failRead(d.Say("cannot look for an open call of %s", found.Name), err)
+				d.FailRead(d.Say("cannot look for an open call of %s", found.Name), err)
 			case found.open.IsZero():
 				d.Gate.admit(
 					arrival{
@@ -285,7 +286,7 @@ func (d *Day) OpenDonor(donor Donor) []Event {
 			}
 		},
 	)
-	return d.drain()
+	return d.Drain()
 }
 
 // readDonorCalls looks for an open call of a donor, and for a pledge that a new call is about. The
@@ -354,7 +355,7 @@ func (s *Search) Title() string {
 
 // NewCall creates a call to the donor on the line, and puts it on the Desk as soon as the service has it. It is not
 // held, because the donor waits.
-func (d *Day) NewCall(c Caller, kind apitype.CallType) []Event {
+func (d *Day) NewCall(c Caller, kind apitype.CallType) []event.Event {
 	id := apitype.NewUUID()
 	d.holdReturn(d.Say("new call")+": "+c.Name, id)
 	change, err := apiclient.CreateCallChange(apitype.CreateCallRequest{

@@ -10,6 +10,7 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/tui/desk/drafts"
 	"fundesk/tui/desk/entry"
+	"fundesk/tui/desk/event"
 )
 
 // Form returns what the agent enters for the call on the Desk.
@@ -81,12 +82,12 @@ func (d *Day) fill(draft outbox.Draft) {
 }
 
 // tellDrafts sends the messages about drafts, which come from the background, for Receive.
-func (d *Day) tellDrafts(tell func(Result)) {
+func (d *Day) tellDrafts(tell func(event.Result)) {
 	d.Changes.Autosave.OnSaved = func(err error) {
-		tell(Result{"drafts saved", func() { d.onSaved(err) }})
+		tell(event.Result{Name: "drafts saved", TakeIn: func() { d.onSaved(err) }})
 	}
 	d.Changes.Autosave.OnJoined = func(j drafts.Joined) {
-		tell(Result{"draft of another terminal joined", func() { d.onJoined(j) }})
+		tell(event.Result{Name: "draft of another terminal joined", TakeIn: func() { d.onJoined(j) }})
 	}
 }
 
@@ -109,7 +110,7 @@ func (d *Day) onJoined(j drafts.Joined) {
 	e := &d.entered
 	e.Corrections, e.Recorded, e.Checked, e.CheckedAt = both.Corrections, both.Recorded, both.Checked, both.CheckedAt
 	d.Form().SetNotes(both.Notes)
-	d.sayf("another terminal has notes for %s, too: both are here", d.Name())
+	d.Sayf("another terminal has notes for %s, too: both are here", d.Name())
 }
 
 // NextNotes returns the notes of other agents for the call on the Desk, or an empty text.
@@ -136,23 +137,23 @@ func (d *Day) Overtaken() (whose string, f entry.Fix, asks bool) {
 }
 
 // Keep takes the agent's answer about the detail of Overtaken: the correction, or the recorded value.
-func (d *Day) Keep(f entry.Fix, ours bool) []Event {
+func (d *Day) Keep(f entry.Fix, ours bool) []event.Event {
 	c := d.conflict
 	if c == nil {
 		d.showLatest()
 		d.Form().Keep(f, ours)
-		return d.drain()
+		return d.Drain()
 	}
 	if c.Keep(ours) {
 		d.conflict = nil
 		d.resolve(c)
 	}
-	return d.drain()
+	return d.Drain()
 }
 
 // resolve sends the rest of a refused update, over the values that the agent has seen.
 func (d *Day) resolve(c *entry.Conflict) {
-	d.over(c.Entry.ID)
+	d.Over(c.Entry.ID)
 	d.Changes.onDisk(func() error {
 		rest := c.Rest()
 		if rest.Body == nil {
@@ -163,14 +164,14 @@ func (d *Day) resolve(c *entry.Conflict) {
 }
 
 // AskConflict asks about a refused update with overtaken details.
-func (d *Day) AskConflict(e outbox.Entry) []Event {
+func (d *Day) AskConflict(e outbox.Entry) []event.Event {
 	d.readConflict(e)
-	return d.drain()
+	return d.Drain()
 }
 
 // readConflict reads the record of a refused update as it is now.
 func (d *Day) readConflict(e outbox.Entry) {
-	do(&d.events, "newer record read", func(ctx context.Context) (entry.Conflict, error) {
+	event.Do(d.Queue, "newer record read", func(ctx context.Context) (entry.Conflict, error) {
 		var call apitype.Call
 		if e.Op == apiclient.OpUpdatePledge {
 			record, err := d.Client.Pledges.Get(ctx, e.UUID)
@@ -183,7 +184,7 @@ func (d *Day) readConflict(e outbox.Entry) {
 		call.Person = apitype.Embed(person)
 		return entry.ConflictOf(e, record.Raw, call), err
 	}, func(c entry.Conflict, err error) {
-		if d.isRead("cannot read what was changed elsewhere", err) {
+		if d.IsRead("cannot read what was changed elsewhere", err) {
 			c.Name = d.Changes.entryName(e)
 			d.conflict = &c
 		}

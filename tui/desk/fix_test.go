@@ -15,6 +15,7 @@ import (
 	"fundesk/render"
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk/entry"
+	"fundesk/tui/desk/event"
 )
 
 // answers is a service that answers by method and path: a status and a body, 404 for any other.
@@ -47,13 +48,13 @@ func dayAt(t *testing.T, service answers) *Day {
 }
 
 // work does the desk's requests, and returns its messages.
-func work(t *testing.T, d *Day, events []Event) (texts []string) {
+func work(t *testing.T, d *Day, events []event.Event) (texts []string) {
 	t.Helper()
 	for len(events) > 0 {
 		switch e := events[0].(type) {
-		case Job:
+		case event.Job:
 			events = append(events, d.Receive(e(t.Context()))...)
-		case Notice:
+		case event.Notice:
 			if e.Text != "" {
 				texts = append(texts, e.Text)
 			}
@@ -231,14 +232,14 @@ func TestAWrongResultLeavesNothing(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name string
-		back func(d *Day) []Event
+		back func(d *Day) []event.Event
 	}{
-		{"undone", func(d *Day) []Event {
+		{"undone", func(d *Day) []event.Event {
 			events := d.CompleteCall()
 			d.Changes.Written()
 			return append(events, d.Undo()...)
 		}},
-		{"opened again", func(d *Day) []Event {
+		{"opened again", func(d *Day) []event.Event {
 			call := *d.Call
 			d.leave()
 			servicetest.Check(t, d.Changes.Autosave.Flush())
@@ -247,7 +248,7 @@ func TestAWrongResultLeavesNothing(t *testing.T) {
 			servicetest.Check(t, err)
 			d.Changes.Drafts = []outbox.Draft{draft}
 			d.present(call)
-			return d.drain()
+			return d.Drain()
 		}},
 	} {
 		d := dayAt(t, answers{"GET /api/v1/calls/" + callID(1).String(): "500 {}"})
@@ -318,7 +319,7 @@ func TestWhatEndsACall(t *testing.T) {
 	if texts := work(t, d, d.CompleteCall()); !slices.Equal(texts, []string{"not sent: result.resultCode must be 1 to 100 printable characters"}) {
 		t.Errorf("got %q, want why it is not sent", texts)
 	}
-	for want, end := range map[string]func() []Event{"cancelled": d.CancelCall, "expired": d.ExpireCall, "not reached": d.NotReached} {
+	for want, end := range map[string]func() []event.Event{"cancelled": d.CancelCall, "expired": d.ExpireCall, "not reached": d.NotReached} {
 		donor(d)
 		work(t, d, end())
 		if d.Recent[0].What != want || d.Call != nil || !d.Wanted {
@@ -401,7 +402,7 @@ func TestNarrowing(t *testing.T) {
 	if texts := work(t, d, d.Narrow(apitype.QueueFilter{Languages: []string{"xx"}})); !slices.Equal(texts, []string{"the calls are as before: languages.0 must be an ISO 639-1 language code, such as nl"}) || d.NarrowedTo() != "German, Dutch" {
 		t.Errorf("got %q, want it refused", texts)
 	}
-	if (&Day{base: new(base)}).NarrowedTo() != "" {
+	if (&Day{base: newBase(Options{}, nil)}).NarrowedTo() != "" {
 		t.Error("got a narrowing of nothing")
 	}
 }
@@ -439,9 +440,9 @@ func TestOpenCallOfADonor(t *testing.T) {
 		var texts []string
 		events := d.OpenDonor(Donor{ID: callID(101), Name: "Bos"})
 		for len(events) > 0 {
-			if job, ok := events[0].(Job); ok {
+			if job, ok := events[0].(event.Job); ok {
 				events = append(events, d.Receive(job(t.Context()))...)
-			} else if n := events[0].(Notice); n.Text != "" {
+			} else if n := events[0].(event.Notice); n.Text != "" {
 				texts = append(texts, strings.Repeat("!", int(n.Level))+n.Text)
 			}
 			events = events[1:]
@@ -489,7 +490,7 @@ func TestOutboxByHand(t *testing.T) {
 	}
 	servicetest.Check(t, d.Changes.Autosave.Save(outbox.Draft{Call: callID(1), Notes: "x"}))
 	d.onSaved(nil)
-	work(t, d, d.drain())
+	work(t, d, d.Drain())
 	if len(d.Changes.Drafts) != 1 {
 		t.Fatalf("got %d drafts, want one", len(d.Changes.Drafts))
 	}
@@ -527,17 +528,17 @@ func TestResultsThatAreSeen(t *testing.T) {
 	}
 	d := dayAt(t, answers{"GET /api/v1/calls": `200 {"pageInfo":{"hasNextPage":false},"edges":[` + call(1, "new") + `,` + call(2, "old") + `]}`})
 	d.readCodes()
-	work(t, d, d.drain())
+	work(t, d, d.Drain())
 	if got, guessed := resultsOf(d.Codes, apitype.CallWinback); guessed != 0 || !slices.Equal(got, []string{"new", "old"}) {
 		t.Errorf("got %q, guessed from %d, want both, sorted", got, guessed)
 	}
 	d = dayAt(t, answers{"GET /api/v1/calls": `422 {"detail":"no"}`})
 	d.readCodes()
-	if texts := work(t, d, d.drain()); !slices.Equal(texts, []string{"cannot read the results: 422 no"}) {
+	if texts := work(t, d, d.Drain()); !slices.Equal(texts, []string{"cannot read the results: 422 no"}) {
 		t.Errorf("got %q, want it said", texts)
 	}
 	d.Codes, _ = OpenCodes(nil, []string{"x"}, "")
-	if d.readCodes(); len(d.drain()) != 0 {
+	if d.readCodes(); len(d.Drain()) != 0 {
 		t.Error("results that the profile says were asked for")
 	}
 }

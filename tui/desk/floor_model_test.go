@@ -17,7 +17,7 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/event"
 )
 
 var (
@@ -84,7 +84,7 @@ func newFloorModel(t *testing.T, seed uint64) *floorModel {
 			ended:     map[apitype.UUID]time.Time{},
 			blind:     map[apitype.UUID]bool{},
 		}
-		h.TellJoined(func(r desk.Result) { h.results = append(h.results, r) })
+		h.TellJoined(func(r event.Result) { h.results = append(h.results, r) })
 		h.Changes.Sender = h.NewSender(outbox.SenderOptions{Notify: func(e outbox.Event) { m.hear(h, e) }})
 		m.agents = append(m.agents, h)
 	}
@@ -113,12 +113,12 @@ func (m *floorModel) hear(h *modelAgent, e outbox.Event) {
 }
 
 // start does the work of a key at once; its answers come in any order.
-func (m *floorModel) start(h *modelAgent, events []desk.Event) {
+func (m *floorModel) start(h *modelAgent, events []event.Event) {
 	for _, e := range events {
 		switch e := e.(type) {
-		case desk.Job:
+		case event.Job:
 			h.results = append(h.results, e(h.f.t.Context()))
-		case desk.Notice:
+		case event.Notice:
 			h.told = append(h.told, e.Text)
 		}
 	}

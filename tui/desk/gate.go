@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk/event"
 )
 
 // restTime is how long the keyboard must be idle before an empty Desk shows a call that the agent did not ask for.
@@ -64,7 +65,7 @@ func (g *gate) offer(a arrival) {
 	a.at = g.day.Now()
 	g.offered = &a
 	text, does := g.Offered()
-	g.day.notify(Notice{Text: text, See: SeeOffer, Does: does})
+	g.day.Notify(event.Notice{Text: text, See: event.SeeOffer, Does: does})
 }
 
 // Offered returns the offer and the effect of its key, or an empty text.
@@ -91,13 +92,13 @@ func (g *gate) WhyNotAccept() string {
 }
 
 // Accept makes the change that was offered.
-func (g *gate) Accept() []Event {
+func (g *gate) Accept() []event.Event {
 	if a := g.offered; a != nil {
 		g.offered = nil
 		a.run()
 		g.day.onRefusals()
 	}
-	return g.day.drain()
+	return g.day.Drain()
 }
 
 // admitWaiting lets in what waited for the keyboard, once it rests.
@@ -118,7 +119,7 @@ func (g *gate) admitWaiting() {
 func (g *gate) replaceStale(text string, asked int) {
 	if g.isAsked(asked) && g.day.Now().Sub(g.day.Guard.shownAt) < restTime {
 		g.day.next()
-		g.day.sayf("%s; here is the next one", text)
+		g.day.Sayf("%s; here is the next one", text)
 		return
 	}
 	g.offer(arrival{text: text, of: g.day.Call.UUID, run: g.day.next})

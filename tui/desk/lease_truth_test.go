@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/tui/desk"
 	"fundesk/tui/desk/ask"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/event"
 )
 
 // Within 15 seconds, and at once after R, the card shows that the donor was freed, or which agent has the donor.
@@ -82,10 +82,10 @@ func TestFreedCallAheadIsTakenAgain(t *testing.T) {
 // The keys d, c and i keep the lease from then on.
 func TestWorkingKeysExtendTheLease(t *testing.T) {
 	t.Parallel()
-	keys := map[string]func(a *agent) []desk.Event{
-		"d":      func(a *agent) []desk.Event { return a.Ask.DialNumber(card.Number{Digits: "+31612345678"}).Events },
-		"c":      func(a *agent) []desk.Event { return a.act("result") },
-		"c or i": func(a *agent) []desk.Event { return a.KeepLease() },
+	keys := map[string]func(a *agent) []event.Event{
+		"d":      func(a *agent) []event.Event { return a.Ask.DialNumber(card.Number{Digits: "+31612345678"}).Events },
+		"c":      func(a *agent) []event.Event { return a.act("result") },
+		"c or i": func(a *agent) []event.Event { return a.KeepLease() },
 	}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		f := newFloor(t, 1)
@@ -104,7 +104,7 @@ func TestWorkingKeysExtendTheLease(t *testing.T) {
 }
 
 // act runs an action of the desk.
-func (a *agent) act(id string) []desk.Event {
+func (a *agent) act(id string) []event.Event {
 	action, _ := ask.ActionOf(id)
 	return action.Run(a.Ask).Events
 }

@@ -10,6 +10,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/pending"
 )
 
@@ -76,7 +77,7 @@ type (
 // discover asks whether the service has a queue, and takes over what a terminal of this
 // agent held that was killed.
 func (d *Day) discover() {
-	do(&d.events, "queue discovered", func(ctx context.Context) (discovered, error) {
+	event.Do(d.Queue, "queue discovered", func(ctx context.Context) (discovered, error) {
 		has, err := d.Client.Has(ctx, apitype.ExtensionQueue)
 		if err != nil {
 			return discovered{}, err
@@ -114,7 +115,7 @@ func (s *leases) adopt(ctx context.Context, note *outbox.HeldLease) (lease, erro
 func (d *Day) onDiscovered(found discovered, err error) {
 	isAnnounced := d.Has(apitype.ExtensionSettings) || err != nil // Without an answer they may be.
 	d.floor.waits.Store(isAnnounced && !d.settings.isRead && d.floor.kept.Load() == nil)
-	if !d.isRead("cannot ask whether the service has a queue", err) {
+	if !d.IsRead("cannot ask whether the service has a queue", err) {
 		return
 	}
 	d.leases.asked, d.leases.usable = true, found.has
@@ -183,7 +184,7 @@ func (s *leases) takeLease() {
 		Ahead:        !s.day.Wanted,
 	}
 	now, pauses := s.Now(), s.day.pause.asked
-	do(&s.events, "calls taken", func(ctx context.Context) (taken, error) {
+	event.Do(s.Queue, "calls taken", func(ctx context.Context) (taken, error) {
 		answer, err := apiclient.Decoded(s.Client.Queue.Take(ctx, request))
 		brought := taken{waiting: answer.Waiting, nextDueAt: answer.NextDueAt, ending: s.ending()}
 		for _, l := range answer.Leases {
@@ -237,7 +238,7 @@ func (s *leases) onTaken(t taken, err error, isCrossed bool) {
 	if s.day.IsPaused() && err != nil {
 		return
 	}
-	if !s.day.isRead("cannot take the next call", err) {
+	if !s.IsRead("cannot take the next call", err) {
 		return
 	}
 	s.request = apitype.UUID{}
@@ -247,7 +248,7 @@ func (s *leases) onTaken(t taken, err error, isCrossed bool) {
 	for _, l := range t.leases {
 		// Another terminal has ended the call, and makes the lease pending.
 		if t.ending[l.CallUUID] && !s.day.keepsBack(l.CallUUID) {
-			do(&s.events, "note of a lease forgotten", func(context.Context) (any, error) { return nil, l.note.Forget() }, func(any, error) {})
+			event.Do(s.Queue, "note of a lease forgotten", func(context.Context) (any, error) { return nil, l.note.Forget() }, func(any, error) {})
 			s.none = false
 			continue
 		}
@@ -291,7 +292,7 @@ func (s *leases) releaseLease(call apitype.UUID) {
 	if s.pending.IsWanted(call) {
 		return // A take was faster: this lease becomes pending.
 	}
-	do(&s.events, "lease released", func(ctx context.Context) (any, error) {
+	event.Do(s.Queue, "lease released", func(ctx context.Context) (any, error) {
 		return nil, s.Client.Queue.Release(ctx, id, apitype.DeferRequest{})
 	}, func(any, error) { // A lease that cannot be released expires.
 		if s.day.callbacks.has(call) {
@@ -344,17 +345,17 @@ func (s *leases) warnOfEnd() {
 	ends := s.day.Call != nil && s.leaseOf(s.day.Call.UUID) != nil && s.day.noKeyFor(warnTime)
 	switch {
 	case !ends:
-		s.over(ofLease)
-	case !s.owners[ofLease]:
-		s.failOf(ofLease, s.Say("%s is reserved for you for 3 more minutes: any key keeps the donor", s.day.Name()))
+		s.Over(event.OfLease)
+	case !s.Owns(event.OfLease):
+		s.FailOf(event.OfLease, s.Say("%s is reserved for you for 3 more minutes: any key keeps the donor", s.day.Name()))
 	}
 }
 
 // Wake notes that the Desk is running. If the clock shows that it was not, because the computer slept, everything on
 // the screen is old. It reads the call, its person and the leases again, and until then IsStale is true.
-func (d *Day) Wake() []Event {
+func (d *Day) Wake() []event.Event {
 	d.wake()
-	return d.drain()
+	return d.Drain()
 }
 
 func (d *Day) wake() {
@@ -383,8 +384,8 @@ func (s *leases) isFreed(l lease) {
 	s.endLease(l.LeaseUUID)
 	if s.day.IsOn(l.CallUUID) {
 		s.day.isFreed = true
-		s.failOf(
-			ofCall(l.CallUUID),
+		s.FailOf(
+			event.OfCall(l.CallUUID),
 			s.Say("%s is no longer reserved for you: another agent may call, too", callName(s.base, l.call)),
 		)
 	}
@@ -409,8 +410,8 @@ func (s *leases) tend() {
 			s.releaseLease(l.CallUUID)
 			if s.day.IsOn(l.CallUUID) {
 				s.day.isFreed = true
-				s.failOf(
-					ofCall(l.CallUUID),
+				s.FailOf(
+					event.OfCall(l.CallUUID),
 					s.Say("%s is no longer reserved for you: no key for 15 minutes", callName(s.base, l.call)),
 				)
 			}
@@ -421,17 +422,17 @@ func (s *leases) tend() {
 }
 
 // KeepLeases extends the leases of a Desk in use without keys. It is called every few seconds.
-func (d *Day) KeepLeases() []Event {
+func (d *Day) KeepLeases() []event.Event {
 	d.wake()
 	for _, l := range slices.Clone(d.leases.held) {
 		d.leases.keepLease(l)
 	}
-	return d.drain()
+	return d.Drain()
 }
 
 // KeepLease extends the lease of the call on the Desk, because the agent begins to work on it. It takes an ended lease
 // again, if no other user holds the donor.
-func (d *Day) KeepLease() []Event {
+func (d *Day) KeepLease() []event.Event {
 	l := d.leases.leaseOf(d.Call.UUID)
 	switch {
 	case l != nil:
@@ -440,7 +441,7 @@ func (d *Day) KeepLease() []Event {
 		d.unleased = d.Call.UUID
 		d.reread(d.Call.UUID, unasked)
 	}
-	return d.drain()
+	return d.Drain()
 }
 
 // keepLease extends a lease in time, if a key came since.
@@ -456,7 +457,7 @@ func (s *leases) extend(l lease) {
 	if l.Ahead && s.day.IsOn(l.CallUUID) {
 		ahead = new(false)
 	}
-	do(&s.events, "lease extended", func(ctx context.Context) (apitype.Lease, error) {
+	event.Do(s.Queue, "lease extended", func(ctx context.Context) (apitype.Lease, error) {
 		return s.extended(ctx, l.LeaseUUID, ahead)
 	}, func(kept apitype.Lease, err error) { s.onExtended(l.LeaseUUID, kept, err) })
 }
@@ -480,9 +481,9 @@ func (s *leases) onExtended(id apitype.UUID, kept apitype.Lease, err error) {
 	case apiclient.KindOf(err) == apiclient.KindNotFound:
 		s.isFreed(s.held[i])
 	case err != nil:
-		s.day.failRead("cannot keep the lease", err)
+		s.FailRead("cannot keep the lease", err)
 	default:
-		s.over("cannot keep the lease")
+		s.Over("cannot keep the lease")
 		l := &s.held[i]
 		l.ExpiresAt, l.Ahead, l.extended = kept.ExpiresAt, kept.Ahead, s.Now()
 	}

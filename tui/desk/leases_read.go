@@ -7,6 +7,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk/event"
 )
 
 // leasesRead has the live leases of the agent, and the lease of the person on the Desk, according to the service.
@@ -50,10 +51,10 @@ func (s *leases) check() {
 		person = s.day.Call.PersonUUID
 	}
 	user, asked := s.agent(), s.heldNow()
-	do(&s.events, "leases read", func(ctx context.Context) (leasesRead, error) {
+	event.Do(s.Queue, "leases read", func(ctx context.Context) (leasesRead, error) {
 		return s.read(ctx, user, person, asked)
 	}, func(read leasesRead, err error) {
-		if s.day.isRead("cannot read the leases", err) {
+		if s.IsRead("cannot read the leases", err) {
 			s.onLeases(read)
 		}
 	})
@@ -89,7 +90,7 @@ func (s *leases) onLeases(read leasesRead) {
 
 // settleLate releases a pending lease that a late repeat made after the change was accepted.
 func (s *leases) settleLate(l apitype.Lease) {
-	do(&s.events, "late lease released", func(ctx context.Context) (any, error) {
+	event.Do(s.Queue, "late lease released", func(ctx context.Context) (any, error) {
 		return nil, s.Client.Queue.Release(ctx, l.LeaseUUID, apitype.DeferRequest{})
 	}, func(any, error) {}) // The next reading finds it again.
 }

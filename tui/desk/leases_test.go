@@ -18,6 +18,7 @@ import (
 	"fundesk/tui/desk"
 	"fundesk/tui/desk/ask"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/event"
 )
 
 // floor is a service with a queue of n calls, and its agents.
@@ -100,20 +101,20 @@ func (f *floor) agent(dir string) *agent {
 }
 
 // perform does all work in the order in which it comes up, as if it took equally long.
-func (a *agent) perform(events []desk.Event) {
+func (a *agent) perform(events []event.Event) {
 	for len(events) > 0 {
 		e := events[0]
 		events = events[1:]
 		switch e := e.(type) {
-		case desk.Job:
+		case event.Job:
 			events = append(events, a.Receive(e(a.f.t.Context()))...)
 			if a.requests != nil && a.shownAfter == 0 && a.Call != nil {
 				a.shownAfter = a.requests.Load()
 			}
-		case desk.Notice:
+		case event.Notice:
 			if e.Text != "" {
 				a.told = append(a.told, e.Text)
-				if e.Level == desk.Urgent {
+				if e.Level == event.Urgent {
 					a.urgent = append(a.urgent, e.Text)
 				}
 			}
@@ -258,14 +259,14 @@ func TestOwnReadingsAreNoOtherScreen(t *testing.T) {
 		f := newFloor(t, 3)
 		f.InterfaceOnly() // Leases of the service are taken one at a time.
 		a := f.agent(t.TempDir())
-		var jobs []desk.Job
-		var results []desk.Result
-		perform := func(events []desk.Event) {
+		var jobs []event.Job
+		var results []event.Result
+		perform := func(events []event.Event) {
 			for _, e := range events {
 				switch e := e.(type) {
-				case desk.Job:
+				case event.Job:
 					jobs = append(jobs, e)
-				case desk.Notice:
+				case event.Notice:
 					if e.Text != "" {
 						a.told = append(a.told, e.Text)
 					}
@@ -393,7 +394,7 @@ func TestSleepMakesAllOld(t *testing.T) {
 		t.Fatalf("got %d %s", a.Status, a.Body)
 	}
 	events := a.Wake()
-	for _, again := range []func() []desk.Event{a.Poll, a.Poll, a.Refresh} { // The network comes back late.
+	for _, again := range []func() []event.Event{a.Poll, a.Poll, a.Refresh} { // The network comes back late.
 		if events = append(events, again()...); !a.IsStale() {
 			t.Error("got what is shown for current after an hour of sleep, and nothing was read")
 		}

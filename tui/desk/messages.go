@@ -6,6 +6,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/desk/event"
 )
 
 // tellMessages shows the lines of the supervisors that were not shown yet.
@@ -22,7 +23,7 @@ func (d *Day) tellMessages(all []apitype.QueueMessage) {
 		if name := d.messageFrom(m); name != "" {
 			text = d.Say("%s: %s", name, text)
 		}
-		d.notify(Notice{Level: Told, Text: text})
+		d.Notify(event.Notice{Level: event.Told, Text: text})
 	}
 }
 

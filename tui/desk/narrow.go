@@ -7,13 +7,14 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/desk/event"
 )
 
 // Narrow limits the next calls to some types and languages. The call on the Desk stays.
-func (d *Day) Narrow(filter apitype.QueueFilter) []Event {
+func (d *Day) Narrow(filter apitype.QueueFilter) []event.Event {
 	if problems := filter.Validate(); len(problems) > 0 {
-		d.fail("the calls are as before", problems)
-		return d.drain()
+		d.Fail("the calls are as before", problems)
+		return d.Drain()
 	}
 	d.Filter = filter
 	if l := d.leases.ahead(); l != nil {
@@ -24,7 +25,7 @@ func (d *Day) Narrow(filter apitype.QueueFilter) []Event {
 		d.leases.readQueue()
 	}
 	d.serve()
-	return d.drain()
+	return d.Drain()
 }
 
 // NarrowedTo returns which calls the agent takes, or an empty text for all.

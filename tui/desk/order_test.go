@@ -16,8 +16,8 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/service/servicetest"
-	"fundesk/tui/desk"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/event"
 )
 
 var orders = flag.Uint64("orders", 12, "how many `seeds` answers come in the order of")
@@ -52,8 +52,8 @@ type scattered struct {
 	random  *rand.Rand
 	again   bool // It was started again: what was under way is lost.
 	dir     string
-	jobs    []desk.Job
-	results []desk.Result
+	jobs    []event.Job
+	results []event.Result
 	words   map[apitype.UUID][]string // Typed for a call.
 	chosen  map[apitype.UUID][]string // Results for which a call was completed.
 	rung    map[apitype.UUID]int      // Attempts that were recorded.
@@ -72,16 +72,16 @@ func (f *floor) scattered(random *rand.Rand, dir string) *scattered {
 // start begins with nothing but what is on disk.
 func (s *scattered) start(f *floor) {
 	s.agent, s.jobs, s.results = f.agent(s.dir), nil, nil
-	s.TellJoined(func(r desk.Result) { s.results = append(s.results, r) })
+	s.TellJoined(func(r event.Result) { s.results = append(s.results, r) })
 	s.Changes.Sender = s.NewSender(outbox.SenderOptions{Notify: func(e outbox.Event) { s.results = append(s.results, s.Told(e)) }})
 }
 
-func (s *scattered) note(events []desk.Event) {
+func (s *scattered) note(events []event.Event) {
 	for _, e := range events {
 		switch e := e.(type) {
-		case desk.Job:
+		case event.Job:
 			s.jobs = append(s.jobs, e)
-		case desk.Notice:
+		case event.Notice:
 			s.told = append(s.told, e.Text)
 		}
 	}

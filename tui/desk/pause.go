@@ -8,6 +8,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk/event"
 )
 
 // pause is the agent's pause, as the service has it.
@@ -44,9 +45,9 @@ func SpentText(spent time.Duration) string {
 
 // Pause gives the call on the Desk and all leases back, and takes no calls until the agent resumes. What was typed stays
 // a draft.
-func (d *Day) Pause(reason apitype.PauseReason) []Event {
+func (d *Day) Pause(reason apitype.PauseReason) []event.Event {
 	d.startPause(reason)
-	return d.drain()
+	return d.Drain()
 }
 
 func (d *Day) startPause(reason apitype.PauseReason) {
@@ -60,7 +61,7 @@ func (d *Day) startPause(reason apitype.PauseReason) {
 		d.pause.isOver = false
 		switch {
 		case err != nil:
-			d.fail("not paused", err)
+			d.Fail("not paused", err)
 		case isOver:
 			d.pause.isUnsure = true
 			d.reopen()
@@ -71,24 +72,24 @@ func (d *Day) startPause(reason apitype.PauseReason) {
 }
 
 // EndPause makes the agent ready again, at once or after the change of the state that is under way.
-func (d *Day) EndPause() []Event {
+func (d *Day) EndPause() []event.Event {
 	d.endPause()
-	return d.drain()
+	return d.Drain()
 }
 
 func (d *Day) endPause() {
 	if d.pause.isSent {
 		d.pause.ends = true
-		d.sayf("the pause ends once the service answers")
+		d.Sayf("the pause ends once the service answers")
 		return
 	}
 	since := d.pause.since
 	d.setState("", func(_ apitype.UserState, err error) {
 		switch {
 		case err != nil:
-			d.fail("still paused", err)
+			d.Fail("still paused", err)
 		case d.IsPaused(): // No call was opened in between, which ends the pause.
-			d.sayf("the pause of %s is over", SpentText(d.Now().Sub(since)))
+			d.Sayf("the pause of %s is over", SpentText(d.Now().Sub(since)))
 			d.pause.reason = ""
 		}
 	})
@@ -104,7 +105,7 @@ func (d *Day) setState(reason apitype.PauseReason, takeIn func(apitype.UserState
 		request = apitype.UserStateRequest{State: apitype.UserPaused, Reason: &reason}
 	}
 	agent := d.leases.agent()
-	do(&d.events, "state of the agent set", func(ctx context.Context) (apitype.UserState, error) {
+	event.Do(d.Queue, "state of the agent set", func(ctx context.Context) (apitype.UserState, error) {
 		return apiclient.Decoded(d.Client.Queue.SetState(ctx, agent, request))
 	}, func(state apitype.UserState, err error) {
 		d.pause.isSent = false
@@ -146,7 +147,7 @@ func (d *Day) opensCall() {
 	d.pause.next = ""
 	switch {
 	case d.IsPaused():
-		d.sayf("the pause of %s is over", SpentText(d.Now().Sub(d.pause.since)))
+		d.Sayf("the pause of %s is over", SpentText(d.Now().Sub(d.pause.since)))
 		d.pause.reason, d.pause.isUnsure = "", true
 		d.settlePause()
 	case d.pause.isSent:

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/event"
 )
 
 // isPaused reports whether the service has a pause of a user.
@@ -20,16 +20,16 @@ func (f *floor) isPaused(user apitype.UUID) bool {
 }
 
 // served lets the service do what events ask for. The answers are still under way.
-func (a *agent) served(events []desk.Event) (answers []desk.Result) {
+func (a *agent) served(events []event.Event) (answers []event.Result) {
 	for _, e := range events {
-		if job, is := e.(desk.Job); is {
+		if job, is := e.(event.Job); is {
 			answers = append(answers, job(a.f.t.Context()))
 		}
 	}
 	return answers
 }
 
-func (a *agent) receive(answers []desk.Result) {
+func (a *agent) receive(answers []event.Result) {
 	for _, r := range answers {
 		a.perform(a.Receive(r))
 	}
@@ -39,7 +39,7 @@ func (a *agent) receive(answers []desk.Result) {
 // holds no donor, and another one has the lease of the call on the desk.
 func TestPauseCrossesACall(t *testing.T) {
 	t.Parallel()
-	pause := func(a *agent) []desk.Event { return a.Pause(apitype.PauseLunch) }
+	pause := func(a *agent) []event.Event { return a.Pause(apitype.PauseLunch) }
 	for name, c := range map[string]struct {
 		keys     func(a *agent, call apitype.UUID)
 		isPaused bool
@@ -86,7 +86,7 @@ func TestPauseCrossesACall(t *testing.T) {
 			opened := a.Take(call)
 			a.Guard.Touch(a.f.Clock.Now())
 			a.perform(pause(a))
-			var again []desk.Event
+			var again []event.Event
 			for _, r := range a.served(opened) {
 				again = append(again, a.Receive(r)...)
 			}
@@ -108,7 +108,7 @@ func TestPauseCrossesACall(t *testing.T) {
 			a.perform(pause(a))
 			a.f.Clock.Advance(2 * time.Minute)
 			ended := a.EndPause()
-			var read []desk.Result
+			var read []event.Result
 			for range 8 {
 				read = append(read, a.served(a.Poll())...)
 			}
@@ -118,7 +118,7 @@ func TestPauseCrossesACall(t *testing.T) {
 		}},
 		"an older reading of the agent's state": {isPaused: true, keys: func(a *agent, _ apitype.UUID) {
 			a.f.Clock.Advance(2 * time.Minute)
-			var read []desk.Result
+			var read []event.Result
 			for range 8 {
 				read = append(read, a.served(a.Poll())...)
 			}

@@ -6,6 +6,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/pending"
 )
 
@@ -79,7 +80,7 @@ func (s *leases) reopen(call apitype.UUID) {
 
 // settle brings a pending lease into its wanted state.
 func (s *leases) settle(p *pending.Lease) {
-	do(&s.events, "pending lease settled", func(ctx context.Context) (any, error) {
+	event.Do(s.Queue, "pending lease settled", func(ctx context.Context) (any, error) {
 		return nil, s.pending.Settle(ctx, p)
 	}, func(_ any, err error) { s.onSettled(p, err) })
 }
@@ -91,7 +92,7 @@ func (s *leases) onSettled(p *pending.Lease, err error) {
 		if held != nil && held.UserUUID != p.User && held.UserUUID != p.Holder {
 			p.Holder = held.UserUUID
 			text := s.Say("%s has this donor by now: your change is sent all the same", s.day.Card().HolderName(held))
-			s.failOf(ofCall(p.Call), text)
+			s.FailOf(event.OfCall(p.Call), text)
 		}
 	}
 }

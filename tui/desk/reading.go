@@ -13,6 +13,7 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/pending"
 )
 
@@ -23,12 +24,12 @@ func (q *queue) walk() {
 	}
 	q.walking = true
 	from := q.position
-	do(&q.events, "calls read", func(ctx context.Context) (walked, error) { return walkPage(ctx, q.Client, from) }, q.onWalked)
+	event.Do(q.Queue, "calls read", func(ctx context.Context) (walked, error) { return walkPage(ctx, q.Client, from) }, q.onWalked)
 }
 
 func (q *queue) onWalked(w walked, err error) {
 	q.walking = false
-	if !q.day.isRead("cannot read the calls", err) {
+	if !q.IsRead("cannot read the calls", err) {
 		return
 	}
 	q.add(w)
@@ -76,7 +77,7 @@ func (q *queue) prefetch() {
 			break
 		}
 		q.fetching[c.ID] = true
-		do(&q.events, "call read ahead", func(ctx context.Context) (apitype.Call, error) {
+		event.Do(q.Queue, "call read ahead", func(ctx context.Context) (apitype.Call, error) {
 			return apiclient.Decoded(q.Client.Calls.Get(ctx, c.ID))
 		}, func(call apitype.Call, err error) { q.onPrefetched(c.ID, call, err) })
 	}
@@ -90,11 +91,11 @@ func (q *queue) onPrefetched(id apitype.UUID, call apitype.Call, err error) {
 			q.pass(id, "it cannot be read: "+err.Error())
 			q.day.serve()
 		case apiclient.KindOf(err) == apiclient.KindNotFound:
-			q.day.failRead(q.Say("cannot read call %s", render.ShortID(id)), err)
+			q.FailRead(q.Say("cannot read call %s", render.ShortID(id)), err)
 			q.drop(id)
 			q.day.serve()
 		default:
-			q.day.failRead(q.Say("cannot read call %s", render.ShortID(id)), err)
+			q.FailRead(q.Say("cannot read call %s", render.ShortID(id)), err)
 		}
 		return
 	}
@@ -126,7 +127,7 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 		v.claimed, v.claimedBy = id, number
 	}
 	consented := d.consents.Person
-	do(&d.events, "call read", func(ctx context.Context) (callRead, error) {
+	event.Do(d.Queue, "call read", func(ctx context.Context) (callRead, error) {
 		draft, found, err := d.Outbox.Draft(id)
 		read := callRead{visit: v, number: number, asked: asked, id: id, torn: err, claims: claims}
 		if found {
@@ -218,7 +219,7 @@ func (d *Day) onReread(read callRead, err error) {
 	switch isElsewhere := read.elsewhere && read.visit == d.visit && read.number == d.claimedBy && !isLeft; {
 	case isElsewhere && d.Call == nil:
 		d.visit = new(visit) // No other reading of it counts.
-		d.notify(Notice{Level: Urgent, Text: d.Say("call %s is already open in another terminal", render.ShortID(read.id))})
+		d.Notify(event.Notice{Level: event.Urgent, Text: d.Say("call %s is already open in another terminal", render.ShortID(read.id))})
 	case isElsewhere:
 		d.queue.pass(read.id, "open in another terminal")
 		d.Gate.replaceStale(d.Say("%s is already open in another terminal", d.Name()), read.asked)
@@ -231,9 +232,9 @@ func (d *Day) onReread(read callRead, err error) {
 func (d *Day) onRead(read callRead, err error) {
 	d.Taking = d.Taking && err == nil
 	if read.torn != nil {
-		d.failOf(
-			ofCall(read.id),
-			ErrorText(d.Say("cannot read what was typed for call %s", render.ShortID(read.id)), read.torn),
+		d.FailOf(
+			event.OfCall(read.id),
+			event.ErrorText(d.Say("cannot read what was typed for call %s", render.ShortID(read.id)), read.torn),
 		)
 	}
 	switch {
@@ -241,16 +242,16 @@ func (d *Day) onRead(read callRead, err error) {
 		d.queue.drop(read.id)
 		text := d.Say("call %s is no longer there", render.ShortID(read.id))
 		if d.Call == nil {
-			d.fail(text, nil)
+			d.Fail(text, nil)
 		} else {
 			d.Gate.replaceStale(text, read.asked)
 		}
 		return
 	case err != nil:
-		d.failRead(d.Say("cannot read call %s", render.ShortID(read.id)), err)
+		d.FailRead(d.Say("cannot read call %s", render.ShortID(read.id)), err)
 		return
 	}
-	d.Changes.NoteConnection(nil)
+	d.NoteConnection(nil)
 	d.queue.learn(read.call)
 	if d.Call == nil {
 		d.Gate.admit(arrival{asked: d.Gate.askedAt, run: func() { d.show(read) }})
@@ -320,7 +321,7 @@ func (d *Day) compare(before, was *apitype.Call, asked int) {
 	case before.Status == apitype.CallRequested && now.Status != apitype.CallRequested:
 		text := d.Say("%s is %s: another agent was faster", d.Name(), d.Say(string(now.Status)))
 		if d.HasDraft() {
-			d.failOf(ofCall(now.UUID), text+"; "+d.Say("what you typed stays here"))
+			d.FailOf(event.OfCall(now.UUID), text+"; "+d.Say("what you typed stays here"))
 			return
 		}
 		d.queue.pass(now.UUID, "")
@@ -330,7 +331,7 @@ func (d *Day) compare(before, was *apitype.Call, asked int) {
 		d.leases.releaseLease(now.UUID)
 		d.Gate.replaceStale(text, asked)
 	case now.AttemptsCount > before.AttemptsCount:
-		d.sayOf(now.UUID, "another agent has called %s since the call was listed", d.Name())
+		d.SayOf(now.UUID, "another agent has called %s since the call was listed", d.Name())
 	default:
 		d.tellChanged(d.Form().ChangedDetails(*was, *cmp.Or(d.latest, d.Call)))
 	}
@@ -343,34 +344,34 @@ func (d *Day) tellChanged(labels []string) {
 	}
 	text := d.Say("the record of %s was changed elsewhere: %s", d.Name(), strings.Join(labels, ", "))
 	if d.latest == nil {
-		d.sayOf(d.Call.UUID, "%s", text)
+		d.SayOf(d.Call.UUID, "%s", text)
 		return
 	}
 	d.Gate.offer(arrival{text: text, does: "shows it", of: d.Call.UUID, run: d.showLatest})
 }
 
 // Poll requests the changes since the last poll.
-func (d *Day) Poll() []Event {
+func (d *Day) Poll() []event.Event {
 	d.wake()
 	d.sendAlone()
 	d.tendSettings()
 	if !d.leases.asked {
 		d.discover()
-		return d.drain()
+		return d.Drain()
 	}
 	if d.leases.usable {
 		d.leases.tend()
 		d.settlePause()
 		if d.NoneLeft && d.Call == nil {
 			d.readAll() // The agent waits for a call.
-			return d.drain()
+			return d.Drain()
 		}
 	}
 	d.polls++
 	hasFailed := (d.stale || !d.Checked) && !d.reads && !d.Gate.IsOffered() // Its latest reading.
 	if d.Call != nil && (hasFailed || d.Checked && !d.stale && d.polls%2 == 0) {
 		d.reread(d.Call.UUID, unasked)
-		return d.drain()
+		return d.Drain()
 	}
 	hasLeases := d.Call != nil || len(d.leases.held) > 0
 	if d.leases.usable && !d.stale && hasLeases {
@@ -391,7 +392,7 @@ func (d *Day) Poll() []Event {
 	default:
 		d.queue.readNews()
 	}
-	return d.drain()
+	return d.Drain()
 }
 
 // readAll requests everything at once: the changes, the queue, and the next call if the agent waits for one.
@@ -425,7 +426,7 @@ func (q *queue) readChanges() {
 	if after.IsZero() {
 		after = q.day.Changes.AsOf(q.since)
 	}
-	do(&q.events, "changed calls read", func(ctx context.Context) (apiclient.News[apitype.Call], error) {
+	event.Do(q.Queue, "changed calls read", func(ctx context.Context) (apiclient.News[apitype.Call], error) {
 		return apiclient.ReadNews[apitype.Call](
 			ctx,
 			q.Client,
@@ -434,7 +435,7 @@ func (q *queue) readChanges() {
 			MostChanges,
 		)
 	}, func(n apiclient.News[apitype.Call], err error) {
-		if q.day.isRead("cannot read what has changed", err) {
+		if q.IsRead("cannot read what has changed", err) {
 			q.onChanges(n)
 		}
 	})
@@ -463,7 +464,7 @@ func (q *queue) onChanges(n apiclient.News[apitype.Call]) {
 	for _, call := range n.Found {
 		if q.day.IsOn(call.UUID) && q.day.Checked && call.LastUpdatedAt.After(q.day.Call.LastUpdatedAt.Time) &&
 			!q.day.Changes.isPending(call.UUID) {
-			q.sayOf(
+			q.SayOf(
 				call.UUID,
 				"%s was changed by another agent: %s, %s",
 				q.day.Name(),

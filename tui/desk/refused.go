@@ -9,6 +9,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/tui/desk/event"
 )
 
 // A refused correction delays the result behind it. The agent is asked about it at once, even if an earlier Desk left
@@ -112,16 +113,16 @@ func (d *Day) sendAlone() {
 			"the result was sent alone; not corrected: %s",
 			d.Changes.entryName(e)+" ("+d.fixedText(e)+")",
 		)
-		do(
-			&d.events,
+		event.Do(
+			d.Queue,
 			"entry detached",
 			func(context.Context) (any, error) { return nil, d.Outbox.Detach(e.ID) },
 			func(_ any, err error) {
 				if err != nil {
-					d.fail("outbox", err)
+					d.Fail("outbox", err)
 					return
 				}
-				d.notify(Notice{Level: Failed, Text: text, See: SeeOutbox, Owner: e.ID})
+				d.Notify(event.Notice{Level: event.Failed, Text: text, See: event.SeeOutbox, Owner: e.ID})
 				d.Changes.readOutbox()
 			},
 		)

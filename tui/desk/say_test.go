@@ -14,6 +14,7 @@ import (
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/entry"
+	"fundesk/tui/desk/event"
 )
 
 const floorSettings = `{"organizations":[{"uuid":"10000000-0000-4000-8000-000000000001",` +
@@ -60,7 +61,7 @@ func floorDay(t *testing.T, o Options) *Day {
 func readFloor(t *testing.T, d *Day) {
 	t.Helper()
 	d.readSettings()
-	work(t, d, d.drain())
+	work(t, d, d.Drain())
 }
 
 // Two empty homes on one service show the same results, effects, scripts, hours and names. No results of earlier calls
@@ -74,7 +75,7 @@ func TestTwoHomesHaveOneFloor(t *testing.T) {
 			d.Codes.See(apitype.CallHappy, code)
 		}
 		d.readSettings()
-		texts := work(t, d, d.drain())
+		texts := work(t, d, d.Drain())
 		if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "guessed") }) {
 			t.Errorf("got %q, want nothing guessed", texts)
 		}
@@ -142,7 +143,7 @@ func TestNothingOnTheCardMoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.onSettings(is, nil)
-	texts := work(t, d, d.drain())
+	texts := work(t, d, d.Drain())
 	if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "they hold from the next call on") }) {
 		t.Errorf("got %q, want the change announced", texts)
 	}
@@ -184,7 +185,7 @@ func TestSettingsComeFirst(t *testing.T) {
 	work(t, d, d.Begin())
 	d.Call = floorCall()
 	d.Form().ResultCode = "guessed" // Of a draft.
-	work(t, d, d.Receive(Result{takeIn: func() {}}))
+	work(t, d, d.Receive(event.Result{TakeIn: func() {}}))
 	sunday := time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC)
 	isOffered := len(d.Form().Results()) > 0 || len(d.Card().Script.Lines) > 0 || d.place().Against(d.Call, sunday, d.Texts) != ""
 	if isOffered || !strings.Contains(d.WhyNoResults(), "are being read") {

@@ -4,13 +4,14 @@ import (
 	"slices"
 
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/event"
 )
 
 // onScripts takes in the scripts of the configuration folder.
 func (d *Day) onScripts(scripts card.Scripts, err error) {
 	d.scripts = scripts
 	if err != nil {
-		d.fail("cannot read the scripts", err)
+		d.Fail("cannot read the scripts", err)
 	}
 	d.pickScript()
 }
@@ -23,18 +24,18 @@ func (d *Day) BeginScript() { d.walk.Begun = true }
 
 // NextStep ticks the present step of the script and goes to the next one. answer is the donor's, or nil if the step has no
 // answers. It goes into the notes. The required check of the step is ticked, too.
-func (d *Day) NextStep(answer *card.StepAnswer) []Event {
+func (d *Day) NextStep(answer *card.StepAnswer) []event.Event {
 	at := d.Card().StepAt()
 	if at == len(d.script.Steps) {
-		d.sayf("the script is at its end")
-		return d.drain()
+		d.Sayf("the script is at its end")
+		return d.Drain()
 	}
 	step, to := d.script.Steps[at], at+1
 	if answer != nil {
 		d.Form().SetNotes(d.walk.Answer(at, step, *answer, d.entered.Notes))
 		next, found := d.script.After(at, *answer)
 		if to = next; !found {
-			d.sayf("the script has no heading %q: on with the next step", answer.LeadsTo)
+			d.Sayf("the script has no heading %q: on with the next step", answer.LeadsTo)
 			to = at + 1
 		}
 	}
@@ -44,9 +45,9 @@ func (d *Day) NextStep(answer *card.StepAnswer) []Event {
 		d.Form().Tick(check)
 	}
 	if to == len(d.script.Steps) {
-		d.sayf("the script is at its end")
+		d.Sayf("the script is at its end")
 	}
-	return d.drain()
+	return d.Drain()
 }
 
 // PreviousStep goes back to the previous step of the script. There must be one.

@@ -11,6 +11,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/event"
 	"fundesk/tui/find"
 )
 
@@ -160,11 +161,11 @@ func TestSearchedDonors(t *testing.T) {
 	if more := d.Search.SearchFor("bo"); len(first) != 1 || len(more) != 0 || found(d) != "" {
 		t.Fatalf("got %d and %d requests, %q found, want one and nobody", len(first), len(more), found(d))
 	}
-	second := d.Receive(first[0].(Job)(t.Context()))
+	second := d.Receive(first[0].(event.Job)(t.Context()))
 	if got := found(d); len(second) != 1 || got != "Bos" {
 		t.Fatalf("after the first answer: got %d requests, %q, want one for the longer text, and whom it fits", len(second), got)
 	}
-	if last := d.Receive(second[0].(Job)(t.Context())); len(last) != 0 || found(d) != "Bos Berg" || d.Search.IsSearchedHere() {
+	if last := d.Receive(second[0].(event.Job)(t.Context())); len(last) != 0 || found(d) != "Bos Berg" || d.Search.IsSearchedHere() {
 		t.Errorf("after the second: got %d requests, %q, want what the service found", len(last), found(d))
 	}
 	for _, text := range []string{"", " .", strings.Repeat("x", 300)} {

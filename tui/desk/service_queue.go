@@ -7,6 +7,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk/event"
 )
 
 // codesShown is how many of the latest completed calls are read for their results.
@@ -21,11 +22,11 @@ func (d *Day) readCodes() {
 		Statuses: []apitype.CallStatus{apitype.CallCompleted},
 		Paging:   apitype.Paging{First: new(codesShown)},
 	}
-	do(&d.events, "completed calls read", func(ctx context.Context) ([]listed, error) {
+	event.Do(d.Queue, "completed calls read", func(ctx context.Context) ([]listed, error) {
 		page, err := d.Client.Calls.List(ctx, options)
 		return apiclient.Rows(page, newListed), err
 	}, func(calls []listed, err error) {
-		if !d.isRead("cannot read the results", err) {
+		if !d.IsRead("cannot read the results", err) {
 			return
 		}
 		for _, call := range calls {
@@ -98,7 +99,7 @@ func (s *leases) queueOptions() apitype.QueueOptions {
 
 func (s *leases) readUpcoming() {
 	options := apitype.QueueCallListOptions{QueueOptions: s.queueOptions(), First: new(queueShown)}
-	do(&s.events, "upcoming calls read", func(ctx context.Context) ([]Candidate, error) {
+	event.Do(s.Queue, "upcoming calls read", func(ctx context.Context) ([]Candidate, error) {
 		page, err := s.Client.Queue.Calls.List(ctx, options)
 		return apiclient.Rows(page, func(call apitype.Call) Candidate { return newListed(call).Candidate }), err
 	}, s.onUpcoming)
@@ -106,7 +107,7 @@ func (s *leases) readUpcoming() {
 
 func (s *leases) readState() {
 	options, takes := s.queueOptions(), s.takes
-	do(&s.events, "queue counted", func(ctx context.Context) (apitype.QueueState, error) {
+	event.Do(s.Queue, "queue counted", func(ctx context.Context) (apitype.QueueState, error) {
 		return apiclient.Decoded(s.Client.Queue.State(ctx, options))
 	}, func(state apitype.QueueState, err error) {
 		s.onState(state, err)
@@ -145,7 +146,7 @@ func (d *Day) readToday() {
 	if d.Client.Announces(apitype.ExtensionAgentsByUser) { // Other services count all agents.
 		options.UserUUID = &agent
 	}
-	do(&d.events, "work of the day read", func(ctx context.Context) (apitype.QueueAgents, error) {
+	event.Do(d.Queue, "work of the day read", func(ctx context.Context) (apitype.QueueAgents, error) {
 		return apiclient.Decoded(d.Client.Queue.Agents(ctx, options))
 	}, func(answer apitype.QueueAgents, err error) {
 		if err != nil {
@@ -172,7 +173,7 @@ func (s *leases) countTaken() {
 }
 
 // Tick is called every second, so that a due callback need not wait for the next poll.
-func (d *Day) Tick() []Event {
+func (d *Day) Tick() []event.Event {
 	d.wake()
 	d.leases.warnOfEnd()
 	d.Changes.Release()
@@ -186,11 +187,11 @@ func (d *Day) Tick() []Event {
 		d.leases.nextDueAt = nil
 		d.leases.readState()
 	}
-	return d.drain()
+	return d.Drain()
 }
 
 func (s *leases) onUpcoming(calls []Candidate, err error) {
-	if !s.day.isRead("cannot read the queue", err) {
+	if !s.IsRead("cannot read the queue", err) {
 		return
 	}
 	s.upcoming = calls
@@ -201,7 +202,7 @@ func (s *leases) onUpcoming(calls []Candidate, err error) {
 }
 
 func (s *leases) onState(state apitype.QueueState, err error) {
-	if !s.day.isRead("cannot read the queue", err) {
+	if !s.IsRead("cannot read the queue", err) {
 		return
 	}
 	before := s.state
@@ -222,5 +223,5 @@ func (s *leases) callbackDue() {
 		}
 		s.releaseLease(l.CallUUID)
 	}
-	s.sayf("a callback is due: it comes next")
+	s.Sayf("a callback is due: it comes next")
 }

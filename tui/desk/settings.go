@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/say"
 	"fundesk/tui/find"
 )
@@ -76,9 +77,9 @@ func (s *settings) open(path string) {
 }
 
 // NeedSettings reads the settings of the floor, unless they were asked for. Statistics name results by them.
-func (d *Day) NeedSettings() []Event {
+func (d *Day) NeedSettings() []event.Event {
 	d.needSettings()
-	return d.drain()
+	return d.Drain()
 }
 
 func (d *Day) needSettings() {
@@ -95,7 +96,7 @@ func (d *Day) readSettings() {
 	if kept := cmp.Or(r.coming, d.floor.kept.Load()); kept != nil {
 		known = kept.ETag
 	}
-	do(&d.events, "settings read", func(ctx context.Context) (*keptSettings, error) {
+	event.Do(d.Queue, "settings read", func(ctx context.Context) (*keptSettings, error) {
 		has, err := d.Client.Has(ctx, apitype.ExtensionSettings)
 		if err != nil || !has {
 			return nil, err
@@ -131,7 +132,7 @@ func (d *Day) onSettings(is *keptSettings, err error) {
 		d.applySettings()
 		return
 	}
-	d.notify(Notice{Level: Told, Text: d.Say("the settings of the floor were changed: they hold from the next call on")})
+	d.Notify(event.Notice{Level: event.Told, Text: d.Say("the settings of the floor were changed: they hold from the next call on")})
 }
 
 // applySettings lets the settings that were read last hold.

@@ -8,6 +8,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/tui/desk/event"
 )
 
 // CanUndo reports whether there is a change to take back.
@@ -39,14 +40,14 @@ func (c *Changes) hold(h Held) {
 }
 
 // Undo takes the latest change back, with the other changes of the same key, the latest first.
-func (d *Day) Undo() []Event {
+func (d *Day) Undo() []event.Event {
 	c := d.Changes
 	if c.undoAsked = d.Guard.presses; c.saving > 0 {
 		c.undos++ // It is taken back once it is on disk.
 	} else {
 		c.undo()
 	}
-	return c.drain()
+	return c.Drain()
 }
 
 // undoSaved handles an undo during the saving of a change. If the change was not saved, no earlier one is undone
@@ -83,9 +84,9 @@ func (c *Changes) undo() {
 		if i == 0 {
 			n = countOwn(burst)
 		}
-		c.inOrder(func() Result {
+		c.inOrder(func() event.Result {
 			r := recalled{change: h, err: c.recall(h), burst: n, asked: asked}
-			return Result{"change taken back", func() { c.day.onRecalled(r) }}
+			return event.Result{Name: "change taken back", TakeIn: func() { c.day.onRecalled(r) }}
 		})
 	}
 }
@@ -147,7 +148,7 @@ func (d *Day) onRecalled(r recalled) {
 		group.hear(r.change.id, outbox.OutcomeUnsure)
 	}
 	if r.err != nil {
-		d.fail(d.Say("cannot undo %s", d.Say(r.change.Label)), r.err)
+		d.Fail(d.Say("cannot undo %s", d.Say(r.change.Label)), r.err)
 	}
 	label := d.Say("undone: %s", d.Say(r.change.Label))
 	if remains := group.remains(d.base); remains != "" && r.burst > 0 {
@@ -155,7 +156,7 @@ func (d *Day) onRecalled(r recalled) {
 	}
 	if back := r.change.back; back != nil {
 		if r.err == nil {
-			d.sayf("%s", label)
+			d.Sayf("%s", label)
 		}
 		if d.opening == r.change.created {
 			d.opening = apitype.UUID{}
@@ -169,9 +170,9 @@ func (d *Day) onRecalled(r recalled) {
 	d.Changes.Batch.isTakenBack(r.change.id)
 	d.Recent.forget(r.change.id)
 	if r.burst > 1 && group.remains(d.base) == "" {
-		d.sayf("undone: %d changes", r.burst)
+		d.Sayf("undone: %d changes", r.burst)
 	} else {
-		d.sayf("%s", label)
+		d.Sayf("%s", label)
 	}
 	if r.change.from != nil {
 		d.Gate.admit(arrival{asked: r.asked, text: label, run: func() { d.restore(r.change.Change) }})

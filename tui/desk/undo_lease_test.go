@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/event"
 )
 
 // agentWithAttempt returns an agent who has just pressed a on a call.
@@ -28,7 +28,7 @@ func TestKeyDuringAnUndo(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 3)
 	a, line, call := f.agentWithAttempt()
-	var again []desk.Event
+	var again []event.Event
 	line.status = func(r *http.Request) int {
 		if again == nil && strings.HasSuffix(r.URL.Path, "/extend") {
 			a.press("a")

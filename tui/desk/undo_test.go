@@ -9,7 +9,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/event"
 )
 
 const askingScript = `## letter
@@ -123,7 +123,7 @@ func TestUndoKeepsWhatWasDone(t *testing.T) {
 	check("from the list")
 	a.perform(a.Ask.Dial().Events)
 	dialled := a.Card().Dialled()
-	for name, step := range map[string]func() []desk.Event{"skip": a.Skip, "not reached": a.NotReached} {
+	for name, step := range map[string]func() []event.Event{"skip": a.Skip, "not reached": a.NotReached} {
 		a.perform(step())
 		a.perform(a.Undo())
 		check(name)

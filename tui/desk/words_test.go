@@ -17,12 +17,13 @@ import (
 	"fundesk/render"
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/event"
 )
 
 // said takes the desk's messages, and the number of its requests.
 func said(d *Day) (texts []string, jobs int) {
-	for _, e := range d.drain() {
-		if notice, ok := e.(Notice); ok {
+	for _, e := range d.Drain() {
+		if notice, ok := e.(event.Notice); ok {
 			texts = append(texts, strings.Repeat("!", int(notice.Level))+notice.Text+strings.Repeat("^", int(notice.See)))
 		} else {
 			jobs++

@@ -159,7 +159,7 @@ func (v *Floor) takeIn(read floorRead, err error) tea.Cmd {
 		v.FailRead("cannot read the floor", err)
 		return nil
 	}
-	v.Day.Changes.NoteConnection(nil)
+	v.Day.NoteConnection(nil)
 	chosen := apitype.UUID{}
 	if i := v.table.Cursor(); i < len(v.agents) {
 		chosen = v.agents[i].UserUUID

@@ -259,7 +259,7 @@ func (l *List[T]) onBatch(b batch, err error) tea.Cmd {
 		l.FailRead(l.Say("cannot read the "+l.name), err)
 		return nil
 	}
-	l.Day.Changes.NoteConnection(nil)
+	l.Day.NoteConnection(nil)
 	l.loaded = true
 	l.read += len(b.rows)
 	l.More = b.more && b.cursor != "" && b.cursor != l.cursor

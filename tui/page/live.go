@@ -28,7 +28,7 @@ func (l *List[T]) Poll() tea.Cmd {
 				l.FailRead("cannot read what has changed", err)
 				return nil
 			}
-			l.Day.Changes.NoteConnection(nil)
+			l.Day.NoteConnection(nil)
 			return l.update(c)
 		},
 	)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/event"
 )
 
 // Message is a line for the user.
@@ -89,7 +89,7 @@ func (m *Messages) Heard() {
 }
 
 // Fail shows an error until it is dismissed, after older errors.
-func (m *Messages) Fail(what string, err error) { m.FailOf("", desk.ErrorText(what, err)) }
+func (m *Messages) Fail(what string, err error) { m.FailOf("", event.ErrorText(what, err)) }
 
 // FailOf shows an error that ends with its subject.
 func (m *Messages) FailOf(owner, text string) {

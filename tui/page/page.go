@@ -21,6 +21,7 @@ import (
 	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/desk/ask"
+	"fundesk/tui/desk/event"
 	"fundesk/tui/widget"
 )
 
@@ -146,7 +147,7 @@ func (r Result) TakeIn() tea.Cmd { return r.takeIn() }
 // Host shows the pages.
 type Host interface {
 	// Perform runs the events of the agent's day.
-	Perform(events []desk.Event) tea.Cmd
+	Perform(events []event.Event) tea.Cmd
 	// KeyOf is the key of an action as it is shown.
 	KeyOf(id string) string
 	// Jump opens a record on the page of its kind, Turn a page, WorkOn a call on the desk.
@@ -193,7 +194,7 @@ func (e *Env) UseTheme(theme string) {
 }
 
 // Job returns work of the day as a command.
-func (e *Env) Job(job desk.Job) tea.Cmd { return func() tea.Msg { return job(e.Ctx) } }
+func (e *Env) Job(job event.Job) tea.Cmd { return func() tea.Msg { return job(e.Ctx) } }
 
 // Waiter is a page, or a dialog, that may wait for something that it shows.
 type Waiter interface{ Waits() bool }
@@ -232,7 +233,7 @@ func loadAs[T any](
 
 // FailRead shows that something could not be read.
 func (e *Env) FailRead(what string, err error) {
-	if !e.Day.Changes.NoteConnection(err) {
+	if !e.Day.NoteConnection(err) {
 		e.Messages.Fail(what, err)
 	}
 }

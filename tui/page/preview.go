@@ -55,7 +55,7 @@ func (l *List[T]) onRecord(d *detail, r record, err error) {
 		return
 	}
 	d.failed, d.beside = err, nil
-	if l.Day.Changes.NoteConnection(err); err == nil {
+	if l.Day.NoteConnection(err); err == nil {
 		d.record, d.ready = r, true
 		d.move(0, d.fields(l.Env)) // Off the heading.
 	}

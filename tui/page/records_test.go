@@ -22,6 +22,7 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/event"
 	"fundesk/tui/widget"
 )
 
@@ -56,12 +57,12 @@ type host struct {
 func (h *host) KeyOf(id string) string { return "<" + id + ">" }
 
 // Perform does the work at once.
-func (h *host) Perform(events []desk.Event) tea.Cmd {
+func (h *host) Perform(events []event.Event) tea.Cmd {
 	for len(events) > 0 {
 		switch e := events[0].(type) {
-		case desk.Job:
+		case event.Job:
 			events = append(events, h.day.Receive(e(h.ctx))...)
-		case desk.Notice:
+		case event.Notice:
 			h.told = append(h.told, e.Text)
 		}
 		events = events[1:]

@@ -7,6 +7,7 @@ import (
 
 	"fundesk/apiclient/outbox"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/say"
 )
 
@@ -50,7 +51,7 @@ func ActionOf(id string) (Action, bool) {
 
 // Actions returns all actions of the desk.
 func Actions() []Action {
-	day := func(run func(*desk.Day) []desk.Event) func(*Questions) Answer {
+	day := func(run func(*desk.Day) []event.Event) func(*Questions) Answer {
 		return func(q *Questions) Answer { return Answer{Events: run(q.day)} }
 	}
 	return []Action{

@@ -10,6 +10,7 @@ import (
 	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/say"
 )
 
@@ -63,12 +64,12 @@ func (q *Questions) recordAttempt(reason apitype.NotReached) Answer {
 		{
 			Key:   "n",
 			Label: q.Say("with the attempt: the next agent reads them"),
-			Pick:  q.onCall(does(func() []desk.Event { return d.NotReachedWithNote(reason) })),
+			Pick:  q.onCall(does(func() []event.Event { return d.NotReachedWithNote(reason) })),
 		},
 		{
 			Key:   "d",
 			Label: q.Say("into a draft: only you see them"),
-			Pick:  q.onCall(does(func() []desk.Event { return d.NotReachedFor(reason) })),
+			Pick:  q.onCall(does(func() []event.Event { return d.NotReachedFor(reason) })),
 		},
 	}}}
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/event"
 )
 
 // mostFound is how many donors a question offers.
@@ -62,5 +62,5 @@ func (q *Questions) opened() Answer {
 	q.day.Caller = nil
 	ask := q.NewCall(*c)
 	ask.Title = "number"
-	return Answer{Events: []desk.Event{desk.Notice{Text: q.Say("%s has no open call", c.Name)}}, Next: ask}
+	return Answer{Events: []event.Event{event.Notice{Text: q.Say("%s has no open call", c.Name)}}, Next: ask}
 }

@@ -7,13 +7,14 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/event"
 )
 
 // Narrow offers the types and languages of the calls that the agent takes; each choice holds at once, and the next
 // one may follow.
 func (q *Questions) Narrow() *Question {
 	ask := &Question{Title: q.Say("Calls that you take"), Hint: q.Say("none chosen means all")}
-	then := func(events []desk.Event) Answer { return Answer{Events: events, Next: q.Narrow()} }
+	then := func(events []event.Event) Answer { return Answer{Events: events, Next: q.Narrow()} }
 	add := func(name string, isOn bool, to apitype.QueueFilter) {
 		ask.Choices = append(
 			ask.Choices,

@@ -5,6 +5,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/say"
 )
 
@@ -15,7 +16,7 @@ func (q *Questions) AskPause() Answer {
 		ask.Choices = append(ask.Choices, Choice{
 			Key:   strconv.Itoa(i + 1),
 			Label: q.Say(string(reason)),
-			Pick:  does(func() []desk.Event { return q.day.Pause(reason) }),
+			Pick:  does(func() []event.Event { return q.day.Pause(reason) }),
 		})
 	}
 	return ask.again()

@@ -12,6 +12,7 @@ import (
 	"fundesk/tui/desk"
 	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/entry"
+	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/say"
 )
 
@@ -42,7 +43,7 @@ type Choice struct {
 
 // Answer is the consequence of a choice or a typed text.
 type Answer struct {
-	Events []desk.Event
+	Events []event.Event
 	Then   func() Answer // Called after the events and their results. May be nil.
 	Next   *Question     // The next question. May be nil.
 	Wrong  string        // Why nothing was taken: the same is asked again.
@@ -112,7 +113,9 @@ func (q *Questions) onCall(then func() Answer) func() Answer {
 }
 
 // does returns an answer that does something of the day.
-func does(do func() []desk.Event) func() Answer { return func() Answer { return Answer{Events: do()} } }
+func does(do func() []event.Event) func() Answer {
+	return func() Answer { return Answer{Events: do()} }
+}
 
 // Warned returns a question before the first work on a donor who is not reserved for this agent alone, or nil.
 func (q *Questions) Warned(then func() Answer) *Question {
@@ -180,7 +183,7 @@ func (q *Questions) Expire() Answer {
 }
 
 // end asks before the call is ended without a result, with the consequence for the donor.
-func (q *Questions) end(title, means string, end func() []desk.Event) Answer {
+func (q *Questions) end(title, means string, end func() []event.Event) Answer {
 	lines := []string{
 		q.Say(title+" the call to %s, requested %s?", q.day.Name(), q.day.Ago(q.day.Call.RequestedAt.Time)),
 		means,

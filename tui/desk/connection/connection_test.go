@@ -1,4 +1,4 @@
-package desk
+package connection
 
 import (
 	"errors"
@@ -18,7 +18,7 @@ func TestSendsAgainAfterALogin(t *testing.T) {
 		"of another account":      &apiclient.Error{Kind: apiclient.KindUnauthenticated, Err: apiclient.ErrOtherAccount},
 		"of a service that fails": &apiclient.Error{Kind: apiclient.KindUnavailable, Err: errors.New("down")},
 	} {
-		var c Connection
+		var c State
 		c.note(lost)
 		_, again := c.note(nil)
 		if want := apiclient.KindOf(lost) == apiclient.KindUnauthenticated; again != want {
