@@ -41,13 +41,13 @@ func TestPause(t *testing.T) {
 	d.send(ticked{})
 	d.sees("paused · lunch 4:10")
 	for _, key := range []string{"?", "esc", "2", "1", "!"} {
-		if d.press(key); !d.app.Day.IsPaused() {
+		if d.press(key); !d.app.Day.Pause.IsOn() {
 			t.Fatalf("%s ended the pause", key)
 		}
 	}
 	d.press("n")
 	d.sees("the pause of 4:10 is over")
-	if d.app.Day.IsPaused() || d.app.Day.Call != nil {
+	if d.app.Day.Pause.IsOn() || d.app.Day.Call != nil {
 		t.Errorf("got the call %v, want the key to resume and no more", d.app.Day.Call)
 	}
 	d.press("D")
@@ -65,7 +65,7 @@ func TestUndoDuringAPause(t *testing.T) {
 	d.enter("a", "P", "2")
 	d.sees("paused · lunch", "u undoes it")
 	d.press("u")
-	if d.app.Day.IsPaused() || !d.app.Day.IsOn(callID(1)) || d.app.Day.Changes.CanUndo() {
+	if d.app.Day.Pause.IsOn() || !d.app.Day.IsOn(callID(1)) || d.app.Day.Changes.CanUndo() {
 		t.Errorf("got the call %v, want the undone one and no pause:\n%s", d.app.Day.Call, d.text())
 	}
 	if n := w.heldBy(t, *w.options.Agent); n == 0 {
@@ -113,7 +113,7 @@ func TestPauseIsRefused(t *testing.T) {
 	d.press("n")
 	now = ofPath("/state", withStatus(403))
 	d.enter("P", "1")
-	if d.app.Day.IsPaused() || d.app.Day.Call == nil {
+	if d.app.Day.Pause.IsOn() || d.app.Day.Call == nil {
 		t.Error("the Desk pauses although the service refused")
 	}
 	d.sees("not paused")

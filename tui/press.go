@@ -39,7 +39,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		return a.pressDialog(msg)
 	}
 	current := a.pages[a.current]
-	if a.Day.IsPaused() && !a.looksOnly(name) {
+	if a.Day.Pause.IsOn() && !a.looksOnly(name) {
 		return a.resume(name)
 	}
 	if page.TickInstead(a.desk, name) {
@@ -101,7 +101,7 @@ func (a *app) resume(name string) tea.Cmd {
 	if act != nil && act.ID == page.ActUndo && a.whyNot(act) == "" {
 		undoes = act.Run(a.pages[a.current])
 	}
-	return tea.Batch(undoes, a.Perform(a.Day.EndPause()))
+	return tea.Batch(undoes, a.Perform(a.Day.Pause.End()))
 }
 
 // looksOnly reports whether a key only looks around, or quits. Such a key does not end a pause.

@@ -142,7 +142,7 @@ func (a *app) news(width int) string {
 // banner returns the lines above the page: a pause, and while the service cannot be reached, or the login has ended, the
 // service, the reason and the next steps.
 func (a *app) banner() (lines []string) {
-	if paused := a.Day.PauseText(); paused != "" {
+	if paused := a.Day.Pause.Text(); paused != "" {
 		lines = append(lines, a.Styles.Held(a.centred(paused)))
 	}
 	if a.Day.Offline != "" {

@@ -136,8 +136,8 @@ func (l *lineDesk) offered(all bool) (lines []string) {
 
 // answerTo does what an answer asks for.
 func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
-	if l.day.IsPaused() && answer != "?" && answer != "help" {
-		l.perform(ctx, l.day.EndPause())
+	if l.day.Pause.IsOn() && answer != "?" && answer != "help" {
+		l.perform(ctx, l.day.Pause.End())
 		if answer != "u" && answer != "undo" { // A change is held only for seconds.
 			return nil
 		}

@@ -50,8 +50,8 @@ func TestCallbacksFollowTheirCall(t *testing.T) {
 		fmt.Sprintf(`{"notBefore":%q,"userUuid":%q,"reason":"after work"}`, due, *f.user))
 	a := f.agent(t.TempDir())
 	a.pollFor(15 * time.Second)
-	if len(a.Callbacks()) != 1 {
-		t.Errorf("soon after the start: got the callbacks %v, want one", a.Callbacks())
+	if len(a.Callbacks.All()) != 1 {
+		t.Errorf("soon after the start: got the callbacks %v, want one", a.Callbacks.All())
 	}
 	f.Clock.Advance(2 * time.Minute)
 	a.perform(a.Next())
@@ -59,29 +59,29 @@ func TestCallbacksFollowTheirCall(t *testing.T) {
 		t.Fatalf("got the call %v for %q, want the one that is due", a.Call, a.Card().CallbackReason)
 	}
 
-	a.perform(a.Pause(apitype.PauseLunch))
-	if next := a.Offers(1); len(next) != 1 || next[0].ID != f.calls[4] || len(a.Callbacks()) != 1 {
-		t.Errorf("in the pause: got %v next and the callbacks %v, want the callback", next, a.Callbacks())
+	a.perform(a.Pause.Start(apitype.PauseLunch))
+	if next := a.Offers(1); len(next) != 1 || next[0].ID != f.calls[4] || len(a.Callbacks.All()) != 1 {
+		t.Errorf("in the pause: got %v next and the callbacks %v, want the callback", next, a.Callbacks.All())
 	}
-	a.perform(a.EndPause())
+	a.perform(a.Pause.End())
 
 	a.perform(a.Next())
 	a.perform(a.Skip())
-	if a.Call == nil || a.Call.UUID == f.calls[4] || len(a.Callbacks()) != 0 {
-		t.Errorf("after a skip: got the call %v and the callbacks %v, want another one and none", a.Call, a.Callbacks())
+	if a.Call == nil || a.Call.UUID == f.calls[4] || len(a.Callbacks.All()) != 0 {
+		t.Errorf("after a skip: got the call %v and the callbacks %v, want another one and none", a.Call, a.Callbacks.All())
 	}
 
 	f.must(http.MethodPut, "/fundesk/v1/queue/calls/"+f.calls[4].String()+"/later",
 		fmt.Sprintf(`{"notBefore":%q,"userUuid":%q}`, f.Clock.Now().Format(time.RFC3339), *f.user))
 	a.pollFor(6 * time.Minute)
-	if len(a.Callbacks()) != 1 {
-		t.Fatalf("got the callbacks %v, want the new one", a.Callbacks())
+	if len(a.Callbacks.All()) != 1 {
+		t.Fatalf("got the callbacks %v, want the new one", a.Callbacks.All())
 	}
 	a.perform(a.Take(f.calls[4]))
 	a.perform(a.NotReached())
 	a.sendHeld()
-	if len(a.Callbacks()) != 0 {
-		t.Errorf("after an attempt: got the callbacks %v, want none", a.Callbacks())
+	if len(a.Callbacks.All()) != 0 {
+		t.Errorf("after an attempt: got the callbacks %v, want none", a.Callbacks.All())
 	}
 }
 

@@ -199,3 +199,11 @@ func (d *Day) struckKinds() (kinds []string) {
 	}
 	return kinds
 }
+
+// noteReason keeps the reason that the lease of the call on the Desk has, also for when the lease has ended.
+func (d *Day) noteReason() {
+	l := d.leases.leaseOf(d.Call.UUID)
+	if l != nil && l.Reason != nil {
+		d.callbackReason = *l.Reason
+	}
+}

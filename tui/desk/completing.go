@@ -37,7 +37,7 @@ func (d *Day) CompleteCall() []event.Event {
 		Change: change,
 		Label:  label,
 		says:   strings.Join(d.Form().CorrectionWords(), ", "),
-		effect: d.storesEffect(d.Form().Result(d.entered.ResultCode)),
+		effect: d.storedEffect(d.Form().Result(d.entered.ResultCode)),
 		err:    err,
 	}
 	checks, hasChecks := d.checksChange()
@@ -106,7 +106,7 @@ func (d *Day) restore(c Change) {
 	d.queue.dismissed[call.UUID] = false
 	d.leases.reopen(call.UUID)
 	d.leave()
-	d.opensCall()
+	d.Pause.OpensCall()
 	draft := c.from.draft
 	if since := d.Changes.newest(call.UUID, d.Changes.draftOf(call.UUID)); since != nil {
 		draft.Notes = outbox.JoinNotes("", draft.Notes, since.Notes)
@@ -155,7 +155,7 @@ func (d *Day) required() []string {
 	if d.Call == nil || !d.Has(apitype.ExtensionChecks) || d.WaitsForSettings() {
 		return nil
 	}
-	return d.floor.of(d.Call).RequiredChecks[d.Call.Type]
+	return d.floor.Of(d.Call).RequiredChecks[d.Call.Type]
 }
 
 // fixChanges returns the updates of the call on the Desk, in the order in which they are sent.

@@ -22,11 +22,15 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
+	"fundesk/tui/desk/callbacks"
 	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/connection"
+	"fundesk/tui/desk/donors"
 	"fundesk/tui/desk/drafts"
 	"fundesk/tui/desk/entry"
 	"fundesk/tui/desk/event"
+	"fundesk/tui/desk/floor"
+	"fundesk/tui/desk/pause"
 	"fundesk/tui/desk/pending"
 	"fundesk/tui/desk/say"
 )
@@ -62,7 +66,7 @@ type base struct {
 	Options
 	*event.Queue
 	*connection.State
-	floor settings
+	floor *floor.Settings
 }
 
 // Ago returns a time in words, such as 29 days ago.
@@ -72,10 +76,13 @@ func (b *base) Ago(t time.Time) string { return b.Texts.Ago(t, b.Now()) }
 type Day struct {
 	*base
 	Changes *Changes
-	Search  *Search
+	Search  *donors.Search
 	Gate    gate
-	Codes   *Codes
-	Guard   Guard
+	Codes   *floor.Codes
+	Pause   *pause.Pause
+	// Callbacks are those of the agent.
+	Callbacks *callbacks.List
+	Guard     Guard
 
 	*visit                  // Of the call on the Desk. Never nil.
 	Accepted map[string]int // The accepted changes of this session, by operation.
@@ -84,26 +91,22 @@ type Day struct {
 	Recent   RecentCalls
 	// IsRevealed shows secret values without a mask.
 	IsRevealed bool
-	Caller     *Caller // A caller without an open call, for a question. Nil without one.
+	Caller     *donors.Caller // A caller without an open call, for a question. Nil without one.
 
-	queue     *queue
-	leases    leases
-	opening   apitype.UUID // The call that was requested for the Desk. Zero without one.
-	openedAt  int          // After how many keys it was asked for.
-	screens   screens
-	today     today
-	callbacks callbacks
-	pause     pause
-	// shownMessages has the times of the lines of supervisors that were shown, by organization.
-	shownMessages map[apitype.UUID]apitype.Time
-	settings      settingsReading
-	scripts       card.Scripts    // Of the configuration folder.
-	refusedOps    map[string]bool // Kinds of corrections that the service has forbidden this account.
-	refusals      refusals
-	conflict      *entry.Conflict // The refused update in the present question. Nil without one.
-	guessedTold   bool
-	awake         time.Time // When the desk was last seen to run, by the wall clock.
-	polls         int       // One request each time, in turn for the card, what has changed, the calls and the counts.
+	queue       *queue
+	leases      leases
+	opening     apitype.UUID // The call that was requested for the Desk. Zero without one.
+	openedAt    int          // After how many keys it was asked for.
+	screens     screens
+	today       today
+	messages    floor.Messages
+	scripts     card.Scripts    // Of the configuration folder.
+	refusedOps  map[string]bool // Kinds of corrections that the service has forbidden this account.
+	refusals    refusals
+	conflict    *entry.Conflict // The refused update in the present question. Nil without one.
+	guessedTold bool
+	awake       time.Time // When the desk was last seen to run, by the wall clock.
+	polls       int       // One request each time, in turn for the card, what has changed, the calls and the counts.
 }
 
 // callRead is a reading of the call on the desk, or for it.
@@ -129,8 +132,17 @@ type callRead struct {
 func newBase(o Options, onLogin func()) *base {
 	b := &base{Options: o, Queue: event.New(o.Texts)}
 	b.State = connection.New(b.Queue, onLogin)
+	b.floor = &floor.Settings{
+		Texts:  o.Texts,
+		Events: b.Queue,
+		Client: o.Client,
+		Now:    b.now,
+		Path:   b.Beside(".settings.json"),
+	}
 	return b
 }
+
+func (b *base) now() time.Time { return b.Now() }
 
 // New makes a desk; Begin sets it to work.
 func New(o Options) *Day {
@@ -150,7 +162,7 @@ func New(o Options) *Day {
 		Changes:    &Changes{base: b, Autosave: drafts.New(o.Outbox)},
 		Gate:       gate{base: b},
 		leases:     leases{base: b},
-		Search:     &Search{base: b},
+		Search:     donors.NewSearch(b.Queue, b.State, o.Client),
 		visit:      new(visit),
 		Accepted:   map[string]int{},
 		refusedOps: map[string]bool{},
@@ -160,13 +172,66 @@ func New(o Options) *Day {
 	d.leases.startedAt = o.Now()
 	d.leases.pending = &pending.Leases{Client: o.Client, Now: o.Now}
 	var err error
-	if d.Codes, err = OpenCodes(o.Results, o.ResultCodes, o.StateFile); err != nil {
+	if d.Codes, err = floor.OpenCodes(b.floor, o.Results, o.ResultCodes, o.StateFile); err != nil {
 		d.Fail("the results of earlier calls cannot be read", err)
 	}
-	d.Codes.settings = &b.floor
-	d.floor.open(d.Beside(settingsEnding))
+	d.floor.IsShown = func() bool { return d.Call != nil }
+	d.floor.OnChange = d.onFloor
+	d.floor.Open()
 	d.queue = newQueue(d)
+	d.messages = floor.Messages{Texts: o.Texts, Events: b.Queue, AgentName: b.AgentName}
+	d.Pause = &pause.Pause{
+		Texts:     o.Texts,
+		Events:    b.Queue,
+		Client:    o.Client,
+		Now:       b.now,
+		Agent:     d.leases.agent,
+		OnStart:   d.onPause,
+		OnCrossed: d.onCrossedPause,
+	}
+	d.Callbacks = &callbacks.List{
+		Texts:    o.Texts,
+		Events:   b.Queue,
+		Client:   o.Client,
+		Now:      b.now,
+		Agent:    d.leases.agent,
+		IsAtHand: func(call apitype.UUID) bool { return d.IsOn(call) || d.Changes.isPending(call) },
+	}
 	return d
+}
+
+// onFloor takes other settings of the floor in.
+func (d *Day) onFloor() {
+	d.results = nil
+	d.pickScript()
+}
+
+// onPause clears the Desk for a pause. The queue has the call again that was there.
+func (d *Day) onPause() {
+	d.leave()
+	d.Wanted, d.NoneLeft = false, false
+	d.endLeases()
+	d.leases.readQueue()
+}
+
+// onCrossedPause leases the call again that the agent opened while a pause was under way, which ended its lease.
+func (d *Day) onCrossedPause() {
+	d.endLeases()
+	if d.Call != nil {
+		d.unleased = d.Call.UUID
+	}
+	if !d.unleased.IsZero() {
+		d.reread(d.unleased, d.Gate.askedAt)
+	}
+}
+
+// endLeases forgets the leases that a pause has ended.
+func (d *Day) endLeases() {
+	for _, l := range slices.Clone(d.leases.held) {
+		if !d.keepsBack(l.CallUUID) {
+			d.leases.endLease(l.LeaseUUID)
+		}
+	}
 }
 
 // Start runs the background work until ctx ends: the sender, and the saving of drafts. Their messages are for Receive.
@@ -209,9 +274,9 @@ func (d *Day) Begin() []event.Event {
 func (d *Day) Receive(r event.Result) []event.Event {
 	r.TakeIn()
 	if d.Call != nil { // The first call does not wait for them.
-		d.needSettings()
+		d.floor.Need()
 	}
-	if d.settings.isRead && !d.guessedTold && d.Call != nil {
+	if d.floor.IsRead() && !d.guessedTold && d.Call != nil {
 		if rows, guessed := d.Codes.Of(d.Call); guessed < len(rows) {
 			d.guessedTold = true
 			d.Sayf(
@@ -219,7 +284,7 @@ func (d *Day) Receive(r event.Result) []event.Event {
 			)
 		}
 	}
-	if d.Codes.isNew {
+	if d.Codes.HasNew() {
 		save := d.Codes.Save()
 		event.Do(d.Queue, "result codes saved", func(context.Context) (any, error) { return nil, save() }, func(_ any, err error) {
 			if err != nil {
@@ -307,7 +372,7 @@ func (d *Day) leave() {
 		}
 	}
 	d.leaveScreen()
-	d.applySettings()
+	d.floor.Apply()
 	d.Changes.Autosave.FlushSoon()
 	if d.HasDraft() {
 		// Until the disk is read again, the draft is known from here.

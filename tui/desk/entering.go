@@ -22,7 +22,7 @@ func (d *Day) Form() entry.Form {
 		Call:       d.Call,
 		Latest:     d.latest,
 		Choices:    d.resultsOfCall,
-		Effect:     d.storesEffect,
+		Effect:     d.storedEffect,
 		RefusedOps: d.refusedOps,
 		Save:       d.autosave,
 	}

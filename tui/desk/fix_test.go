@@ -14,8 +14,10 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
 	"fundesk/service/servicetest"
+	"fundesk/tui/desk/donors"
 	"fundesk/tui/desk/entry"
 	"fundesk/tui/desk/event"
+	"fundesk/tui/desk/floor"
 )
 
 // answers is a service that answers by method and path: a status and a body, 404 for any other.
@@ -438,7 +440,7 @@ func TestOpenCallOfADonor(t *testing.T) {
 		d := dayAt(t, test.service)
 		d.leases.asked, d.queue.ended = true, true
 		var texts []string
-		events := d.OpenDonor(Donor{ID: callID(101), Name: "Bos"})
+		events := d.OpenDonor(donors.Donor{ID: callID(101), Name: "Bos"})
 		for len(events) > 0 {
 			if job, ok := events[0].(event.Job); ok {
 				events = append(events, d.Receive(job(t.Context()))...)
@@ -453,12 +455,12 @@ func TestOpenCallOfADonor(t *testing.T) {
 		}
 	}
 	d := dayAt(t, nil)
-	if d.OpenDonor(Donor{OpenCall: callID(6)}); d.claimed != callID(6) || !d.Taking {
+	if d.OpenDonor(donors.Donor{OpenCall: callID(6)}); d.claimed != callID(6) || !d.Taking {
 		t.Error("a call that is known to be open was not taken")
 	}
 	d.Changes.Written()
 	d = dayAt(t, nil)
-	work(t, d, d.NewCall(Caller{Donor: Donor{ID: callID(101), Name: "Bos"}, Pledge: new(callID(201))}, apitype.CallWinback))
+	work(t, d, d.NewCall(donors.Caller{Donor: donors.Donor{ID: callID(101), Name: "Bos"}, Pledge: new(callID(201))}, apitype.CallWinback))
 	entries, _, err := d.Outbox.List()
 	if err != nil || len(entries) != 1 || d.opening != entries[0].UUID || d.Changes.Labels[entries[0].ID] != "new call, win-back: Bos" || len(d.Changes.Held) != 1 || d.Changes.Held[0].id != "" || !entries[0].NotBefore.IsZero() {
 		t.Errorf("got %+v, %v, want a new call that is sent at once", entries, err)
@@ -537,7 +539,7 @@ func TestResultsThatAreSeen(t *testing.T) {
 	if texts := work(t, d, d.Drain()); !slices.Equal(texts, []string{"cannot read the results: 422 no"}) {
 		t.Errorf("got %q, want it said", texts)
 	}
-	d.Codes, _ = OpenCodes(nil, []string{"x"}, "")
+	d.Codes, _ = floor.OpenCodes(nil, nil, []string{"x"}, "")
 	if d.readCodes(); len(d.Drain()) != 0 {
 		t.Error("results that the profile says were asked for")
 	}

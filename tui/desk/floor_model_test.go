@@ -234,13 +234,13 @@ func (m *floorModel) step() {
 func (m *floorModel) act(n int) {
 	h := m.agents[n]
 	switch {
-	case h.IsPaused():
+	case h.Pause.IsOn():
 		m.note("agent %d: any key", n)
-		m.start(h, h.EndPause())
+		m.start(h, h.Pause.End())
 		return
 	case m.random.IntN(8) == 0:
 		m.note("agent %d: P, cut %t", n, h.line.isCut)
-		m.start(h, h.Pause(apitype.PauseLunch))
+		m.start(h, h.Pause.Start(apitype.PauseLunch))
 		return
 	case h.Call == nil:
 		m.start(h, h.Next())
@@ -425,10 +425,10 @@ func (m *floorModel) checkPauses() {
 		isPaused := slices.ContainsFunc(all.Agents, func(a apitype.QueueAgent) bool {
 			return a.UserUUID == h.user && a.State == apitype.UserPaused
 		})
-		if isPaused != h.IsPaused() {
-			m.breaks("agent %d: the Desk is paused %t, and the service %t", n, h.IsPaused(), isPaused)
+		if isPaused != h.Pause.IsOn() {
+			m.breaks("agent %d: the Desk is paused %t, and the service %t", n, h.Pause.IsOn(), isPaused)
 		}
-		if h.IsPaused() && h.Call != nil {
+		if h.Pause.IsOn() && h.Call != nil {
 			m.breaks("agent %d is paused with a call on the desk", n)
 		}
 		for _, l := range m.leases() {

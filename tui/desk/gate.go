@@ -53,7 +53,7 @@ func (g *gate) admit(a arrival) {
 		a.run()
 	case g.day.Call != nil:
 		g.offer(a)
-	case g.isFree() && !g.day.IsPaused() && !g.day.pause.isSent:
+	case g.isFree() && !g.day.Pause.IsOn() && !g.day.Pause.IsSent():
 		a.run()
 	default:
 		g.waiting = append(g.waiting, a)
@@ -141,7 +141,7 @@ func (d *Day) takeCall(id apitype.UUID) {
 		}
 	}
 	d.leave()
-	d.opensCall()
+	d.Pause.OpensCall()
 	d.Gate.askedAt = d.Guard.presses
 	d.Wanted, d.NoneLeft = false, false
 	d.Taking, d.unleased = true, id
@@ -171,8 +171,8 @@ func (d *Day) present(call apitype.Call) {
 	}
 	d.reread(call.UUID, d.Gate.askedAt)
 	d.source().prefetch()
-	if d.leases.usable && d.callbacks.asked.IsZero() {
-		d.readCallbacks()
+	if d.leases.usable && !d.Callbacks.IsAsked() {
+		d.Callbacks.Read()
 	}
 	if len(d.queue.candidates) < queueEnough {
 		d.queue.walk()

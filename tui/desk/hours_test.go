@@ -9,6 +9,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/floor"
 )
 
 // A callback shows the donor's time and ours, with a warning if it is outside the donor's calling hours.
@@ -103,7 +104,7 @@ func TestHoursOfTheService(t *testing.T) {
 	}
 	for _, test := range tests {
 		d := newDay()
-		d.floor.kept.Store(&keptSettings{Settings: apitype.Settings{Organizations: []apitype.OrganizationSettings{dutch}}})
+		d.floor.Put(floor.Kept{Settings: apitype.Settings{Organizations: []apitype.OrganizationSettings{dutch}}})
 		now, err := time.Parse(time.RFC3339, test.now)
 		if err != nil {
 			t.Fatal(err)

@@ -114,7 +114,7 @@ func (s *leases) adopt(ctx context.Context, note *outbox.HeldLease) (lease, erro
 
 func (d *Day) onDiscovered(found discovered, err error) {
 	isAnnounced := d.Has(apitype.ExtensionSettings) || err != nil // Without an answer they may be.
-	d.floor.waits.Store(isAnnounced && !d.settings.isRead && d.floor.kept.Load() == nil)
+	d.floor.Announce(isAnnounced)
 	if !d.IsRead("cannot ask whether the service has a queue", err) {
 		return
 	}
@@ -169,7 +169,7 @@ func (s *leases) prefetch() { s.serve() }
 
 // takeLease asks the queue for the next call.
 func (s *leases) takeLease() {
-	if s.taking || s.day.IsPaused() {
+	if s.taking || s.day.Pause.IsOn() {
 		return
 	}
 	s.taking = true
@@ -183,7 +183,7 @@ func (s *leases) takeLease() {
 		QueueFilter:  s.Filter,
 		Ahead:        !s.day.Wanted,
 	}
-	now, pauses := s.Now(), s.day.pause.asked
+	now, pauses := s.Now(), s.day.Pause.Asked()
 	event.Do(s.Queue, "calls taken", func(ctx context.Context) (taken, error) {
 		answer, err := apiclient.Decoded(s.Client.Queue.Take(ctx, request))
 		brought := taken{waiting: answer.Waiting, nextDueAt: answer.NextDueAt, ending: s.ending()}
@@ -199,7 +199,7 @@ func (s *leases) takeLease() {
 			brought.leases = append(brought.leases, lease{Lease: l, note: note, call: l.Call.Value(), extended: now})
 		}
 		return brought, err
-	}, func(t taken, err error) { s.onTaken(t, err, pauses != s.day.pause.asked) })
+	}, func(t taken, err error) { s.onTaken(t, err, pauses != s.day.Pause.Asked()) })
 }
 
 // ending returns the calls with a change in the outbox that ends them. If the outbox cannot be read, the notes of the
@@ -229,13 +229,13 @@ func (s *leases) agent() apitype.UUID {
 // onTaken keeps the leases of a take, unless a pause was sent after the take: the service may have ended them.
 func (s *leases) onTaken(t taken, err error, isCrossed bool) {
 	s.taking = false
-	if isPaused := apiclient.KindOf(err) == apiclient.KindConflict; isPaused && !s.day.IsPaused() {
+	if isPaused := apiclient.KindOf(err) == apiclient.KindConflict; isPaused && !s.day.Pause.IsOn() {
 		s.day.readToday() // Another Desk has paused.
 	}
 	if apiclient.KindOf(err) == apiclient.KindConflict { // It was refused: nothing of it is left.
 		s.request = apitype.UUID{}
 	}
-	if s.day.IsPaused() && err != nil {
+	if s.day.Pause.IsOn() && err != nil {
 		return
 	}
 	if !s.IsRead("cannot take the next call", err) {
@@ -261,7 +261,7 @@ func (s *leases) onTaken(t taken, err error, isCrossed bool) {
 			s.releaseLease(l.CallUUID)
 		}
 	}
-	if s.day.IsPaused() || isCrossed {
+	if s.day.Pause.IsOn() || isCrossed {
 		for _, l := range t.leases {
 			s.releaseLease(l.CallUUID)
 		}
@@ -295,8 +295,8 @@ func (s *leases) releaseLease(call apitype.UUID) {
 	event.Do(s.Queue, "lease released", func(ctx context.Context) (any, error) {
 		return nil, s.Client.Queue.Release(ctx, id, apitype.DeferRequest{})
 	}, func(any, error) { // A lease that cannot be released expires.
-		if s.day.callbacks.has(call) {
-			s.day.readCallbacks()
+		if s.day.Callbacks.Has(call) {
+			s.day.Callbacks.Read()
 		}
 	})
 }

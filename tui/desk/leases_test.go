@@ -482,7 +482,7 @@ func TestTakeOfACallThatWasOpenedBefore(t *testing.T) {
 	opened := a.Take(f.calls[0])
 	asked := a.Next()
 	refused := a.served(opened)
-	colleague.perform(colleague.Pause(apitype.PauseBreak))
+	colleague.perform(colleague.Pause.Start(apitype.PauseBreak))
 	a.receive(a.served(asked))
 	a.receive(refused)
 	for _, l := range f.leases() {

@@ -8,7 +8,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/donors"
 )
 
 // transportFunc is a line to the service.
@@ -38,7 +38,7 @@ func TestNewCallStaysWithItsAgent(t *testing.T) {
 	}
 	f.user = new(apitype.NewUUID())
 	a := f.agent(t.TempDir())
-	a.perform(a.NewCall(desk.Caller{Donor: desk.Donor{ID: person, Name: "Bos"}}, apitype.CallWinback))
+	a.perform(a.NewCall(donors.Caller{Donor: donors.Donor{ID: person, Name: "Bos"}}, apitype.CallWinback))
 	a.Changes.Written()
 	_, err := a.Changes.Sender.SendDue(t.Context())
 	servicetest.Check(t, err)

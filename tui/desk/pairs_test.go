@@ -10,7 +10,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/donors"
 )
 
 // openers are all ways to put the open call of a donor on a desk.
@@ -33,7 +33,7 @@ var openers = map[string]func(a *agent, call apitype.Call){
 	},
 	"the list of calls": func(a *agent, call apitype.Call) { a.perform(a.Take(call.UUID)) },
 	"a new call": func(a *agent, call apitype.Call) {
-		a.perform(a.NewCall(desk.Caller{Donor: desk.Donor{ID: call.PersonUUID}}, apitype.CallWinback))
+		a.perform(a.NewCall(donors.Caller{Donor: donors.Donor{ID: call.PersonUUID}}, apitype.CallWinback))
 		a.sendHeld()
 	},
 }

@@ -39,7 +39,7 @@ func (a *agent) receive(answers []event.Result) {
 // holds no donor, and another one has the lease of the call on the desk.
 func TestPauseCrossesACall(t *testing.T) {
 	t.Parallel()
-	pause := func(a *agent) []event.Event { return a.Pause(apitype.PauseLunch) }
+	pause := func(a *agent) []event.Event { return a.Pause.Start(apitype.PauseLunch) }
 	for name, c := range map[string]struct {
 		keys     func(a *agent, call apitype.UUID)
 		isPaused bool
@@ -78,7 +78,7 @@ func TestPauseCrossesACall(t *testing.T) {
 		"a key after two pauses": {keys: func(a *agent, _ apitype.UUID) {
 			first, second := a.served(pause(a)), a.served(pause(a))
 			a.receive(first)
-			a.perform(a.EndPause())
+			a.perform(a.Pause.End())
 			a.receive(second)
 			a.perform(a.Next())
 		}},
@@ -90,8 +90,8 @@ func TestPauseCrossesACall(t *testing.T) {
 			for _, r := range a.served(opened) {
 				again = append(again, a.Receive(r)...)
 			}
-			a.perform(a.EndPause())
-			if !a.IsPaused() || !slices.Contains(a.told, "the pause ends once the service answers") {
+			a.perform(a.Pause.End())
+			if !a.Pause.IsOn() || !slices.Contains(a.told, "the pause ends once the service answers") {
 				a.f.t.Errorf("got %q, want a word about the key", a.told)
 			}
 			a.perform(again)
@@ -100,14 +100,14 @@ func TestPauseCrossesACall(t *testing.T) {
 		"a take before the pause, whose answer comes after it": {keys: func(a *agent, _ apitype.UUID) {
 			taken := a.served(a.Skip())
 			a.perform(pause(a))
-			a.perform(a.EndPause())
+			a.perform(a.Pause.End())
 			a.receive(taken)
 			a.perform(a.Next())
 		}},
 		"a reading of the agent's state beside the end of a pause": {keys: func(a *agent, _ apitype.UUID) {
 			a.perform(pause(a))
 			a.f.Clock.Advance(2 * time.Minute)
-			ended := a.EndPause()
+			ended := a.Pause.End()
 			var read []event.Result
 			for range 8 {
 				read = append(read, a.served(a.Poll())...)
@@ -134,8 +134,8 @@ func TestPauseCrossesACall(t *testing.T) {
 			a.perform(a.Next())
 			a.perform(a.NotReached())
 			c.keys(a, f.calls[3])
-			if got := f.isPaused(*f.user); got != c.isPaused || a.IsPaused() != c.isPaused {
-				t.Errorf("the service is paused %t, and the Desk %t, want %t", got, a.IsPaused(), c.isPaused)
+			if got := f.isPaused(*f.user); got != c.isPaused || a.Pause.IsOn() != c.isPaused {
+				t.Errorf("the service is paused %t, and the Desk %t, want %t", got, a.Pause.IsOn(), c.isPaused)
 			}
 			holds := func(l apitype.Lease) bool { return a.Call != nil && l.CallUUID == a.Call.UUID && !l.Pending }
 			switch isHeld := slices.ContainsFunc(f.leases(), holds); {

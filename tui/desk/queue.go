@@ -12,6 +12,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/donors"
 	"fundesk/tui/desk/say"
 )
 
@@ -109,7 +110,7 @@ func newListed(call apitype.Call) listed {
 	if p := call.Person.Pointer(); p != nil {
 		l.withPerson = true
 		l.Name = render.PersonName(*p)
-		l.numbers = phoneNumbers(*p)
+		l.numbers = donors.PhoneNumbers(*p)
 		l.language = unique.Make(strings.ToLower(apitype.TextOf(p.Language))).Value()
 		l.optedOut = p.OptInPhone != nil && !*p.OptInPhone
 	}
@@ -272,7 +273,7 @@ func (q *queue) drop(id apitype.UUID) {
 func (q *queue) others(call apitype.Call) (ofPerson, ofNumber int) {
 	var numbers [2]string
 	if p := call.Person.Pointer(); p != nil {
-		numbers = phoneNumbers(*p)
+		numbers = donors.PhoneNumbers(*p)
 	}
 	for _, c := range q.candidates {
 		switch {
@@ -284,10 +285,6 @@ func (q *queue) others(call apitype.Call) (ofPerson, ofNumber int) {
 		}
 	}
 	return ofPerson, ofNumber
-}
-
-func phoneNumbers(p apitype.Person) [2]string {
-	return [2]string{apitype.Digits(apitype.TextOf(p.MobilePhoneNumber)), apitype.Digits(apitype.TextOf(p.PhoneNumber))}
 }
 
 func sameNumber(a, b [2]string) bool {

@@ -199,7 +199,7 @@ func (d *Day) onReread(read callRead, err error) {
 		d.unleased = apitype.UUID{} // The service has answered.
 	}
 	if read.opens {
-		d.meetsPause()
+		d.Pause.MeetsLease()
 	}
 	if read.lease != nil {
 		d.leases.hold(*read.lease, d.isCurrent(read))
@@ -354,14 +354,14 @@ func (d *Day) tellChanged(labels []string) {
 func (d *Day) Poll() []event.Event {
 	d.wake()
 	d.sendAlone()
-	d.tendSettings()
+	d.floor.Tend()
 	if !d.leases.asked {
 		d.discover()
 		return d.Drain()
 	}
 	if d.leases.usable {
 		d.leases.tend()
-		d.settlePause()
+		d.Pause.Settle()
 		if d.NoneLeft && d.Call == nil {
 			d.readAll() // The agent waits for a call.
 			return d.Drain()
@@ -377,12 +377,12 @@ func (d *Day) Poll() []event.Event {
 	if d.leases.usable && !d.stale && hasLeases {
 		d.leases.check()
 	}
-	if d.leases.usable && d.callbacks.asked.IsZero() { // Not at the start: the first call comes before the list.
-		d.readCallbacks()
+	if d.leases.usable && !d.Callbacks.IsAsked() { // Not at the start: the first call comes before the list.
+		d.Callbacks.Read()
 	}
 	switch turn := d.polls / 2 % 4; {
-	case d.leases.usable && turn == 3 && d.areCallbacksOld():
-		d.readCallbacks()
+	case d.leases.usable && turn == 3 && d.Callbacks.IsOld():
+		d.Callbacks.Read()
 	case d.leases.usable && (d.Call != nil && d.today.asked.IsZero() || turn == 3 && d.Now().Sub(d.today.asked) >= todayEvery):
 		d.readToday()
 	case d.leases.usable && turn == 1:
@@ -501,8 +501,8 @@ func (d *Day) onOutcome(e outbox.Event) {
 		if isDeferred {
 			d.leases.onDeferred(e.Entry)
 		}
-		if isDeferred || d.callbacks.has(e.Entry.UUID) {
-			d.readCallbacks()
+		if isDeferred || d.Callbacks.Has(e.Entry.UUID) {
+			d.Callbacks.Read()
 		}
 	}
 	switch {

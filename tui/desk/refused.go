@@ -135,23 +135,7 @@ func (d *Day) saysCorrected(e outbox.Entry) bool {
 	if e.Op != apiclient.OpCompleteCall || apitype.DecodeExact(e.Body, &request) != nil || request.Result == nil {
 		return false
 	}
-	return d.Codes.mayBe(apitype.TextOf(request.Result.ResultCode), apitype.EffectCorrected)
-}
-
-// mayBe reports whether a result has an effect for any type of call.
-func (c *Codes) mayBe(code string, effect apitype.ResultEffect) bool {
-	tables := []map[apitype.CallType][]apitype.ResultChoice{c.rows}
-	for _, of := range c.settings.read().Organizations {
-		tables = append(tables, of.Results)
-	}
-	for _, table := range tables {
-		for _, rows := range table {
-			if slices.ContainsFunc(rows, func(r apitype.ResultChoice) bool { return r.Code == code && r.Has(effect) }) {
-				return true
-			}
-		}
-	}
-	return false
+	return d.Codes.MayBe(apitype.TextOf(request.Result.ResultCode), apitype.EffectCorrected)
 }
 
 // bodyFields returns the fields of a body, those in objects with a point.

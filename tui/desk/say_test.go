@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -31,23 +30,36 @@ func floorCall() *apitype.Call {
 }
 
 // floorService has settings, with an ETag that shows whether they still hold.
-type floorService struct{ answers }
+type floorService struct {
+	answers
+	etag string
+}
 
-func (f floorService) RoundTrip(r *http.Request) (*http.Response, error) {
+func (f *floorService) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := f.answers.RoundTrip(r)
-	if answer.Header.Set("ETag", `"1"`); r.Header.Get("If-None-Match") == `"1"` {
+	if answer.Header.Set("ETag", f.etag); r.Header.Get("If-None-Match") == f.etag {
 		answer.StatusCode, answer.Body = http.StatusNotModified, http.NoBody
 	}
 	return answer, err
 }
 
-// floorDay returns a desk of a service with settings.
+// floorClient returns a client of a service with settings.
+func floorClient(t *testing.T) (*apiclient.Client, *floorService) {
+	t.Helper()
+	service := &floorService{etag: `"1"`, answers: answers{
+		"GET /fundesk/v1":          `200 {"extensions":["settings"]}`,
+		"GET /fundesk/v1/settings": "200 " + floorSettings,
+	}}
+	client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Transport: service, Tries: 1})
+	servicetest.Check(t, err)
+	return client, service
+}
+
 func floorDay(t *testing.T, o Options) *Day {
 	t.Helper()
-	service := floorService{answers{"GET /fundesk/v1": `200 {"extensions":["settings"]}`, "GET /fundesk/v1/settings": "200 " + floorSettings}}
 	var err error
-	if o.Client, err = apiclient.New(apiclient.Options{BaseURL: "https://a.example", Transport: service, Tries: 1}); err != nil {
-		t.Fatal(err)
+	if o.Client == nil {
+		o.Client, _ = floorClient(t)
 	}
 	if o.Outbox, err = outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "embedded"}); err != nil {
 		t.Fatal(err)
@@ -60,7 +72,7 @@ func floorDay(t *testing.T, o Options) *Day {
 // readFloor reads the settings as a Desk does at its start.
 func readFloor(t *testing.T, d *Day) {
 	t.Helper()
-	d.readSettings()
+	d.floor.Read()
 	work(t, d, d.Drain())
 }
 
@@ -74,7 +86,7 @@ func TestTwoHomesHaveOneFloor(t *testing.T) {
 		for _, code := range seen {
 			d.Codes.See(apitype.CallHappy, code)
 		}
-		d.readSettings()
+		d.floor.Read()
 		texts := work(t, d, d.Drain())
 		if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "guessed") }) {
 			t.Errorf("got %q, want nothing guessed", texts)
@@ -125,8 +137,8 @@ func TestSettingsOffline(t *testing.T) {
 	// Asked again, the service answers that they still hold.
 	again := floorDay(t, Options{StateFile: path})
 	readFloor(t, again)
-	if again.floor.kept.Load().ETag != `"1"` || len(again.floor.read().Users) != 1 {
-		t.Errorf("got %+v, want those that were kept", again.floor.kept.Load())
+	if len(again.floor.Present().Users) != 1 {
+		t.Errorf("got %+v, want those that were kept", again.floor.Present())
 	}
 }
 
@@ -134,15 +146,14 @@ func TestSettingsOffline(t *testing.T) {
 // call on.
 func TestNothingOnTheCardMoves(t *testing.T) {
 	t.Parallel()
-	d := floorDay(t, Options{})
+	client, service := floorClient(t)
+	d := floorDay(t, Options{Client: client})
 	readFloor(t, d)
 	before, script, most := d.Form().Results(), d.Card().Script.Lines, d.maxAttempts(d.Call)
 	changed := strings.NewReplacer(`"code":"thanked"`, `"code":"new"`, "Hello", "Goodbye", `"maxCallAttempts":3`, `"maxCallAttempts":7`)
-	is := &keptSettings{ETag: `"2"`}
-	if err := json.Unmarshal([]byte(changed.Replace(floorSettings)), &is.Settings); err != nil {
-		t.Fatal(err)
-	}
-	d.onSettings(is, nil)
+	service.answers["GET /fundesk/v1/settings"] = "200 " + changed.Replace(floorSettings)
+	service.etag = `"2"`
+	d.floor.Read()
 	texts := work(t, d, d.Drain())
 	if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "they hold from the next call on") }) {
 		t.Errorf("got %q, want the change announced", texts)

@@ -12,6 +12,7 @@ import (
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/event"
+	"fundesk/tui/desk/floor"
 	"fundesk/tui/find"
 )
 
@@ -32,7 +33,7 @@ func TestScriptsAreFilledIn(t *testing.T) {
 	}
 	d := newDay()
 	d.scripts = scripts
-	d.floor.kept.Store(&keptSettings{Settings: apitype.Settings{Organizations: []apitype.OrganizationSettings{{Scripts: map[string]string{"happy_call.nl": "not this one"}}}}})
+	d.floor.Put(floor.Kept{Settings: apitype.Settings{Organizations: []apitype.OrganizationSettings{{Scripts: map[string]string{"happy_call.nl": "not this one"}}}}})
 	person := apitype.Person{FirstName: new("Anna"), Language: new("NL")}
 	pledge := apitype.Pledge{DonationAmount: apitype.Cents(123450), DonationInterval: "half-yearly", OwningOrganization: apitype.Embed(apitype.OrganizationReference{Name: "Helder Water"})}
 	d.Call = &apitype.Call{Type: apitype.CallHappy, Person: apitype.Embed(person), PledgeCase: apitype.Embed(pledge)}
@@ -90,56 +91,6 @@ func TestFinds(t *testing.T) {
 	}
 }
 
-// TestFindDonors searches the donors of the newest calls of a service that cannot search: by any number, as whatever
-// phone shows it, and by a name that was heard.
-func TestFindDonors(t *testing.T) {
-	t.Parallel()
-	d := newDay()
-	d.Search.isKnown = true
-	add := func(n int, name, mobile, home string) {
-		p := apitype.Person{UUID: callID(100 + n), LastName: &name, MobilePhoneNumber: &mobile, PhoneNumber: &home}
-		p.Address = apitype.Embed(apitype.Address{City: "Stad"})
-		d.Search.ofCalls = append(d.Search.ofCalls, newDonor(p))
-	}
-	add(1, "Müller", "+491713920000", "+492212718129")
-	add(2, "Veenstra", "+31627646660", "+31201234567")
-	add(3, "Meijer", "+31686271619", "")
-	open := apitype.Person{UUID: callID(103), LastName: new("Meijer"), MobilePhoneNumber: new("+31686271619")}
-	d.queue.learn(apitype.Call{UUID: callID(3), PersonUUID: open.UUID, Status: apitype.CallRequested, Person: apitype.Embed(open)})
-	tests := []struct{ search, want string }{
-		{"mueller", "Müller"},
-		{"06 27 64 66 60", "Veenstra"},
-		{"0031 6 27646660", "Veenstra"},
-		{"+31 (0)20-123 45 67", "Veenstra"},
-		{"0627", "Veenstra"}, // And not in the middle of another number.
-		{"6 27", "Meijer Veenstra"},
-		{"0221/2718129", "Müller"},
-		{"meyer", "Meijer"},
-		{"stad", "Meijer Müller Veenstra"},
-		{"  ", ""},
-		{"nobody", ""},
-	}
-	for _, test := range tests {
-		got := ""
-		d.Search.SearchFor(test.search)
-		for _, donor := range d.FindDonors(9) {
-			if got != "" {
-				got += " "
-			}
-			got += donor.Name
-			if (donor.OpenCall == callID(3)) != (donor.Name == "Meijer") {
-				t.Errorf("%q: the open call of %s: got %s", test.search, donor.Name, donor.OpenCall)
-			}
-		}
-		if got != test.want {
-			t.Errorf("%q: got %q, want %q", test.search, got, test.want)
-		}
-		if got := len(d.FindDonors(2)); got > 2 {
-			t.Errorf("%q: got %d of at most 2", test.search, got)
-		}
-	}
-}
-
 // TestSearchedDonors types while the service searches: there is one request at a time, an answer counts for its text
 // alone, and nothing is asked that cannot be searched. At a service that cannot search, the newest calls are read once.
 func TestSearchedDonors(t *testing.T) {
@@ -181,7 +132,7 @@ func TestSearchedDonors(t *testing.T) {
 		t.Errorf("of the newest calls: got %d requests, %q, want Bos with the open call", len(asked), found(d))
 	}
 	d = dayAt(t, answers{"GET /fundesk/v1": `200 {"extensions":["search"]}`, "GET /api/v1/persons": `422 {"detail":"no"}`})
-	if texts := work(t, d, d.Search.SearchFor("bos")); !slices.Equal(texts, []string{"cannot look for donors: 422 no"}) || d.Search.isOpen {
+	if texts := work(t, d, d.Search.SearchFor("bos")); !slices.Equal(texts, []string{"cannot look for donors: 422 no"}) {
 		t.Errorf("got %q, want it said, and no more asked", texts)
 	}
 }

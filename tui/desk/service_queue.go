@@ -15,7 +15,7 @@ const codesShown = 100
 
 // readCodes finds the known results if the profile does not have them.
 func (d *Day) readCodes() {
-	if d.Codes.areKnown() {
+	if d.Codes.AreKnown() {
 		return
 	}
 	options := apitype.CallListOptions{
@@ -138,10 +138,7 @@ func (d *Day) readToday() {
 	d.today.asked = d.Now()
 	year, month, day := d.today.asked.Local().Date()
 	since, agent := apitype.NewTime(time.Date(year, month, day, 0, 0, 0, 0, time.Local)), d.leases.agent()
-	changes := d.pause.changes
-	if d.pause.isSent { // The service may answer before it takes the change.
-		changes = -1
-	}
+	changes := d.Pause.Changes()
 	options := apitype.QueueAgentsOptions{Since: &since}
 	if d.Client.Announces(apitype.ExtensionAgentsByUser) { // Other services count all agents.
 		options.UserUUID = &agent
@@ -159,7 +156,7 @@ func (d *Day) readToday() {
 		); i >= 0 {
 			is = answer.Agents[i]
 		}
-		d.onOwnState(is, changes)
+		d.Pause.OnOwnState(is, changes, d.Call == nil && !d.Taking)
 		d.today.missed = max(is.Attempts-d.Accepted[apiclient.OpAddAttempt], 0)
 		d.today.reached = max(is.Completed-d.Accepted[apiclient.OpCompleteCall], 0)
 	})
@@ -179,9 +176,9 @@ func (d *Day) Tick() []event.Event {
 	d.Changes.Release()
 	d.Gate.admitWaiting()
 	d.sendAlone()
-	d.ring()
-	if d.settings.retry > 0 {
-		d.tendSettings()
+	d.Callbacks.Ring()
+	if d.floor.HasFailed() {
+		d.floor.Tend()
 	}
 	if next := d.leases.nextDueAt; next != nil && !next.After(d.Now().Add(-d.Client.Behind())) {
 		d.leases.nextDueAt = nil
@@ -207,7 +204,7 @@ func (s *leases) onState(state apitype.QueueState, err error) {
 	}
 	before := s.state
 	s.state = &state
-	s.day.tellMessages(state.Messages)
+	s.day.messages.Show(state.Messages)
 	if state.Due > 0 && (before == nil || state.Due > before.Due) {
 		s.callbackDue()
 	}

@@ -47,7 +47,7 @@ func (d *Day) Card() card.Card {
 func (d *Day) place() card.Place {
 	p := card.Place{IsKnown: !d.WaitsForSettings(), Hours: d.Hours}
 	if d.Call != nil {
-		p.Floor = d.floor.of(d.Call)
+		p.Floor = d.floor.Of(d.Call)
 	}
 	return p
 }

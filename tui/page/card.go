@@ -10,8 +10,8 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
-	"fundesk/tui/desk"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/pause"
 	"fundesk/tui/widget"
 )
 
@@ -252,7 +252,7 @@ func (c *callCard) headLine() string {
 		aside = s.Dim(s.DueSign)
 	}
 	if !c.Day.Card().Dialled().IsZero() {
-		aside = s.bold(s.DueSign + " " + desk.SpentText(spent))
+		aside = s.bold(s.DueSign + " " + pause.SpentText(spent))
 	}
 	if whose != "" {
 		aside += " " + Clean(c.Say(whose))

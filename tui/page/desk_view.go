@@ -289,14 +289,14 @@ const mostCallbacks = 5
 
 // callbackLines draws the agent's next callbacks with their times and reasons, or nothing without any.
 func (d *Desk) callbackLines(frame widget.Frame, height int) []string {
-	all := d.Day.Callbacks()
+	all := d.Day.Callbacks.All()
 	if len(all) == 0 {
 		return nil
 	}
 	title := d.Styles.bold(d.Say("My callbacks")) + d.Styles.Dim(" · ") + fmt.Sprint(len(all))
 	lines := []string{frame.Top(title, d.Styles.Key(d.Host.KeyOf(ActCallbacks)))}
 	for _, c := range all[:min(len(all), mostCallbacks, max(height/4, 1))] {
-		parts := indented(Clean(d.Day.CallbackText(c)), frame.Inner(), timeIndent)
+		parts := indented(Clean(d.Day.Callbacks.Text(c)), frame.Inner(), timeIndent)
 		if len(parts) > 2 { // The list of them all has the rest.
 			parts = []string{parts[0], parts[1] + " …"}
 		}

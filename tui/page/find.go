@@ -10,6 +10,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/donors"
 	"fundesk/tui/widget"
 )
 
@@ -25,7 +26,7 @@ func (d *Desk) AskDonor() tea.Cmd {
 	return d.Host.Perform(d.Day.Search.SearchFor(""))
 }
 
-func (f *finder) found() []desk.Donor { return f.desk.Day.FindDonors(desk.MostFound) }
+func (f *finder) found() []donors.Donor { return f.desk.Day.FindDonors(donors.MostFound) }
 
 // search looks for the typed text.
 func (f *finder) search() tea.Cmd {
@@ -120,8 +121,8 @@ func (f *finder) note(found int) string {
 	switch {
 	case search.IsReadingDonors():
 		return f.desk.Say("searching") + f.desk.Spinner.Sign()
-	case found == desk.MostFound:
-		return f.desk.Say("the first %d; type more", desk.MostFound)
+	case found == donors.MostFound:
+		return f.desk.Say("the first %d; type more", donors.MostFound)
 	case search.IsSearchedHere():
 		return f.desk.Say("only the donors of the newest %d calls: this service cannot search", search.CallsSearched())
 	case found == 0 && !f.Editor.IsEmpty():

@@ -15,6 +15,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/floor"
 	"fundesk/tui/desk/say"
 	"fundesk/tui/widget"
 )
@@ -321,7 +322,7 @@ func (v *Floor) AskMessage() tea.Cmd {
 		if n := utf8.RuneCountInString(text); n > apitype.MaxMessage {
 			return v.Say("it has %d characters, 200 at most", n), nil
 		}
-		return "", Load(v.Env, "line to all desks sent", v.Day.SetMessage(text), func(_ int, err error) tea.Cmd {
+		return "", Load(v.Env, "line to all desks sent", floor.SetMessage(v.Day.Client, v.Day.Agent, text), func(_ int, err error) tea.Cmd {
 			switch {
 			case err != nil:
 				v.FailRead("the line was not sent to all desks", err)

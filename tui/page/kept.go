@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/statefile"
 )
 
 // Kept is the user's arrangement of the screen, kept between starts.
@@ -18,7 +18,7 @@ type Kept struct {
 // usable, and partly empty.
 func ReadKept(path string) (k Kept, err error) {
 	if path != "" {
-		err = desk.ReadState(path, &k)
+		err = statefile.Read(path, &k)
 	}
 	k.path = path
 	return k, err
@@ -33,7 +33,7 @@ func (e *Env) Keep() tea.Cmd {
 	return Load(
 		e,
 		"arrangement saved",
-		func(context.Context) (any, error) { return nil, desk.WriteState(k.path, k) },
+		func(context.Context) (any, error) { return nil, statefile.Write(k.path, k) },
 		func(_ any, err error) tea.Cmd {
 			if err != nil {
 				e.Messages.Fail("the layout of the screen cannot be saved", err)

@@ -8,9 +8,9 @@ import (
 // AskCallbacks lists the agent's callbacks, to open one.
 func (q *Questions) AskCallbacks() Answer {
 	ask := &Question{Title: q.Say("My callbacks"), Hint: q.Say("Enter opens one")}
-	for _, c := range q.day.Callbacks() {
+	for _, c := range q.day.Callbacks.All() {
 		ask.Choices = append(ask.Choices, Choice{
-			Label: q.day.CallbackText(c),
+			Label: q.day.Callbacks.Text(c),
 			Pick:  func() Answer { return Answer{Events: q.day.Take(c.CallUUID)} },
 		})
 	}
@@ -18,5 +18,5 @@ func (q *Questions) AskCallbacks() Answer {
 }
 
 func whyNoCallbacks(d *desk.Day) string {
-	return say.When(len(d.Callbacks()) == 0, "you have no callbacks")
+	return say.When(len(d.Callbacks.All()) == 0, "you have no callbacks")
 }

@@ -16,7 +16,7 @@ func (q *Questions) AskPause() Answer {
 		ask.Choices = append(ask.Choices, Choice{
 			Key:   strconv.Itoa(i + 1),
 			Label: q.Say(string(reason)),
-			Pick:  does(func() []event.Event { return q.day.Pause(reason) }),
+			Pick:  does(func() []event.Event { return q.day.Pause.Start(reason) }),
 		})
 	}
 	return ask.again()

@@ -11,6 +11,7 @@ import (
 	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/donors"
 	"fundesk/tui/desk/entry"
 	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/say"
@@ -368,7 +369,7 @@ func (q *Questions) Form() Answer {
 func (q *Question) again() Answer { return Answer{Next: q} }
 
 // NewCall asks for the subject of a new call to a donor without an open call.
-func (q *Questions) NewCall(c desk.Caller) *Question {
+func (q *Questions) NewCall(c donors.Caller) *Question {
 	ask := &Question{Title: q.Say("%s has no open call", c.Name), IsLate: true}
 	for _, kind := range apitype.CallTypes {
 		pick := func() Answer { return Answer{Events: q.day.NewCall(c, kind)} }

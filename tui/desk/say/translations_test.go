@@ -44,7 +44,7 @@ func TestTablesOfLanguagesMatch(t *testing.T) {
 // A text in the code is in the tables.
 func TestSaidTextsAreTranslated(t *testing.T) {
 	t.Parallel()
-	said := regexp.MustCompile(`\b(?:Say|say|sayf|Refuse|Fail|FailRead)\(("(?:[^"\\]|\\.)*")[,)]`)
+	said := regexp.MustCompile(`\b(?:Say|say|[Ss]ayf|Refuse|Fail|FailRead)\(("(?:[^"\\]|\\.)*")[,)]`)
 	table := languages["nl"]().texts
 	found := 0
 	for _, folder := range []string{"../..", "../../../commands/desk"} {

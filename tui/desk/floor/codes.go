@@ -1,4 +1,4 @@
-package desk
+package floor
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/tui/desk/entry"
+	"fundesk/tui/desk/statefile"
 )
 
 // Codes are the results to choose from, for each type of call. Agents know their digits by heart, so their order is the
@@ -15,7 +16,7 @@ import (
 type Codes struct {
 	rows     map[apitype.CallType][]apitype.ResultChoice // Of the profile.
 	all      []string                                    // Of the profile, for types without rows.
-	settings *settings
+	settings *Settings
 	seen     map[apitype.CallType][]string // Sorted.
 	path     string                        // Its folder. Empty keeps none.
 	isNew    bool                          // A code was seen that is not kept yet.
@@ -27,9 +28,14 @@ type codesFile struct {
 }
 
 // OpenCodes reads the codes of earlier starts. An unreadable file is an error beside usable codes.
-func OpenCodes(rows map[apitype.CallType][]apitype.ResultChoice, all []string, path string) (c *Codes, err error) {
-	c = &Codes{rows: rows, all: slices.Clone(all), path: path, settings: new(settings)}
-	if !c.areKnown() && path != "" {
+func OpenCodes(
+	settings *Settings,
+	rows map[apitype.CallType][]apitype.ResultChoice,
+	all []string,
+	path string,
+) (c *Codes, err error) {
+	c = &Codes{rows: rows, all: slices.Clone(all), path: path, settings: settings}
+	if !c.AreKnown() && path != "" {
 		c.seen, err = readCodes(path)
 	}
 	return c, err
@@ -37,7 +43,7 @@ func OpenCodes(rows map[apitype.CallType][]apitype.ResultChoice, all []string, p
 
 func readCodes(path string) (map[apitype.CallType][]string, error) {
 	var file codesFile
-	if err := ReadState(path, &file); err != nil {
+	if err := statefile.Read(path, &file); err != nil {
 		return nil, fmt.Errorf("read the results of earlier calls: %w", err)
 	}
 	for _, codes := range file.Results {
@@ -46,12 +52,12 @@ func readCodes(path string) (map[apitype.CallType][]string, error) {
 	return file.Results, nil
 }
 
-// areKnown reports whether the profile has the results of every type.
-func (c *Codes) areKnown() bool {
-	return !slices.ContainsFunc(apitype.CallTypes, func(kind apitype.CallType) bool { return !c.isKnown(kind) })
+// AreKnown reports whether the profile has the results of every type.
+func (c *Codes) AreKnown() bool {
+	return !slices.ContainsFunc(apitype.CallTypes, func(kind apitype.CallType) bool { return !c.IsKnown(kind) })
 }
 
-func (c *Codes) isKnown(kind apitype.CallType) bool { return len(c.all) > 0 || len(c.rows[kind]) > 0 }
+func (c *Codes) IsKnown(kind apitype.CallType) bool { return len(c.all) > 0 || len(c.rows[kind]) > 0 }
 
 // Of returns the results of a call, in their order. From the place guessed on they are only known from
 // earlier calls.
@@ -62,7 +68,7 @@ func (c *Codes) Of(call *apitype.Call) (rows []apitype.ResultChoice, guessed int
 	case len(c.rows[kind]) > 0:
 		return c.rows[kind], len(c.rows[kind])
 	case len(codes) == 0:
-		rows = c.settings.of(call).ResultsOf(kind)
+		rows = c.settings.Of(call).ResultsOf(kind)
 		if len(rows) > 0 {
 			return rows, len(rows)
 		}
@@ -81,7 +87,7 @@ func (c *Codes) Of(call *apitype.Call) (rows []apitype.ResultChoice, guessed int
 // Words returns a result in words, or an empty text for none. It is safe for concurrent use.
 func (c *Codes) Words(kind apitype.CallType, code string) string {
 	all := [][]apitype.ResultChoice{c.rows[kind]}
-	for _, of := range c.settings.read().Organizations {
+	for _, of := range c.settings.Present().Organizations {
 		all = append(all, of.ResultsOf(kind))
 	}
 	for _, row := range slices.Concat(all...) {
@@ -94,7 +100,7 @@ func (c *Codes) Words(kind apitype.CallType, code string) string {
 
 // See notes a code that a call has.
 func (c *Codes) See(kind apitype.CallType, code string) {
-	if code == "" || c.isKnown(kind) {
+	if code == "" || c.IsKnown(kind) {
 		return
 	}
 	if at, found := slices.BinarySearch(c.seen[kind], code); !found {
@@ -121,9 +127,28 @@ func (c *Codes) Save() func() error {
 		for kind, codes := range seen {
 			kept[kind] = slices.Compact(slices.Sorted(slices.Values(slices.Concat(kept[kind], codes))))
 		}
-		if err := WriteState(path, codesFile{kept}); err != nil {
+		if err := statefile.Write(path, codesFile{kept}); err != nil {
 			return fmt.Errorf("keep the results of earlier calls: %w", err)
 		}
 		return nil
 	}
 }
+
+// MayBe reports whether a result has an effect for any type of call.
+func (c *Codes) MayBe(code string, effect apitype.ResultEffect) bool {
+	tables := []map[apitype.CallType][]apitype.ResultChoice{c.rows}
+	for _, of := range c.settings.Present().Organizations {
+		tables = append(tables, of.Results)
+	}
+	for _, table := range tables {
+		for _, rows := range table {
+			if slices.ContainsFunc(rows, func(r apitype.ResultChoice) bool { return r.Code == code && r.Has(effect) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// HasNew reports whether a code was seen that is not kept yet.
+func (c *Codes) HasNew() bool { return c.isNew }

@@ -1,0 +1,113 @@
+// Package callbacks has the callbacks of the agent.
+package callbacks
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/render"
+	"fundesk/tui/desk/event"
+	"fundesk/tui/desk/say"
+)
+
+const (
+	callbacksEvery = 2 * time.Minute // How long the list of the service is used.
+	callbacksRead  = 100             // The highest number that is listed.
+	ringBefore     = 2 * time.Minute // How long before its time a callback rings.
+)
+
+// List has the agent's own callbacks, as the service listed them last. Set the exported fields once.
+type List struct {
+	say.Texts
+	Events *event.Queue
+	Client *apiclient.Client
+	Now    func() time.Time
+	Agent  func() apitype.UUID
+	// IsAtHand reports whether the agent has a call on the Desk or has changed it: its callback does not ring.
+	IsAtHand func(call apitype.UUID) bool
+
+	all   []apitype.Deferral // The earliest first.
+	asked time.Time
+	rung  map[apitype.UUID]time.Time // The times of the callbacks that have rung.
+}
+
+// Has reports whether a call is among the callbacks.
+func (l *List) Has(call apitype.UUID) bool {
+	return slices.ContainsFunc(l.all, func(d apitype.Deferral) bool { return d.CallUUID == call })
+}
+
+// All returns the callbacks, the earliest first.
+func (l *List) All() []apitype.Deferral { return l.all }
+
+// IsAsked reports whether the list was requested.
+func (l *List) IsAsked() bool { return !l.asked.IsZero() }
+
+// daysOfWeek is the number of days ahead for which a weekday alone names the day.
+const daysOfWeek = 6
+
+// Text returns the time, the donor and the reason of a callback.
+func (l *List) Text(c apitype.Deferral) string {
+	at, layout := c.NotBefore.In(l.Now().Location()), "15:04"
+	switch isNear := at.Before(l.Now().AddDate(0, 0, daysOfWeek)); {
+	case isSameDay(at, l.Now()):
+	case isNear && at.After(l.Now()):
+		layout = "Mon 15:04"
+	default:
+		layout = "Mon 2 Jan 15:04"
+	}
+	name := apitype.TextOf(c.PersonName)
+	if name == "" {
+		name = l.Say("call %s", render.ShortID(c.CallUUID))
+	}
+	text := l.Date(at.Format(layout)) + " " + name
+	if reason := apitype.TextOf(c.Reason); reason != "" {
+		text += " · " + reason
+	}
+	return text
+}
+
+func isSameDay(a, b time.Time) bool {
+	year, month, day := a.Date()
+	y, m, d := b.Date()
+	return year == y && month == m && day == d
+}
+
+// Read requests the agent's own callbacks. An account without the permission shows none.
+func (l *List) Read() {
+	l.asked = l.Now()
+	options := apitype.QueueDeferralListOptions{UserUUID: new(l.Agent()), First: new(callbacksRead)}
+	event.Do(l.Events, "callbacks read", func(ctx context.Context) ([]apitype.Deferral, error) {
+		page, err := l.Client.Queue.Deferrals.List(ctx, options)
+		return apiclient.Rows(page, func(c apitype.Deferral) apitype.Deferral { return c }), err
+	}, func(all []apitype.Deferral, err error) {
+		if err == nil {
+			l.all = all
+			l.Ring()
+		}
+	})
+}
+
+// IsOld reports whether the list must be read again.
+func (l *List) IsOld() bool { return l.Now().Sub(l.asked) >= callbacksEvery }
+
+// Ring announces each callback once, shortly before its time.
+func (l *List) Ring() {
+	now := l.Now()
+	for _, c := range l.all {
+		at := c.NotBefore.Time
+		if at.Sub(now) > ringBefore {
+			break
+		}
+		if l.rung[c.CallUUID].Equal(at) || l.IsAtHand(c.CallUUID) {
+			continue
+		}
+		if l.rung == nil {
+			l.rung = map[apitype.UUID]time.Time{}
+		}
+		l.rung[c.CallUUID] = at
+		l.Events.Notify(event.Notice{Text: l.Say("callback: %s", render.Clean(l.Text(c))), Rings: true})
+	}
+}

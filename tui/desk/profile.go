@@ -1,0 +1,79 @@
+package desk
+
+import (
+	"cmp"
+	"maps"
+	"strings"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk/event"
+	"fundesk/tui/desk/say"
+	"fundesk/tui/find"
+)
+
+// The profile and the settings of the floor both have names and limits: the profile comes first.
+
+// Beside returns the file beside the state whose name has an ending, or an empty text if nothing is saved.
+func (b *base) Beside(ending string) string {
+	return say.When(b.StateFile != "", strings.TrimSuffix(b.StateFile, ".json")+ending)
+}
+
+// NeedSettings reads the settings of the floor, unless they were asked for. Statistics name results by them.
+func (b *base) NeedSettings() []event.Event {
+	b.floor.Need()
+	return b.Drain()
+}
+
+// WaitsForSettings reports whether the service has settings of the floor that were not read yet.
+func (b *base) WaitsForSettings() bool { return b.floor.IsWaiting() }
+
+// AgentName returns the name of a user in the profile, or else in the settings, or an empty text.
+func (b *base) AgentName(id apitype.UUID) string {
+	name := b.Agents[id]
+	for _, user := range b.floor.Present().Users {
+		if user.UUID == id {
+			name = cmp.Or(name, user.Name)
+		}
+	}
+	return name
+}
+
+// UsersNamed returns the users with a name, or otherwise the users whose name begins with it. The case does not
+// matter, and _ matches a blank.
+func (b *base) UsersNamed(text string) (named map[apitype.UUID]string) {
+	text = find.Fold(strings.ReplaceAll(text, "_", " "))
+	known := map[apitype.UUID]string{}
+	for _, user := range b.floor.Present().Users {
+		known[user.UUID] = user.Name
+	}
+	maps.Copy(known, b.Agents)
+	named = map[apitype.UUID]string{}
+	for id, name := range known {
+		if find.Fold(name) == text {
+			return map[apitype.UUID]string{id: name}
+		}
+		if strings.HasPrefix(find.Fold(name), text) {
+			named[id] = name
+		}
+	}
+	return named
+}
+
+// WhyNoResults returns why the results of the call on the Desk are not offered. Results of the profile always are.
+func (d *Day) WhyNoResults() string {
+	isWaiting := d.WaitsForSettings() && d.Call != nil && !d.Codes.IsKnown(d.Call.Type)
+	return say.When(isWaiting, "the results of the floor are being read: try again in a moment")
+}
+
+// maxAttempts returns the maximum of attempts of a call, or 0 if unknown.
+func (b *base) maxAttempts(call *apitype.Call) int {
+	if most := b.floor.Of(call).MaxCallAttempts; b.MaxAttempts == 0 && most != nil {
+		return *most
+	}
+	return b.MaxAttempts
+}
+
+// storedEffect returns the effect of a result that the service stores when the call on the Desk is completed.
+func (d *Day) storedEffect(result apitype.ResultChoice) apitype.ResultEffect {
+	return d.floor.StoredEffect(d.Call, result)
+}
