@@ -101,6 +101,13 @@ type Changes struct {
 	written            chan struct{}           // Closed when all changes so far are on disk. Nil if they are.
 	answers            []chan event.Result     // Of work on the disk, in its order.
 	groups             map[string]*changeGroup // By entry.
+
+	// Set once. They are called when a change is on disk or is not, when a change that ended a call is not, when the
+	// outbox was read, and when a held change was taken back.
+	onSave   func(queued)
+	onLoss   func(Change)
+	onRead   func(isLatest bool)
+	onRecall func(recalled)
 }
 
 // What work on the disk brings.
@@ -206,15 +213,9 @@ func (c *Changes) submit(change Change) {
 			q.left = c.Autosave.Delete(change.from.draft, change.from.disk)
 		}
 		return event.Result{Name: "change saved", TakeIn: func() {
-			c.day.Recent.entered(q)
+			c.onSave(q)
 			if !c.onQueued(q) && q.change.from != nil {
-				c.day.Gate.admit(
-					arrival{
-						asked: q.change.asked,
-						text:  c.Say("%s was not saved", c.Say(q.change.Label)),
-						run:   func() { c.day.restore(q.change) },
-					},
-				)
+				c.onLoss(q.change)
 			}
 		}}
 	})
@@ -239,7 +240,9 @@ func (c *Changes) inOrder(work func() event.Result) {
 
 func (c *Changes) nextAnswer() {
 	answer := c.answers[0]
-	event.Do(c.Queue, "answer of the disk", func(context.Context) (event.Result, error) { return <-answer, nil }, func(r event.Result, _ error) {
+	event.Do(c.Queue, "answer of the disk", func(context.Context) (event.Result, error) {
+		return <-answer, nil
+	}, func(r event.Result, _ error) {
 		if c.answers = c.answers[1:]; len(c.answers) > 0 {
 			c.nextAnswer()
 		}
@@ -257,9 +260,6 @@ func (c *Changes) Written() {
 // onQueued hears that a change is on disk, or is not; it reports whether it is.
 func (c *Changes) onQueued(q queued) bool {
 	q.change.batch.isQueued(q)
-	if q.change.from != nil {
-		c.day.leases.isSaved(q.change.from.call.UUID)
-	}
 	if !q.change.atOnce {
 		c.saving--
 		defer c.undoSaved(q.err == nil)
@@ -342,21 +342,17 @@ func (c *Changes) readOutbox() {
 		drafts, err := c.Outbox.Drafts()
 		return outboxRead{entries: entries, damaged: damaged, drafts: drafts}, err
 	}, func(read outboxRead, err error) {
-		c.onOutbox(read, err)
-		if o := c.day.Gate.offered; o != nil && o.entry != "" &&
-			!slices.ContainsFunc(c.Entries, func(e outbox.Entry) bool { return e.ID == o.entry }) {
-			c.day.Gate.offered = nil
-		}
-		c.day.serve()
+		c.onRead(c.onOutbox(read, err))
 	})
 }
 
-func (c *Changes) onOutbox(read outboxRead, err error) {
+// onOutbox takes a reading in. It reports whether that is the latest state.
+func (c *Changes) onOutbox(read outboxRead, err error) (isLatest bool) {
 	again, old := c.readAgain, c.draftsOld
 	c.reading, c.readAgain, c.draftsOld, c.draftsRead = false, false, false, true
 	if err != nil {
 		c.Fail("cannot read the outbox", err)
-		return
+		return false
 	}
 	c.Entries, c.Damaged = read.entries, read.damaged
 	if !old {
@@ -364,10 +360,8 @@ func (c *Changes) onOutbox(read outboxRead, err error) {
 	}
 	if again {
 		c.readOutbox()
-		return
 	}
-	c.day.leases.reconcile()
-	c.day.onRefusals()
+	return !again
 }
 
 // Unsent returns how many changes wait, without those refused.

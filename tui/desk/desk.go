@@ -62,7 +62,6 @@ const quitWait = 5 * time.Second
 
 // base has what the parts of a day share: the options, the events, the connection, and the settings of the floor.
 type base struct {
-	day *Day
 	Options
 	*event.Queue
 	*connection.State
@@ -77,29 +76,27 @@ type Day struct {
 	*base
 	Changes *Changes
 	Search  *donors.Search
-	Gate    gate
+	Gate    *gate
 	Codes   *floor.Codes
 	Pause   *pause.Pause
 	// Callbacks are those of the agent.
 	Callbacks *callbacks.List
-	Guard     Guard
+	Guard     *Guard
 
-	*visit                  // Of the call on the Desk. Never nil.
+	*seat                   // Of the call on the Desk.
 	Accepted map[string]int // The accepted changes of this session, by operation.
-	Wanted   bool           // The agent waits for a call.
-	NoneLeft bool           // A call was asked for and there was none.
 	Recent   RecentCalls
 	// IsRevealed shows secret values without a mask.
 	IsRevealed bool
 	Caller     *donors.Caller // A caller without an open call, for a question. Nil without one.
 
 	queue       *queue
-	leases      leases
+	leases      *leases
 	opening     apitype.UUID // The call that was requested for the Desk. Zero without one.
 	openedAt    int          // After how many keys it was asked for.
-	screens     screens
+	screens     *screens
 	today       today
-	messages    floor.Messages
+	messages    *floor.Messages
 	scripts     card.Scripts    // Of the configuration folder.
 	refusedOps  map[string]bool // Kinds of corrections that the service has forbidden this account.
 	refusals    refusals
@@ -157,20 +154,18 @@ func New(o Options) *Day {
 	}
 	var d *Day
 	b := newBase(o, func() { d.Changes.Sender.Resume() })
+	changes := &Changes{base: b, Autosave: drafts.New(o.Outbox)}
 	d = &Day{
 		base:       b,
-		Changes:    &Changes{base: b, Autosave: drafts.New(o.Outbox)},
-		Gate:       gate{base: b},
-		leases:     leases{base: b},
+		Changes:    changes,
 		Search:     donors.NewSearch(b.Queue, b.State, o.Client),
-		visit:      new(visit),
+		Guard:      new(Guard),
+		seat:       &seat{visit: new(visit)},
 		Accepted:   map[string]int{},
 		refusedOps: map[string]bool{},
-		screens:    screens{box: o.Outbox},
+		screens:    &screens{box: o.Outbox},
+		messages:   &floor.Messages{Texts: o.Texts, Events: b.Queue, AgentName: b.AgentName},
 	}
-	b.day = d
-	d.leases.startedAt = o.Now()
-	d.leases.pending = &pending.Leases{Client: o.Client, Now: o.Now}
 	var err error
 	if d.Codes, err = floor.OpenCodes(b.floor, o.Results, o.ResultCodes, o.StateFile); err != nil {
 		d.Fail("the results of earlier calls cannot be read", err)
@@ -178,26 +173,80 @@ func New(o Options) *Day {
 	d.floor.IsShown = func() bool { return d.Call != nil }
 	d.floor.OnChange = d.onFloor
 	d.floor.Open()
-	d.queue = newQueue(d)
-	d.messages = floor.Messages{Texts: o.Texts, Events: b.Queue, AgentName: b.AgentName}
+	d.join()
+	return d
+}
+
+// join hands each part what it needs of the others.
+func (d *Day) join() {
+	b := d.base
+	show := &showing{may: d.mayServe, present: d.present, serve: d.serve}
+	d.leases = &leases{
+		base:      b,
+		seat:      d.seat,
+		showing:   show,
+		guard:     d.Guard,
+		screens:   d.screens,
+		messages:  d.messages,
+		codes:     d.Codes,
+		isChanged: d.Changes.keepsBack,
+		readToday: d.readToday,
+		startedAt: b.Now(),
+		pending:   &pending.Leases{Client: b.Client, Now: b.Now},
+	}
 	d.Pause = &pause.Pause{
-		Texts:     o.Texts,
+		Texts:     b.Texts,
 		Events:    b.Queue,
-		Client:    o.Client,
+		Client:    b.Client,
 		Now:       b.now,
 		Agent:     d.leases.agent,
 		OnStart:   d.onPause,
 		OnCrossed: d.onCrossedPause,
 	}
 	d.Callbacks = &callbacks.List{
-		Texts:    o.Texts,
+		Texts:    b.Texts,
 		Events:   b.Queue,
-		Client:   o.Client,
+		Client:   b.Client,
 		Now:      b.now,
 		Agent:    d.leases.agent,
 		IsAtHand: func(call apitype.UUID) bool { return d.IsOn(call) || d.Changes.isPending(call) },
 	}
-	return d
+	d.leases.pause, d.leases.callbacks = d.Pause, d.Callbacks
+	d.Gate = &gate{base: b, seat: d.seat, guard: d.Guard, pause: d.Pause, next: d.next, onAccept: d.onRefusals}
+	d.queue = newQueue(b, d.seat, show, d.leases, d.Codes, d.Changes)
+	d.Changes.onSave = func(q queued) {
+		d.Recent.entered(q)
+		if q.change.from != nil {
+			d.leases.isSaved(q.change.from.call.UUID)
+		}
+	}
+	d.Changes.onLoss = d.onLoss
+	d.Changes.onRead = d.onOutbox
+	d.Changes.onRecall = d.onRecalled
+}
+
+// onLoss offers the call of a change that was not saved.
+func (d *Day) onLoss(c Change) {
+	d.Gate.admit(arrival{
+		asked: c.asked,
+		text:  d.Say("%s was not saved", d.Say(c.Label)),
+		run:   func() { d.restore(c) },
+	})
+}
+
+// onOutbox follows a reading of the outbox. isLatest means that nothing has changed since.
+func (d *Day) onOutbox(isLatest bool) {
+	if isLatest {
+		d.leases.reconcile(d.Changes.Entries)
+		d.onRefusals()
+	}
+	o := d.Gate.offered
+	isOver := o != nil && o.entry != "" &&
+		!slices.ContainsFunc(d.Changes.Entries, func(e outbox.Entry) bool { return e.ID == o.entry })
+	if isOver {
+		d.Gate.offered = nil
+	}
+	d.serve()
 }
 
 // onFloor takes other settings of the floor in.
@@ -228,7 +277,7 @@ func (d *Day) onCrossedPause() {
 // endLeases forgets the leases that a pause has ended.
 func (d *Day) endLeases() {
 	for _, l := range slices.Clone(d.leases.held) {
-		if !d.keepsBack(l.CallUUID) {
+		if !d.leases.keepsBack(l.CallUUID) {
 			d.leases.endLease(l.LeaseUUID)
 		}
 	}
@@ -286,7 +335,9 @@ func (d *Day) Receive(r event.Result) []event.Event {
 	}
 	if d.Codes.HasNew() {
 		save := d.Codes.Save()
-		event.Do(d.Queue, "result codes saved", func(context.Context) (any, error) { return nil, save() }, func(_ any, err error) {
+		event.Do(d.Queue, "result codes saved", func(context.Context) (any, error) {
+			return nil, save()
+		}, func(_ any, err error) {
 			if err != nil {
 				d.Fail("the results of earlier calls cannot be saved", err)
 			}
@@ -294,9 +345,6 @@ func (d *Day) Receive(r event.Result) []event.Event {
 	}
 	return d.Drain()
 }
-
-// IsOn reports whether a call is on the desk.
-func (d *Day) IsOn(id apitype.UUID) bool { return d.Call != nil && d.Call.UUID == id }
 
 // IsReading reports whether the agent waits for a call that may come at any time.
 func (d *Day) IsReading() bool {
@@ -307,7 +355,7 @@ func (d *Day) IsReading() bool {
 func (d *Day) Offers(limit int) []Candidate { return d.source().offers(limit) }
 
 func (q *queue) isLeftOut(c Candidate) bool {
-	return q.day.keepsBack(c.ID) || len(q.Filter.Types) > 0 && !slices.Contains(q.Filter.Types, c.Type) ||
+	return q.leases.keepsBack(c.ID) || len(q.Filter.Types) > 0 && !slices.Contains(q.Filter.Types, c.Type) ||
 		len(q.Filter.Languages) > 0 && c.language != "" && !slices.Contains(q.Filter.Languages, c.language)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/tui/desk/event"
+	"fundesk/tui/desk/pause"
 )
 
 // restTime is how long the keyboard must be idle before an empty Desk shows a call that the agent did not ask for.
@@ -17,6 +18,11 @@ const restTime = time.Second
 // or dialog is open, the keyboard is idle, and no pause is on.
 type gate struct {
 	*base
+	seat     *seat
+	guard    *Guard
+	pause    *pause.Pause
+	next     func() // Clears the Desk and waits for another call.
+	onAccept func() // Is called after an offer was accepted.
 	// Busy reports whether a text field or a dialog has the keys. Nil means never.
 	Busy    func() bool
 	askedAt int // After how many keys the agent asked for the call that is to come.
@@ -40,20 +46,20 @@ const unasked = -1
 
 // isFree reports whether the agent is doing nothing that a change could disturb.
 func (g *gate) isFree() bool {
-	return (g.Busy == nil || !g.Busy()) && g.day.Now().Sub(g.day.Guard.at) >= restTime
+	return (g.Busy == nil || !g.Busy()) && g.Now().Sub(g.guard.at) >= restTime
 }
 
 // isAsked reports whether nothing was pressed since the agent asked for something.
-func (g *gate) isAsked(asked int) bool { return asked == g.day.Guard.presses }
+func (g *gate) isAsked(asked int) bool { return asked == g.guard.presses }
 
 // admit lets a change of the call on the desk pass, offers it, or lets it wait.
 func (g *gate) admit(a arrival) {
 	switch {
 	case g.isAsked(a.asked):
 		a.run()
-	case g.day.Call != nil:
+	case g.seat.Call != nil:
 		g.offer(a)
-	case g.isFree() && !g.day.Pause.IsOn() && !g.day.Pause.IsSent():
+	case g.isFree() && !g.pause.IsOn() && !g.pause.IsSent():
 		a.run()
 	default:
 		g.waiting = append(g.waiting, a)
@@ -62,10 +68,10 @@ func (g *gate) admit(a arrival) {
 
 // offer names a change that the agent may make with one key.
 func (g *gate) offer(a arrival) {
-	a.at = g.day.Now()
+	a.at = g.Now()
 	g.offered = &a
 	text, does := g.Offered()
-	g.day.Notify(event.Notice{Text: text, See: event.SeeOffer, Does: does})
+	g.Notify(event.Notice{Text: text, See: event.SeeOffer, Does: does})
 }
 
 // Offered returns the offer and the effect of its key, or an empty text.
@@ -73,7 +79,7 @@ func (g *gate) Offered() (text, does string) {
 	if g.offered == nil {
 		return "", ""
 	}
-	return g.offered.text, g.day.Say(cmp.Or(g.offered.does, "opens it"))
+	return g.offered.text, g.Say(cmp.Or(g.offered.does, "opens it"))
 }
 
 // IsOffered reports whether something has come and waits for the agent.
@@ -84,7 +90,7 @@ func (g *gate) WhyNotAccept() string {
 	switch {
 	case g.offered == nil:
 		return "nothing is offered"
-	case g.day.Now().Sub(g.offered.at) < visibleFor:
+	case g.Now().Sub(g.offered.at) < visibleFor:
 		return "something new has just come: press it again"
 	default:
 		return ""
@@ -96,9 +102,9 @@ func (g *gate) Accept() []event.Event {
 	if a := g.offered; a != nil {
 		g.offered = nil
 		a.run()
-		g.day.onRefusals()
+		g.onAccept()
 	}
-	return g.day.Drain()
+	return g.Drain()
 }
 
 // admitWaiting lets in what waited for the keyboard, once it rests.
@@ -108,21 +114,17 @@ func (g *gate) admitWaiting() {
 	for _, a := range waiting {
 		g.admit(a)
 	}
-	if g.day.Wanted && g.day.Call == nil && g.isFree() &&
-		(g.day.leases.ahead() != nil || len(g.day.queue.prefetched) > 0) {
-		g.day.serve()
-	}
 }
 
 // replaceStale replaces a call that cannot be worked on by the next one: at once if it has just come, or after a key
 // if the agent may be working on it.
 func (g *gate) replaceStale(text string, asked int) {
-	if g.isAsked(asked) && g.day.Now().Sub(g.day.Guard.shownAt) < restTime {
-		g.day.next()
-		g.day.Sayf("%s; here is the next one", text)
+	if g.isAsked(asked) && g.Now().Sub(g.guard.shownAt) < restTime {
+		g.next()
+		g.Sayf("%s; here is the next one", text)
 		return
 	}
-	g.offer(arrival{text: text, of: g.day.Call.UUID, run: g.day.next})
+	g.offer(arrival{text: text, of: g.seat.Call.UUID, run: g.next})
 }
 
 // next clears the Desk and waits for another call.

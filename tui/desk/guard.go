@@ -44,3 +44,11 @@ func (g *Guard) Count(key string, isRepeat bool, now time.Time) (repeats bool) {
 	g.keys[key] = now
 	return isRepeat || before && now.Sub(last) < repeatsIn
 }
+
+// noKeyFor reports whether no key came for so long. It uses a clock that runs while a computer sleeps.
+func (g *Guard) noKeyFor(long time.Duration, now time.Time) bool {
+	return !g.at.IsZero() && now.Round(0).Sub(g.at.Round(0)) >= long
+}
+
+// isIdle reports whether no key came for so long that the agent may have gone.
+func (g *Guard) isIdle(now time.Time) bool { return g.noKeyFor(idleTime, now) }

@@ -10,7 +10,10 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/tui/desk/callbacks"
 	"fundesk/tui/desk/event"
+	"fundesk/tui/desk/floor"
+	"fundesk/tui/desk/pause"
 	"fundesk/tui/desk/pending"
 )
 
@@ -26,6 +29,17 @@ const (
 // at most one prefetched call, and calls with an unsent change.
 type leases struct {
 	*base
+	*showing
+	seat      *seat
+	guard     *Guard
+	pause     *pause.Pause
+	callbacks *callbacks.List
+	screens   *screens
+	messages  *floor.Messages
+	codes     *floor.Codes
+	isChanged func(call apitype.UUID) bool // A change of the call waits, or was refused.
+	readToday func()
+
 	asked   bool // Whether the service has a queue is known.
 	usable  bool // It has.
 	held    []lease
@@ -132,7 +146,7 @@ func (d *Day) onDiscovered(found discovered, err error) {
 // ahead returns the call that comes after the one on the desk, if one was taken.
 func (s *leases) ahead() *lease {
 	for i := range s.held {
-		if l := &s.held[i]; !s.day.IsOn(l.CallUUID) && !s.day.keepsBack(l.CallUUID) {
+		if l := &s.held[i]; !s.seat.IsOn(l.CallUUID) && !s.keepsBack(l.CallUUID) {
 			return l
 		}
 	}
@@ -150,17 +164,17 @@ func (s *leases) leaseOf(call apitype.UUID) *lease {
 // serve shows the prefetched call to the waiting agent, and prefetches the next one.
 func (s *leases) serve() {
 	if l := s.ahead(); l != nil {
-		if s.day.mayServe() { // A call comes with its draft, or typing would write over that.
-			s.day.present(l.call)
+		if s.may() { // A call comes with its draft, or typing would write over that.
+			s.present(l.call)
 		}
 		return
 	}
 	if s.none {
-		s.day.NoneLeft = s.day.Wanted
+		s.seat.NoneLeft = s.seat.Wanted
 		return
 	}
 	// An agent who opens calls by hand prefetches none, and one who is away has none.
-	if s.day.Wanted && !s.day.isIdle() || s.day.Call != nil && s.leaseOf(s.day.Call.UUID) != nil {
+	if s.seat.Wanted && !s.guard.isIdle(s.Now()) || s.seat.Call != nil && s.leaseOf(s.seat.Call.UUID) != nil {
 		s.takeLease()
 	}
 }
@@ -169,7 +183,7 @@ func (s *leases) prefetch() { s.serve() }
 
 // takeLease asks the queue for the next call.
 func (s *leases) takeLease() {
-	if s.taking || s.day.Pause.IsOn() {
+	if s.taking || s.pause.IsOn() {
 		return
 	}
 	s.taking = true
@@ -181,9 +195,9 @@ func (s *leases) takeLease() {
 		UserUUID:     s.agent(),
 		LeaseSeconds: new(int(pending.LeaseTime / time.Second)),
 		QueueFilter:  s.Filter,
-		Ahead:        !s.day.Wanted,
+		Ahead:        !s.seat.Wanted,
 	}
-	now, pauses := s.Now(), s.day.Pause.Asked()
+	now, pauses := s.Now(), s.pause.Asked()
 	event.Do(s.Queue, "calls taken", func(ctx context.Context) (taken, error) {
 		answer, err := apiclient.Decoded(s.Client.Queue.Take(ctx, request))
 		brought := taken{waiting: answer.Waiting, nextDueAt: answer.NextDueAt, ending: s.ending()}
@@ -191,7 +205,7 @@ func (s *leases) takeLease() {
 			note, held := s.Outbox.HoldLease(
 				outbox.Lease{LeaseUUID: l.LeaseUUID, CallUUID: l.CallUUID, ExpiresAt: now.Add(pending.LeaseTime)},
 			)
-			if errors.Is(held, outbox.ErrOpenElsewhere) && !s.day.screens.has(l.CallUUID) {
+			if errors.Is(held, outbox.ErrOpenElsewhere) && !s.screens.has(l.CallUUID) {
 				brought.isElsewhere = true // The lease protects that terminal's donor, and may be pending there by now.
 				continue
 			}
@@ -199,7 +213,7 @@ func (s *leases) takeLease() {
 			brought.leases = append(brought.leases, lease{Lease: l, note: note, call: l.Call.Value(), extended: now})
 		}
 		return brought, err
-	}, func(t taken, err error) { s.onTaken(t, err, pauses != s.day.Pause.Asked()) })
+	}, func(t taken, err error) { s.onTaken(t, err, pauses != s.pause.Asked()) })
 }
 
 // ending returns the calls with a change in the outbox that ends them. If the outbox cannot be read, the notes of the
@@ -229,13 +243,13 @@ func (s *leases) agent() apitype.UUID {
 // onTaken keeps the leases of a take, unless a pause was sent after the take: the service may have ended them.
 func (s *leases) onTaken(t taken, err error, isCrossed bool) {
 	s.taking = false
-	if isPaused := apiclient.KindOf(err) == apiclient.KindConflict; isPaused && !s.day.Pause.IsOn() {
-		s.day.readToday() // Another Desk has paused.
+	if isPaused := apiclient.KindOf(err) == apiclient.KindConflict; isPaused && !s.pause.IsOn() {
+		s.readToday() // Another Desk has paused.
 	}
 	if apiclient.KindOf(err) == apiclient.KindConflict { // It was refused: nothing of it is left.
 		s.request = apitype.UUID{}
 	}
-	if s.day.Pause.IsOn() && err != nil {
+	if s.pause.IsOn() && err != nil {
 		return
 	}
 	if !s.IsRead("cannot take the next call", err) {
@@ -247,26 +261,28 @@ func (s *leases) onTaken(t taken, err error, isCrossed bool) {
 	s.countTaken()
 	for _, l := range t.leases {
 		// Another terminal has ended the call, and makes the lease pending.
-		if t.ending[l.CallUUID] && !s.day.keepsBack(l.CallUUID) {
-			event.Do(s.Queue, "note of a lease forgotten", func(context.Context) (any, error) { return nil, l.note.Forget() }, func(any, error) {})
+		if t.ending[l.CallUUID] && !s.keepsBack(l.CallUUID) {
+			event.Do(s.Queue, "note of a lease forgotten", func(context.Context) (any, error) {
+				return nil, l.note.Forget()
+			}, func(any, error) {})
 			s.none = false
 			continue
 		}
 		if s.leaseOf(l.CallUUID) == nil {
 			s.held = append(s.held, l)
 		}
-		s.day.Codes.See(l.call.Type, apitype.TextOf(l.call.Result.Value().ResultCode))
+		s.codes.See(l.call.Type, apitype.TextOf(l.call.Result.Value().ResultCode))
 		if l.CallUUID == s.unreturned {
 			s.unreturned = apitype.UUID{}
 			s.releaseLease(l.CallUUID)
 		}
 	}
-	if s.day.Pause.IsOn() || isCrossed {
+	if s.pause.IsOn() || isCrossed {
 		for _, l := range t.leases {
 			s.releaseLease(l.CallUUID)
 		}
 	}
-	s.day.serve()
+	s.showing.serve()
 	s.trimLeases() // The agent may have returned to a call in between.
 }
 
@@ -295,8 +311,8 @@ func (s *leases) releaseLease(call apitype.UUID) {
 	event.Do(s.Queue, "lease released", func(ctx context.Context) (any, error) {
 		return nil, s.Client.Queue.Release(ctx, id, apitype.DeferRequest{})
 	}, func(any, error) { // A lease that cannot be released expires.
-		if s.day.Callbacks.Has(call) {
-			s.day.Callbacks.Read()
+		if s.callbacks.Has(call) {
+			s.callbacks.Read()
 		}
 	})
 }
@@ -322,32 +338,25 @@ func (s *leases) endLease(id apitype.UUID) {
 	})
 }
 
-// isIdle reports whether no key came for so long that the agent may have gone.
-func (d *Day) isIdle() bool { return d.noKeyFor(idleTime) }
-
 // trimLeases releases all leases except those of the call on the Desk and of one prefetched call.
 func (s *leases) trimLeases() {
 	ahead := s.ahead()
 	for _, l := range slices.Clone(s.held) {
-		if !s.day.IsOn(l.CallUUID) && (ahead == nil || l.LeaseUUID != ahead.LeaseUUID) {
+		if !s.seat.IsOn(l.CallUUID) && (ahead == nil || l.LeaseUUID != ahead.LeaseUUID) {
 			s.releaseLease(l.CallUUID)
 		}
 	}
 }
 
-// noKeyFor reports whether no key came for so long. It uses a clock that runs while a computer sleeps.
-func (d *Day) noKeyFor(long time.Duration) bool {
-	return !d.Guard.at.IsZero() && d.Now().Round(0).Sub(d.Guard.at.Round(0)) >= long
-}
-
 // warnOfEnd shows that the lease of the call on the Desk is about to end, until a key comes.
 func (s *leases) warnOfEnd() {
-	ends := s.day.Call != nil && s.leaseOf(s.day.Call.UUID) != nil && s.day.noKeyFor(warnTime)
+	ends := s.seat.Call != nil && s.leaseOf(s.seat.Call.UUID) != nil && s.guard.noKeyFor(warnTime, s.Now())
 	switch {
 	case !ends:
 		s.Over(event.OfLease)
 	case !s.Owns(event.OfLease):
-		s.FailOf(event.OfLease, s.Say("%s is reserved for you for 3 more minutes: any key keeps the donor", s.day.Name()))
+		name := callName(s.base, *s.seat.Call)
+		s.FailOf(event.OfLease, s.Say("%s is reserved for you for 3 more minutes: any key keeps the donor", name))
 	}
 }
 
@@ -382,8 +391,8 @@ func (d *Day) wake() {
 // isFreed notes that a lease has ended that was not given back here. It is not taken again unless the agent asks.
 func (s *leases) isFreed(l lease) {
 	s.endLease(l.LeaseUUID)
-	if s.day.IsOn(l.CallUUID) {
-		s.day.isFreed = true
+	if s.seat.IsOn(l.CallUUID) {
+		s.seat.isFreed = true
 		s.FailOf(
 			event.OfCall(l.CallUUID),
 			s.Say("%s is no longer reserved for you: another agent may call, too", callName(s.base, l.call)),
@@ -398,18 +407,18 @@ func (d *Day) IsStale() bool { return d.stale }
 func (s *leases) tend() {
 	s.warnOfEnd()
 	for _, p := range s.pending.List() {
-		if !s.day.IsOn(p.Call) {
+		if !s.seat.IsOn(p.Call) {
 			p.IsOpening.Store(false) // The agent has left it again.
 		}
 		s.settle(p)
 	}
-	idle := s.day.isIdle()
+	idle := s.guard.isIdle(s.Now())
 	for _, l := range slices.Clone(s.held) {
 		switch {
 		case idle:
 			s.releaseLease(l.CallUUID)
-			if s.day.IsOn(l.CallUUID) {
-				s.day.isFreed = true
+			if s.seat.IsOn(l.CallUUID) {
+				s.seat.isFreed = true
 				s.FailOf(
 					event.OfCall(l.CallUUID),
 					s.Say("%s is no longer reserved for you: no key for 15 minutes", callName(s.base, l.call)),
@@ -446,7 +455,7 @@ func (d *Day) KeepLease() []event.Event {
 
 // keepLease extends a lease in time, if a key came since.
 func (s *leases) keepLease(l lease) {
-	if l.extended.Add(pending.LeaseTime).Sub(s.Now()) < pending.ExtendTime && s.day.Guard.at.After(l.extended) {
+	if l.extended.Add(pending.LeaseTime).Sub(s.Now()) < pending.ExtendTime && s.guard.at.After(l.extended) {
 		s.extend(l)
 	}
 }
@@ -454,7 +463,7 @@ func (s *leases) keepLease(l lease) {
 // extend extends a lease from now on. It also reports to the service that a prefetched call is shown.
 func (s *leases) extend(l lease) {
 	var ahead *bool
-	if l.Ahead && s.day.IsOn(l.CallUUID) {
+	if l.Ahead && s.seat.IsOn(l.CallUUID) {
 		ahead = new(false)
 	}
 	event.Do(s.Queue, "lease extended", func(ctx context.Context) (apitype.Lease, error) {

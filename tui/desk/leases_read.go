@@ -47,8 +47,8 @@ func (s *leases) heldNow() (ids []apitype.UUID) {
 // check asks whether the leases are still this desk's, and which user holds the person on the card.
 func (s *leases) check() {
 	var person apitype.UUID
-	if s.day.Call != nil {
-		person = s.day.Call.PersonUUID
+	if s.seat.Call != nil {
+		person = s.seat.Call.PersonUUID
 	}
 	user, asked := s.agent(), s.heldNow()
 	event.Do(s.Queue, "leases read", func(ctx context.Context) (leasesRead, error) {
@@ -79,13 +79,13 @@ func (s *leases) onLeases(read leasesRead) {
 			s.settleLate(l)
 		}
 	}
-	if call := s.day.Call; call != nil && call.PersonUUID == read.person {
-		s.day.onHolder(read.all, s.agent())
+	if call := s.seat.Call; call != nil && call.PersonUUID == read.person {
+		s.seat.noteHolder(read.all, s.agent())
 		if read.isBlocked != nil {
-			s.day.isBlocked = *read.isBlocked
+			s.seat.isBlocked = *read.isBlocked
 		}
 	}
-	s.day.serve()
+	s.showing.serve()
 }
 
 // settleLate releases a pending lease that a late repeat made after the change was accepted.

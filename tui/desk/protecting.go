@@ -6,6 +6,8 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
+	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/entry"
 	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/pending"
 )
@@ -29,7 +31,7 @@ func (s *leases) protect(call apitype.UUID) {
 		return
 	}
 	var id apitype.UUID
-	note := s.day.screens.take(call)
+	note := s.screens.take(call)
 	if l := s.leaseOf(call); l != nil {
 		id = l.LeaseUUID
 		if note == nil {
@@ -45,7 +47,7 @@ func (s *leases) protect(call apitype.UUID) {
 		p.Note = note
 	}
 	p.Holder = apitype.UUID{}
-	if holder := s.day.holder; holder != nil {
+	if holder := s.seat.holder; holder != nil {
 		p.Holder = holder.UserUUID
 	}
 	s.settle(p)
@@ -91,7 +93,7 @@ func (s *leases) onSettled(p *pending.Lease, err error) {
 		held := heldBy(err)
 		if held != nil && held.UserUUID != p.User && held.UserUUID != p.Holder {
 			p.Holder = held.UserUUID
-			text := s.Say("%s has this donor by now: your change is sent all the same", s.day.Card().HolderName(held))
+			text := s.Say("%s has this donor by now: your change is sent all the same", s.holderName(held))
 			s.FailOf(event.OfCall(p.Call), text)
 		}
 	}
@@ -118,12 +120,12 @@ func (s *leases) onAccepted(e outbox.Event) {
 
 // reconcile makes the leases pending of changes that an earlier Desk left, and of failed changes. It releases the leases of
 // calls without changes.
-func (s *leases) reconcile() {
+func (s *leases) reconcile(entries []outbox.Entry) {
 	if !s.usable {
 		return
 	}
 	waits := map[apitype.UUID]bool{}
-	for _, e := range s.day.Changes.Entries {
+	for _, e := range entries {
 		if !pending.EndsCall(e.Op) {
 			continue
 		}
@@ -145,10 +147,19 @@ func (s *leases) reconcile() {
 }
 
 // keepsBack reports whether a call is not offered: a change of it is saved or waits, or was refused.
-func (d *Day) keepsBack(call apitype.UUID) bool {
+func (s *leases) keepsBack(call apitype.UUID) bool {
+	return s.pending.IsWanted(call) || s.isChanged(call)
+}
+
+// keepsBack reports whether a change of a call waits, or one that ends it was refused.
+func (c *Changes) keepsBack(call apitype.UUID) bool {
 	isRefused := func(e outbox.Entry) bool {
 		return e.UUID == call && e.State == outbox.StateRejected && pending.EndsCall(e.Op)
 	}
-	return d.leases.pending.IsWanted(call) || d.Changes.isPending(call) ||
-		slices.ContainsFunc(d.Changes.Entries, isRefused)
+	return c.isPending(call) || slices.ContainsFunc(c.Entries, isRefused)
+}
+
+// holderName returns the name of the user who holds a donor.
+func (s *leases) holderName(held *apitype.LeaseHolder) string {
+	return card.Card{Form: entry.Form{Texts: s.Texts}, AgentName: s.AgentName}.HolderName(held)
 }

@@ -13,6 +13,7 @@ import (
 	"fundesk/render"
 	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/donors"
+	"fundesk/tui/desk/floor"
 	"fundesk/tui/desk/say"
 )
 
@@ -50,6 +51,12 @@ type PassedOver struct {
 // call's status: the queue walks the list from its oldest end and keeps what it read.
 type queue struct {
 	*base
+	*showing
+	seat    *seat
+	leases  *leases
+	codes   *floor.Codes
+	changes *Changes
+
 	candidates []Candidate
 	known      map[apitype.UUID]bool         // The candidates.
 	prefetched map[apitype.UUID]apitype.Call // Read before they are asked for.
@@ -72,10 +79,11 @@ type reached struct {
 	at   time.Time
 }
 
-func newQueue(d *Day) *queue {
-	now := d.Now()
+func newQueue(b *base, at *seat, show *showing, l *leases, codes *floor.Codes, c *Changes) *queue {
+	now := b.Now()
 	return &queue{
-		base: d.base, known: map[apitype.UUID]bool{}, prefetched: map[apitype.UUID]apitype.Call{},
+		base: b, seat: at, showing: show, leases: l, codes: codes, changes: c,
+		known: map[apitype.UUID]bool{}, prefetched: map[apitype.UUID]apitype.Call{},
 		fetching: map[apitype.UUID]bool{}, dismissed: map[apitype.UUID]bool{}, reached: map[apitype.UUID]reached{},
 		position: position{size: WalkPage, now: now}, since: apitype.NewTime(now),
 	}
@@ -221,7 +229,7 @@ func (q *queue) reachedReason(call, person apitype.UUID) string {
 }
 
 func (q *queue) record(l listed) {
-	q.day.Codes.See(l.Type, l.code)
+	q.codes.See(l.Type, l.code)
 	c := l.Candidate
 	if l.contacted.After(q.position.now.Add(-card.AttemptPause)) && l.contacted.After(q.reached[c.person].at) {
 		q.reached[c.person] = reached{c.ID, l.contacted}
@@ -308,7 +316,7 @@ func (q *queue) allowed(limit int) []Candidate {
 // offers spreads what is allowed over the agents of a service without a queue: see Spread.
 func (q *queue) offers(limit int) []Candidate {
 	found := q.allowed(max(limit, spreadOver))
-	found = Spread(q.day.leases.agent().String(), found, func(c Candidate) apitype.UUID { return c.ID })
+	found = Spread(q.leases.agent().String(), found, func(c Candidate) apitype.UUID { return c.ID })
 	return found[:min(len(found), limit)]
 }
 

@@ -88,8 +88,8 @@ func TestQueueKeepsNothingOfEndedCalls(t *testing.T) {
 		c.Result = apitype.Embed(apitype.CallResult{ResultCode: &code})
 		return c
 	}
-	q := newQueue(newDay())
-	codes := q.day.Codes
+	q := newDay().queue
+	codes := q.codes
 	for n := range 100 {
 		q.learn(ended(n))
 	}
@@ -107,7 +107,7 @@ func TestQueueKeepsNothingOfEndedCalls(t *testing.T) {
 // them.
 func TestQueueLearnsWhatChanged(t *testing.T) {
 	t.Parallel()
-	q := newQueue(newDay())
+	q := newDay().queue
 	call := func(n, attempts int) apitype.Call {
 		return apitype.Call{UUID: callID(n), Status: apitype.CallRequested, RequestedAt: apitype.NewTime(time.Unix(int64(n), 0)), AttemptsCount: attempts}
 	}

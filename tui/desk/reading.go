@@ -19,12 +19,14 @@ import (
 
 // walk reads on in the queue, unless enough of it is there.
 func (q *queue) walk() {
-	if !q.day.leases.asked || q.day.leases.usable || q.walking || q.ended {
+	if !q.leases.asked || q.leases.usable || q.walking || q.ended {
 		return
 	}
 	q.walking = true
 	from := q.position
-	event.Do(q.Queue, "calls read", func(ctx context.Context) (walked, error) { return walkPage(ctx, q.Client, from) }, q.onWalked)
+	event.Do(q.Queue, "calls read", func(ctx context.Context) (walked, error) {
+		return walkPage(ctx, q.Client, from)
+	}, q.onWalked)
 }
 
 func (q *queue) onWalked(w walked, err error) {
@@ -36,26 +38,25 @@ func (q *queue) onWalked(w walked, err error) {
 	if len(q.offers(queueEnough)) < queueEnough {
 		q.walk()
 	}
-	q.day.serve()
+	q.showing.serve()
 }
 
 // serve gives the waiting agent a call, if one was prefetched.
 func (q *queue) serve() {
-	d := q.day
-	if !d.leases.asked {
+	if !q.leases.asked {
 		return
 	}
 	if !q.isInOrder() {
 		q.walk()
 		return
 	}
-	if !d.mayServe() {
+	if !q.may() {
 		q.prefetch() // A call comes with its draft, or typing would write over that.
 		return
 	}
 	offers := q.offers(1)
 	if len(offers) == 0 {
-		d.NoneLeft = q.ended && !q.walking
+		q.seat.NoneLeft = q.ended && !q.walking
 		q.walk()
 		return
 	}
@@ -64,13 +65,13 @@ func (q *queue) serve() {
 		q.prefetch()
 		return
 	}
-	d.present(call)
+	q.present(call)
 }
 
 // prefetch reads the next calls before they are asked for.
 func (q *queue) prefetch() {
 	for _, c := range q.offers(queuePrefetch + 1) {
-		if _, have := q.prefetched[c.ID]; have || q.fetching[c.ID] || q.day.IsOn(c.ID) {
+		if _, have := q.prefetched[c.ID]; have || q.fetching[c.ID] || q.seat.IsOn(c.ID) {
 			continue
 		}
 		if len(q.fetching) >= queuePrefetch {
@@ -89,23 +90,23 @@ func (q *queue) onPrefetched(id apitype.UUID, call apitype.Call, err error) {
 		switch {
 		case errors.Is(err, apiclient.ErrUnreadable): // The others can be worked on.
 			q.pass(id, "it cannot be read: "+err.Error())
-			q.day.serve()
+			q.showing.serve()
 		case apiclient.KindOf(err) == apiclient.KindNotFound:
 			q.FailRead(q.Say("cannot read call %s", render.ShortID(id)), err)
 			q.drop(id)
-			q.day.serve()
+			q.showing.serve()
 		default:
 			q.FailRead(q.Say("cannot read call %s", render.ShortID(id)), err)
 		}
 		return
 	}
 	q.learn(call)
-	if reason := q.day.against(call); reason != "" {
+	if reason := against(q.Texts, call); reason != "" {
 		q.pass(id, reason)
 	} else {
 		q.prefetched[id] = call
 	}
-	q.day.serve()
+	q.showing.serve()
 }
 
 // reread reads the call on the desk, and its draft; asked is after how many keys the agent asked
@@ -219,7 +220,8 @@ func (d *Day) onReread(read callRead, err error) {
 	switch isElsewhere := read.elsewhere && read.visit == d.visit && read.number == d.claimedBy && !isLeft; {
 	case isElsewhere && d.Call == nil:
 		d.visit = new(visit) // No other reading of it counts.
-		d.Notify(event.Notice{Level: event.Urgent, Text: d.Say("call %s is already open in another terminal", render.ShortID(read.id))})
+		text := d.Say("call %s is already open in another terminal", render.ShortID(read.id))
+		d.Notify(event.Notice{Level: event.Urgent, Text: text})
 	case isElsewhere:
 		d.queue.pass(read.id, "open in another terminal")
 		d.Gate.replaceStale(d.Say("%s is already open in another terminal", d.Name()), read.asked)
@@ -411,7 +413,7 @@ func (d *Day) readAll() {
 
 // readNews requests the changes, unless the walk of all calls brings them.
 func (q *queue) readNews() {
-	if q.day.leases.asked && (!q.walking || q.ended) {
+	if q.leases.asked && (!q.walking || q.ended) {
 		q.readChanges()
 	}
 }
@@ -424,7 +426,7 @@ func (q *queue) readChanges() {
 	}
 	after := q.changesFrom
 	if after.IsZero() {
-		after = q.day.Changes.AsOf(q.since)
+		after = q.changes.AsOf(q.since)
 	}
 	event.Do(q.Queue, "changed calls read", func(ctx context.Context) (apiclient.News[apitype.Call], error) {
 		return apiclient.ReadNews[apitype.Call](
@@ -462,18 +464,21 @@ func (q *queue) onChanges(n apiclient.News[apitype.Call]) {
 	q.changesFrom = n.Next
 	maps.DeleteFunc(q.reached, func(_ apitype.UUID, r reached) bool { return q.Now().Sub(r.at) >= card.AttemptPause })
 	for _, call := range n.Found {
-		if q.day.IsOn(call.UUID) && q.day.Checked && call.LastUpdatedAt.After(q.day.Call.LastUpdatedAt.Time) &&
-			!q.day.Changes.isPending(call.UUID) {
+		if q.seat.IsOn(call.UUID) && q.seat.Checked && call.LastUpdatedAt.After(q.seat.Call.LastUpdatedAt.Time) &&
+			!q.changes.isPending(call.UUID) {
 			q.SayOf(
 				call.UUID,
 				"%s was changed by another agent: %s, %s",
-				q.day.Name(),
+				callName(q.base, *q.seat.Call),
 				call.Status,
 				render.Plural(call.AttemptsCount, "attempt", "attempts"),
 			)
-			q.day.Call.Status, q.day.Call.AttemptsCount, q.day.Call.LastUpdatedAt = call.Status, call.AttemptsCount, call.LastUpdatedAt
+			shown := q.seat.Call
+			shown.Status = call.Status
+			shown.AttemptsCount = call.AttemptsCount
+			shown.LastUpdatedAt = call.LastUpdatedAt
 			if !call.Attempts.IsZero() {
-				q.day.Call.Attempts = call.Attempts
+				shown.Attempts = call.Attempts
 			}
 		}
 		if prefetched, have := q.prefetched[call.UUID]; have && !prefetched.LastUpdatedAt.Equal(call.LastUpdatedAt) {
@@ -481,11 +486,11 @@ func (q *queue) onChanges(n apiclient.News[apitype.Call]) {
 		}
 		q.learn(call)
 	}
-	if n.IsCut && !q.day.leases.usable {
+	if n.IsCut && !q.leases.usable {
 		q.rewalk()
 		q.walk()
 	}
-	q.day.serve()
+	q.showing.serve()
 }
 
 // onOutcome counts accepted changes, and reads the call again if it is on the Desk.

@@ -80,7 +80,7 @@ func (s *leases) offers(limit int) []Candidate {
 	}
 	for i, c := range s.upcoming {
 		c.Due = i < due // They come first.
-		if len(next) < limit && s.leaseOf(c.ID) == nil && !s.day.keepsBack(c.ID) && !s.day.IsOn(c.ID) {
+		if len(next) < limit && s.leaseOf(c.ID) == nil && !s.keepsBack(c.ID) && !s.seat.IsOn(c.ID) {
 			next = append(next, c)
 		}
 	}
@@ -175,6 +175,10 @@ func (d *Day) Tick() []event.Event {
 	d.leases.warnOfEnd()
 	d.Changes.Release()
 	d.Gate.admitWaiting()
+	hasNext := d.leases.ahead() != nil || len(d.queue.prefetched) > 0
+	if d.Wanted && d.Call == nil && d.Gate.isFree() && hasNext {
+		d.serve()
+	}
 	d.sendAlone()
 	d.Callbacks.Ring()
 	if d.floor.HasFailed() {
@@ -195,7 +199,7 @@ func (s *leases) onUpcoming(calls []Candidate, err error) {
 	if len(calls) > 0 {
 		s.none = false
 	}
-	s.day.serve()
+	s.showing.serve()
 }
 
 func (s *leases) onState(state apitype.QueueState, err error) {
@@ -204,11 +208,11 @@ func (s *leases) onState(state apitype.QueueState, err error) {
 	}
 	before := s.state
 	s.state = &state
-	s.day.messages.Show(state.Messages)
+	s.messages.Show(state.Messages)
 	if state.Due > 0 && (before == nil || state.Due > before.Due) {
 		s.callbackDue()
 	}
-	s.day.serve()
+	s.showing.serve()
 }
 
 // callbackDue shows that a callback is due. It releases the prefetched call, so that the donor comes next.

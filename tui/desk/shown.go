@@ -6,6 +6,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/say"
 )
 
 // Card returns the call on the Desk as it is shown. Without a call it knows the settings and the names of users.
@@ -78,29 +79,14 @@ func (d *Day) otherOpenCalls(call apitype.Call) (ofPerson, ofNumber int) {
 
 // against returns why a call is not offered in this session, or an empty text. Reasons by attempts change with the
 // time: see Day.Offers.
-func (d *Day) against(call apitype.Call) string {
+func against(texts say.Texts, call apitype.Call) string {
 	if p := call.Person.Pointer(); p != nil && p.OptInPhone != nil && !*p.OptInPhone {
 		return card.ReasonOptedOut
 	}
 	if call.Status != apitype.CallRequested {
-		return d.Say("is %s", d.Say(string(call.Status)))
+		return texts.Say("is %s", texts.Say(string(call.Status)))
 	}
 	return ""
-}
-
-// onHolder notes which other user holds the person on the desk, as the service lists the leases.
-func (d *Day) onHolder(all []apitype.Lease, agent apitype.UUID) {
-	d.holder = nil
-	for _, l := range all {
-		if l.UserUUID != agent {
-			d.holder = &apitype.LeaseHolder{
-				UserUUID:  l.UserUUID,
-				Name:      l.Name,
-				TakenAt:   l.TakenAt,
-				ExpiresAt: l.ExpiresAt,
-			}
-		}
-	}
 }
 
 // localeLanguages returns the languages of the environment, by LANGUAGE or the locale. A locale such as C has none.

@@ -12,7 +12,7 @@ type source interface {
 
 func (d *Day) source() source {
 	if d.leases.usable {
-		return &d.leases
+		return d.leases
 	}
 	return d.queue
 }

@@ -102,7 +102,8 @@ func TestSpreadLeavesWhoWasCalledAlone(t *testing.T) {
 			c.Attempts = apitype.Embed([]apitype.CallAttempt{{AttemptAt: at}})
 		},
 	} {
-		q := newQueue(at(morning))
+		d := at(morning)
+		q := newQueue(d.base, d.seat, nil, d.leases, d.Codes, d.Changes)
 		waits, other := requested(1), requested(2)
 		waits.PersonUUID, other.PersonUUID = callID(50), callID(50)
 		change(&other, apitype.NewTime(morning.Add(-time.Hour)))

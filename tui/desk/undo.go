@@ -86,7 +86,7 @@ func (c *Changes) undo() {
 		}
 		c.inOrder(func() event.Result {
 			r := recalled{change: h, err: c.recall(h), burst: n, asked: asked}
-			return event.Result{Name: "change taken back", TakeIn: func() { c.day.onRecalled(r) }}
+			return event.Result{Name: "change taken back", TakeIn: func() { c.onRecall(r) }}
 		})
 	}
 }

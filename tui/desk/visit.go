@@ -6,6 +6,23 @@ import (
 	"fundesk/tui/desk/entry"
 )
 
+// seat is the place of the call on the Desk, which the parts of a Day share. They see the present visit there.
+type seat struct {
+	*visit        // Never nil.
+	Wanted   bool // The agent waits for a call.
+	NoneLeft bool // A call was asked for and there was none.
+}
+
+// IsOn reports whether a call is on the desk.
+func (s *seat) IsOn(id apitype.UUID) bool { return s.Call != nil && s.Call.UUID == id }
+
+// showing has what a source of calls is handed to show one.
+type showing struct {
+	may     func() bool        // The call that the agent waits for may come on the Desk now.
+	present func(apitype.Call) // Puts a call on the Desk.
+	serve   func()             // Gives the waiting agent a call, if one was read ahead.
+}
+
 // visit is the work on one call, from the moment when the agent asks for it until it leaves the Desk. What a reading
 // brings belongs to the visit that asked, and is dropped if another one has begun. An empty visit waits for a call.
 type visit struct {
@@ -49,3 +66,18 @@ type progress struct {
 
 // isCurrent reports whether a reading is the latest of this visit.
 func (v *visit) isCurrent(read callRead) bool { return read.visit == v && read.number == v.number }
+
+// noteHolder notes which other user holds the person on the desk, as the service lists the leases.
+func (v *visit) noteHolder(all []apitype.Lease, agent apitype.UUID) {
+	v.holder = nil
+	for _, l := range all {
+		if l.UserUUID != agent {
+			v.holder = &apitype.LeaseHolder{
+				UserUUID:  l.UserUUID,
+				Name:      l.Name,
+				TakenAt:   l.TakenAt,
+				ExpiresAt: l.ExpiresAt,
+			}
+		}
+	}
+}

@@ -184,7 +184,7 @@ func sayWarnings(say sayer) {
 	} {
 		d.Call = &call
 		say("warnings", d.Warnings()...)
-		say("against it", d.against(call))
+		say("against it", against(d.Texts, call))
 	}
 }
 

@@ -61,8 +61,8 @@ func SpentText(spent time.Duration) string {
 	return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
 }
 
-// Start gives the call on the Desk and all leases back, and takes no calls until the agent resumes. What was typed stays
-// a draft.
+// Start gives the call on the Desk and all leases back, and takes no calls until the agent resumes. What was typed
+// stays a draft.
 func (p *Pause) Start(reason apitype.PauseReason) []event.Event {
 	p.start(reason)
 	return p.Events.Drain()
@@ -187,8 +187,8 @@ func (p *Pause) show(reason apitype.PauseReason, since apitype.Time) {
 	p.OnStart()
 }
 
-// Changes returns how many changes of the state this Desk knows of, for OnOwnState. It is -1 while one is under way: the
-// service may answer before it takes the change.
+// Changes returns how many changes of the state this Desk knows of, for OnOwnState. It is -1 while one is under way:
+// the service may answer before it takes the change.
 func (p *Pause) Changes() int {
 	if p.isSent {
 		return -1
