@@ -31,11 +31,16 @@ Thank you.
 
 func newScriptedDesk(t *testing.T, width, height int) *driver {
 	t.Helper()
+	return newDeskWithScript(t, steppedScript, width, height)
+}
+
+func newDeskWithScript(t *testing.T, script string, width, height int) *driver {
+	t.Helper()
 	w := newWorld(t)
 	w.options.ConfigDir = t.TempDir()
 	folder := filepath.Join(w.options.ConfigDir, "scripts")
 	servicetest.Check(t, os.Mkdir(folder, 0o700))
-	servicetest.Check(t, os.WriteFile(filepath.Join(folder, "verification.md"), []byte(steppedScript), 0o600))
+	servicetest.Check(t, os.WriteFile(filepath.Join(folder, "verification.md"), []byte(script), 0o600))
 	d := newDriver(t, w.options)
 	d.send(tea.WindowSizeMsg{Width: width, Height: height})
 	d.press("n")
@@ -84,6 +89,35 @@ func TestScriptAnswerKeepsNotes(t *testing.T) {
 		t.Errorf("notes: got %q, want %q", got, want)
 	}
 	d.sees("the script is at its end")
+}
+
+// A quotation is read aloud, like the sentences of the scripts that each service has: it is a step of its own.
+func TestQuotationIsAStep(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{80, 24}, {120, 36}} {
+		d := newDeskWithScript(t, "Good evening.\n\n> Is this a good moment?\n\n- the address\n- the number", size[0], size[1])
+		d.enter(".", ".")
+		d.sees("Is this a good moment?")
+		if size[0] == 80 {
+			d.lacks("- the address")
+			d.press(".")
+			if line := lineWith(d.text(), "- the address"); !strings.Contains(line, "script") {
+				t.Errorf("got the step in the line %q, want no empty line above it", line)
+			}
+			continue
+		}
+		d.sees("step 3 of 3", "✓ Is this a good moment?", "▸ - the address")
+	}
+}
+
+// lineWith returns the first line with a text.
+func lineWith(screen, text string) string {
+	for line := range strings.Lines(screen) {
+		if strings.Contains(line, text) {
+			return line
+		}
+	}
+	return ""
 }
 
 // At 80×24 the script has no pane: the first period shows its first step above the notes.

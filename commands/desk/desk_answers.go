@@ -305,6 +305,9 @@ func (l *lineDesk) nextStep(ctx context.Context) error {
 		if d.Call == nil || at >= len(steps) {
 			return nil
 		}
+		if at == 0 && d.Card().Script.Remark != "" {
+			l.say("%s", d.Card().Script.Remark)
+		}
 		if len(steps[at].Answers) == 0 {
 			return l.sayStep(steps[at])
 		}

@@ -28,6 +28,12 @@ const stepSign = 2
 func (d *Desk) scriptLines(width, height int) []string {
 	steps, at := d.Day.Card().Script.Steps, d.Day.Card().StepAt()
 	var lines []string
+	if remark := d.Day.Card().Script.Remark; remark != "" {
+		for _, line := range widget.Wrap(Clean(remark), width-stepSign) {
+			lines = append(lines, widget.Fit("", stepSign)+d.Styles.Warn(line))
+		}
+		lines = append(lines, "")
+	}
 	from, to := 0, 0 // Of the present step.
 	for i, step := range steps {
 		if i > 0 {

@@ -87,8 +87,9 @@ func readScriptFiles(folder string, texts map[string]string) error {
 
 // Script is the script of a call, with the donor's values.
 type Script struct {
-	Lines []string
-	Steps []Step
+	Remark string // For the agent alone. Empty without one.
+	Lines  []string
+	Steps  []Step
 }
 
 // Scripts are the scripts of the configuration folder, by their names.
@@ -108,24 +109,26 @@ func (k Card) Pick(scripts Scripts) Script {
 		}
 		if found {
 			lines := k.filled(script, strings.TrimPrefix(suffix, "."))
-			return Script{lines, stepsOf(lines)}
+			return Script{Remark: k.scriptRemark(), Lines: lines, Steps: stepsOf(lines)}
 		}
 	}
 	return Script{}
 }
 
-// filled returns a script with the donor's values, below a warning if the pledge has ended.
-func (k Card) filled(script []string, language string) (lines []string) {
-	call := k.Call
-	pledge := call.PledgeCase.Pointer()
-	if pledge != nil && hasEnded(pledge.Status) && call.Type != apitype.CallWinback {
-		warning := k.Say(
-			"The pledge is %s: nothing is collected, whatever the script says.",
-			k.Say(PledgeWords(pledge.Status)),
-		)
-		lines = append(lines, "> "+warning, "")
+// scriptRemark returns what the agent must know before reading the script: that the pledge has ended. It is not read
+// aloud.
+func (k Card) scriptRemark() string {
+	pledge := k.Call.PledgeCase.Pointer()
+	if pledge == nil || !hasEnded(pledge.Status) || k.Call.Type == apitype.CallWinback {
+		return ""
 	}
-	facts := scriptFacts{call: call, language: language, now: k.ShownAt}
+	status := k.Say(PledgeWords(pledge.Status))
+	return k.Say("The pledge is %s: nothing is collected, whatever the script says.", status)
+}
+
+// filled returns a script with the donor's values.
+func (k Card) filled(script []string, language string) (lines []string) {
+	facts := scriptFacts{call: k.Call, language: language, now: k.ShownAt}
 	if facts.now.IsZero() {
 		facts.now = k.Now()
 	}

@@ -22,12 +22,13 @@ type StepAnswer struct {
 
 const (
 	endOfScript  = "end"
+	quoteMark    = ">" // Before a line that is read aloud word by word.
 	answerMark   = "- [ ] "
 	answerArrow  = "->"
 	longestLabel = 60 // Of an answer in the notes, in characters.
 )
 
-// stepsOf returns the paragraphs of a script. Headings, and a paragraph that only quotes, belong to the one after.
+// stepsOf returns the paragraphs of a script. A heading belongs to the paragraph after it.
 func stepsOf(script []string) (steps []Step) {
 	var step Step
 	end := func() {
@@ -40,9 +41,7 @@ func stepsOf(script []string) (steps []Step) {
 		answer, isAnswer := strings.CutPrefix(text, answerMark)
 		switch {
 		case text == "":
-			if end(); len(step.Lines) > 0 { // A remark stays apart from what is said.
-				step.Lines = append(step.Lines, "")
-			}
+			end()
 		case isHeading(text):
 			end()
 			step.Heading = strings.TrimSpace(strings.TrimLeft(text, "#"))
@@ -62,18 +61,14 @@ func stepsOf(script []string) (steps []Step) {
 
 func isHeading(line string) bool { return strings.HasPrefix(line, "#") }
 
-// Text returns the lines to read aloud, without headings and quotations.
-func (s Step) Text() []string {
-	return slices.DeleteFunc(slices.Clone(s.Lines), func(line string) bool {
-		return isHeading(line) || strings.HasPrefix(line, ">")
-	})
-}
+// Text returns the lines to read aloud, without headings.
+func (s Step) Text() []string { return slices.DeleteFunc(slices.Clone(s.Lines), isHeading) }
 
 // asks returns the name of a step in the notes: its heading, or its last line.
 func (s Step) asks() string {
 	name := s.Heading
 	if text := s.Text(); name == "" && len(text) > 0 {
-		name = strings.TrimRight(text[len(text)-1], "?.! ")
+		name = strings.Trim(text[len(text)-1], quoteMark+"?.! ")
 	}
 	if utf8.RuneCountInString(name) > longestLabel {
 		name = string([]rune(name)[:longestLabel]) + "…"
