@@ -17,10 +17,11 @@ import (
 )
 
 // How long a change can be taken back before it is sent, and how long a burst of changes
-// takes: they are taken back together.
+// takes: they are taken back together. A burst comes from one key: a call must be visible
+// for longer before a key ends it.
 const (
 	holdTime  = 5 * time.Second
-	burstTime = 2 * time.Second
+	burstTime = 500 * time.Millisecond
 )
 
 // Change is something the agent did that the service must hear of.

@@ -121,7 +121,7 @@ func TestUndoKeepsAnAttemptAndItsReasonTogether(t *testing.T) {
 		reason := d.Changes.Attempt(call, "reason of the attempt: Anna Jansen")
 		reason.isExtra, reason.group = true, attempt.group
 		events = append(events, d.Changes.Submit(reason)...)
-		now = now.Add(2*time.Second - 3*time.Millisecond) // The first attempt is no burst with the second reason.
+		now = now.Add(burstTime - 3*time.Millisecond) // The first attempt is no burst with the second reason.
 	}
 	for len(events) > 0 {
 		if job, isJob := events[0].(event.Job); isJob {
