@@ -42,3 +42,43 @@ func TestCallbacksOfTwoAgents(t *testing.T) {
 		}
 	}
 }
+
+// The pane shows a long reason whole if the queue leaves room for it.
+func TestCallbackWithALongReason(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	due := apitype.NewTime(w.Clock.Now().Add(5 * time.Minute))
+	reason := "after the " + strings.Repeat("move to a new flat, ", 8) + "ask her sister"
+	agent := ids(0xe1, 1)
+	request := apitype.DeferRequest{NotBefore: &due, UserUUID: &agent, Reason: &reason}
+	servicetest.Check(t, w.client.Queue.Later(t.Context(), callID(4), request))
+	w.connect(t, t.TempDir())
+	w.options.Agent = &agent
+	d := newDriver(t, w.options)
+	for range 2 * 60 {
+		w.Clock.Advance(time.Second)
+		d.send(ticked{})
+	}
+	for height, isWhole := range map[int]bool{36: true, 16: false} {
+		d.send(tea.WindowSizeMsg{Width: 120, Height: height})
+		d.sees("My callbacks · 1", "after the")
+		if got := strings.Contains(d.text(), "sister"); got != isWhole {
+			t.Errorf("height %d: got the whole reason %t, want %t:\n%s", height, got, isWhole, d.text())
+		}
+	}
+}
+
+// An offered time has its whole name in each language.
+func TestOfferedTimesAreWhole(t *testing.T) {
+	t.Parallel()
+	for language, name := range map[string]string{"nl": "volgende werkdag om 10 uur", "de": "nächster Werktag um 10 Uhr"} {
+		w := newQueueWorld(t)
+		w.options.Language = language
+		d := newDriver(t, w.options)
+		d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+		d.press("n")
+		w.Clock.Advance(time.Second)
+		d.press("b")
+		d.sees(name)
+	}
+}

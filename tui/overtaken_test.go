@@ -155,6 +155,8 @@ func TestCallbackIsWhatWasTyped(t *testing.T) {
 		{"a length", "in 3 hours", "Fri 20 Nov 13:15 there", []string{"enter"}, "Fri 20 Nov 13:15", ""},
 		{"a date far ahead", "10 may", "Mon 10 May 2027 10:00 there", []string{"enter", "y"}, "Mon 10 May 2027 10:00", ""},
 		{"a date far ahead, no", "10 may", "Mon 10 May 2027", []string{"enter", "n"}, "", "when: 10 may"},
+		{"a date far ahead, outside calling hours", "10 may 22:00", "outside calling hours", []string{"enter"}, "", "is 171 days ahead."},
+		{"outside calling hours, far ahead", "10 may 22:00", "outside calling hours", []string{"enter"}, "", "is outside calling hours: calls"},
 		{"a date without Enter", "10 may", "Mon 10 May 2027 10:00 there", nil, "", "Mon 10 May 2027"},
 		{"for any agent", "18:00", "for you", []string{"tab", "enter"}, "for any agent", ""},
 		{"for any agent, and back", "18:00", "for you", []string{"tab", "tab", "enter"}, "for you", ""},

@@ -49,6 +49,7 @@ func TestChoiceGoesWithItsCall(t *testing.T) {
 	}
 }
 
+// Warnings are folded only if the card has no room for them.
 func TestManyWarningsAreFolded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -63,6 +64,9 @@ func TestManyWarningsAreFolded(t *testing.T) {
 	person.QualityResult = apitype.Embed(apitype.QualityResult{Percentage: apitype.NumberFromInt(20), GateResults: gates})
 	d.app.Day.Call.Person = apitype.Embed(person)
 	d.send(tea.WindowSizeMsg{Width: 80, Height: 40})
+	d.sees("The address is not as it should be.")
+	d.lacks("more warnings")
+	d.send(tea.WindowSizeMsg{Width: 80, Height: 28})
 	screen := strings.Join(d.app.screen(), "\n")
 	for _, want := range []string{"speaks Dutch; you: German, Frisian", "low data quality: 20 %", "3 more warnings: W shows all", onCard(1)} {
 		if !strings.Contains(screen, want) {

@@ -55,7 +55,8 @@ func (d *Desk) callPane(frame widget.Frame, height int) []string {
 		)
 	}
 	c := &callCard{Desk: d, frame: frame, width: frame.Inner(), height: height, focus: -1}
-	head, sections, notes, least := c.head(), c.sections(false), 2, 2
+	folded := min(max(height/8, 1), mostWarnings)
+	head, sections, notes, least := c.head(folded), c.sections(false), 2, 2
 	if tall := height >= 27; d.writing || tall {
 		notes = max(min(8, height-10), 2)
 		if least = notes; tall {
@@ -67,6 +68,11 @@ func (d *Desk) callPane(frame widget.Frame, height int) []string {
 		edge = 0
 	}
 	spare := height - edge - size(head) - len(c.form(nil)) - notes - size(sections)
+	if whole := c.head(2 * mostWarnings); folded == mostWarnings { // The warnings unfold if the notes have enough room.
+		if more := size(whole) - size(head); more <= spare+notes-least {
+			head, spare = whole, spare-more
+		}
+	}
 	if spare > leastDetails {
 		if details := detailsOf(c); spare > len(details) {
 			sections, spare = append(sections, details), spare-len(details)
@@ -144,10 +150,10 @@ func apart(frame widget.Frame, sections [][]string, room int) []string {
 }
 
 // head returns what stays in sight: the type of the call, the donor's name and numbers, and the warnings.
-func (c *callCard) head() [][]string {
+func (c *callCard) head(mostWarnings int) [][]string {
 	person := c.Day.Call.Person.Pointer()
 	wrap := func(text string) []string { return widget.Wrap(text, c.width) }
-	warnings := c.warningLines(*c.Day.Call, min(max(c.height/8, 1), mostWarnings), wrap)
+	warnings := c.warningLines(*c.Day.Call, mostWarnings, wrap)
 	return [][]string{append([]string{c.headLine()}, c.band(person)...), c.frame.Lines(warnings...)}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"fundesk/render"
 	"fundesk/tui/widget"
 )
 
@@ -63,7 +64,11 @@ func (c *Confirm) View(s Styles, width, _ int) (string, []string) {
 		return c.Title, append(lines, s.Key("y")+" "+s.say("yes")+"   "+s.Key("n")+" "+s.say("no"))
 	}
 	for _, o := range c.options {
-		lines = append(lines, widget.Fit(s.Key(o.Key)+" "+s.say(o.Label), width))
+		sign := s.Key(o.Key) + " "
+		for _, part := range widget.Wrap(s.say(o.Label), width-render.Width(sign)) {
+			lines = append(lines, sign+part)
+			sign = widget.Fit("", render.Width(sign))
+		}
 	}
 	return c.Title, lines
 }

@@ -295,10 +295,15 @@ func (d *Desk) callbackLines(frame widget.Frame, height int) []string {
 	}
 	title := d.Styles.bold(d.Say("My callbacks")) + d.Styles.Dim(" · ") + fmt.Sprint(len(all))
 	lines := []string{frame.Top(title, d.Styles.Key(d.Host.KeyOf(ActCallbacks)))}
-	for _, c := range all[:min(len(all), mostCallbacks, max(height/4, 1))] {
+	shown := all[:min(len(all), mostCallbacks, max(height/4, 1))]
+	queue, _ := d.Day.Waiting()
+	spare := height - 4 - queue - 2*len(shown) // Lines that the queue does not need.
+	for _, c := range shown {
 		parts := indented(Clean(d.Day.Callbacks.Text(c)), frame.Inner(), timeIndent)
-		if len(parts) > 2 { // The list of them all has the rest.
+		if over := len(parts) - 2; over > 0 && over > spare { // The list of them all has the rest.
 			parts = []string{parts[0], parts[1] + " …"}
+		} else {
+			spare -= max(over, 0)
 		}
 		parts[0] = strings.TrimSuffix(parts[0], " ·")
 		for _, text := range parts {
@@ -403,7 +408,8 @@ func (d *Desk) sessionLines() (lines []string) {
 	return lines
 }
 
-// mostWarnings is the highest number of lines with warnings above a call. The rest is folded.
+// mostWarnings is the highest number of lines with warnings above a call. The rest is folded, unless there is room for
+// twice as many.
 const mostWarnings = 4
 
 // warningLines returns the warnings above a call, folded if there are many.

@@ -102,8 +102,12 @@ func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
 		}
 	}
 	if l.isOffering() {
+		label := 0
+		for _, o := range l.offers {
+			label = max(label, render.Width(l.desk.Say(o.Label))+2)
+		}
 		for i, o := range l.offers {
-			line := "  " + widget.Fit(l.desk.Say(o.Label), 24) + l.desk.Day.Card().BothTimes(o.At)
+			line := "  " + widget.Fit(l.desk.Say(o.Label), label) + l.desk.Day.Card().BothTimes(o.At)
 			if l.desk.Day.Card().OutsideHours(o.At) != "" {
 				line += ", " + l.desk.Say("outside calling hours")
 			}

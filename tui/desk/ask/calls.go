@@ -129,14 +129,18 @@ func (q *Questions) ReadLater(text string, then func(apitype.Callback) Answer) A
 // Later puts the call off. It asks once about a time outside calling hours, or far ahead.
 func (q *Questions) Later(c apitype.Callback, forMe bool) Answer {
 	save := q.onCall(func() Answer { return Answer{Events: q.day.Later(c, forMe)} })
-	title, why := q.Say("Outside calling hours"), q.day.Card().OutsideHours(c.At)
+	title, why := "Outside calling hours", []string{}
 	if days := int(c.At.Sub(q.day.Now()).Hours() / 24); days > farAhead {
-		title, why = q.Say("Far ahead"), q.Say("%s is %d days ahead", q.day.Card().BothTimes(c.At), days)
+		title = "Far ahead"
+		why = append(why, q.Say("%s is %d days ahead", q.day.Card().BothTimes(c.At), days)+".")
 	}
-	if why == "" {
+	if outside := q.day.Card().OutsideHours(c.At); outside != "" {
+		why = append(why, outside+".")
+	}
+	if len(why) == 0 {
 		return save()
 	}
-	return Answer{Next: q.confirm(title, save, why+". "+q.Say("Save it all the same?"))}
+	return Answer{Next: q.confirm(q.Say(title), save, append(why, q.Say("Save it all the same?"))...)}
 }
 
 // farAhead is the highest number of days until a callback that is saved without a question.
