@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"fundesk/apiclient/apitype"
 )
@@ -106,7 +108,17 @@ func AddressLine(a *apitype.Address) string {
 	if a == nil {
 		return ""
 	}
-	return a.Street + " " + a.HouseNumber + apitype.TextOf(
-		a.HouseNumberExtension,
-	) + ", " + a.ZipCode + " " + a.City + ", " + a.Country
+	number := HouseNumber(a.HouseNumber, apitype.TextOf(a.HouseNumberExtension))
+	return a.Street + " " + number + ", " + a.ZipCode + " " + a.City + ", " + a.Country
+}
+
+// HouseNumber returns a house number with its addition as people write them: 61a, 61-2, 61 bis, and 61 3.
+func HouseNumber(number, addition string) string {
+	isDigit := addition != "" && addition[0] >= '0' && addition[0] <= '9'
+	first, length := utf8.DecodeRuneInString(addition)
+	isWord := unicode.IsLetter(first) && length < len(addition)
+	if isDigit || isWord {
+		return number + " " + addition
+	}
+	return number + addition
 }

@@ -111,7 +111,7 @@ func (k Card) Facts(sign func(said string) string) []Fact {
 			f := fixes[key]
 			if key == "address/houseNumber" { // It is read with its addition, as 61a.
 				addition := fixes["address/houseNumberExtension"]
-				f.Was, f.Is = f.Was+addition.Was, f.Is+addition.Is
+				f.Was, f.Is = render.HouseNumber(f.Was, addition.Was), render.HouseNumber(f.Is, addition.Is)
 			}
 			fact.Parts = append(
 				fact.Parts,
