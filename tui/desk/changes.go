@@ -462,13 +462,17 @@ func (c *Changes) drop(id string) {
 
 // DropDraft erases the draft of a call, as the agent has seen it.
 func (c *Changes) DropDraft(call apitype.UUID) []event.Event {
+	c.dropDraft(call)
+	return c.Drain()
+}
+
+func (c *Changes) dropDraft(call apitype.UUID) {
 	seen := outbox.Draft{Call: call}
 	if known := c.draftOf(call); known != nil {
 		seen = *known
 	}
 	c.forgetDraft(call)
 	c.onDisk(func() error { return c.Autosave.Delete(seen, c.Autosave.From(call)) })
-	return c.Drain()
 }
 
 // SendNow tries all that waits.

@@ -502,6 +502,10 @@ func (d *Day) onOutcome(e outbox.Event) {
 			d.unleased = l.CallUUID
 		}
 		d.Accepted[e.Entry.Op]++
+		hasEnded := e.Entry.Op == apiclient.OpCancelCall || e.Entry.Op == apiclient.OpExpireCall
+		if hasEnded && d.Changes.Labels[e.Entry.ID] != "" && !d.IsOn(e.Entry.UUID) {
+			d.Changes.dropDraft(e.Entry.UUID) // The question about the end of the call has announced it.
+		}
 		isDeferred := e.Entry.Op == apiclient.OpDeferCall
 		if isDeferred {
 			d.leases.onDeferred(e.Entry)

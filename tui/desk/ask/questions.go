@@ -190,7 +190,12 @@ func (q *Questions) end(title, means string, end func() []event.Event) Answer {
 		means,
 	}
 	if q.day.HasDraft() {
-		lines = append(lines, q.Say("What you typed is not sent with it; it stays as a draft."))
+		lines = append(lines, q.Say("What you typed is not sent with it. It is deleted once the call has ended."))
+	}
+	form := q.day.Form()
+	if result := form.Result(form.ResultCode); result.Has(apitype.EffectOptOut) || result.Has(apitype.EffectNoContact) {
+		says := q.Say("%q is not saved by this. To save it, press n, and complete the call.", form.ResultWords())
+		lines = append(lines, says)
 	}
 	return q.OnceEnding(func() Answer { return Answer{Next: q.confirm(q.Say(title+" the call"), does(end), lines...)} })
 }
