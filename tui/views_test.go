@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -77,5 +78,51 @@ func TestBandOfARecord(t *testing.T) {
 				t.Errorf("page %s: got\n%s\nwant %q on the band", key, preview, want)
 			}
 		}
+	}
+}
+
+// A change while another tab is in front moves the record between the counts of all tabs.
+func TestChangesMoveBetweenViews(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	d := newDriver(t, w.options)
+	d.press("2")
+	d.sees("All 6  Open 5  Overdue 0  Done today 1")
+	d.press("tab")
+	w.Clock.Advance(time.Second)
+	w.change(t, "/api/v1/calls/"+callID(2).String()+"/actions/complete")
+	d.untilPoll(w)
+	d.sees("All 6  Open 4  Overdue 0  Done today 2")
+	w.Clock.Advance(time.Second)
+	w.loadRequested(1, w.Clock.Now())
+	d.untilPoll(w)
+	d.sees("All 7  Open 5  Overdue 0  Done today 2")
+}
+
+// Actions are for marked records alone: without one, the record under the cursor is not meant.
+func TestActionsNeedAMark(t *testing.T) {
+	t.Parallel()
+	_, d := opened(t)
+	d.enter("2", "A")
+	d.sees("no record is marked: space marks one")
+	d.enter("G", "space") // The last one.
+	d.filter("Fia")
+	d.enter("A")
+	d.sees("the filter hides the marked records")
+	if d.app.Dialog != nil {
+		t.Errorf("got a question:\n%s", d.text())
+	}
+}
+
+// A word that is typed into the field of the filter stands apart from the filter that is there.
+func TestFilterGoesOnWithAWord(t *testing.T) {
+	t.Parallel()
+	_, d := opened(t)
+	d.press("2")
+	d.filter("status=requested")
+	d.filter("zoe")
+	calls := d.app.pages[page.CallsPage].(*page.Calls)
+	if len(calls.Rows) != 1 {
+		t.Errorf("got %d rows, want the open call of Zoë:\n%s", len(calls.Rows), d.text())
 	}
 }

@@ -193,7 +193,9 @@ const mostHistory = 50
 // full, and Enter asks the service.
 func (l *List[T]) AskFilter() tea.Cmd {
 	p := &Prompt{Title: l.Say("Filter %s", l.Say(l.name)), help: l.hint(), history: l.filters, complete: l.completions}
-	p.Editor.SetValue(l.filter)
+	if l.filter != "" { // The next word stands apart.
+		p.Editor.SetValue(l.filter + " ")
+	}
 	p.changed = func(text string) (string, tea.Cmd) {
 		t, err := parseFilter(l.Say, text, l.Day.Now(), l.fields)
 		cmd := l.narrow(t.terms)

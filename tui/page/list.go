@@ -118,6 +118,7 @@ type List[T any] struct {
 	after     []apitype.Time        // The positions of the feeds of changes. Nil before the first reading.
 	searchN   int                   // Pages read in this go for the local filter.
 	counts    []viewCount           // Of the views.
+	counted   time.Time             // When the first view counted all others.
 	refreshed refreshed
 	Marks     map[apitype.UUID]bool
 	stack     []*detail // Opened records, the latest last.

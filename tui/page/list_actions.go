@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -34,6 +35,7 @@ type Lister interface {
 	AskSort() tea.Cmd
 	TurnView(by int) tea.Cmd
 	WhyNotMark() string
+	WhyNotBulk() string
 }
 
 const actNextView = "next-view"
@@ -79,7 +81,7 @@ func listActions() []Action {
 		{
 			ID: "actions", Scope: ScopeLists, Keys: "A",
 			Help: "actions on the marked…", Word: "actions",
-			Run: on(Lister.AskBulk), Why: onWhy(Lister.WhyNotMark),
+			Run: on(Lister.AskBulk), Why: onWhy(Lister.WhyNotBulk),
 		},
 		{
 			ID: ActCopy, Scope: ScopeLists, Keys: "y",
@@ -111,6 +113,22 @@ func (l *List[T]) WhyNotMark() string {
 		return "there is no record to mark"
 	}
 	return l.WhyNotFilter()
+}
+
+// WhyNotBulk returns the reason why there is no action on marked records now, or "".
+func (l *List[T]) WhyNotBulk() string {
+	if why := l.WhyNotMark(); why != "" {
+		return why
+	}
+	isMarked := func(row Row) bool { return l.Marks[row.ID] }
+	switch {
+	case slices.ContainsFunc(l.shown(), isMarked):
+		return ""
+	case len(l.Marks) > 0:
+		return "the filter hides the marked records"
+	default:
+		return "no record is marked: space marks one"
+	}
 }
 
 // WhyNotOpen implements Opener.
@@ -249,7 +267,7 @@ func (l *List[T]) moveBy(rows int) {
 	l.table.Move(rows, len(l.shown()))
 }
 
-// AskBulk offers the actions on the marked records, or the one under the cursor.
+// AskBulk offers the actions on the marked records.
 func (l *List[T]) AskBulk() tea.Cmd {
 	var rows []Row
 	seen := map[apitype.UUID]bool{}
@@ -258,9 +276,6 @@ func (l *List[T]) AskBulk() tea.Cmd {
 			seen[id] = true
 			rows = append(rows, row)
 		}
-	}
-	if row, ok := l.Chosen(); ok && len(rows) == 0 {
-		rows = []Row{row}
 	}
 	sent := func() {
 		for _, row := range rows { // A record that the filter hides stays marked: nothing is done to it.

@@ -61,6 +61,9 @@ func (l *List[T]) update(c changes) tea.Cmd {
 			l.polled[row.ID] = true
 		}
 		fresh = append(fresh, row)
+		if row.at().After(l.counted) { // An older one was counted in another view.
+			l.moveBetweenViews(0, row.views|1)
+		}
 	}
 	l.merge(fresh)
 	l.countViews()
@@ -78,6 +81,7 @@ func (l *List[T]) replace(changed map[apitype.UUID]Row) tea.Cmd {
 		if !here {
 			continue
 		}
+		l.moveBetweenViews(l.Rows[i].views, row.views)
 		l.Rows[i] = row
 		delete(changed, id)
 		if l.coming != nil && l.coming.ref.ID == id {

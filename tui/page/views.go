@@ -131,12 +131,23 @@ func (l *List[T]) countViews() {
 		return
 	}
 	l.counts[0] = viewCount{len(l.Rows), isLeast, true}
+	l.counted = l.Day.Now()
 	for i := range l.views[1:] {
 		count := viewCount{0, isLeast, true}
 		for _, row := range l.Rows {
 			count.n += int(row.views >> (i + 1) & 1)
 		}
 		l.counts[i+1] = count
+	}
+}
+
+// moveBetweenViews counts a record in the views that it belongs to now, and no more in those of before. The view in front
+// is counted by its rows.
+func (l *List[T]) moveBetweenViews(before, now uint8) {
+	for i := range l.counts {
+		if l.counts[i].isKnown && i != l.current() {
+			l.counts[i].n += int(now>>i&1) - int(before>>i&1)
+		}
 	}
 }
 
