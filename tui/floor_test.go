@@ -11,6 +11,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/service"
 	"fundesk/service/servicetest"
 )
 
@@ -170,5 +171,29 @@ func TestHeadCountsTheAgentsDay(t *testing.T) {
 		if text := d.text(); !strings.Contains(text, want) || strings.Contains(text, "403") {
 			t.Errorf("told %t: got\n%s\nwant %q", isTold, text, want)
 		}
+	}
+}
+
+// A line that a supervisor sent to several organizations is shown once, and whole.
+func TestFloorShowsALineOnce(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	second := ids(0x10, 2)
+	w.Load(service.LoadRecord{Kind: service.LoadOrganization, Data: service.LoadedOrganization{
+		OrganizationReference: apitype.OrganizationReference{UUID: second, Name: "Bos", Abbreviation: "B"},
+	}})
+	text := "from 16:00 win-back only, and whoever speaks Frisian keeps to the callbacks of the morning until five"
+	supervisor := w.Token(servicetest.May("calls:read", "settings:write"))
+	for _, organization := range []apitype.UUID{organizationID, second} {
+		body := `{"organizationUuid":"` + organization.String() + `","text":"` + text + `"}`
+		if got := w.Do(supervisor, http.MethodPut, "/fundesk/v1/queue/message", body); got.Status/100 != 2 {
+			t.Fatalf("got %d %s", got.Status, got.Body)
+		}
+	}
+	w.options.Page = "floor"
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	if screen := d.text(); strings.Count(screen, "to all desks: ") != 1 || !strings.Contains(screen, "until five") {
+		t.Errorf("got:\n%s\nwant the line once, and whole", screen)
 	}
 }

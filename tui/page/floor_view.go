@@ -151,8 +151,12 @@ func (v *Floor) lookLines(width int) []string {
 			lines = append(lines, v.Styles.Warn(line))
 		}
 	}
+	var told []string // A line for several organizations is one line.
 	for _, m := range v.messages {
-		lines = append(lines, widget.Fit(v.Say("to all desks")+": "+Clean(m.Text), width))
+		if !slices.Contains(told, m.Text) {
+			told = append(told, m.Text)
+			lines = append(lines, widget.Wrap(v.Say("to all desks")+": "+Clean(m.Text), width)...)
+		}
 	}
 	return lines
 }
