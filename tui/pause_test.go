@@ -172,3 +172,18 @@ func TestLineToAllDesks(t *testing.T) {
 	supervisor.sees("the line to all desks has ended")
 	supervisor.lacks("to all desks: from")
 }
+
+// The length of a pause is of one clock: that of a service that is ahead or behind does not count.
+func TestPauseIsCountedByOneClock(t *testing.T) {
+	t.Parallel()
+	for _, ahead := range []time.Duration{-10 * time.Minute, 10 * time.Minute} {
+		w := newQueueWorld(t)
+		w.options.Now = func() time.Time { return w.Clock.Now().Add(ahead) }
+		d := newDriver(t, w.options)
+		d.enter("n", "P", "2")
+		d.sees("paused · lunch 0:00")
+		w.Clock.Advance(70 * time.Second)
+		d.send(ticked{})
+		d.sees("paused · lunch 1:10")
+	}
+}

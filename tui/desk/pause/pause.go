@@ -74,7 +74,8 @@ func (p *Pause) start(reason apitype.PauseReason) {
 		p.next = reason
 		return
 	}
-	p.setState(reason, func(state apitype.UserState, err error) {
+	begun := apitype.NewTime(p.Now()) // The service may have another clock, and the pause is shown by ours.
+	p.setState(reason, func(_ apitype.UserState, err error) {
 		isOver := p.isOver
 		p.isOver = false
 		switch {
@@ -84,7 +85,7 @@ func (p *Pause) start(reason apitype.PauseReason) {
 			p.isUnsure = true
 			p.OnCrossed()
 		default:
-			p.show(reason, state.Since)
+			p.show(reason, begun)
 		}
 	})
 }
@@ -151,12 +152,7 @@ func (p *Pause) Settle() {
 	if !p.isUnsure || p.isSent {
 		return
 	}
-	reason := p.reason
-	p.setState(reason, func(state apitype.UserState, err error) {
-		if err == nil && reason != "" && p.IsOn() {
-			p.since = state.Since.Time
-		}
-	})
+	p.setState(p.reason, func(apitype.UserState, error) {})
 }
 
 // OpensCall ends a pause, because the agent opens a call.
