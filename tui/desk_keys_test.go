@@ -286,8 +286,15 @@ func TestUndoTakesBackOneDonor(t *testing.T) {
 		left int
 	}{{second, 2}, {first, 0}} {
 		d.press("u")
+		if d.press("!"); strings.Contains(d.text(), "undone: reason of the attempt") {
+			t.Errorf("got:\n%s\nwant one message", d.text())
+		}
+		d.press("esc")
 		if got := w.entries(t); len(got) != want.left || d.app.Day.Call == nil || d.app.Day.Call.UUID != want.call {
 			t.Errorf("got %q and the call %v, want %d changes and %v", got, d.app.Day.Call, want.left, want.call)
+		}
+		if said := d.app.status(); !strings.Contains(said, "undone: not reached, ") {
+			t.Errorf("status: got %q, want the work that was undone", said)
 		}
 	}
 }

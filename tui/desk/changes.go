@@ -125,8 +125,9 @@ type (
 	recalled struct {
 		change Held
 		err    error
-		burst  int // How many were undone with it, if it is the last of them.
-		asked  int // After how many keys the agent wanted it.
+		burst  int    // How many were undone with it, if it is the last of them.
+		whole  string // The work on a call that all of them are parts of. Empty if there is none.
+		asked  int    // After how many keys the agent wanted it.
 	}
 	// outboxRead is the content of the outbox.
 	outboxRead struct {

@@ -80,15 +80,28 @@ func (c *Changes) undo() {
 	}
 	asked := c.undoAsked
 	for i, h := range slices.Backward(burst) {
-		n := 0
+		n, whole := 0, ""
 		if i == 0 {
-			n = countOwn(burst)
+			n, whole = countOwn(burst), wholeOf(burst)
 		}
 		c.inOrder(func() event.Result {
-			r := recalled{change: h, err: c.recall(h), burst: n, asked: asked}
+			r := recalled{change: h, err: c.recall(h), burst: n, whole: whole, asked: asked}
 			return event.Result{Name: "change taken back", TakeIn: func() { c.onRecall(r) }}
 		})
 	}
+}
+
+// wholeOf returns the label of the work on a call that some changes are parts of, or an empty text.
+func wholeOf(burst []Held) (label string) {
+	for _, h := range burst {
+		if h.group == nil || h.group != burst[0].group {
+			return ""
+		}
+		if h.from != nil {
+			label = h.Label
+		}
+	}
+	return label
 }
 
 // isWith reports whether an undo of the last change takes h back, too. A change goes with the first one of its group,
@@ -169,9 +182,13 @@ func (d *Day) onRecalled(r recalled) {
 	}
 	d.Changes.Batch.isTakenBack(r.change.id)
 	d.Recent.forget(r.change.id)
-	if r.burst > 1 && group.remains(d.base) == "" {
+	switch isWhole := group.remains(d.base) == ""; {
+	case r.burst == 0: // The last one speaks for all.
+	case isWhole && r.whole != "":
+		d.Sayf("undone: %s", d.Say(r.whole))
+	case isWhole && r.burst > 1:
 		d.Sayf("undone: %d changes", r.burst)
-	} else {
+	default:
 		d.Sayf("%s", label)
 	}
 	if r.change.from != nil {
