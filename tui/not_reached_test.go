@@ -101,6 +101,32 @@ func TestNoSuchNumber(t *testing.T) {
 	}
 }
 
+// An agent who dials by hand loses no number, either: the first key is about the number that the card names, and the next
+// one about the other.
+func TestNoSuchNumberDialledByHand(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	path := "/api/v1/persons/" + personID(1).String() + "/actions/update"
+	if got := w.Do(w.token, http.MethodPut, path, `{"phoneNumber":"+31201234567"}`); got.Status != http.StatusOK {
+		t.Fatalf("got %d %s", got.Status, got.Body)
+	}
+	d := newDriver(t, w.options)
+	d.press("n")
+	call := d.app.Day.Call.UUID
+	for n, isOn := range []bool{true, false} {
+		w.Clock.Advance(2 * time.Second)
+		d.enter("A", "4")
+		if d.app.Day.IsOn(call) != isOn {
+			t.Fatalf("key %d: got the call on the desk %t, want %t:\n%s", n+1, !isOn, isOn, d.text())
+		}
+		w.Clock.Advance(6 * time.Second)
+		d.deliverOutbox(w)
+	}
+	if got, want := w.attempts(t, call), "no-such-number mobile, no-such-number home"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // The reason of a callback is in the agent's list and on the card, and a bell announces it once.
 func TestCallbackWithReason(t *testing.T) {
 	t.Parallel()

@@ -70,7 +70,7 @@ func (d *Day) NotReached() []event.Event { return d.NotReachedFor("") }
 func (d *Day) NotReachedFor(reason apitype.NotReached) []event.Event {
 	attempt, describes := d.attempt(reason)
 	if next, isLeft := d.Card().NumberAfter(reason); isLeft {
-		d.struck = append(d.struck, struckNumber{d.Card().DialledKind(), attempt.group})
+		d.struck = append(d.struck, struckNumber{d.Card().KindOf(reason), attempt.group})
 		attempt.next = d.Say("the card stays, and the %s number is next", d.Say(next.Kind))
 		d.Changes.submit(attempt)
 	} else {
@@ -123,7 +123,7 @@ func (d *Day) attempt(reason apitype.NotReached) (attempt Change, describes []Ch
 	if reason != "" {
 		request.Reason = &reason
 	}
-	kind := apitype.PhoneKind(d.Card().DialledKind())
+	kind := apitype.PhoneKind(d.Card().KindOf(reason))
 	hasChoice := len(card.Numbers(d.Call.Person.Pointer())) > 1
 	if kind != "" && (reason != "" || hasChoice) {
 		request.Number = &kind

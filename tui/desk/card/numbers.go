@@ -97,9 +97,20 @@ func (k Card) DialledKind() string {
 	return ""
 }
 
+// KindOf returns which number an attempt is about. An agent who dialled by hand, and found that a number does not exist,
+// rang the one that the card names next.
+func (k Card) KindOf(reason apitype.NotReached) string {
+	kind := k.DialledKind()
+	if reason != apitype.NotReachedNoSuchNumber || kind != "" && !k.IsStruck(kind) {
+		return kind
+	}
+	next, _ := k.NextNumber()
+	return next.Kind
+}
+
 // NumberAfter returns another number that was not dialled yet, after one that does not exist.
 func (k Card) NumberAfter(reason apitype.NotReached) (Number, bool) {
-	kind := k.DialledKind()
+	kind := k.KindOf(reason)
 	if reason != apitype.NotReachedNoSuchNumber || kind == "" {
 		return Number{}, false
 	}
