@@ -9,38 +9,53 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// A call that the agent cancels or expires leaves no draft, which could never be sent. The question says so, and names
-// an opt-out that is not saved; an undo brings all of it back.
-func TestEndedCallLeavesNoDraft(t *testing.T) {
+// A call that the agent cancels or expires leaves its words as a draft, and no choices, which could never be sent. The
+// question says so, and names an opt-out that is not saved; an undo brings all of it back.
+func TestDraftOfAnEndedCall(t *testing.T) {
 	t.Parallel()
-	for _, key := range []string{"X", "e"} {
+	for _, test := range []struct{ key, notes string }{{"X", ""}, {"X", "never again"}, {"e", ""}, {"e", "never again"}} {
 		w := newQueueWorld(t)
 		w.options.Results = map[apitype.CallType][]apitype.ResultChoice{
 			apitype.CallVerification: {{Code: "wants_to_stop", Label: "no more calls", Effect: new(apitype.EffectOptOut)}},
 		}
 		d := newDriver(t, w.options)
 		d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
-		d.enter("n", "c", "1", "i")
-		d.typing("never again")
-		end := func() {
+		d.enter("n", "c", "1")
+		hasWords := test.notes != ""
+		if hasWords {
+			d.press("i")
+			d.typing(test.notes)
 			d.press("esc")
+		}
+		end := func() {
 			w.Clock.Advance(2 * time.Second)
-			d.press(key)
-			d.sees("What you typed is not sent with it.", `"no more calls (opt-out)" is not saved by this.`)
+			d.press(test.key)
+			d.sees(`"no more calls (opt-out)" is not saved by this.`)
+			if hasWords {
+				d.sees("What you typed is not sent with it; it stays as a draft.")
+			}
 			d.press("y")
 		}
 		call := d.app.Day.Call.UUID
 		end()
 		d.press("u")
-		if form := d.app.Day.Form(); !d.app.Day.IsOn(call) || form.Notes != "never again" || form.ResultCode != "wants_to_stop" {
-			t.Fatalf("%s, undone: got %+v, want the call with its result and notes", key, form)
+		form := d.app.Day.Form()
+		if !d.app.Day.IsOn(call) || form.Notes != test.notes || form.ResultCode != "wants_to_stop" {
+			t.Fatalf("%s, undone: got %+v, want the call with its result and notes", test.key, form)
 		}
 		end()
+		if err := d.app.Day.Changes.Autosave.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if drafts, err := w.box.Drafts(); err != nil || len(drafts) != 1 {
+			t.Fatalf("%s: got the drafts %+v, %v, want one while the change is held", test.key, drafts, err)
+		}
 		w.Clock.Advance(6 * time.Second)
 		d.deliverOutbox(w)
 		d.app.Day.Changes.Written()
-		if drafts, err := w.box.Drafts(); err != nil || len(drafts) != 0 {
-			t.Errorf("%s: got the drafts %v, %v, want none", key, drafts, err)
+		drafts, err := w.box.Drafts()
+		if err != nil || (len(drafts) != 0) != hasWords {
+			t.Errorf("%s after %q: got the drafts %+v, %v", test.key, test.notes, drafts, err)
 		}
 	}
 }

@@ -39,6 +39,16 @@ func (d Draft) IsEmpty() bool {
 	return d.ResultCode == "" && d.Rating == nil && d.Notes == "" && len(d.Corrections) == 0 && len(d.Checked) == 0
 }
 
+// HasWords reports whether the draft holds text that the agent typed, and not only choices.
+func (d Draft) HasWords() bool {
+	for key := range d.Corrections {
+		if !slices.Contains(d.ByResult, key) {
+			return true
+		}
+	}
+	return d.Notes != ""
+}
+
 // JoinNotes does a three-way merge of two edits of base.
 func JoinNotes(base, mine, theirs string) string {
 	switch {

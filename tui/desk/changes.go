@@ -467,6 +467,21 @@ func (c *Changes) DropDraft(call apitype.UUID) []event.Event {
 	return c.Drain()
 }
 
+// dropChoices erases the draft of a call that has ended, unless it holds words: its choices can never be sent.
+func (c *Changes) dropChoices(call apitype.UUID) {
+	c.onDisk(func() error {
+		draft, found := c.Autosave.Unwritten(call)
+		var err error
+		if !found {
+			draft, found, err = c.Outbox.Draft(call)
+		}
+		if err != nil || !found || draft.HasWords() {
+			return err
+		}
+		return c.Autosave.Delete(draft, c.Autosave.From(call))
+	})
+}
+
 func (c *Changes) dropDraft(call apitype.UUID) {
 	seen := outbox.Draft{Call: call}
 	if known := c.draftOf(call); known != nil {

@@ -504,7 +504,7 @@ func (d *Day) onOutcome(e outbox.Event) {
 		d.Accepted[e.Entry.Op]++
 		hasEnded := e.Entry.Op == apiclient.OpCancelCall || e.Entry.Op == apiclient.OpExpireCall
 		if hasEnded && d.Changes.Labels[e.Entry.ID] != "" && !d.IsOn(e.Entry.UUID) {
-			d.Changes.dropDraft(e.Entry.UUID) // The question about the end of the call has announced it.
+			d.Changes.dropChoices(e.Entry.UUID)
 		}
 		isDeferred := e.Entry.Op == apiclient.OpDeferCall
 		if isDeferred {

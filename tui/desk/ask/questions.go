@@ -189,8 +189,8 @@ func (q *Questions) end(title, means string, end func() []event.Event) Answer {
 		q.Say(title+" the call to %s, requested %s?", q.day.Name(), q.day.Ago(q.day.Call.RequestedAt.Time)),
 		means,
 	}
-	if q.day.HasDraft() {
-		lines = append(lines, q.Say("What you typed is not sent with it. It is deleted once the call has ended."))
+	if q.day.Draft().HasWords() {
+		lines = append(lines, q.Say("What you typed is not sent with it; it stays as a draft."))
 	}
 	form := q.day.Form()
 	if result := form.Result(form.ResultCode); result.Has(apitype.EffectOptOut) || result.Has(apitype.EffectNoContact) {
