@@ -47,7 +47,11 @@ func (c *Client) SetSettings(ctx context.Context, s apitype.OrganizationSettings
 		}
 	}
 	if len(s.NotReached) > 0 {
-		if err := c.required(ctx, apitype.ExtensionAttempts, "reasons of attempts, which not_reached needs"); err != nil {
+		if err := c.required(
+			ctx,
+			apitype.ExtensionAttempts,
+			"reasons of attempts, which not_reached needs",
+		); err != nil {
 			return err
 		}
 	}

@@ -226,7 +226,10 @@ func (a Account) check() error {
 	}
 	for _, p := range a.Permissions {
 		if known := slices.Concat(Permissions, NamedPermissions); !slices.Contains(known, p) {
-			return &Error{Kind: Invalid, Detail: fmt.Sprintf("there is no permission %q; there are %s", p, joined(known))}
+			return &Error{
+				Kind:   Invalid,
+				Detail: fmt.Sprintf("there is no permission %q; there are %s", p, joined(known)),
+			}
 		}
 	}
 	return nil

@@ -87,7 +87,8 @@ func splitAtNumber(words []string) (street, number, extension string, err error)
 func hasNumberBeforeComma(words []string) bool {
 	isNumber := func(word string) bool { return houseNumber().MatchString(strings.Trim(word, ",")) }
 	first := slices.IndexFunc(words, isNumber)
-	return first > 0 && slices.ContainsFunc(words[first:], func(word string) bool { return strings.HasSuffix(word, ",") })
+	return first > 0 &&
+		slices.ContainsFunc(words[first:], func(word string) bool { return strings.HasSuffix(word, ",") })
 }
 
 // trimExtension returns an extension without what joins it to its number.

@@ -127,7 +127,10 @@ func ReadResults(path, service string) (known Earlier, err error) {
 	for {
 		line, readErr := in.ReadBytes('\n')
 		if err := known.note(line, service); err != nil {
-			return known, &Fault{"the results file " + path + " " + err.Error(), "finish it with that version, or name another file"}
+			return known, &Fault{
+				"the results file " + path + " " + err.Error(),
+				"finish it with that version, or name another file",
+			}
 		}
 		if errors.Is(readErr, io.EOF) {
 			return known, nil

@@ -141,7 +141,9 @@ func (c *completion) checkCode(
 		hint = "there are " + strings.Join(codes, ", ") + "; " + hint
 	}
 	return cli.WithHint(
-		cli.UsageError("--result-code "+cli.Quote(c.resultCode)+" is not a result of the profile or of the service"+where),
+		cli.UsageError(
+			"--result-code "+cli.Quote(c.resultCode)+" is not a result of the profile or of the service"+where,
+		),
 		hint,
 	)
 }

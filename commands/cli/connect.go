@@ -191,7 +191,10 @@ func (s *Session) OpenEmbedded(ctx context.Context, t *Target) error {
 	case err != nil && errors.Is(ctx.Err(), context.Canceled):
 		return Failure(apiclient.KindInterrupted, "interrupted")
 	case err != nil:
-		return WithHint(Failure(apiclient.KindFailure, "open the embedded service: %s", err), embeddedHint(t, name, dir))
+		return WithHint(
+			Failure(apiclient.KindFailure, "open the embedded service: %s", err),
+			embeddedHint(t, name, dir),
+		)
 	}
 	s.embedded = embedded
 	return nil

@@ -74,7 +74,12 @@ func (g *globals) Register(root *cobra.Command) {
 	f.BoolVarP(&g.Quiet, "quiet", "q", false, "no notes on stderr")
 	f.BoolVar(&g.debug, "debug", false, "show requests and answers on stderr, masked")
 	f.BoolVar(&g.UTC, "utc", false, "tables: show times in UTC, not in the local zone")
-	f.StringVar(&g.excel, "for-excel", "", "csv: as Excel of this country opens it, such as NL, DE, FR or EN, with no cell read as a formula")
+	f.StringVar(
+		&g.excel,
+		"for-excel",
+		"",
+		"csv: as Excel of this country opens it, such as NL, DE, FR or EN, with no cell read as a formula",
+	)
 }
 
 // defaultRetries is the number of repeats of a request: four tries in all.

@@ -97,15 +97,21 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 // action returns the answer for an action of the desk.
 func (l *lineDesk) action(id string) lineAnswer {
 	a, _ := ask.ActionOf(id)
-	return lineAnswer{a.LineKey(), a.Word, id, ask.WithKeys(l.day.Say(a.Why(l.day)), l.key), func(ctx context.Context) error {
-		switch id {
-		case "undo", "last-calls": // The call is printed again after an answer that may bring another one.
-			l.call = apitype.UUID{}
-		case "result", "complete":
-			l.tellCorrected(ctx)
-		}
-		return l.follow(ctx, a.Run(l.questions))
-	}}
+	return lineAnswer{
+		a.LineKey(),
+		a.Word,
+		id,
+		ask.WithKeys(l.day.Say(a.Why(l.day)), l.key),
+		func(ctx context.Context) error {
+			switch id {
+			case "undo", "last-calls": // The call is printed again after an answer that may bring another one.
+				l.call = apitype.UUID{}
+			case "result", "complete":
+				l.tellCorrected(ctx)
+			}
+			return l.follow(ctx, a.Run(l.questions))
+		},
+	}
 }
 
 // key returns the answer for an action in a text of the Desk. Notes are asked for after the result.

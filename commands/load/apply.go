@@ -66,7 +66,8 @@ func Apply(s *cli.Session, shape Rows) *cobra.Command {
 	cmd.Flags().BoolVar(&f.force, "force", false, "also send rows whose record changed after the export")
 	cmd.Flags().BoolVar(&f.create, "create", false, "create rows whose uuid is missing or unknown")
 	if noun == "person" {
-		cmd.Flags().StringSliceVar(&f.match, "match", nil, "find records by email, iban, phone or name+born (repeatable)")
+		cmd.Flags().
+			StringSliceVar(&f.match, "match", nil, "find records by email, iban, phone or name+born (repeatable)")
 		cmd.Flags().BoolVar(&f.planOnly, "plan-only", false, "with --match: only show new and changed rows")
 		cli.RegisterFlag(cmd, "match", cli.Values(matchFields))
 	}

@@ -192,7 +192,8 @@ func isPartOfDay(text string) bool {
 func isWholeDay(text string) bool {
 	text = strings.TrimSpace(text)
 	isNumber := strings.Trim(text, "0123456789") == ""
-	return len(text) > 4 && strings.Trim(text[:4], "0123456789") == "" && !isPartOfDay(text) && (!isNumber || len(text) == 8)
+	return len(text) > 4 && strings.Trim(text[:4], "0123456789") == "" && !isPartOfDay(text) &&
+		(!isNumber || len(text) == 8)
 }
 
 // isShortYear reports whether a text is three numbers of at most two digits.

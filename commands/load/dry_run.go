@@ -69,7 +69,13 @@ func (r *rowRun) show() error {
 			}
 			for _, c := range changes {
 				if !yield(
-					diffLine{line.Row.Line, line.Change.UUID.String(), c.Field, render.FieldText(c.From), render.FieldText(c.To)},
+					diffLine{
+						line.Row.Line,
+						line.Change.UUID.String(),
+						c.Field,
+						render.FieldText(c.From),
+						render.FieldText(c.To),
+					},
 				) {
 					return
 				}
@@ -145,7 +151,11 @@ func printTemplate(s *cli.Session, shape Rows, creates bool) error {
 	column := func(name, example string) {
 		columns = append(
 			columns,
-			render.Column[map[string]any]{Name: name, Default: true, Value: func(map[string]any) string { return example }},
+			render.Column[map[string]any]{
+				Name:    name,
+				Default: true,
+				Value:   func(map[string]any) string { return example },
+			},
 		)
 	}
 	if !creates {

@@ -30,49 +30,126 @@ type program struct {
 // programs are the known programs. A head that a program does not have is looked up in commonHeads.
 var programs = sync.OnceValue(func() []program {
 	return []program{
-		{"CiviCRM", "contacttype individualprefix nobulkemailsuseroptout donotphone", map[string]string{
-			"individualprefix": "ignore", "phone": "phoneNumber", "streetaddress": "address", "preferredlanguage": "language",
-			"donotphone": "!optIns.phone", "donotemail": "!optIns.email", "donotmail": "!optIns.mail", "donotsms": "!optIns.sms",
-		}},
-		{"Salesforce NPSP", "mailingstreet mailingcity mailingzippostalcode emailoptout donotcall", map[string]string{
-			"salutation": "gender", "mobile": "mobilePhoneNumber", "homephone": "phoneNumber", "mailingstreet": "address",
-			"mailingcity": "address.city", "mailingzippostalcode": "address.zipCode", "mailingcountry": "address.country",
-			"emailoptout": "!optIns.email", "donotcall": "!optIns.phone",
-		}},
-		{"Raiser's Edge", "cnbioid cnbiofirstname cnbiolastname", map[string]string{
-			"cnbiofirstname": "name.firstName", "cnbiolastname": "name.lastName", "cnbiogender": "gender",
-			"cnbiobirthdate": "dateOfBirth", "cnadrprfaddrline1": "address", "cnadrprfcity": "address.city",
-			"cnadrprfzip": "address.zipCode", "cnadrprfcontrylongdscription": "address.country",
-			"cnadrprfcountrylongdescription": "address.country", "cnph101phonenumber": "phoneNumber", "cnbnk101iban": "iban",
-		}},
+		{
+			"CiviCRM",
+			"contacttype individualprefix nobulkemailsuseroptout donotphone",
+			map[string]string{
+				"individualprefix":  "ignore",
+				"phone":             "phoneNumber",
+				"streetaddress":     "address",
+				"preferredlanguage": "language",
+				"donotphone":        "!optIns.phone",
+				"donotemail":        "!optIns.email",
+				"donotmail":         "!optIns.mail",
+				"donotsms":          "!optIns.sms",
+			},
+		},
+		{
+			"Salesforce NPSP",
+			"mailingstreet mailingcity mailingzippostalcode emailoptout donotcall",
+			map[string]string{
+				"salutation":           "gender",
+				"mobile":               "mobilePhoneNumber",
+				"homephone":            "phoneNumber",
+				"mailingstreet":        "address",
+				"mailingcity":          "address.city",
+				"mailingzippostalcode": "address.zipCode",
+				"mailingcountry":       "address.country",
+				"emailoptout":          "!optIns.email",
+				"donotcall":            "!optIns.phone",
+			},
+		},
+		{
+			"Raiser's Edge",
+			"cnbioid cnbiofirstname cnbiolastname",
+			map[string]string{
+				"cnbiofirstname":                 "name.firstName",
+				"cnbiolastname":                  "name.lastName",
+				"cnbiogender":                    "gender",
+				"cnbiobirthdate":                 "dateOfBirth",
+				"cnadrprfaddrline1":              "address",
+				"cnadrprfcity":                   "address.city",
+				"cnadrprfzip":                    "address.zipCode",
+				"cnadrprfcontrylongdscription":   "address.country",
+				"cnadrprfcountrylongdescription": "address.country",
+				"cnph101phonenumber":             "phoneNumber",
+				"cnbnk101iban":                   "iban",
+			},
+		},
 		{"Donorbox", "donorboxid donatedat donoremail donorfirstname", map[string]string{
 			"donorfirstname": "name.firstName", "donorlastname": "name.lastName", "donoremail": "email",
 			"zipcode": "address.zipCode", "donatedat": "ignore",
 		}},
-		{"iRaiser", "iraiserid civilite codepostal optinemail", map[string]string{
-			"civilite": "gender", "prenom": "name.firstName", "nom": "name.lastName", "datedenaissance": "dateOfBirth",
-			"codepostal": "address.zipCode", "ville": "address.city", "pays": "address.country", "adresse": "address",
-			"adresse1": "address", "telephone": "phoneNumber", "portable": "mobilePhoneNumber", "optinemail": "optIns.email",
-		}},
+		{
+			"iRaiser",
+			"iraiserid civilite codepostal optinemail",
+			map[string]string{
+				"civilite":        "gender",
+				"prenom":          "name.firstName",
+				"nom":             "name.lastName",
+				"datedenaissance": "dateOfBirth",
+				"codepostal":      "address.zipCode",
+				"ville":           "address.city",
+				"pays":            "address.country",
+				"adresse":         "address",
+				"adresse1":        "address",
+				"telephone":       "phoneNumber",
+				"portable":        "mobilePhoneNumber",
+				"optinemail":      "optIns.email",
+			},
+		},
 	}
 })
 
 // commonHeads are the fields of heads that many programs have.
 var commonHeads = sync.OnceValue(func() map[string]string {
 	return map[string]string{
-		"firstname": "name.firstName", "lastname": "name.lastName", "gender": "gender", "sex": "gender",
-		"birthdate": "dateOfBirth", "dateofbirth": "dateOfBirth", "email": "email", "emailaddress": "email",
-		"phone": "phoneNumber", "mobile": "mobilePhoneNumber", "mobilephone": "mobilePhoneNumber", "iban": "iban",
-		"city": "address.city", "country": "address.country", "postalcode": "address.zipCode", "zip": "address.zipCode",
-		"address": "address", "street": "address.street", "language": "language", "initials": "name.initials",
-		"voornaam": "name.firstName", "achternaam": "name.lastName", "tussenvoegsel": "name.lastNamePrefix",
-		"geboortedatum": "dateOfBirth", "geslacht": "gender", "mobiel": "mobilePhoneNumber", "telefoon": "phoneNumber",
-		"postcode": "address.zipCode", "woonplaats": "address.city", "plaats": "address.city", "land": "address.country",
-		"adres":  "address", //nolint:misspell // Dutch.
-		"straat": "address.street", "huisnummer": "address.houseNumber",
-		"vorname": "name.firstName", "nachname": "name.lastName", "geburtsdatum": "dateOfBirth", "geschlecht": "gender",
-		"anrede": "gender", "telefon": "phoneNumber", "plz": "address.zipCode", "ort": "address.city",
-		"prenom": "name.firstName", "nom": "name.lastName", "nombre": "name.firstName", "apellidos": "name.lastName",
+		"firstname":     "name.firstName",
+		"lastname":      "name.lastName",
+		"gender":        "gender",
+		"sex":           "gender",
+		"birthdate":     "dateOfBirth",
+		"dateofbirth":   "dateOfBirth",
+		"email":         "email",
+		"emailaddress":  "email",
+		"phone":         "phoneNumber",
+		"mobile":        "mobilePhoneNumber",
+		"mobilephone":   "mobilePhoneNumber",
+		"iban":          "iban",
+		"city":          "address.city",
+		"country":       "address.country",
+		"postalcode":    "address.zipCode",
+		"zip":           "address.zipCode",
+		"address":       "address",
+		"street":        "address.street",
+		"language":      "language",
+		"initials":      "name.initials",
+		"voornaam":      "name.firstName",
+		"achternaam":    "name.lastName",
+		"tussenvoegsel": "name.lastNamePrefix",
+		"geboortedatum": "dateOfBirth",
+		"geslacht":      "gender",
+		"mobiel":        "mobilePhoneNumber",
+		"telefoon":      "phoneNumber",
+		"postcode":      "address.zipCode",
+		"woonplaats":    "address.city",
+		"plaats":        "address.city",
+		"land":          "address.country",
+		"adres":         "address", //nolint:misspell // Dutch.
+		"straat":        "address.street",
+		"huisnummer":    "address.houseNumber",
+		"vorname":       "name.firstName",
+		"nachname":      "name.lastName",
+		"geburtsdatum":  "dateOfBirth",
+		"geschlecht":    "gender",
+		"anrede":        "gender",
+		"telefon":       "phoneNumber",
+		"plz":           "address.zipCode",
+		"ort":           "address.city",
+		"prenom":        "name.firstName",
+		"nom":           "name.lastName",
+		"nombre":        "name.firstName",
+		"apellidos":     "name.lastName",
 	}
 })
 
@@ -281,7 +358,10 @@ func (g *guesses) text(format bulk.Format, header []string) string {
 		from = g.program.name
 	}
 	fmt.Fprintf(&b, "# A guess for a file of %s. Look at each doubt.\n", from)
-	hasCountry := slices.ContainsFunc(g.reader.shape.Creates, func(f change.Field) bool { return f.Path == "address.country" }) &&
+	hasCountry := slices.ContainsFunc(
+		g.reader.shape.Creates,
+		func(f change.Field) bool { return f.Path == "address.country" },
+	) &&
 		slices.ContainsFunc(header, func(head string) bool { return g.reader.column(head).name == "address.country" })
 	if (g.localPhone || g.openAddress) && !hasCountry && g.reader.country == "" {
 		g.doubt("country: phone numbers and addresses need it, such as country = \"NL\"")
@@ -319,7 +399,9 @@ func (g *guesses) text(format bulk.Format, header []string) string {
 	fmt.Fprintf(&b, "\n[columns]\n%s\n", strings.Join(g.lines, "\n"))
 	for _, field := range g.negated {
 		fmt.Fprintf(&b, "\n[values.%q] # doubt: an empty cell is not read as an opt-in\n", field)
-		b.WriteString("\"Yes\" = \"false\"\n\"True\" = \"false\"\n\"1\" = \"false\"\n\"No\" = \"\"\n\"False\" = \"\"\n\"0\" = \"\"\n")
+		b.WriteString(
+			"\"Yes\" = \"false\"\n\"True\" = \"false\"\n\"1\" = \"false\"\n\"No\" = \"\"\n\"False\" = \"\"\n\"0\" = \"\"\n",
+		)
 	}
 	return b.String()
 }

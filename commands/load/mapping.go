@@ -125,10 +125,16 @@ func (m *mapping) setColumns(value any) error {
 // setValues reads the meanings of texts.
 func (m *mapping) setValues(value any) error {
 	if _, isTable := value.(map[string]any); !isTable {
-		return errors.New("values is a table for each field: [values.gender], with a line \"Frau\" = \"female\" for each")
+		return errors.New(
+			"values is a table for each field: [values.gender], with a line \"Frau\" = \"female\" for each",
+		)
 	}
 	return eachText("values", value, func(path, text string) error {
-		return fmt.Errorf("values: %s = %s belongs in the table of a field, such as [values.gender]", cli.Quote(path), cli.Quote(text))
+		return fmt.Errorf(
+			"values: %s = %s belongs in the table of a field, such as [values.gender]",
+			cli.Quote(path),
+			cli.Quote(text),
+		)
 	}, func(field, cell, text string) {
 		if m.values[field] == nil {
 			m.values[field] = map[string]string{}

@@ -67,7 +67,11 @@ func (f *rowFlags) register(cmd *cobra.Command, fields []change.Field) {
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be sent, and send nothing")
 	cli.AllowEmptyFlag(cmd, &f.allowEmpty)
 	flags.IntVar(&f.concurrency, "concurrency", bulk.DefaultConcurrency, "parallel requests")
-	flags.Var(cli.KeptFile(&f.results), "results", "keep one result per line here, and skip records that it lists as done")
+	flags.Var(
+		cli.KeptFile(&f.results),
+		"results",
+		"keep one result per line here, and skip records that it lists as done",
+	)
 	flags.Var(cli.KeptFile(&f.errors), "errors", "write the bad rows, with the reason, to this CSV file")
 	flags.StringVar(
 		&f.format.Delimiter,
@@ -388,7 +392,10 @@ func (r *rowReader) checkHeader(header []string) error {
 		case c.name == "", isPassedOver(c.name): // Each row is checked for a value there.
 			continue
 		case !c.isName():
-			unknown = append(unknown, fmt.Sprintf("column %d %s", i+1, quote(trimmed(text))+nearestField(c.name, paths)))
+			unknown = append(
+				unknown,
+				fmt.Sprintf("column %d %s", i+1, quote(trimmed(text))+nearestField(c.name, paths)),
+			)
 			continue
 		}
 		key := c.name
@@ -404,7 +411,10 @@ func (r *rowReader) checkHeader(header []string) error {
 		return nil
 	}
 	return cli.WithHint(
-		cli.UsageError("line 1: not the name of a field: "+strings.Join(unknown, ", "), "fields: "+strings.Join(paths, ", ")),
+		cli.UsageError(
+			"line 1: not the name of a field: "+strings.Join(unknown, ", "),
+			"fields: "+strings.Join(paths, ", "),
+		),
 		"--map 'Its name=FIELD' names its field, --map 'Its name=-' leaves it out; --guess prints a mapping",
 	)
 }
@@ -430,7 +440,8 @@ func isRecord(header []string) bool {
 func nearestField(name string, paths []string) string {
 	near := cli.Nearest(name, paths)
 	for _, path := range paths {
-		if last := path[strings.LastIndexByte(path, '.')+1:]; last != path && len(cli.Nearest(name, []string{last})) > 0 {
+		if last := path[strings.LastIndexByte(path, '.')+1:]; last != path &&
+			len(cli.Nearest(name, []string{last})) > 0 {
 			near = append(near, path)
 		}
 	}

@@ -237,7 +237,10 @@ func (r *rowRun) hint(text string) string {
 	case strings.Contains(text, "personUuid: is required"):
 		return "fundesk pledge list --include person shows the person"
 	case strings.Contains(text, "owningOrganizationUuid: is required"):
-		return "--default owningOrganizationUuid=UUID fills it in" + r.session.SettingHint("owning_organization", "UUID")
+		return "--default owningOrganizationUuid=UUID fills it in" + r.session.SettingHint(
+			"owning_organization",
+			"UUID",
+		)
 	case strings.Contains(text, "recruitingOrganizationUuid: is required"):
 		return "--default recruitingOrganizationUuid=UUID fills it in" + r.session.SettingHint(
 			"recruiting_organization",
@@ -478,7 +481,14 @@ func (r *rowRun) send() error {
 		return cli.RefusedInput(err)
 	}
 	lines := bulk.Each(r.lines.All(), func(line plannedLine) bulk.Line { return line.Line })
-	job := &bulk.Job{GoesOn: r.goesOn(), Concurrency: r.concurrency, Results: out, Client: client, Service: r.service, Lines: lines}
+	job := &bulk.Job{
+		GoesOn:      r.goesOn(),
+		Concurrency: r.concurrency,
+		Results:     out,
+		Client:      client,
+		Service:     r.service,
+		Lines:       lines,
+	}
 	if err = errors.Join(job.Plan(), r.lines.Err()); err == nil {
 		err = r.watch(ctx, job)
 	}

@@ -221,7 +221,11 @@ func (r *rowReader) countryOfRow(header []string, w wanted) (string, error) {
 		}
 		code := countryOf(w.Cells[i])
 		if code == "" {
-			return "", fmt.Errorf("%s: is not the code or name of a country: %s", columnLabel(i, head, trimmed(head)), r.quote(w.Cells[i]))
+			return "", fmt.Errorf(
+				"%s: is not the code or name of a country: %s",
+				columnLabel(i, head, trimmed(head)),
+				r.quote(w.Cells[i]),
+			)
 		}
 		return code, nil
 	}
@@ -288,7 +292,10 @@ func (r *rowReader) cells(header, cells []string) ([]wantedField, error) {
 		text := trimmed(cell)
 		switch {
 		case c.name == "" && text != "":
-			return nil, fmt.Errorf("there is a value in column %d, which has no name; --map '=-' leaves the column out", i+1)
+			return nil, fmt.Errorf(
+				"there is a value in column %d, which has no name; --map '=-' leaves the column out",
+				i+1,
+			)
 		case c.name == "" || isPassedOver(c.name):
 			continue
 		}

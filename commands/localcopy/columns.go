@@ -58,7 +58,10 @@ func (v *values[T]) row(of *pages, record T) []driver.NamedValue {
 func fieldsOf[T any](fields []apitype.Field[T], without ...string) *values[T] {
 	v := &values[T]{}
 	for _, field := range fields {
-		isOther := slices.ContainsFunc(without, func(prefix string) bool { return strings.HasPrefix(field.Name, prefix) })
+		isOther := slices.ContainsFunc(
+			without,
+			func(prefix string) bool { return strings.HasPrefix(field.Name, prefix) },
+		)
 		if field.Name == "" || field.Value == nil || isOther {
 			continue
 		}

@@ -36,7 +36,12 @@ func DetailsIn(query string) (named []string) {
 const maxValue = 64 << 20
 
 // Query answers a question that Check accepts. It hands over the names of the columns, and then each row.
-func Query(ctx context.Context, path, query string, begin func(columns []string) error, row func([]any) error) (err error) {
+func Query(
+	ctx context.Context,
+	path, query string,
+	begin func(columns []string) error,
+	row func([]any) error,
+) (err error) {
 	if err := ready(ctx, path); err != nil {
 		return err
 	}

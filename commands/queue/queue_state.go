@@ -47,7 +47,10 @@ func queuePause(s *cli.Session) *cobra.Command {
 		ValidArgs: reasons,
 		Long: "Give back what the user holds, except calls whose change is still to be sent. The user gets no calls until\n" +
 			"queue ready, a call that the user opens in the Desk, or 12 hours later.\n" +
-			"REASON is " + strings.Join(reasons, ", ") + ".",
+			"REASON is " + strings.Join(
+			reasons,
+			", ",
+		) + ".",
 		Example: "  fundesk queue pause lunch\n" +
 			"  fundesk queue pause technical --user 7d0f7c1e-2d3c-4c8e-9a39-5a2e1a0c6b44",
 		RunE: func(cmd *cobra.Command, args []string) error {

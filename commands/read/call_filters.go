@@ -147,7 +147,9 @@ func (c *CallFilters) checkPeriod() error {
 		{"--requested-after", c.Options.RequestedAfter},
 	} {
 		if until != nil && begin.at != nil && begin.at.After(until.Time) {
-			return cli.UsageError("--requested-until " + until.String() + " is before " + begin.flag + " " + begin.at.String())
+			return cli.UsageError(
+				"--requested-until " + until.String() + " is before " + begin.flag + " " + begin.at.String(),
+			)
 		}
 	}
 	return nil

@@ -33,7 +33,9 @@ func newPageProgram(s *cli.Session, line string) (*pageProgram, error) {
 	}
 	if parser.Position >= 0 {
 		return nil, cli.WithHint(
-			cli.UsageError("--exec runs one program, without a shell: "+cli.Quote(line[parser.Position:][:1])+" means nothing"),
+			cli.UsageError(
+				"--exec runs one program, without a shell: "+cli.Quote(line[parser.Position:][:1])+" means nothing",
+			),
 			"quote it, or put the line into a script",
 		)
 	}

@@ -93,7 +93,9 @@ func (p *PersonSelection) LeaveToService(
 		s.Note("--email and --name also find parts of words, so fundesk reads all persons and applies them; " +
 			"the service finds beginnings of words: --search")
 	default:
-		s.Note("the service does not filter by --phone, --email and --name; fundesk filters the donors on this computer")
+		s.Note(
+			"the service does not filter by --phone, --email and --name; fundesk filters the donors on this computer",
+		)
 	}
 	return nil
 }

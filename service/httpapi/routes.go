@@ -102,7 +102,12 @@ func (a *api) operations() []route {
 			service.CallsAttempt,
 			describeAttempt(s.DescribeAttempt),
 		},
-		{http.MethodGet, "/fundesk/v1/queue/agents/{uuid}/work", service.CallsRead, listOf(apitype.ParseAgentWorkOptions, s.Work)},
+		{
+			http.MethodGet,
+			"/fundesk/v1/queue/agents/{uuid}/work",
+			service.CallsRead,
+			listOf(apitype.ParseAgentWorkOptions, s.Work),
+		},
 		{http.MethodGet, "/fundesk/v1/persons/{uuid}/consents", service.PersonsRead, get(s.Consents)},
 		{http.MethodPost, "/fundesk/v1/persons/{uuid}/consents", service.PersonsUpdate, createFor(s.AddConsent)},
 		{http.MethodPost, "/fundesk/v1/do-not-call/check", service.CallsRead, act(http.StatusOK, s.CheckNumber)},

@@ -39,7 +39,10 @@ func (q *Queue) SetState(
 		}
 		if len(before) == 1 {
 			was := before[0].At(now)
-			isSameReason := cmp.Compare(*cmp.Or(was.Reason, new(apitype.PauseReason)), *cmp.Or(request.Reason, new(apitype.PauseReason))) == 0
+			isSameReason := cmp.Compare(
+				*cmp.Or(was.Reason, new(apitype.PauseReason)),
+				*cmp.Or(request.Reason, new(apitype.PauseReason)),
+			) == 0
 			if was.State == request.State && isSameReason {
 				state.Since = was.Since
 			}

@@ -43,7 +43,11 @@ func NewServer(t testing.TB, settings ...string) *Cluster {
 
 func startServer(t testing.TB, folder string, settings []string) *Cluster {
 	t.Helper()
-	return startCluster(t, folder, newData(t), append([]string{"wal_level=minimal", "max_wal_senders=0"}, settings...)...)
+	return startCluster(
+		t,
+		folder,
+		newData(t),
+		append([]string{"wal_level=minimal", "max_wal_senders=0"}, settings...)...)
 }
 
 // ProcessorTime returns the processor time of the server's present sessions.
@@ -125,7 +129,20 @@ func (c *Cluster) Standby(t testing.TB) *Cluster {
 	return startCluster(
 		t,
 		newFolder(t),
-		[]string{"pg_basebackup", "-h", c.folder, "-U", "fundesk", "-R", "-X", "stream", "-c", "fast", "--no-sync", "-D"},
+		[]string{
+			"pg_basebackup",
+			"-h",
+			c.folder,
+			"-U",
+			"fundesk",
+			"-R",
+			"-X",
+			"stream",
+			"-c",
+			"fast",
+			"--no-sync",
+			"-D",
+		},
 		"hot_standby=on",
 	)
 }

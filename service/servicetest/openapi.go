@@ -51,7 +51,8 @@ func blanked(text []byte) []byte {
 	blank := make([]byte, 0, len(text))
 	for len(text) > 0 {
 		n := bytes.IndexFunc(text, func(r rune) bool {
-			return (r < '0' || r > ':') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '_' && r != '-' && r != '.'
+			return (r < '0' || r > ':') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '_' && r != '-' &&
+				r != '.'
 		})
 		if n < 0 {
 			n = len(text)
@@ -124,7 +125,13 @@ func checked(t testing.TB, inner http.Handler) http.Handler {
 			return
 		}
 		if err := Conforms(asked, sent.Bytes(), answer); err != nil {
-			t.Errorf("%s %s: answer %d is not as openapi.json says: %v", asked.Method, asked.URL.Path, answered.status, err)
+			t.Errorf(
+				"%s %s: answer %d is not as openapi.json says: %v",
+				asked.Method,
+				asked.URL.Path,
+				answered.status,
+				err,
+			)
 		} else {
 			conforming.Store(alike, true)
 		}
@@ -174,7 +181,12 @@ func Conforms(r *http.Request, body []byte, answer Answer) error {
 		AuthenticationFunc:    openapi3filter.NoopAuthenticationFunc,
 		IncludeResponseStatus: true,
 	}
-	input := &openapi3filter.RequestValidationInput{Request: plain, PathParams: parameters, Route: route, Options: options}
+	input := &openapi3filter.RequestValidationInput{
+		Request:    plain,
+		PathParams: parameters,
+		Route:      route,
+		Options:    options,
+	}
 	if answer.Status < http.StatusBadRequest {
 		if err := openapi3filter.ValidateRequest(r.Context(), input); err != nil {
 			return err

@@ -110,7 +110,10 @@ func (r *reader) AuditLists(f service.AuditFilter) (lines []service.AuditLine, n
 		return nil, nil, err
 	default:
 		next = &end
-		q.conds = append(q.conds, `(done_at, line_uuid) <= (`+q.arg(end.At.UnixMilli())+`, `+q.arg(identifier(end.UUID))+`)`)
+		q.conds = append(
+			q.conds,
+			`(done_at, line_uuid) <= (`+q.arg(end.At.UnixMilli())+`, `+q.arg(identifier(end.UUID))+`)`,
+		)
 	}
 	q.conds = append(q.conds, r.engine.contains(`shown`, q.arg(f.Person[:])))
 	lines, err = all(r.conn, selectAudit()+q.condition("")+` ORDER BY done_at, line_uuid`, q.args, auditDest)

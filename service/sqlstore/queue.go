@@ -274,8 +274,11 @@ const restDonor = `INSERT INTO donors (person_uuid, contacted_at, rested_at, res
 
 func (t *tx) RestDonor(person apitype.UUID, contact apitype.Time, until *apitype.Time) (err error) {
 	if until == nil {
-		_, err = t.exec(`UPDATE donors SET rested_at = NULL, rested_until = NULL WHERE person_uuid = $1 AND rested_at = $2`,
-			identifier(person), contact.UnixMilli())
+		_, err = t.exec(
+			`UPDATE donors SET rested_at = NULL, rested_until = NULL WHERE person_uuid = $1 AND rested_at = $2`,
+			identifier(person),
+			contact.UnixMilli(),
+		)
 		return err
 	}
 	_, err = t.exec(restDonor, identifier(person), contact.UnixMilli(), until.UnixMilli())

@@ -71,7 +71,9 @@ func (r *reader) QueueCounts(query service.QueueQuery) (counts []service.QueueCo
 
 // addCounted adds the counters, with the oldest call of each kind.
 func (r *reader) addCounted(counts *queueCounts) error {
-	first := append([]string{`kind = counted.kind`, isReady, `due_at IS NULL`, counts.eligible()}, counts.notLapsed()...)
+	first := append(
+		[]string{`kind = counted.kind`, isReady, `due_at IS NULL`, counts.eligible()},
+		counts.notLapsed()...)
 	text := `SELECT kind, ready, deferred, (
 			SELECT requested_at FROM queue_calls WHERE ` + strings.Join(first, ` AND `) + `
 			ORDER BY requested_at, call_uuid LIMIT 1

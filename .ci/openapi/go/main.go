@@ -80,8 +80,14 @@ func keepsCents(ctx context.Context, c *service.ClientWithResponses, person serv
 	const amount, text = 262144.13, `"donationAmount":262144.13,`
 	organization, now := person.OwningOrganization.Uuid, time.Now()
 	created, err := c.CreatePledgeWithResponse(ctx, service.CreatePledgeRequest{
-		PersonUuid: person.Uuid, OwningOrganizationUuid: organization, RecruitingOrganizationUuid: organization, RecruiterUserUuid: newUUID(),
-		CreatedAt: now, StartsAt: now, InitialDonationAmount: amount, InitialDonationInterval: service.Once,
+		PersonUuid:                 person.Uuid,
+		OwningOrganizationUuid:     organization,
+		RecruitingOrganizationUuid: organization,
+		RecruiterUserUuid:          newUUID(),
+		CreatedAt:                  now,
+		StartsAt:                   now,
+		InitialDonationAmount:      amount,
+		InitialDonationInterval:    service.Once,
 	})
 	if err != nil {
 		return err
@@ -101,7 +107,10 @@ func keepsCents(ctx context.Context, c *service.ClientWithResponses, person serv
 
 func completesACall(ctx context.Context, c *service.ClientWithResponses, person service.Person) error {
 	id, now, kind := newUUID(), time.Now(), service.HappyCall
-	created, err := c.CreateCallWithResponse(ctx, service.CreateCallRequest{Uuid: &id, PersonUuid: person.Uuid, RequestedAt: now, Type: &kind})
+	created, err := c.CreateCallWithResponse(
+		ctx,
+		service.CreateCallRequest{Uuid: &id, PersonUuid: person.Uuid, RequestedAt: now, Type: &kind},
+	)
 	if err != nil {
 		return err
 	}
@@ -110,16 +119,34 @@ func completesACall(ctx context.Context, c *service.ClientWithResponses, person 
 		return err
 	}
 	code, rating := "thanked", 7.5
-	done, err := c.CompleteCallWithResponse(ctx, id, nil, service.CompleteCallRequest{Result: &service.CallResultInput{ResultCode: &code, DonorRetentionRating: &rating}})
+	done, err := c.CompleteCallWithResponse(
+		ctx,
+		id,
+		nil,
+		service.CompleteCallRequest{Result: &service.CallResultInput{ResultCode: &code, DonorRetentionRating: &rating}},
+	)
 	if err != nil {
 		return err
 	}
 	if created.JSON201 == nil || tried.JSON200 == nil || done.JSON200 == nil {
-		return fmt.Errorf("work a call: got %s, %s, %s %.200s", created.Status(), tried.Status(), done.Status(), done.Body)
+		return fmt.Errorf(
+			"work a call: got %s, %s, %s %.200s",
+			created.Status(),
+			tried.Status(),
+			done.Status(),
+			done.Body,
+		)
 	}
 	// An account that may not read calls is answered with less.
-	if call, err := done.JSON200.AsCall(); err != nil || call.Status != service.CallStatusCompleted || call.AttemptsCount != 1 {
-		return fmt.Errorf("work a call: got %s, %s, %s %.200s", created.Status(), tried.Status(), done.Status(), done.Body)
+	if call, err := done.JSON200.AsCall(); err != nil || call.Status != service.CallStatusCompleted ||
+		call.AttemptsCount != 1 {
+		return fmt.Errorf(
+			"work a call: got %s, %s, %s %.200s",
+			created.Status(),
+			tried.Status(),
+			done.Status(),
+			done.Body,
+		)
 	}
 	return nil
 }
@@ -132,8 +159,13 @@ func isRefused(ctx context.Context, c *service.ClientWithResponses, person servi
 		return err
 	}
 	problem := refused.ApplicationproblemJSON400
-	if problem == nil || problem.Errors == nil || len(*problem.Errors) != 1 || *(*problem.Errors)[0].Pointer != "/language" {
-		return fmt.Errorf("a language that is none: got %s %.200s, want a refusal that names the field", refused.Status(), refused.Body)
+	if problem == nil || problem.Errors == nil || len(*problem.Errors) != 1 ||
+		*(*problem.Errors)[0].Pointer != "/language" {
+		return fmt.Errorf(
+			"a language that is none: got %s %.200s, want a refusal that names the field",
+			refused.Status(),
+			refused.Body,
+		)
 	}
 	return nil
 }

@@ -54,8 +54,13 @@ func (p programs) imports(runs int) (err error) {
 		return err
 	}
 	speed := func(o outcome) float64 { return importLines / o.wall.Seconds() }
-	row(fmt.Sprintf("`person import`, %d lines, %d at a time", importLines, importWorkers), fmt.Sprintf("%.0f/s", speed(own)),
-		fmt.Sprintf("plain creates %.0f/s", speed(floor)), speed(own)/speed(floor), "≥ 0.7")
+	row(
+		fmt.Sprintf("`person import`, %d lines, %d at a time", importLines, importWorkers),
+		fmt.Sprintf("%.0f/s", speed(own)),
+		fmt.Sprintf("plain creates %.0f/s", speed(floor)),
+		speed(own)/speed(floor),
+		"≥ 0.7",
+	)
 
 	// Each takes its turn after the other has put other numbers there.
 	file, err = p.corrections(folder, "1")
@@ -72,8 +77,13 @@ func (p programs) imports(runs int) (err error) {
 	if err != nil {
 		return err
 	}
-	row(fmt.Sprintf("`person apply`, %d phone numbers, %d at a time", importLines, importWorkers), fmt.Sprintf("%.0f/s", speed(own)),
-		fmt.Sprintf("plain updates %.0f/s", speed(floor)), speed(own)/speed(floor), "≥ 0.7")
+	row(
+		fmt.Sprintf("`person apply`, %d phone numbers, %d at a time", importLines, importWorkers),
+		fmt.Sprintf("%.0f/s", speed(own)),
+		fmt.Sprintf("plain updates %.0f/s", speed(floor)),
+		speed(own)/speed(floor),
+		"≥ 0.7",
+	)
 	return nil
 }
 
@@ -98,9 +108,14 @@ func (p programs) corrections(folder, digit string) (string, error) {
 func importFile(organization string) []byte {
 	var text strings.Builder
 	for n := range importLines {
-		fmt.Fprintf(&text, `{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q,"name":{"firstName":"Anna","lastName":"Jansen %[2]d"},`+
-			`"email":"anna%[2]d@example.org","mobilePhoneNumber":"+316%08[2]d","language":"nl",`+
-			`"address":{"street":"Kerkstraat","houseNumber":"%[2]d","zipCode":"8094 RA","city":"Zwolle","country":"NL"}}`+"\n", organization, n)
+		fmt.Fprintf(
+			&text,
+			`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q,"name":{"firstName":"Anna","lastName":"Jansen %[2]d"},`+
+				`"email":"anna%[2]d@example.org","mobilePhoneNumber":"+316%08[2]d","language":"nl",`+
+				`"address":{"street":"Kerkstraat","houseNumber":"%[2]d","zipCode":"8094 RA","city":"Zwolle","country":"NL"}}`+"\n",
+			organization,
+			n,
+		)
 	}
 	return []byte(text.String())
 }

@@ -46,7 +46,11 @@ func newList(fundeskd string) (*list, error) {
 	lines.Scan()
 	url := lines.Text()
 	lines.Scan()
-	request, err := http.NewRequest(http.MethodGet, url+"/api/v1/calls?include=person,personQualityResult&first="+strconv.Itoa(pageSize), http.NoBody)
+	request, err := http.NewRequest(
+		http.MethodGet,
+		url+"/api/v1/calls?include=person,personQualityResult&first="+strconv.Itoa(pageSize),
+		http.NoBody,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -101,8 +105,15 @@ func (l *list) answer(w http.ResponseWriter, r *http.Request) {
 	mark := fmt.Sprintf("%08x", page)
 	edges := bytes.ReplaceAll(l.page, []byte("PPPPPPPP"), []byte(mark))
 	time.Sleep(time.Until(due))
-	_, _ = fmt.Fprintf(w, `{"pageInfo":{"startCursor":"%s-0","endCursor":"%s-%d","hasPreviousPage":%t,"hasNextPage":%t},"edges":[`,
-		mark, mark, pageSize-1, page > 0, (page+1)*pageSize < l.calls)
+	_, _ = fmt.Fprintf(
+		w,
+		`{"pageInfo":{"startCursor":"%s-0","endCursor":"%s-%d","hasPreviousPage":%t,"hasNextPage":%t},"edges":[`,
+		mark,
+		mark,
+		pageSize-1,
+		page > 0,
+		(page+1)*pageSize < l.calls,
+	)
 	_, _ = w.Write(edges)
 	_, _ = w.Write([]byte("]}"))
 }

@@ -94,9 +94,23 @@ type screen struct {
 }
 
 func (p programs) open(program string, args ...string) (*screen, error) {
-	s := &screen{command: exec.Command(filepath.Join(p.folder, program), args...), drawn: make(chan string), shown: vt.NewEmulator(120, 40)}
-	s.command.Env = append(os.Environ(), "HOME="+p.folder, "XDG_CONFIG_HOME=", "XDG_STATE_HOME="+filepath.Join(p.folder, "state"), "XDG_CACHE_HOME=",
-		"FUNDESK_PROFILE=", "FUNDESK_BASE_URL="+p.url, "FUNDESK_TOKEN="+p.token, "TERM=xterm-256color", "LC_ALL=C.UTF-8")
+	s := &screen{
+		command: exec.Command(filepath.Join(p.folder, program), args...),
+		drawn:   make(chan string),
+		shown:   vt.NewEmulator(120, 40),
+	}
+	s.command.Env = append(
+		os.Environ(),
+		"HOME="+p.folder,
+		"XDG_CONFIG_HOME=",
+		"XDG_STATE_HOME="+filepath.Join(p.folder, "state"),
+		"XDG_CACHE_HOME=",
+		"FUNDESK_PROFILE=",
+		"FUNDESK_BASE_URL="+p.url,
+		"FUNDESK_TOKEN="+p.token,
+		"TERM=xterm-256color",
+		"LC_ALL=C.UTF-8",
+	)
 	file, err := pty.StartWithSize(s.command, &pty.Winsize{Rows: 40, Cols: 120})
 	if err != nil {
 		return nil, err

@@ -125,7 +125,12 @@ func (p *picture) add(text string, seconds float64) error {
 func (p *picture) svg() string {
 	var b strings.Builder
 	width, height := float64(p.columns)*cellWidth+2*margin, float64(p.rows)*cellHeight+2*margin
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,monospace" font-size="14">`+"\n", width, height)
+	fmt.Fprintf(
+		&b,
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,monospace" font-size="14">`+"\n",
+		width,
+		height,
+	)
 	fmt.Fprintf(&b, "<!-- screens %s -->\n", p.mark)
 	if len(p.frames) > 1 {
 		b.WriteString(p.timing())
@@ -151,7 +156,13 @@ func (p *picture) timing() string {
 	for i, seconds := range p.seconds {
 		from, to := 100*at/total, 100*(at+seconds)/total
 		at += seconds
-		fmt.Fprintf(&b, "@keyframes k%d{0%%{visibility:hidden}%.2f%%{visibility:visible}%.2f%%{visibility:hidden}100%%{visibility:hidden}}\n", i, from, to)
+		fmt.Fprintf(
+			&b,
+			"@keyframes k%d{0%%{visibility:hidden}%.2f%%{visibility:visible}%.2f%%{visibility:hidden}100%%{visibility:hidden}}\n",
+			i,
+			from,
+			to,
+		)
 		still := "hidden"
 		if i == len(p.seconds)-1 {
 			still = "visible"
@@ -177,12 +188,26 @@ func (p *picture) line(screen *vt.Emulator, y int) string {
 		}
 		left, length := margin+float64(start)*cellWidth, float64(x-start)*cellWidth
 		if style.paper != p.paper {
-			fmt.Fprintf(&b, `<rect x="%.1f" width="%.1f" height="%.1f" fill="%s"/>`+"\n", left, length, cellHeight, style.paper)
+			fmt.Fprintf(
+				&b,
+				`<rect x="%.1f" width="%.1f" height="%.1f" fill="%s"/>`+"\n",
+				left,
+				length,
+				cellHeight,
+				style.paper,
+			)
 		}
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
-		fmt.Fprintf(&b, `<text x="%.1f" y="13.5" textLength="%.1f" xml:space="preserve" fill="%s"%s>`, left, length, style.ink, style.attributes)
+		fmt.Fprintf(
+			&b,
+			`<text x="%.1f" y="13.5" textLength="%.1f" xml:space="preserve" fill="%s"%s>`,
+			left,
+			length,
+			style.ink,
+			style.attributes,
+		)
 		_ = xml.EscapeText(&b, []byte(text)) // Into memory.
 		b.WriteString("</text>\n")
 	}

@@ -22,7 +22,10 @@ func main() {
 			if err := os.MkdirAll(dataDir, 0o700); err != nil {
 				return nil, err
 			}
-			s, err := embedded.Open(ctx, embedded.Options{Path: filepath.Join(dataDir, name+".db"), Sample: true, Now: now})
+			s, err := embedded.Open(
+				ctx,
+				embedded.Options{Path: filepath.Join(dataDir, name+".db"), Sample: true, Now: now},
+			)
 			return still{s}, err
 		},
 	}))
