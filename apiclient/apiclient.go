@@ -209,7 +209,9 @@ func newTransport(base *url.URL) *http.Transport {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 16
 	transport.DisableCompression = isLoopback(base.Hostname()) // There packing costs more than sending.
-	transport.OnProxyConnectResponse = func(_ context.Context, proxy *url.URL, _ *http.Request, answer *http.Response) error {
+	transport.OnProxyConnectResponse = func(
+		_ context.Context, proxy *url.URL, _ *http.Request, answer *http.Response,
+	) error {
 		if answer.StatusCode != http.StatusOK {
 			return fmt.Errorf(
 				"the proxy %s answered %d %s",

@@ -239,7 +239,8 @@ func (d *Delivery) gotAbsent(a Answer) Verdict {
 		return d.send()
 	case d.refused != 0:
 		return VerdictRefused
-	case d.Phase == Lost && (op.AddsUp || mayReplace): // A repeat of a request in flight would count twice. Spec gap: C4.
+	// A repeat of a request in flight would count twice. Spec gap: C4.
+	case d.Phase == Lost && (op.AddsUp || mayReplace):
 		return VerdictUnsure
 	default:
 		return d.send()

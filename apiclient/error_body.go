@@ -44,7 +44,8 @@ func (e *Error) readJSON(value any) {
 	case []any:
 		e.readDetails(v)
 	case map[string]any:
-		for _, key := range []string{"detail", "message", "error_description", "error", "errorMessage", "title", "reason"} {
+		keys := []string{"detail", "message", "error_description", "error", "errorMessage", "title", "reason"}
+		for _, key := range keys {
 			switch text := v[key].(type) {
 			case string:
 				if e.Message == "" {

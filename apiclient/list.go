@@ -175,7 +175,8 @@ func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space memory[T
 	answer, err := e.client.read(ctx, request{path: e.path, query: query, space: space.body, isPage: !isOne})
 	if known := asError(err); known != nil && known.Kind == KindNotFound { // A list is always there.
 		missing := *known
-		missing.Kind, missing.Message = KindUnavailable, "there is no list at "+e.client.BaseURL()+e.path+"; check the base URL"
+		missing.Kind = KindUnavailable
+		missing.Message = "there is no list at " + e.client.BaseURL() + e.path + "; check the base URL"
 		return Page[T]{}, nil, &missing
 	}
 	if err != nil {

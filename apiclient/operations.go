@@ -54,7 +54,11 @@ type Operation struct {
 
 // operations has a row for each operation.
 var operations = sync.OnceValue(func() []Operation {
-	const persons, calls, pledges = personsPath + "/{uuid}/actions/", callsPath + "/{uuid}/actions/", pledgesPath + "/{uuid}/actions/"
+	const (
+		persons = personsPath + "/{uuid}/actions/"
+		calls   = callsPath + "/{uuid}/actions/"
+		pledges = pledgesPath + "/{uuid}/actions/"
+	)
 	return []Operation{
 		{
 			Name:    OpCreatePerson,

@@ -42,8 +42,8 @@ func (p Page[T]) count() int { return len(p.Records) + len(p.unread) }
 // tolerant reads what no careful service would send, but a client can make sense of.
 var tolerant = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// pageReader reads a page out of an answer: the envelope, a bare array, or an object with one array in it. Spec gap: L9.
-// The records are cut out of the answer, not copied.
+// pageReader reads a page out of an answer: the envelope, a bare array, or an object with one array in it.
+// The records are cut out of the answer, not copied. Spec gap: L9.
 type pageReader[T any] struct {
 	Page[T]
 	data   []byte

@@ -260,16 +260,16 @@ func (c *Client) Has(ctx context.Context, extension string) (bool, error) {
 		return slices.Contains(*known, extension), nil
 	}
 	answer, err := c.read(ctx, request{path: extensionsPath})
-	if failed := asError(
-		err,
-	); failed != nil && failed.Kind == KindUnavailable &&
-		!failed.Retryable { // By the service, or something before it? A list is always there.
+	failed := asError(err)
+	if failed != nil && failed.Kind == KindUnavailable && !failed.Retryable {
+		// By the service, or something before it? A list is always there.
 		answer, err = c.read(ctx, request{path: callsPath, query: url.Values{"first": {"1"}}, isPage: true})
 	}
 	var said apitype.Extensions
+	unknown := []Kind{KindUnavailable, KindUnauthenticated, KindInterrupted, KindUsage}
 	switch failed := asError(err); {
 	case failed == nil && json.Unmarshal(answer.Body, &said) == nil:
-	case failed != nil && slices.Contains([]Kind{KindUnavailable, KindUnauthenticated, KindInterrupted, KindUsage}, failed.Kind):
+	case failed != nil && slices.Contains(unknown, failed.Kind):
 		return false, err
 	default: // Not found, or another answer of a service to an unknown path.
 		said.Extensions = nil

@@ -23,7 +23,8 @@ type Record[T any] struct {
 	CompletedBy *apitype.UUID
 	// Reasons are the reasons of a call's attempts; list nodes have them only if they were asked for.
 	Reasons []apitype.NotReached
-	// Checks are the checks of a call, and Consents those of a person; list nodes have them only if they were asked for.
+	// Checks are the checks of a call, and Consents those of a person; list nodes have them only if they were asked
+	// for.
 	Checks   *apitype.CallChecks
 	Consents []apitype.Consent
 	ETag     string // Its revision; list nodes have it only if it was asked for.

@@ -47,11 +47,8 @@ func (c *Client) SetSettings(ctx context.Context, s apitype.OrganizationSettings
 		}
 	}
 	if len(s.NotReached) > 0 {
-		if err := c.required(
-			ctx,
-			apitype.ExtensionAttempts,
-			"reasons of attempts, which not_reached needs",
-		); err != nil {
+		const needed = "reasons of attempts, which not_reached needs"
+		if err := c.required(ctx, apitype.ExtensionAttempts, needed); err != nil {
 			return err
 		}
 	}

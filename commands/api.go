@@ -54,14 +54,16 @@ func apiCommand(s *cli.Session) *cobra.Command {
 			}
 			return cli.AtMost(2)(cmd, args)
 		},
-		Long: "Send any API request with the token of the profile, and print the answer. Fields go\n" +
-			"into the query of a GET, else into a JSON body. Without a method it is GET, or POST if there is a body.\n" +
+		Long: "Send any API request with the token of the profile, and print the answer. Fields go into the\n" +
+			"query of a GET, else into a JSON body. Without a method it is GET, or POST if there is a body.\n" +
 			"Nothing is retried. Your token is sent only to this service.",
 		Example: "  fundesk api GET /api/v1/calls --field first=5\n" +
 			"  fundesk api PUT /api/v1/calls/5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10/actions/cancel\n" +
 			"  fundesk api /api/v1/persons --paginate -o ndjson\n" +
 			"  fundesk api /api/v1/calls -i -H 'X-Request-Id: night-42'",
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(
+			cmd *cobra.Command, args []string, toComplete string,
+		) ([]string, cobra.ShellCompDirective) {
 			paths := []string{"/api/v1/persons", "/api/v1/calls", "/api/v1/pledges"}
 			if len(args) == 0 {
 				return append(slices.Clone(methods), paths...), cobra.ShellCompDirectiveNoFileComp

@@ -18,7 +18,8 @@ func callCommand(s *cli.Session) *cobra.Command {
 		"call",
 		"A call is a task to phone a donor. An agent records attempts and ends a call: completed, cancelled or\n"+
 			"expired.",
-		"  fundesk call list --status requested\n  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --rating 8",
+		"  fundesk call list --status requested\n"+
+			"  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --rating 8",
 		cli.Verbs{
 			"list":     callList,
 			"get":      callGet,
@@ -84,18 +85,21 @@ func callList(s *cli.Session) *cobra.Command {
 func callGet(s *cli.Session) *cobra.Command {
 	return read.Get(s, &cobra.Command{
 		Short: "Show calls",
-		Long: "Show calls with everything that the service knows: person, pledge, attempts and result. One call is one\n" +
-			"object, several are a list; - reads UUIDs or NDJSON from stdin.",
-		Example: "  fundesk call get 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n  fundesk call get 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 -o json --jq .result",
+		Long: "Show calls with everything that the service knows: person, pledge, attempts and result. One call\n" +
+			"is one object, several are a list; - reads UUIDs or NDJSON from stdin.",
+		Example: "  fundesk call get 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
+			"  fundesk call get 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 -o json --jq .result",
 	}, render.CallColumns(), read.Calls)
 }
 
 func callCreate(s *cli.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Short: "Request a call to a person",
-		Long:  "Request a call. With external metadata the call is managed in an external system: the service then\napplies no rules of its own to it.",
+		Long: "Request a call. With external metadata the call is managed in an external system: the service then\n" +
+			"applies no rules of its own to it.",
 		Example: "  fundesk call create --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --type happy_call\n" +
-			"  fundesk call create --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --application-name dialler --reference-id 77 --status completed\n" +
+			"  fundesk call create --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --application-name dialler " +
+			"--reference-id 77 --status completed\n" +
 			"  fundesk call create --file call.json",
 	}
 	return change.Create(s, cmd, change.Fields(apitype.CallFields(), apitype.Created), render.CallColumns(), newCall)

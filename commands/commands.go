@@ -6,7 +6,8 @@
 // its flags and calls one run function; a typed error decides the exit code in one
 // place.
 //
-//	code := commands.Run(ctx, os.Args[1:], commands.App{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv})
+//	app := commands.App{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv}
+//	code := commands.Run(ctx, os.Args[1:], app)
 //	os.Exit(code)
 package commands
 
@@ -140,9 +141,10 @@ func newRoot(s *cli.Session, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fundesk",
 		Short: "The fundraising desk: calls, persons and pledges",
-		Long: "fundesk works with a Fundraising Data Service: persons (donors), their pledges, and the\n" +
-			"phone calls to make.\n\n" +
-			"Topics: fundesk help options, changes, lists, settings, exit-codes, environment, output, filters, scripting, keys",
+		Long: "fundesk works with a Fundraising Data Service: persons (donors), their pledges, and the phone\n" +
+			"calls to make.\n\n" +
+			"Topics: fundesk help options, changes, lists, settings, exit-codes, environment, output, filters,\n" +
+			"scripting, keys",
 		Example: "  fundesk demo\n" +
 			"  fundesk --profile demo call list --status requested\n" +
 			"  fundesk auth login --profile prod --base-url https://api.example.org",

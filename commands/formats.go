@@ -117,9 +117,8 @@ func checkOutput(s *cli.Session, cmd *cobra.Command) error {
 	if s.Flags.SortBy != "" && (!kind.columns || kind.endless) {
 		return cli.UsageError("this command prints no list that --sort-by could sort")
 	}
-	if asked := render.Format(
-		s.Flags.Output,
-	); len(s.Flags.Columns) > 0 &&
+	asked := render.Format(s.Flags.Output)
+	if len(s.Flags.Columns) > 0 &&
 		(s.Flags.JQ != "" || asked.IsJSON() || asked == render.ID || asked == render.Wide) {
 		return cli.UsageError("--columns goes with -o table, tsv and csv; choose fields by --jq")
 	}

@@ -49,11 +49,13 @@ func personList(s *cli.Session) *cobra.Command {
 		Use:   "list",
 		Short: "List persons, newest first",
 		Args:  cli.NoArgs,
-		Long: "List persons. The service filters by organization, time and IBAN. If it can search, --search finds persons by\n" +
-			"name, phone number, e-mail address, postcode with house number, or IBAN: all words must match, each by its\n" +
-			"beginning. --email and --name filter on your computer, and --limit counts the persons that match; so does\n" +
-			"--phone if the service cannot search. A list that ends at its limit says so on stderr.",
-		Example: "  fundesk person list --created-after yesterday\n  fundesk person list --search \"jansen 1234 AB 12\"\n" +
+		Long: "List persons. The service filters by organization, time and IBAN. If it can search, --search\n" +
+			"finds persons by name, phone number, e-mail address, postcode with house number, or IBAN: all\n" +
+			"words must match, each by its beginning. --email and --name filter on your computer, and --limit\n" +
+			"counts the persons that match; so does --phone if the service cannot search. A list that ends at\n" +
+			"its limit says so on stderr.",
+		Example: "  fundesk person list --created-after yesterday\n" +
+			"  fundesk person list --search \"jansen 1234 AB 12\"\n" +
 			"  fundesk person list --all --phone 06-12345678\n" +
 			"  fundesk person list --iban \"$IBAN\" -o json --jq '.[].uuid'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -93,20 +95,23 @@ func personList(s *cli.Session) *cobra.Command {
 func personGet(s *cli.Session) *cobra.Command {
 	return read.Get(s, &cobra.Command{
 		Short: "Show persons",
-		Long: "Show persons with everything that the service knows. One person is one object, several are a list; - reads\n" +
-			"UUIDs or NDJSON from stdin.",
-		Example: "  fundesk person get 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11\n  fundesk call list --limit 10 --jq '.[].personUuid' | fundesk person get - -o ndjson",
+		Long: "Show persons with everything that the service knows. One person is one object, several are a\n" +
+			"list; - reads UUIDs or NDJSON from stdin.",
+		Example: "  fundesk person get 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11\n" +
+			"  fundesk call list --limit 10 --jq '.[].personUuid' | fundesk person get - -o ndjson",
 	}, render.PersonColumns(), read.Persons)
 }
 
 func personCreate(s *cli.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Short: "Create a person",
-		Long: "Create a person from flags, a JSON file, or both; - reads a body, or a person that get or list printed, from\n" +
-			"stdin. Fields that only the service sets are left out. Without a UUID, create chooses one, so that a lost answer creates no\n" +
-			"second person. To run a command again safely, use person apply --create.",
+		Long: "Create a person from flags, a JSON file, or both; - reads a body, or a person that get or list\n" +
+			"printed, from stdin. Fields that only the service sets are left out. Without a UUID, create\n" +
+			"chooses one, so that a lost answer creates no second person. To run a command again safely, use\n" +
+			"person apply --create.",
 		Example: "  fundesk person create --first-name Anna --last-name Jansen --email a.jansen@example.org\n" +
-			"  fundesk person get \"$PERSON\" -o json | fundesk --profile other person create -\n  fundesk person create --file person.json --dry-run",
+			"  fundesk person get \"$PERSON\" -o json | fundesk --profile other person create -\n" +
+			"  fundesk person create --file person.json --dry-run",
 	}
 	return change.Create(
 		s,
@@ -134,7 +139,8 @@ func personUpdate(s *cli.Session) *cobra.Command {
 		Use:   "update UUID… | -",
 		Short: "Change fields of persons",
 		Args:  cli.NeedArgs(1),
-		Long:  "Change the named fields of persons; all others stay as they are. --clear empties fields, and so\ndoes null in a file. Several persons get the same values; apply gives each its own.",
+		Long: "Change the named fields of persons; all others stay as they are. --clear empties fields, and so\n" +
+			"does null in a file. Several persons get the same values; apply gives each its own.",
 		Example: "  fundesk person update 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --email new@example.org\n" +
 			"  fundesk person update 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --clear iban,name.initials\n" +
 			"  fundesk person list --created-after 1d --all -o id | fundesk person update - --language nl --yes",

@@ -21,7 +21,8 @@ func pledgeCommand(s *cli.Session) *cobra.Command {
 		s,
 		"pledge",
 		"Pledges are persons' commitments to donate, once or at an interval.",
-		"  fundesk pledge list --status lead\n  fundesk pledge action activate 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --yes",
+		"  fundesk pledge list --status lead\n"+
+			"  fundesk pledge action activate 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --yes",
 		cli.Verbs{
 			"list":   pledgeList,
 			"get":    pledgeGet,
@@ -53,9 +54,10 @@ func pledgeList(s *cli.Session) *cobra.Command {
 		Use:   "list",
 		Short: "List pledges, newest first",
 		Args:  cli.NoArgs,
-		Long: "List pledges. The filters are those of the service; a list that ends at its limit says so on stderr. Columns\n" +
-			"of the person imply --include person.",
-		Example: "  fundesk pledge list --status active\n  fundesk pledge list --released-after 7d --all -o csv > released.csv\n" +
+		Long: "List pledges. The filters are those of the service; a list that ends at its limit says so on\n" +
+			"stderr. Columns of the person imply --include person.",
+		Example: "  fundesk pledge list --status active\n" +
+			"  fundesk pledge list --released-after 7d --all -o csv > released.csv\n" +
 			"  fundesk pledge list --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --include transactions -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := read.RefuseParameters(o.Validate()); err != nil {
@@ -92,16 +94,20 @@ func pledgeGet(s *cli.Session) *cobra.Command {
 		Short: "Show pledges",
 		Long: "Show pledges with everything that the service knows: person, calls, transactions and a link to the\n" +
 			"signature. One pledge is one object, several are a list; - reads UUIDs or NDJSON from stdin.",
-		Example: "  fundesk pledge get 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90\n  fundesk pledge get 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 -o json --jq .signatureSignedUrl",
+		Example: "  fundesk pledge get 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90\n" +
+			"  fundesk pledge get 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 -o json --jq .signatureSignedUrl",
 	}, render.PledgeColumns(), read.Pledges)
 }
 
 func pledgeCreate(s *cli.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Short: "Create a pledge of a person",
-		Long:  "Create a pledge. With an external source it is managed in an external system: the service then\napplies no rules of its own to it.",
-		Example: "  fundesk pledge create --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --initial-donation-amount 12.50 \\\n" +
-			"    --initial-donation-interval monthly --starts-at 2026-12-01 --recruiter-user 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n" +
+		Long: "Create a pledge. With an external source it is managed in an external system: the service then\n" +
+			"applies no rules of its own to it.",
+		Example: "  fundesk pledge create --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 " +
+			"--initial-donation-amount 12.50 \\\n" +
+			"    --initial-donation-interval monthly --starts-at 2026-12-01 " +
+			"--recruiter-user 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n" +
 			"  fundesk pledge create --file pledge.json",
 	}
 	return change.Create(
@@ -136,9 +142,9 @@ func pledgeUpdate(s *cli.Session) *cobra.Command {
 		Use:   "update UUID… | -",
 		Short: "Change fields of pledges",
 		Args:  cli.NeedArgs(1),
-		Long: "Change the fields that are named; all others stay as they are. --clear empties a field. The service\n" +
-			"refuses amount, interval and end of an external pledge: its own system changes them. Several pledges get the\n" +
-			"same values; apply gives each its own.",
+		Long: "Change the fields that are named; all others stay as they are. --clear empties a field. The\n" +
+			"service refuses amount, interval and end of an external pledge: its own system changes them.\n" +
+			"Several pledges get the same values; apply gives each its own.",
 		Example: "  fundesk pledge update 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --donation-amount 15\n" +
 			"  fundesk pledge update 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90 --clear endsAt",
 	}

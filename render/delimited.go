@@ -82,10 +82,13 @@ func IsFormula(cell string) bool {
 	return cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0]))
 }
 
-// resembling matches texts that Excel takes for a number, a day or a time: phone numbers, postcodes, NOV26, 1-dec, 10 A.
+// resembling matches texts that Excel takes for a number, a day or a time: phone numbers, postcodes, NOV26,
+// 1-dec, 10 A.
 var resembling = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
-		`^(?:[-+ .,:/0-9]*[0-9][-+ .,:/0-9]*|[0-9.]+[eE][0-9]+|[A-Za-z]{3,9}[-. ]?[0-9]{1,4}|[0-9]{1,2}[-./ ]?[A-Za-z]{3,9}(?:[-./ ]?[0-9]{2,4})?|[0-9]{1,2}(?::[0-9]{2})? [aApP][mM]?)$`,
+		`^(?:[-+ .,:/0-9]*[0-9][-+ .,:/0-9]*|[0-9.]+[eE][0-9]+|` +
+			`[A-Za-z]{3,9}[-. ]?[0-9]{1,4}|[0-9]{1,2}[-./ ]?[A-Za-z]{3,9}(?:[-./ ]?[0-9]{2,4})?|` +
+			`[0-9]{1,2}(?::[0-9]{2})? [aApP][mM]?)$`,
 	)
 })
 

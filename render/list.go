@@ -253,11 +253,12 @@ func compactLine(raw []byte) []byte {
 // indent returns JSON with line breaks, safe for a terminal.
 func indent(raw []byte) []byte {
 	value := jsontext.Value(bytes.Clone(raw))
-	if value.Indent(
+	err := value.Indent(
 		jsontext.WithIndent("  "),
 		jsontext.AllowDuplicateNames(true),
 		jsontext.AllowInvalidUTF8(true),
-	) != nil {
+	)
+	if err != nil {
 		return CleanJSON(raw)
 	}
 	return CleanJSON(value)

@@ -14,8 +14,8 @@ type nationalLength struct {
 	least, most int
 }
 
-// nationalLengths has the lengths of national numbers by country, for those that are read without a plus sign. A country
-// without a length for all others has no other numbers.
+// nationalLengths has the lengths of national numbers by country, for those that are read without a plus sign. A
+// country without a length for all others has no other numbers.
 var nationalLengths = sync.OnceValue(func() map[string][]nationalLength {
 	return map[string][]nationalLength{
 		"AT": {

@@ -64,12 +64,13 @@ type Options struct {
 	Endless    bool   // The list has no end: a query runs over each record in any format.
 	Terminal   bool   // The output goes to a terminal: text is cleaned and cut.
 	Color      bool
-	Width      int                               // Of the terminal, in cells. Zero cuts nothing.
-	Excel      string                            // CSV for Excel with the settings of this country. Empty means RFC 4180.
-	TooNarrow  func(shortened, missing []string) // Called with the columns of a table that did not fit. May be nil.
-	Now        time.Time                         // For relative times.
-	Location   *time.Location                    // For absolute times in tables. Nil means UTC.
-	Locale     Locale                            // For tables and records field by field.
+	Width      int // Of the terminal, in cells. Zero cuts nothing.
+	// CSV for Excel with the settings of this country. Empty means RFC 4180.
+	Excel     string
+	TooNarrow func(shortened, missing []string) // Called with the columns of a table that did not fit. May be nil.
+	Now       time.Time                         // For relative times.
+	Location  *time.Location                    // For absolute times in tables. Nil means UTC.
+	Locale    Locale                            // For tables and records field by field.
 }
 
 // eachRecord reports whether a query runs over each record, and not over the whole list.
@@ -128,7 +129,8 @@ type View struct {
 	Now      time.Time
 	Location *time.Location
 	Locale   Locale
-	Result   func(kind apitype.CallType, code string) string // A result in the words of a profile. Nil means the words of its code.
+	// A result in the words of a profile. Nil means the words of its code.
+	Result func(kind apitype.CallType, code string) string
 }
 
 // result returns the result of a call in words.

@@ -110,8 +110,10 @@ var isNarrow = sync.OnceValue(func() bool { return ansi.StringWidth("é") == 1 }
 // Asia by both ways of counting: Latin letters, punctuation, currencies, pictures of control characters, and the signs
 // of frames and marks.
 func isSimple(r rune) bool {
-	return r >= 0xa0 && r < 0x300 && r != '\u00ad' || r >= '\u2500' && r <= '\u25fc' || r >= '\u2010' && r <= '\u2027' ||
-		r >= '\u20a0' && r <= '\u20bf' || r >= '\u2400' && r <= '\u2426' || r == '✓' ||
-		r == '→' ||
-		r == '✎'
+	return r >= 0xa0 && r < 0x300 && r != '\u00ad' ||
+		r >= '\u2500' && r <= '\u25fc' ||
+		r >= '\u2010' && r <= '\u2027' ||
+		r >= '\u20a0' && r <= '\u20bf' ||
+		r >= '\u2400' && r <= '\u2426' ||
+		r == '✓' || r == '→' || r == '✎'
 }

@@ -60,10 +60,14 @@ func Language(code string) string {
 }
 
 // languages has the names of codes. Other codes are shown as they are.
-const languages = " ar Arabic bg Bulgarian ca Catalan cs Czech da Danish de German el Greek en English es Spanish et Estonian " +
-	"fa Persian fi Finnish fr French fy Frisian he Hebrew hi Hindi hr Croatian hu Hungarian id Indonesian it Italian ja Japanese " +
-	"ko Korean lb Luxembourgish lt Lithuanian lv Latvian nl Dutch no Norwegian nb Norwegian pl Polish pt Portuguese ro Romanian " +
-	"ru Russian sk Slovak sl Slovenian so Somali sq Albanian sr Serbian sv Swedish ti Tigrinya tr Turkish uk Ukrainian ur Urdu " +
+const languages = " ar Arabic bg Bulgarian ca Catalan cs Czech da Danish de German el Greek en English es Spanish " +
+	"et Estonian " +
+	"fa Persian fi Finnish fr French fy Frisian he Hebrew hi Hindi hr Croatian hu Hungarian id Indonesian it " +
+	"Italian ja Japanese " +
+	"ko Korean lb Luxembourgish lt Lithuanian lv Latvian nl Dutch no Norwegian nb Norwegian pl Polish pt Portuguese " +
+	"ro Romanian " +
+	"ru Russian sk Slovak sl Slovenian so Somali sq Albanian sr Serbian sv Swedish ti Tigrinya tr Turkish uk " +
+	"Ukrainian ur Urdu " +
 	"vi Vietnamese zh Chinese "
 
 // MaskIBAN hides an IBAN but for its country, check digits and last four characters.

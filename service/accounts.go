@@ -184,7 +184,10 @@ func (a Account) changed(after Account) string {
 	}{
 		{"name", a.Name == after.Name},
 		{"permissions", slices.Equal(a.Permissions, after.Permissions)},
-		{"organizations", a.Scope.All == after.Scope.All && slices.Equal(a.Scope.Organizations, after.Scope.Organizations)},
+		{
+			"organizations",
+			a.Scope.All == after.Scope.All && slices.Equal(a.Scope.Organizations, after.Scope.Organizations),
+		},
 		{"externalSources", slices.Equal(a.ExternalSources, after.ExternalSources)},
 	} {
 		if !field.same {

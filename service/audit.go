@@ -29,7 +29,7 @@ type AuditLine struct {
 	Person    *apitype.UUID  // The person of the record, if there is exactly one.
 	Fields    string         // The names of the changed fields, or of the filters of a list, separated by commas.
 	Records   *int           // The number of records, if it is not one.
-	Shown     []apitype.UUID // The persons whom a list showed, each once, in the order of their identifiers.
+	Shown     []apitype.UUID // The persons that a list showed, each once, in the order of their identifiers.
 	Reason    string         // The operator's reason.
 }
 

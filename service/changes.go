@@ -17,13 +17,13 @@ import (
 // more. A line has the time that the database gave to its change, and a page ends before the settled time: no line can
 // come any more before the position that a consumer has read, whichever process writes it. Spec gap: S87.
 
-// ChangesKept is how far back the feed goes.
+// ChangesKept is the age of the oldest change in the feed.
 const ChangesKept = 31 * 24 * time.Hour
 
-// firstPageMargin is how much time a consumer has for the first page after the oldest change.
+// firstPageMargin is the time that a consumer has to read the first page before its changes leave the feed.
 const firstPageMargin = time.Hour
 
-// maxScanned is how many lines a page looks at for an account that sees few of them.
+// maxScanned limits the lines that one page reads for an account that sees few of them.
 const maxScanned = 20_000
 
 // changesOf are the operations of the audit that change a record, by the kind of the record.
@@ -181,8 +181,8 @@ func (f changeFeed) page(
 	return page, nil
 }
 
-// visible returns the lines about one record in the scope of the account. The summary of a run of the retention is about
-// several.
+// visible returns the lines about one record in the scope of the account. The summary of a run of the retention is
+// about several.
 func (f changeFeed) visible(r Reader, lines []AuditLine) ([]AuditLine, error) {
 	lines = slices.DeleteFunc(slices.Clone(lines), func(l AuditLine) bool { return l.Records != nil })
 	if f.scope.All {

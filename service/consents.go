@@ -62,7 +62,7 @@ func (s *Service) AddConsent(ctx context.Context, c Caller, id apitype.UUID, req
 	return Answered(request, nil)
 }
 
-// optInBy returns the opt-in that a consent sets beside the known ones, or nil if it sets none. An older proof lifts no
+// optInBy returns the opt-in that a consent sets, given the known ones, or nil. An older proof lifts no
 // later objection.
 func optInBy(tx Tx, row PersonRow, c apitype.Consent, known []apitype.Consent) (*bool, error) {
 	newest := apitype.Consents{Consents: known}.Newest(c.Channel)

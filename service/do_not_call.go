@@ -163,8 +163,8 @@ func (s *Service) NumberBlocked(r Reader, row PersonRow) (bool, error) {
 }
 
 // optInChanged blocks or unblocks the numbers of a person after an update set the opt-in for phone. It lifts only the
-// person's own blocks and blocks without a person: another person with the number may have objected. line is the line of
-// the update, with its time. Leases and rests go by the clock, which may be behind it.
+// person's own blocks and blocks without a person: another person with the number may have objected. line is the line
+// of the update, with its time. Leases and rests go by the clock, which may be behind it.
 func optInChanged(
 	tx Tx,
 	line AuditLine,

@@ -22,15 +22,15 @@ const epochSetting = "epoch"
 func changeEpoch(tx Tx) error { return tx.SetSetting(epochSetting, rand.Text()) }
 
 // ChangeEpoch begins another epoch for restored records, and raises their revisions. Otherwise a new change could get
-// the revision of a lost one, and a caller who read the lost one would overwrite it unnoticed.
+// the revision of a lost one, and a caller that read the lost one would overwrite the new one unnoticed.
 func (s *Service) ChangeEpoch(ctx context.Context) error {
 	return s.Write(ctx, WriteIsolated, "begin another epoch", func(tx Tx) error {
 		return errors.Join(tx.RaiseRevisions(lostRevisions()), changeEpoch(tx))
 	})
 }
 
-// lostRevisions returns by how much revisions rise when records are put back: more than a record has changes that may be
-// lost, and by another number each time, as a backup may be put back twice.
+// lostRevisions returns by how much revisions rise when records are put back: more than a record has changes that may
+// be lost, and by another number each time, as a backup may be put back twice.
 func lostRevisions() int64 {
 	const lost = 1 << 20
 	var random [4]byte
@@ -47,7 +47,7 @@ func epochOf(a Account) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// maxAhead is how far the highest time of a database may be ahead of the clock without a warning.
+// maxAhead is the largest lead of a database's highest time over the clock that causes no warning.
 const maxAhead = 5 * 60 * 1000 // Milliseconds.
 
 // TimesAhead returns how far the highest time of the database is ahead of its clock, and whether that is much.

@@ -79,8 +79,9 @@ func erased(kind string, private []byte) error {
 		return nil
 	}
 	return &Error{
-		Kind:   NotFound,
-		Detail: "the person of this " + kind + " was erased; the " + kind + " takes no changes any more, and nothing of this one was kept",
+		Kind: NotFound,
+		Detail: "the person of this " + kind + " was erased; the " + kind + " takes no changes any more, and " +
+			"nothing of this one was kept",
 	}
 }
 

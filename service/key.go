@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// keyFresh is how long a process uses the key without reading it again.
+// keyFresh is the time after which a process reads the key again.
 const keyFresh = 2 * time.Second
 
 // keyReader reads the key of the database, which an operator may replace while it is served. Its times are the

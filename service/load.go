@@ -203,7 +203,7 @@ func (r LoadRecord) Encode() ([]byte, error) {
 type LoadRecord struct {
 	Kind LoadKind `json:"kind"`
 	Data any      `json:"data"`
-	// Line is the line of the record in its file, for an error. Zero means that there is none.
+	// Line is the line of the record in its file, for an error. Zero means unknown.
 	Line int `json:"-"`
 }
 

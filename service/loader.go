@@ -98,7 +98,7 @@ func (s *Service) load(
 	return saved, err
 }
 
-// loadBatch is how many records are saved together, so that their references are looked up at once.
+// loadBatch is the number of records that are saved together. Their references are looked up at once.
 const loadBatch = 4_000
 
 // loader checks and saves the records of one load, a batch at a time.

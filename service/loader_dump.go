@@ -70,8 +70,9 @@ func (l *loader) otherBlocks(row LoadedRow) error {
 		return nil
 	}
 	return &Error{
-		Kind:   Conflict,
-		Detail: "the database has blocked numbers of its own, and those of the dump would be lost: load into an empty one",
+		Kind: Conflict,
+		Detail: "the database has blocked numbers of its own, and those of the dump would be lost: load into an " +
+			"empty one",
 	}
 }
 

@@ -87,7 +87,7 @@ func (s *Service) changeOrganization(
 	return o, rulesChanged(tx, o, stored[0])
 }
 
-// rulesChanged makes the queue look again at the calls of an organization whose rules changed.
+// rulesChanged makes the queue check an organization's calls again after its rules changed.
 func rulesChanged(tx Tx, o Organization, before apitype.OrganizationSettings) error {
 	was, err := RulesText(o.UUID, before)
 	if err != nil {
@@ -185,7 +185,7 @@ func (s *Service) ownAccount(ctx context.Context, name string) (id apitype.UUID,
 type User struct {
 	apitype.RecruiterUser
 	Organization *apitype.UUID // Nil shows the name to every account.
-	Subject      *apitype.UUID // Who signs in as the user, if an operator has said it. Nil means by UUID.
+	Subject      *apitype.UUID // The subject that signs in as the user, if an operator set it. Nil means by UUID.
 	EndedAt      *apitype.Time // Set if the user may not sign in any more.
 }
 

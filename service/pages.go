@@ -129,7 +129,7 @@ type listing[T listed] struct {
 	rev     func(T) int64  // Returns the revision for the edge of a row. Nil if edges have none.
 	note    AuditOperation // The audit's operation for a list that shows persons. Empty if it shows none.
 	filters func() url.Values
-	shown   func(persons []apitype.UUID, row T) []apitype.UUID // Appends the persons whom a row shows.
+	shown   func(persons []apitype.UUID, row T) []apitype.UUID // Appends the persons that a row shows.
 }
 
 func answerList[T listed](ctx context.Context, s *Service, c Caller, l listing[T]) (Answer, error) {
@@ -180,7 +180,7 @@ type ForwardList[T any] struct {
 	Position func(T) Position
 	Node     func(dst []byte, row T) []byte
 	Filters  func() url.Values
-	Shown    func(persons []apitype.UUID, row T) []apitype.UUID // Appends the persons whom a row shows.
+	Shown    func(persons []apitype.UUID, row T) []apitype.UUID // Appends the persons that a row shows.
 }
 
 // AnswerForward answers with a page of such a list.
@@ -264,7 +264,7 @@ type pageOf[T any] struct {
 // PageBytes is the greatest length of a page's edges. The envelope around them is short.
 const PageBytes = apitype.MaxPageBytes - 1<<10
 
-// cut ends a page before it gets too long, and returns where the page goes on and its length. A page has at least one
+// cut ends a page before it gets too long. It returns the length, and the start of the rest. A page has at least one
 // row. size returns the length of a row's part. Spec gap: S32.
 func (p *pageOf[T]) cut(backward bool, size func(T) int) (bytes int) {
 	for n := range p.rows {

@@ -57,7 +57,8 @@ func (c pledgeCondition) unmet(row PledgeRow, pledge *apitype.Pledge, now apityp
 // actOnPledge moves a pledge by an action. A pledge that is there already stays as it
 // is; an external one goes there from any state. Spec gap: G1.
 func actOnPledge(row *PledgeRow, pledge *apitype.Pledge, action apitype.PledgeAction, now apitype.Time) error {
-	to := pledgeTransitions[slices.IndexFunc(pledgeTransitions, func(t pledgeTransition) bool { return t.Action == action })].To
+	isOfAction := func(t pledgeTransition) bool { return t.Action == action }
+	to := pledgeTransitions[slices.IndexFunc(pledgeTransitions, isOfAction)].To
 	if pledge.Status == to {
 		return nil
 	}

@@ -320,8 +320,8 @@ func (s *Service) onAttempt(tx Tx, row *CallRow, call apitype.Call, user *apityp
 	return countWork(tx, ended, user, Work{Owner: row.Owner, SeenAt: now, Attempts: 1})
 }
 
-// endLeaseOf ends the lease of a call, if the waiting calls of its person show that the person is claimed. It returns nil
-// for no lease.
+// endLeaseOf ends the lease of a call, if the waiting calls of its person show that the person is claimed. It returns
+// nil for no lease.
 func endLeaseOf(tx Tx, call apitype.Call, rows []QueueRow, now apitype.Time, by LeaseEnd) (*LeaseRow, error) {
 	if !slices.ContainsFunc(rows, func(q QueueRow) bool { return q.LeasedUntil != nil }) {
 		return nil, nil //nolint:nilnil // There is no lease.
@@ -329,7 +329,8 @@ func endLeaseOf(tx Tx, call apitype.Call, rows []QueueRow, now apitype.Time, by 
 	return tx.EndLease(call.PersonUUID, call.UUID, now, by)
 }
 
-// settle sets the facts that changed since the row was read: the end of the person's lease and a contact. Nil means none.
+// settle sets the facts that changed since the row was read: the end of the person's lease and a contact. Nil means
+// none.
 func (q *QueueRow) settle(ended *LeaseRow, contacted *apitype.Time) {
 	if ended != nil {
 		q.LeasedUntil = nil
@@ -384,7 +385,9 @@ func (s *Service) onCallEnded(tx Tx, row *CallRow, call apitype.Call, user *apit
 		return err
 	}
 	by := map[apitype.CallStatus]LeaseEnd{
-		apitype.CallCompleted: EndedByComplete, apitype.CallCancelled: EndedByCancel, apitype.CallExpired: EndedByExpiry,
+		apitype.CallCompleted: EndedByComplete,
+		apitype.CallCancelled: EndedByCancel,
+		apitype.CallExpired:   EndedByExpiry,
 	}[call.Status]
 	ended, err := endLeaseOf(tx, call, rows, now, by)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // tendPause is the shortest time between two rounds of the periodic work.
 const tendPause = time.Second / 2
 
-// One transaction of the periodic work changes so many rows, so that no request waits long for it.
+// The number of rows that one transaction of the periodic work changes. It is small, so that no request waits long.
 const (
 	markMost   = 1000
 	forgetMost = 100

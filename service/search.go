@@ -231,7 +231,7 @@ func plain(text string) string {
 
 var umlauts = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue")
 
-// withoutUmlauts returns a text as it is written where there are no umlauts.
+// withoutUmlauts returns a text with ae, oe, ue and ss for the German letters.
 func withoutUmlauts(text string) string {
 	return umlauts.Replace(norm.NFC.String(strings.ToLower(text)))
 }
@@ -278,7 +278,8 @@ func reversed(text string) string {
 
 // shortCodes are the codes of countries with two digits; 1 and 7 have one, others three.
 var shortCodes = strings.Fields(
-	"20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 64 65 66 81 82 84 86 90 91 92 93 94 95 98",
+	"20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 64 65 66 81 82 84 86 " +
+		"90 91 92 93 94 95 98",
 )
 
 // nationalCodes are the codes of countries in which the beginning of a national number is looked for: those with

@@ -54,7 +54,7 @@ func pairPart(search Search) Search {
 	return nil
 }
 
-// pairsOf returns the pairs of two parts. It is none if one word may match both.
+// pairsOf returns the pairs of two parts. It returns no pairs if one word may match both.
 func pairsOf(part, other []string) (pairs []string) {
 	for _, a := range part {
 		for _, b := range other {
@@ -161,7 +161,7 @@ func isAddition(number []string, word string) bool {
 	return len(number) > 1 && len(word) <= longestAddition && isLetters(word)
 }
 
-// phoneTerms returns the numbers that a text may begin, or end. It is none if the text is not a phone number.
+// phoneTerms returns the numbers that a text may begin, or end. It returns no terms if the text is not a phone number.
 func phoneTerms(text string) (terms []string) {
 	if strings.Trim(text, "+0123456789-/.()") != "" {
 		return nil

@@ -1,6 +1,5 @@
-// Package service is the Fundraising Data Service: its rules, and nothing of how it
-// is reached or where it is kept. A [Service] has one method for each operation of the
-// interface; each takes the [Caller] that asks and returns the bytes to answer with.
+// Package service holds the rules of the Fundraising Data Service. A [Service] has
+// one method for each operation of the interface. Each takes the [Caller] and returns the bytes of the answer.
 //
 // It must not know HTTP or SQL: records come from a [Store], which the caller of [New]
 // brings, and refusals are an [*Error] with a kind.

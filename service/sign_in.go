@@ -139,8 +139,8 @@ func (s *Service) SetUserEnded(ctx context.Context, id apitype.UUID, isEnded boo
 	})
 }
 
-// SetUserSubject lets the person of a subject sign in as a stored user. Nil ends that. It refuses a subject that another
-// user has.
+// SetUserSubject lets the person of a subject sign in as a stored user. Nil ends that. It refuses a subject that
+// another user has.
 func (s *Service) SetUserSubject(ctx context.Context, id apitype.UUID, subject *apitype.UUID) (u User, err error) {
 	isOwn := subject != nil && *subject == id
 	if isOwn {

@@ -137,8 +137,8 @@ type AccountReader interface {
 	// AccountOfToken also returns when the token was revoked, or nil. An unknown token is ErrNoRow. The account
 	// reports whether erasures are unfinished.
 	AccountOfToken(account, token apitype.UUID) (a Account, ended *apitype.Time, err error)
-	// SignedInUser returns the user who has a subject, else the one whose uuid it is, with what AccountOfToken reads
-	// along.
+	// SignedInUser returns the user with a subject or, if none has it, with that uuid. It also reads what
+	// AccountOfToken adds.
 	SignedInUser(subject apitype.UUID) (SignedInUser, error)
 	Tokens(account *apitype.UUID) ([]IssuedToken, error) // Nil chooses all accounts.
 	SigningSeed() ([]byte, error)                        // Empty if there is none.
@@ -191,8 +191,8 @@ type PersonReader interface {
 	Consents(person apitype.UUID) ([]apitype.Consent, error)
 	// ObjectedAt returns when a result or an update last changed the opt-in of a channel. Nil is never.
 	ObjectedAt(person apitype.UUID, channel apitype.ConsentChannel) (*apitype.Time, error)
-	// ConsentsOf returns those of several persons, each in the order of Consents. After so many bytes of text it ends
-	// with isWhole false. Zero sets no limit.
+	// ConsentsOf returns the consents of several persons, each in the order of Consents. It ends with isWhole false
+	// after the given bytes of text. Zero sets no limit.
 	ConsentsOf(persons []apitype.UUID, bytes int) (of map[apitype.UUID][]apitype.Consent, isWhole bool, err error)
 }
 
@@ -309,7 +309,7 @@ type QueueWriter interface {
 	UpdateQueueRow(q QueueRow) error
 	DeleteQueueRow(call apitype.UUID) error
 	QueueOfPerson(person apitype.UUID) ([]QueueRow, error)
-	// QueueOfAttempts returns an organization's waiting service-managed calls with at least so many attempts.
+	// QueueOfAttempts returns an organization's waiting service-managed calls with at least this number of attempts.
 	QueueOfAttempts(organization apitype.UUID, least int) ([]QueueRow, error)
 	// NextInQueue locks the first calls of the queue, up to the query's limit. It skips calls that others have locked.
 	NextInQueue(q QueueQuery) ([]QueueRow, error)
@@ -317,10 +317,10 @@ type QueueWriter interface {
 	ResetLapsed(organization apitype.UUID) error
 	// RecordContact saves when a person was contacted, at some numbers, which are given by their digests.
 	RecordContact(person apitype.UUID, at apitype.Time, numbers []apitype.UUID) error
-	// QueueRequest returns what came of a request before, and the state of the queue.
+	// QueueRequest returns the earlier outcome of a request, and the state of the queue.
 	QueueRequest(account, request apitype.UUID, q QueueQuery) (QueueRequest, error)
-	// OpenQueue does the same for a take, with the rules that hold. It marks the calls whose time has come as ready, and
-	// those whose person's last pledge ended too long ago as not offered.
+	// OpenQueue does the same for a take, with the rules that hold. It marks calls as ready if their time has come,
+	// and as not offered if the person's last pledge ended too long ago.
 	OpenQueue(account, request apitype.UUID, q QueueQuery, parse ParseRules) (QueueRequest, *FloorRules, error)
 	// Claim saves new leases of different persons, each unless the person has a live one, and makes the calls of these
 	// persons ineligible until the lease ends. It returns the saved leases and the number of expired claims that they
@@ -338,7 +338,7 @@ type QueueWriter interface {
 	// RestDonor gives a contact of a person a rest until a time in the place of the usual one. Nil ends it.
 	RestDonor(person apitype.UUID, contact apitype.Time, until *apitype.Time) error
 	SetUserState(s UserStateRow) error
-	// EndPause makes a user ready who pauses.
+	// EndPause ends a user's pause.
 	EndPause(user apitype.UUID, now apitype.Time) error
 	SetQueueMessage(m MessageRow) error
 	EndQueueMessage(organization apitype.UUID) error
@@ -355,11 +355,13 @@ type QueueWriter interface {
 // PrivacyReader reads what is kept of a person, the audit and the retention.
 type PrivacyReader interface {
 	AuditLines(f AuditFilter) ([]AuditLine, error) // The oldest first. A list that showed f.Person is not among them.
-	// AuditLists looks at f.Limit lists and returns those that showed f.Person, the oldest first. next is nil at the end.
+	// AuditLists reads f.Limit lists and returns the ones that showed f.Person, the oldest first. next is nil at the
+	// end.
 	AuditLists(f AuditFilter) (lines []AuditLine, next *Position, err error)
 	CountAudit(before apitype.Time) (lines int, err error)
 	ChangeLines(q ChangeQuery) ([]AuditLine, error) // The oldest first.
-	// RecordsInScope returns those records among some that belong to a scope. Erased persons belong to their last owner.
+	// RecordsInScope returns those records among some that belong to a scope. Erased persons belong to their last
+	// owner.
 	RecordsInScope(entity apitype.EntityName, ids []apitype.UUID, scope Scope) ([]apitype.UUID, error)
 	// Kept is also of a person that was erased.
 	Kept(person apitype.UUID) (Kept, error)

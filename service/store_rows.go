@@ -70,13 +70,14 @@ type CallRow struct {
 // without the members that depend on the moment or on another row: releasedAt,
 // signatureSignedUrl and recruiterUser.
 type PledgeRow struct {
-	Number        int64 // By which lists find its transactions.
-	UUID          apitype.UUID
-	Owner         apitype.UUID // Owning organization.
-	Recruiting    apitype.UUID // Recruiting organization.
-	Person        apitype.UUID
-	PersonOwner   apitype.UUID // Owning organization of the person, read when a filter asks for it.
-	PersonRow     *PersonRow   // The person's owner and document, read with the row. The caller may not see every person.
+	Number      int64 // By which lists find its transactions.
+	UUID        apitype.UUID
+	Owner       apitype.UUID // Owning organization.
+	Recruiting  apitype.UUID // Recruiting organization.
+	Person      apitype.UUID
+	PersonOwner apitype.UUID // Owning organization of the person, read when a filter asks for it.
+	// The person's owner and document, read with the row. The caller may not see every person.
+	PersonRow     *PersonRow
 	Recruiter     apitype.UUID
 	Status        apitype.PledgeStatus
 	CreatedAt     apitype.Time
@@ -168,10 +169,10 @@ type Range struct {
 	Below    *Bound // Only rows after this position.
 	Backward bool   // Cut from the end; rows then come in reverse order.
 	Limit    int
-	Bytes    int // After so many bytes of rows, and at least two rows, only one more is read. Zero sets no limit.
+	Bytes    int // After this number of bytes, and at least two rows, only one more row is read. Zero sets no limit.
 }
 
-// IsFull reports whether rows of so many bytes are enough, except for one more row that shows that there are others.
+// IsFull reports whether rows of this size are enough, except for one more row that shows whether the list goes on.
 // Two rows are always read: the first may be the row of the cursor.
 func (r Range) IsFull(rows, bytes int) bool { return r.Bytes > 0 && rows >= 2 && bytes > r.Bytes }
 

@@ -121,7 +121,7 @@ type verifiedToken struct {
 	warnedOn *atomic.Int64 // The day of the last warning that it ends soon, since 1970.
 }
 
-// soonEnding is how long before the end of a used token the log warns.
+// soonEnding is the time before the end of a used token at which the log warns.
 const soonEnding = 14 * 24 * time.Hour
 
 // isWarningDue reports once a day whether a token ends soon.

@@ -32,7 +32,7 @@ type waiter struct {
 	granted chan struct{}
 }
 
-// NewTurns returns Turns for so many requests at a time.
+// NewTurns returns Turns that admit size requests at a time.
 func NewTurns(size int) *Turns {
 	return &Turns{size: size, accounts: map[apitype.UUID]*accountTurns{}}
 }

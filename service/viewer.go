@@ -112,8 +112,8 @@ func sentBack(id apitype.UUID, rev int64, status string, sent any) (Answer, erro
 
 // committedCall returns a call as a change committed it, with the person, who may be included. What belongs to the call
 // is read after the commit, so that no other change waits: it has this change and perhaps later ones. The call itself
-// is shown as this change left it. If it cannot be read, the answer has only the result of the change: that was made,
-// and an error would say that it was not. Spec gap: S32.
+// is shown as this change left it. If it cannot be read, the answer has only the result of the change. An error would
+// be wrong, because the change was made. Spec gap: S32.
 func (s *Service) committedCall(ctx context.Context, c Caller, row CallRow) (Answer, *PersonRow, error) {
 	seen, err := s.wholeCall(ctx, c, "read what was committed", row.UUID)
 	if err != nil {
@@ -351,7 +351,7 @@ func (c Caller) shown(p *PersonRow) bool {
 	return p != nil && len(p.Doc) > 0 && c.May(PersonsRead) && c.Scope.Contains(p.Owner)
 }
 
-// signatureLife is how long a link to a signature file is valid. (interface: Limits).
+// signatureLife is the time for which a link to a signature file is valid. (interface: Limits).
 const signatureLife = time.Hour
 
 // links writes the links of one answer to the signature files of pledges, which need no

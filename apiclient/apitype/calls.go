@@ -39,20 +39,21 @@ var CallTypes = []CallType{CallVerification, CallHappy, CallWinback}
 // Call is a phone call requested to a person: every call answer and each node of the
 // call list.
 type Call struct {
-	UUID                    UUID       `json:"uuid"`
-	Status                  CallStatus `json:"status"`
-	RequestedAt             Time       `json:"requestedAt"`
-	AttemptsCount           int        `json:"attemptsCount"`
-	LastUpdatedAt           Time       `json:"lastUpdatedAt"` // Changes with the status and with attempts. Spec gap: C6.
-	CancelledAt             *Time      `json:"cancelledAt"`
-	CompletedAt             *Time      `json:"completedAt"`
-	ExpiredAt               *Time      `json:"expiredAt"`
-	Notes                   *string    `json:"notes"` // The properties of the call itself. The result has its own.
-	PersonUUID              UUID       `json:"personUuid"`
-	RelatedCaseUUID         *UUID      `json:"relatedCaseUuid"`
-	CallingOrganizationUUID *UUID      `json:"callingOrganizationUuid"`
-	Type                    CallType   `json:"type"`
-	RecordingDuration       *Number    `json:"recordingDuration"` // Seconds.
+	UUID          UUID       `json:"uuid"`
+	Status        CallStatus `json:"status"`
+	RequestedAt   Time       `json:"requestedAt"`
+	AttemptsCount int        `json:"attemptsCount"`
+	// Changes with the status and with attempts. Spec gap: C6.
+	LastUpdatedAt           Time     `json:"lastUpdatedAt"`
+	CancelledAt             *Time    `json:"cancelledAt"`
+	CompletedAt             *Time    `json:"completedAt"`
+	ExpiredAt               *Time    `json:"expiredAt"`
+	Notes                   *string  `json:"notes"` // The properties of the call itself. The result has its own.
+	PersonUUID              UUID     `json:"personUuid"`
+	RelatedCaseUUID         *UUID    `json:"relatedCaseUuid"`
+	CallingOrganizationUUID *UUID    `json:"callingOrganizationUuid"`
+	Type                    CallType `json:"type"`
+	RecordingDuration       *Number  `json:"recordingDuration"` // Seconds.
 
 	ExternalMetadata Embedded[CallExternalMetadata] `json:"externalMetadata,omitzero"`
 	Attempts         Embedded[[]CallAttempt]        `json:"attempts,omitzero"`
@@ -503,13 +504,17 @@ func (s CallSelection) IsEmpty() bool { return reflect.ValueOf(s).IsZero() }
 // Passes reports whether a call is chosen.
 func (s CallSelection) Passes(c Call) bool {
 	code := c.Result.Value().ResultCode
+	isOfAgent := func(a CallAttempt) bool { return a.UserUUID != nil && *a.UserUUID == *s.AttemptBy }
+	isSameDay := func(a, b Time) bool {
+		return a.Local().Format(time.DateOnly) == b.Local().Format(time.DateOnly)
+	}
 	return (len(s.Statuses) == 0 || slices.Contains(s.Statuses, c.Status)) &&
 		(len(s.Types) == 0 || slices.Contains(s.Types, c.Type)) &&
 		(s.PersonUUID == nil || c.PersonUUID == *s.PersonUUID) &&
 		(s.ResultCode == "" || code != nil && *code == s.ResultCode) &&
 		(len(s.Attempts) == 0 || hasAttempts(s.Attempts, c.AttemptsCount)) &&
-		(s.AttemptBy == nil || slices.ContainsFunc(c.Attempts.Value(), func(a CallAttempt) bool { return a.UserUUID != nil && *a.UserUUID == *s.AttemptBy })) &&
-		(s.CompletedOn == nil || c.CompletedAt != nil && c.CompletedAt.Local().Format(time.DateOnly) == s.CompletedOn.Local().Format(time.DateOnly))
+		(s.AttemptBy == nil || slices.ContainsFunc(c.Attempts.Value(), isOfAgent)) &&
+		(s.CompletedOn == nil || c.CompletedAt != nil && isSameDay(*c.CompletedAt, *s.CompletedOn))
 }
 
 // callParameters returns all parameters of the call list. personUuid, completedByUserUuid, status and those of

@@ -25,7 +25,8 @@ type ProcessedEntry struct {
 	EntityUUID         UUID       `json:"entityUuid"`
 	ProcessedAt        Time       `json:"processedAt"`
 	ExternalSourceName *string    `json:"externalSourceName,omitzero"` // For accounts with several external sources.
-	ConsumerIdentifier *UUID      `json:"consumerIdentifier,omitzero"` // The entity's identifier in the caller's system.
+	// The entity's identifier in the caller's system.
+	ConsumerIdentifier *UUID `json:"consumerIdentifier,omitzero"`
 }
 
 // SetSource names the external source of an entry that names none; "" is not a name.
@@ -124,5 +125,6 @@ func (e ProcessedError) Names(entry ProcessedEntry) bool {
 	consumer := e.ConsumerIdentifier
 	return strings.EqualFold(entry.EntityUUID.String(), e.EntityUUID) &&
 		(e.EntityName == "" || string(entry.EntityName) == e.EntityName) &&
-		(consumer == nil || entry.ConsumerIdentifier != nil && strings.EqualFold(entry.ConsumerIdentifier.String(), *consumer))
+		(consumer == nil || entry.ConsumerIdentifier != nil &&
+			strings.EqualFold(entry.ConsumerIdentifier.String(), *consumer))
 }

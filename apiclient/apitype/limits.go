@@ -12,9 +12,10 @@ const (
 	MaxObject       = 64 << 10 // Bytes of external metadata.
 	MaxProblems     = 100      // Violations that one refusal lists.
 
-	MaxRecordBytes  = 64 << 20                             // Of an answer with one record.
-	MaxExportBytes  = 1 << 30                              // Of what the client reads of an export.
-	MaxRecordValues = 5 * MaxPledgeCalls * MaxCallAttempts // Of such an answer: attempts have three, and other objects take the rest.
+	MaxRecordBytes = 64 << 20 // Of an answer with one record.
+	MaxExportBytes = 1 << 30  // Of what the client reads of an export.
+	// Of such an answer: attempts have three, and other objects take the rest.
+	MaxRecordValues = 5 * MaxPledgeCalls * MaxCallAttempts
 
 	MaxInFlight      = 64 << 20 // Bytes of the bodies and answers of all requests in memory.
 	MaxInFlightOfOne = 16 << 20 // The part of one account.

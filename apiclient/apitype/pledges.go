@@ -538,11 +538,12 @@ func validateEnd(v *Violations, start, end *Time) {
 type UpdatePledgeRequest struct {
 	RecruitingLocationLabel Patch[string]           `json:"recruitingLocationLabel,omitzero"`
 	DonationInterval        Patch[DonationInterval] `json:"donationInterval,omitzero"` // Service-managed pledges only.
-	DonationAmount          Patch[Amount]           `json:"donationAmount,omitzero"`   // Euros; service-managed pledges only.
-	RecruiterUserUUID       Patch[UUID]             `json:"recruiterUserUuid,omitzero"`
-	StartsAt                Patch[Time]             `json:"startsAt,omitzero"`
-	EndsAt                  Patch[Time]             `json:"endsAt,omitzero"` // Service-managed pledges only.
-	ExternalMetadata        Patch[Object]           `json:"externalMetadata,omitzero"`
+	// Euros; service-managed pledges only.
+	DonationAmount    Patch[Amount] `json:"donationAmount,omitzero"`
+	RecruiterUserUUID Patch[UUID]   `json:"recruiterUserUuid,omitzero"`
+	StartsAt          Patch[Time]   `json:"startsAt,omitzero"`
+	EndsAt            Patch[Time]   `json:"endsAt,omitzero"` // Service-managed pledges only.
+	ExternalMetadata  Patch[Object] `json:"externalMetadata,omitzero"`
 }
 
 // Validate checks the shape of the request. Which fields the mode forbids, and whether

@@ -339,17 +339,19 @@ type Leases struct {
 // QueueState counts the calls of the queue.
 // GET /fundesk/v1/queue
 type QueueState struct {
-	Waiting           int              `json:"waiting"`     // Could be given now.
-	Due               int              `json:"due"`         // The deferred calls among them.
-	Deferred          int              `json:"deferred"`    // Not due yet, for any user.
-	DueNextHour       int              `json:"dueNextHour"` // The part of Later that is due within an hour.
-	Leased            int              `json:"leased"`
-	Closed            int              `json:"closed"`            // Outside the calling hours of the donor, in addition to Waiting.
+	Waiting     int `json:"waiting"`     // Could be given now.
+	Due         int `json:"due"`         // The deferred calls among them.
+	Deferred    int `json:"deferred"`    // Not due yet, for any user.
+	DueNextHour int `json:"dueNextHour"` // The part of Later that is due within an hour.
+	Leased      int `json:"leased"`
+	// Outside the calling hours of the donor, in addition to Waiting.
+	Closed            int              `json:"closed"`
 	OpensAt           *Time            `json:"opensAt"`           // When the first of them can be given. Nil is never.
 	OldestRequestedAt *Time            `json:"oldestRequestedAt"` // Of the waiting calls.
 	ByType            map[CallType]int `json:"byType"`            // Of the waiting calls.
-	ByLanguage        map[string]int   `json:"byLanguage"`        // Of the waiting calls. The empty language means none.
-	Messages          []QueueMessage   `json:"messages"`          // Of the supervisors, to all desks.
+	// Of the waiting calls. The empty language means none.
+	ByLanguage map[string]int `json:"byLanguage"`
+	Messages   []QueueMessage `json:"messages"` // Of the supervisors, to all desks.
 }
 
 // QueueAgents are the users with work.
@@ -360,9 +362,10 @@ type QueueAgents struct {
 
 // QueueAgent counts the present and past work of a user. It has no data of donors.
 type QueueAgent struct {
-	UserUUID   UUID           `json:"userUuid"`
-	Name       *string        `json:"name"`     // Nil if the service does not know it.
-	CallUUID   *UUID          `json:"callUuid"` // With Type and TakenAt: of the lease that was shown last; nil without one.
+	UserUUID UUID    `json:"userUuid"`
+	Name     *string `json:"name"` // Nil if the service does not know it.
+	// With Type and TakenAt: of the lease that was shown last; nil without one.
+	CallUUID   *UUID          `json:"callUuid"`
 	Type       *CallType      `json:"type"`
 	TakenAt    *Time          `json:"takenAt"`
 	LastSeenAt Time           `json:"lastSeenAt"`

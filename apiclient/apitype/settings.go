@@ -40,16 +40,21 @@ type UserName struct {
 // OrganizationSettings has the settings of one organization.
 // PUT /fundesk/v1/settings/{organizationUuid}
 type OrganizationSettings struct {
-	UUID            UUID                        `json:"uuid,omitzero" toml:"organization"`           // In a PUT: the uuid of the path, or left out.
-	MaxCallAttempts *int                        `json:"maxCallAttempts" toml:"max_attempts"`         // Nil means no maximum.
-	Results         map[CallType][]ResultChoice `json:"results" toml:"results,omitempty"`            // In the order of their digits; AllTypes for every type.
-	Scripts         map[string]string           `json:"scripts" toml:"scripts,omitempty"`            // By type and language, such as verification.nl, or by type.
-	CallingHours    map[string]HoursOfDays      `json:"callingHours" toml:"calling_hours,omitempty"` // By country. A missing country has the default.
+	// In a PUT: the uuid of the path, or left out.
+	UUID UUID `json:"uuid,omitzero" toml:"organization"`
+	// Nil means no maximum.
+	MaxCallAttempts *int `json:"maxCallAttempts" toml:"max_attempts"`
+	// In the order of their digits; AllTypes for every type.
+	Results map[CallType][]ResultChoice `json:"results" toml:"results,omitempty"`
+	// By type and language, such as verification.nl, or by type.
+	Scripts map[string]string `json:"scripts" toml:"scripts,omitempty"`
+	// By country. A missing country has the default.
+	CallingHours map[string]HoursOfDays `json:"callingHours" toml:"calling_hours,omitempty"`
 	// RequiredChecks are by type of call. A call that is completed without them is marked, and never refused.
 	RequiredChecks map[CallType][]string `json:"requiredChecks,omitzero" toml:"required_checks,omitempty"`
 
-	// NotReached are the rests of a donor after an attempt, by its reason: a text such as "30m" or "48h". Without one the
-	// donor rests 4 hours. Only services that announce ExtensionAttempts read it.
+	// NotReached are the rests of a donor after an attempt, by its reason: a text such as "30m" or "48h". Without one
+	// the donor rests 4 hours. Only services that announce ExtensionAttempts read it.
 	NotReached map[NotReached]string `json:"notReached,omitempty" toml:"not_reached,omitempty"`
 
 	// The rest is left out if it is empty, because only services that announce ExtensionRules read it.
@@ -234,7 +239,9 @@ func (s *OrganizationSettings) Validate() Violations {
 			continue
 		}
 		for _, day := range []struct{ name, span string }{
-			{"weekday", s.CallingHours[country].Weekday}, {"saturday", s.CallingHours[country].Saturday}, {"sunday", s.CallingHours[country].Sunday},
+			{"weekday", s.CallingHours[country].Weekday},
+			{"saturday", s.CallingHours[country].Saturday},
+			{"sunday", s.CallingHours[country].Sunday},
 		} {
 			if _, err := ParseSpan(day.span); day.span != "" && err != nil {
 				v.Add(at+"/"+day.name, "%s", err)

@@ -77,11 +77,9 @@ func ParseTime(text string) (Time, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", time.DateOnly} {
 		// The standard parser takes a comma before the fraction, a lone digit for the hour,
 		// and offsets of 24 hours and of 60 minutes; RFC 3339 does not.
-		if parsed, err := time.Parse(
-			layout,
-			text,
-		); err == nil && !strings.Contains(text, ",") && (len(text) == 10 || text[13] == ':') &&
-			offsetInRange(text) {
+		parsed, err := time.Parse(layout, text)
+		isStrict := !strings.Contains(text, ",") && (len(text) == 10 || err == nil && text[13] == ':')
+		if err == nil && isStrict && offsetInRange(text) {
 			if year := parsed.UTC().Year(); year < minYear || year > maxYear {
 				return Time{}, errYear
 			}
@@ -250,7 +248,12 @@ func parseISO(text string, zone *time.Location) (Time, error) {
 // parseMailTime reads the times of mails, of date and of servers. It reads a zone's name if the name has one meaning.
 func parseMailTime(text string) (Time, error) {
 	text, _, _ = strings.Cut(text, " (") // The name of the zone, behind its offset.
-	for _, layout := range []string{"Mon, _2 Jan 2006 15:04:05 ", "_2 Jan 2006 15:04:05 ", "Mon, _2 Jan 2006 15:04 ", "Mon Jan _2 15:04:05 "} {
+	for _, layout := range []string{
+		"Mon, _2 Jan 2006 15:04:05 ",
+		"_2 Jan 2006 15:04:05 ",
+		"Mon, _2 Jan 2006 15:04 ",
+		"Mon Jan _2 15:04:05 ",
+	} {
 		year := ""
 		if !strings.Contains(layout, "2006") {
 			year = " 2006"
@@ -278,11 +281,8 @@ func parseISODate(text string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	if year, week, ok := strings.Cut(
-		strings.ReplaceAll(text, "-", ""),
-		"W",
-	); ok && len(year) == 4 &&
-		(len(week) == 2 || len(week) == 3) {
+	year, week, ok := strings.Cut(strings.ReplaceAll(text, "-", ""), "W")
+	if ok && len(year) == 4 && (len(week) == 2 || len(week) == 3) {
 		n, err := strconv.Atoi(year + (week + "1")[:3])
 		y, w, d := n/1000, n/10%100, n%10
 		if err == nil && w >= 1 && w <= 53 && d >= 1 && d <= 7 {

@@ -30,7 +30,8 @@ var amountForms = sync.OnceValue(func() (f struct{ plain, parted, long, grouped 
 	f.parted = regexp.MustCompile(`^[1-9][0-9]{0,2}[.,][0-9]{3}$`)
 	f.long = regexp.MustCompile(`^(0|[0-9]{4,})[.,][0-9]{3}$`)
 	f.grouped = regexp.MustCompile(
-		`^[0-9]{1,3}(([.][0-9]{3})+(,[0-9]{1,2})?|(,[0-9]{3})+([.][0-9]{1,2})?|([ '’\x{a0}][0-9]{3})+([.,][0-9]{1,2})?)$`,
+		`^[0-9]{1,3}(([.][0-9]{3})+(,[0-9]{1,2})?|(,[0-9]{3})+([.][0-9]{1,2})?|` +
+			`([ '’\x{a0}][0-9]{3})+([.,][0-9]{1,2})?)$`,
 	)
 	return f
 })

@@ -9,7 +9,8 @@ import (
 )
 
 var errTypedTime = errors.New(
-	"is not a time: use RFC 3339 (2026-11-20T09:15:00Z), a date (2026-11-20), now, today, yesterday, monday 14:00, or an age (90s, 90m, 36h, 7d, 2w)",
+	"is not a time: use RFC 3339 (2026-11-20T09:15:00Z), a date (2026-11-20), now, today, yesterday, monday 14:00, " +
+		"or an age (90s, 90m, 36h, 7d, 2w)",
 )
 
 // ParseTypedTime reads a time of a filter as people write it: any ISO 8601 form, the forms of mails, words in English,

@@ -210,7 +210,8 @@ func readWords(text string, place timePlace) []TimeReading {
 // tokensOf splits a text. A number and the word after it are separate tokens, and a comma between digits is a decimal
 // one.
 func tokensOf(text string) []string {
-	text = strings.NewReplacer("tonight", "today evening", "vanavond", "today evening", "vanmiddag", "today middag", "p.m.", "pm", "a.m.", "am", "o’clock", "o'clock", "’s", "'s").
+	text = strings.NewReplacer("tonight", "today evening", "vanavond", "today evening", "vanmiddag", "today middag",
+		"p.m.", "pm", "a.m.", "am", "o’clock", "o'clock", "’s", "'s").
 		Replace(strings.ToLower(text))
 	var b strings.Builder
 	isDigit := func(r rune) bool { return r >= '0' && r <= '9' }
@@ -286,7 +287,8 @@ func readLength(tokens []string, place timePlace) []TimeReading {
 		_, decimals, _ := strings.Cut(tokens[0], ".")
 		if n == 0 ||
 			bare &&
-				(unit == "uur" && number > 6 || unit == "h" && len(decimals) == 2) { // 18 uur and 14.30h are times of day.
+				// 18 uur and 14.30h are times of day.
+				(unit == "uur" && number > 6 || unit == "h" && len(decimals) == 2) {
 			return nil
 		}
 		total += number * float64(w.units[unit])

@@ -70,10 +70,8 @@ func MakeFolders(paths ...string) error {
 		}
 	}
 	for folder := range changed {
-		if err := SyncFolder(
-			folder,
-		); err != nil &&
-			!errors.Is(err, fs.ErrPermission) { // It may be written, and not read.
+		err := SyncFolder(folder)
+		if err != nil && !errors.Is(err, fs.ErrPermission) { // The folder may be writable but not readable.
 			return err
 		}
 	}

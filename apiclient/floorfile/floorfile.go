@@ -111,7 +111,8 @@ func readTOML(text []byte, s *apitype.OrganizationSettings) error {
 		}
 	}
 	var problems Problems
-	for _, key := range []string{"results", "scripts", "calling_hours", "required_checks", "not_reached"} { // The library takes a map from anything.
+	// The library takes a map from anything.
+	for _, key := range []string{"results", "scripts", "calling_hours", "required_checks", "not_reached"} {
 		if kind := meta.Type(key); kind != "" && kind != "Hash" {
 			problems = append(
 				problems,

@@ -24,14 +24,15 @@ type Draft struct {
 	Rating     *int         `json:"rating,omitzero"`   // 0 to 10.
 	Notes      string       `json:"notes,omitzero"`
 	// Corrections has the unsent corrections, by their place in the update.
-	Corrections map[string]string    `json:"corrections,omitzero"`
-	Recorded    map[string]string    `json:"recorded,omitzero"`  // What the record showed of them when they were typed.
-	ByResult    []string             `json:"byResult,omitempty"` // Those that come from the code.
-	Checked     []string             `json:"checked,omitzero"`   // The facts that were ticked, by the place of their first detail.
-	CheckedAt   map[string]time.Time `json:"checkedAt,omitzero"` // When each was ticked.
-	SavedAt     time.Time            `json:"savedAt"`
-	BaseURL     string               `json:"baseUrl"`
-	Account     string               `json:"account"`
+	Corrections map[string]string `json:"corrections,omitzero"`
+	Recorded    map[string]string `json:"recorded,omitzero"`  // What the record showed of them when they were typed.
+	ByResult    []string          `json:"byResult,omitempty"` // Those that come from the code.
+	// The facts that were ticked, by the place of their first detail.
+	Checked   []string             `json:"checked,omitzero"`
+	CheckedAt map[string]time.Time `json:"checkedAt,omitzero"` // When each was ticked.
+	SavedAt   time.Time            `json:"savedAt"`
+	BaseURL   string               `json:"baseUrl"`
+	Account   string               `json:"account"`
 }
 
 // IsEmpty reports whether there is nothing in the draft to lose.

@@ -352,12 +352,8 @@ func (o *Outbox) remove(id string, may func(Entry) error) (Entry, error) {
 	if err := may(e); err != nil {
 		return Entry{}, fmt.Errorf("%s: %w", id, err)
 	}
-	if err := o.note(
-		e,
-		OutcomeDropped,
-		nil,
-	); err != nil &&
-		!e.SentAt.IsZero() { // A full disk must not prevent an undo of an unsent entry.
+	err = o.note(e, OutcomeDropped, nil)
+	if err != nil && !e.SentAt.IsZero() { // A full disk must not prevent an undo of an unsent entry.
 		return Entry{}, fmt.Errorf("note what becomes of %s: %w", id, err)
 	}
 	return e, o.erase(id)

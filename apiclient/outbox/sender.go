@@ -69,11 +69,12 @@ type Report struct {
 // Sender sends the entries of an outbox. Any number may run, in any number of
 // processes.
 type Sender struct {
-	box         *Outbox
-	client      *apiclient.Client
-	options     SenderOptions
-	notify      sync.Mutex
-	pausedUntil atomic.Pointer[time.Time] // Nothing is sent before this time, because the service refused the account. Nil means no pause.
+	box     *Outbox
+	client  *apiclient.Client
+	options SenderOptions
+	notify  sync.Mutex
+	// Nothing is sent before this time, because the service refused the account. Nil means no pause.
+	pausedUntil atomic.Pointer[time.Time]
 }
 
 // Sender returns a sender that uses client, whose base URL and account must match the outbox.
@@ -260,7 +261,12 @@ func (r *Report) add(e Event) {
 // process moves one claimed entry a step further, and puts it into the folder of its new state.
 func (s *Sender) process(ctx context.Context, c *claim) (Event, error) {
 	event := s.deliver(ctx, c)
-	folder := map[Outcome]string{OutcomeRejected: dirRejected, OutcomeUnsure: dirUnsure, OutcomeWaiting: dirQueued, "": dirQueued}[event.Outcome]
+	folder := map[Outcome]string{
+		OutcomeRejected: dirRejected,
+		OutcomeUnsure:   dirUnsure,
+		OutcomeWaiting:  dirQueued,
+		"":              dirQueued,
+	}[event.Outcome]
 	if event.Err != nil {
 		c.LastError = event.Err.Error()
 	}

@@ -66,9 +66,9 @@ func (t *turns) look() error {
 // the outbox, in order.
 func Behind(e Entry, entries []Entry) (first Entry, found bool) {
 	for _, other := range entries {
-		if other.ID == e.After ||
-			other.State != StateRejected && other.Seq < e.Seq && other.record() == e.record() && other.Account == e.Account &&
-				other.BaseURL == e.BaseURL {
+		isOfRecord := other.record() == e.record() && other.Account == e.Account && other.BaseURL == e.BaseURL
+		isBefore := other.State != StateRejected && other.Seq < e.Seq
+		if other.ID == e.After || isOfRecord && isBefore {
 			return other, true
 		}
 	}

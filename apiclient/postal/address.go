@@ -60,8 +60,8 @@ func Split(text, country string) (street, number, extension string, err error) {
 	}
 }
 
-// splitAtNumber splits at the last word that is a house number. It refuses two numbers side by side, and a number after a
-// comma that follows another one: that may be a postcode.
+// splitAtNumber splits at the last word that is a house number. It refuses two numbers side by side, and a number after
+// a comma that follows another one: that may be a postcode.
 func splitAtNumber(words []string) (street, number, extension string, err error) {
 	for i := len(words) - 1; i > 0; i-- {
 		word := strings.Trim(words[i], ",")

@@ -42,7 +42,7 @@ func viewAccount(a service.Account) accountView {
 	}
 }
 
-// defaultTokenLife is how long a token is valid without --ttl: 90 days.
+// defaultTokenLife is the default of --ttl: 90 days.
 const defaultTokenLife = 2160 * time.Hour
 
 func addTokenLife(flags *pflag.FlagSet, ttl *time.Duration) {
@@ -182,7 +182,8 @@ func (p *program) accountSet() *cobra.Command {
 			"list that you name replaces the whole list. --role and --permission\n" +
 			"replace all permissions. Roles:\n\n" + roleTable(),
 		example: "  fundeskd account set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --role supervisor\n" +
-			"  fundeskd account set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --permission calls:read --permission persons:read",
+			"  fundeskd account set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c " +
+			"--permission calls:read --permission persons:read",
 		args: []argument{uuidArgument("UUID", "account", &id)},
 		flags: func(flags *pflag.FlagSet) {
 			chosen.add(flags, "as it is")

@@ -276,7 +276,7 @@ func parseUUID(what, text string) (apitype.UUID, error) {
 	return id, nil
 }
 
-// flagValue is a flag whose text is parsed by a function. It implements [pflag.Value].
+// flagValue is a flag with its own parse function. It implements [pflag.Value].
 type flagValue[T any] struct {
 	to    *T
 	parse func(text string) (T, error)

@@ -35,7 +35,8 @@ func erasuresFlag(flags *pflag.FlagSet, to *string) {
 		to,
 		"erasures-log",
 		"",
-		"`file` outside the database that records each erasure with its time (default: the SQLite file with .erasures; "+
+		"`file` outside the database that records each erasure with its time "+
+			"(default: the SQLite file with .erasures; "+
 			"for PostgreSQL DATABASE.erasures in the data folder)",
 	)
 }
@@ -133,7 +134,7 @@ func readErasures(name string) ([]service.ErasedPerson, error) {
 	return persons, lines.Err()
 }
 
-// copyErasures adds the erasures of the database that this machine's file lacks, since another machine recorded them.
+// copyErasures copies erasures that another machine recorded from the database to this machine's file.
 // It makes the file if there is none.
 func (p *program) copyErasures(ctx context.Context, s *service.Service, flag string) error {
 	name, err := p.erasuresFile(flag)
@@ -164,7 +165,7 @@ func (p *program) copyErasures(ctx context.Context, s *service.Service, flag str
 	return appendErasures(name, lacking...)
 }
 
-// erasurePage is how many erasures are read from the database at one time.
+// erasurePage is the number of erasures in one read.
 const erasurePage = 1000
 
 // eachErasure hands over the erasures of the database, the newest first.
@@ -190,7 +191,7 @@ func eachErasure(ctx context.Context, s *service.Service, each func(service.Eras
 	}
 }
 
-// replayOrder is what erasures replay was asked for.
+// replayOrder holds the flags of erasures replay.
 type replayOrder struct {
 	from         string // The file.
 	noneExpected bool

@@ -33,7 +33,7 @@ type front struct {
 	wasReady bool
 }
 
-// state is what the front does with requests.
+// state decides how the front answers requests.
 type state int
 
 const (
@@ -118,7 +118,7 @@ func (f *front) answer(w http.ResponseWriter, r *http.Request) {
 	unavailable(w, "the database is not available yet")
 }
 
-// lastBodies is how long a body may take to arrive when the server closes.
+// lastBodies is the time that a body may take to arrive when the server closes.
 const lastBodies = time.Second
 
 // limitBody gives the body of a request little time once the server closes, because a slow client would delay the end.

@@ -158,7 +158,7 @@ func interruptedNote(err error) string {
 	return ""
 }
 
-// loginHint returns how root runs a command whose login PostgreSQL refused, or an empty text.
+// loginHint tells root how to run a command again after PostgreSQL refused the login. It may be empty.
 func (p *program) loginHint(err error) string {
 	isLogin := strings.HasPrefix((pgdriver.Driver{}).Code(err), "28")
 	if !isLogin || os.Geteuid() != 0 || p.serviceSettings == "" {

@@ -71,7 +71,8 @@ func newMetrics() *metrics {
 			"Time of transactions, waiting included, by kind: read or change.", "kind"),
 		queue: counter(
 			"fundeskd_queue_leases_total",
-			"Leases of the queue, by event: taken, expired, released, or refused because the call or the lease was not available.",
+			"Leases of the queue, by event: taken, expired, released, or refused because the call or the lease was "+
+				"not available.",
 			"event",
 		),
 	}
@@ -85,7 +86,8 @@ func newMetrics() *metrics {
 	}).Set(1)
 	m.gauge(
 		"fundeskd_memory_anonymous_bytes",
-		"Memory of the process without the pages of files, which the system can take back; NaN: unknown on this system.",
+		"Memory of the process without the pages of files, which the system can take back; NaN: unknown on this "+
+			"system.",
 		func(context.Context) (float64, error) { return anonymousMemory() },
 	)
 	registry.MustRegister(
@@ -120,7 +122,7 @@ func (m *metrics) queueEvent(event queue.Event, n int) {
 	m.queue.WithLabelValues(string(event)).Add(float64(n))
 }
 
-// gaugeTimeout is how long a gauge waits for the database.
+// gaugeTimeout limits how long a gauge waits for the database.
 const gaugeTimeout = 2 * time.Second
 
 // gauge adds a value that is read with each request for the page. An error is shown as NaN.
@@ -233,8 +235,9 @@ func (m *metrics) watchPool(store *sqlstore.Store) {
 		"retried":   func(p sqlstore.PoolStats) int64 { return p.Retried },
 	} {
 		options := prometheus.CounterOpts{
-			Name:        "fundeskd_database_events_total",
-			Help:        "Connections opened and lost; waits for a connection, also in vain; transactions that were retried.",
+			Name: "fundeskd_database_events_total",
+			Help: "Connections opened and lost; waits for a connection, also in vain; transactions that were " +
+				"retried.",
 			ConstLabels: prometheus.Labels{"event": event},
 		}
 		read := func() float64 { return float64(value(store.Pool())) }

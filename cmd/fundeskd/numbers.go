@@ -55,8 +55,8 @@ func (p *program) numberCheck() *cobra.Command {
 	}.command(p)
 }
 
-// checkNumber returns whether one organization, or any, has blocked a number. An organization that does not exist has no
-// blocks, so it is refused.
+// checkNumber returns whether one organization, or any, has blocked a number. An organization that does not exist has
+// no blocks, so it is refused.
 func checkNumber(
 	ctx context.Context,
 	s *service.Service,

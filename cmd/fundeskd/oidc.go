@@ -106,7 +106,7 @@ func checkMapped(ctx context.Context, s *service.Service, table *signin.Map) err
 	return nil
 }
 
-// checkedToken is what a token is allowed.
+// checkedToken holds the permissions and scope of a token.
 type checkedToken struct {
 	Accepted      bool                 `json:"accepted"`
 	Reason        string               `json:"reason,omitempty"` // Why it is refused.

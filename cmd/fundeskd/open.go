@@ -27,7 +27,7 @@ type access struct {
 	patient bool // Wait for PostgreSQL as long as it takes, instead of defaultAnswerTimeout.
 }
 
-// defaultAnswerTimeout is how long a short command, and a request, waits for an answer of PostgreSQL.
+// defaultAnswerTimeout limits how long a request or a short command waits for an answer of PostgreSQL.
 const defaultAnswerTimeout = 10 * time.Second
 
 // storeOptions returns the options with which a command opens the database.

@@ -137,7 +137,7 @@ func (p *program) organizationList() *cobra.Command {
 	}.command(p)
 }
 
-// organizationChange is what the flags of organization set change. A nil field stays as it is.
+// organizationChange holds the flags of organization set. A nil field stays unchanged.
 type organizationChange struct {
 	settings    *apitype.OrganizationSettings // From --settings.
 	maxAttempts *int

@@ -62,7 +62,8 @@ func (p *program) personErase() *cobra.Command {
 			"outside the database records uuid and time, so fundeskd erasures replay can\n" +
 			"repeat the erasure after a restore.\n\n" +
 			"The audit keeps the reason, which must not name the person.",
-		example: "  fundeskd person erase 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --reason \"request 2026-17\" --dry-run\n" +
+		example: "  fundeskd person erase 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --reason \"request 2026-17\"" +
+			" --dry-run\n" +
 			"  fundeskd person erase 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --reason \"request 2026-17\" --yes",
 		args: []argument{uuidArgument("UUID", "person", &id)},
 		flags: func(flags *pflag.FlagSet) {

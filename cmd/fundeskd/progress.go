@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// progress prints a line now and then that says how far a long command is. A short command prints none.
+// progress prints a line now and then while a long command runs. A short command prints none.
 type progress struct {
 	to   io.Writer
 	now  func() time.Time

@@ -15,7 +15,7 @@ import (
 	"fundesk/service/sqlstore"
 )
 
-// restoreOrder is what restore was asked for.
+// restoreOrder holds the flags of restore.
 type restoreOrder struct {
 	file       string // "-" for stdin.
 	sum        string // The SHA-256 that it must have. Empty accepts any.

@@ -51,7 +51,8 @@ func (p *program) retentionSet() *cobra.Command {
 			"removes one.\n\n" +
 			"--audit holds for the whole database: a run deletes older lines of the audit.\n" +
 			"Lines of the last 31 days always stay.",
-		example: "  fundeskd retention set --organization 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --calls 24mo --leads 12mo --persons 84mo\n" +
+		example: "  fundeskd retention set --organization 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c " +
+			"--calls 24mo --leads 12mo --persons 84mo\n" +
 			"  fundeskd retention set --audit 24mo",
 		flags: func(flags *pflag.FlagSet) {
 			uuidFlag(flags, &organization, "organization", "`uuid` of the organization that owns the persons")

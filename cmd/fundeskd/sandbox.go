@@ -219,7 +219,7 @@ var errKeptDatabase = &service.Error{
 		"without that it can be reset",
 }
 
-// reset returns a handler that serves the records of the start. No request runs meanwhile.
+// reset returns a handler that serves the records of the start. No request runs at the same time.
 func (t *twin) reset(ctx context.Context) (http.Handler, error) {
 	if t.folder == "" {
 		return nil, errKeptDatabase

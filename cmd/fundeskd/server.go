@@ -206,7 +206,7 @@ func mayComeLater(err error) bool {
 	return code != "" || (pgdriver.Driver{}).Disconnected(err)
 }
 
-// isOperatorMistake reports whether a code of PostgreSQL stands for something that waiting does not mend.
+// isOperatorMistake reports whether a code of PostgreSQL means a mistake that a retry cannot mend.
 func isOperatorMistake(code string) bool {
 	const unknownDatabase = "3D000"
 	if code == unknownDatabase {

@@ -29,7 +29,7 @@ type tokenView struct {
 	Replaced  []service.IssuedToken `json:"replaced,omitzero"` // Nil without --replace.
 }
 
-// tokenOrder is what token issue was asked for.
+// tokenOrder holds the flags of token issue.
 type tokenOrder struct {
 	account apitype.UUID
 	ttl     time.Duration
@@ -163,7 +163,8 @@ func (p *program) rotateKey(ctx context.Context, store *sqlstore.Store, yes bool
 func printEndedTokens(w io.Writer, ended int) {
 	fmt.Fprintf(
 		w,
-		"%s ended; fundeskd account list names the accounts, and fundeskd token issue UUID makes a new token for each\n",
+		"%s ended; fundeskd account list names the accounts, and fundeskd token issue UUID makes a new token for "+
+			"each\n",
 		count(ended, "token"),
 	)
 }

@@ -88,7 +88,7 @@ func (p *program) userList() *cobra.Command {
 	}.command(p)
 }
 
-// userChange is what user set changes. Nil leaves a property as it is.
+// userChange holds the flags of user set. A nil field stays unchanged.
 type userChange struct {
 	id      apitype.UUID
 	name    string // Empty leaves it.

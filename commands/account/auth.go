@@ -27,7 +27,8 @@ func Auth(s *cli.Session) *cobra.Command {
 	return cli.Group(
 		s,
 		"auth",
-		"Keep the token of a service account. It is stored in the keyring of your system and sent to the\nservice of its profile only.",
+		"Keep the token of a service account. It is stored in the keyring of your system and sent to the\n"+
+			"service of its profile only.",
 		"  fundesk auth login --profile prod --base-url https://api.example.org\n  fundesk auth status",
 		cli.Verbs{"login": authLogin, "logout": authLogout, "status": authStatus, "token": authToken},
 	)
@@ -41,7 +42,8 @@ func authLogin(s *cli.Session) *cobra.Command {
 			"Without one, read a token from a hidden prompt, or from stdin with --with-token. Both are tried and\n" +
 			"stored in the keyring. Without a keyring nothing is stored, unless --insecure-storage allows a file.",
 		Example: "  fundesk auth login --base-url https://api.example.org\n" +
-			"  fundeskd token issue 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b | fundesk auth login --profile prod --with-token",
+			"  fundeskd token issue 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b | fundesk auth login " +
+			"--profile prod --with-token",
 		RunE: func(cmd *cobra.Command, _ []string) error { return login(s, cmd, o) },
 	}
 	cmd.Flags().BoolVar(&o.withToken, "with-token", false, "read the token from stdin")
@@ -369,7 +371,8 @@ func authToken(s *cli.Session) *cobra.Command {
 		Short: "Print the token",
 		Args:  cli.NoArgs,
 		Long:  "Print the token that requests carry, for other programs. Anyone who sees your screen can use it.",
-		Example: "  fundesk auth token | sed 's/^/Authorization: Bearer /' | curl -H @- https://api.example.org/api/v1/calls\n" +
+		Example: "  fundesk auth token | sed 's/^/Authorization: Bearer /' | curl -H @- " +
+			"https://api.example.org/api/v1/calls\n" +
 			"  fundesk auth token --profile demo -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t, err := s.Resolve()

@@ -80,9 +80,9 @@ func profileAdd(s *cli.Session) *cobra.Command {
 		Use:   "add NAME",
 		Short: "Add a profile, or change one",
 		Args:  cli.NeedExactly(1),
-		Long: "Save a service and its settings under a name, or change settings of a profile. fundesk auth login stores the\n" +
-			"token. --agent-name finds the agent among the service's users, and needs the token. fundesk help settings lists\n" +
-			"the settings.",
+		Long: "Save a service and its settings under a name, or change settings of a profile. fundesk auth\n" +
+			"login stores the token. --agent-name finds the agent among the service's users, and needs the\n" +
+			"token. fundesk help settings lists the settings.",
 		Example: "  fundesk profile add prod --base-url https://api.example.org --agent-name Anneke\n" +
 			"  fundesk profile add prod --set token_command='pass show fundesk' --set languages=nl,fy",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -87,7 +87,8 @@ func settings() []setting {
 		},
 		{
 			"calling_hours",
-			"when donors of a country are called (repeatable): NL=09:00-21:00,10:00-18:00,- is weekdays, Saturday, no Sunday",
+			"when donors of a country are called (repeatable): NL=09:00-21:00,10:00-18:00,- is weekdays, Saturday, " +
+				"no Sunday",
 			func(p *profile.Profile) any {
 				return (*desk.HoursByCountry)(&p.CallingHours)
 			},
@@ -459,15 +460,18 @@ func profileSet(s *cli.Session) *cobra.Command {
 		Use:   "set NAME KEY=VALUE…",
 		Short: "Change settings of a profile",
 		Args:  cli.NeedArgs(2),
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(
+			cmd *cobra.Command, args []string, toComplete string,
+		) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return s.ProfileNames(cmd, args, toComplete)
 			}
 			return settingNames()
 		},
-		Long: "Change settings of a profile, by their names in config.toml. Lists take values with commas, and a key may come\n" +
-			"several times. An empty value removes a setting. Another base_url points the profile to another service:\n" +
-			"it asks first, and you must log in again. fundesk help settings lists the settings.",
+		Long: "Change settings of a profile, by their names in config.toml. Lists take values with commas, and\n" +
+			"a key may come several times. An empty value removes a setting. Another base_url points the\n" +
+			"profile to another service: it asks first, and you must log in again. fundesk help settings\n" +
+			"lists the settings.",
 		Example: "  fundesk profile set prod agent=0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b languages=nl,fy\n" +
 			"  fundesk profile set prod token_command='pass show fundesk'\n  fundesk profile set prod agent=",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -513,10 +517,6 @@ func askToMove(cmd *cobra.Command, s *cli.Session, name string, was profile.Prof
 	if name == profile.Demo {
 		return isForAnother(name, was, address)
 	}
-	question := "make profile " + name + ", which is for " + cli.ShownURL(
-		was.BaseURL,
-	) + ", one for " + cli.ShownURL(
-		address,
-	)
+	question := "point profile " + name + " to " + cli.ShownURL(address) + " instead of " + cli.ShownURL(was.BaseURL)
 	return s.Ask(cmd.Context(), yes, question)
 }

@@ -31,12 +31,8 @@ func Welcome(ctx context.Context, s *cli.Session) error {
 		return err
 	}
 	for _, step := range append(here.next, cli.Pair{"fundesk --help", "every command"}) {
-		if _, err := fmt.Fprintf(
-			s.App.Out,
-			"  %s  %s\n",
-			render.Pad(render.Clean(step[0]), width),
-			render.Clean(step[1]),
-		); err != nil {
+		command, does := render.Pad(render.Clean(step[0]), width), render.Clean(step[1])
+		if _, err := fmt.Fprintf(s.App.Out, "  %s  %s\n", command, does); err != nil {
 			return err
 		}
 	}

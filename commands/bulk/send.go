@@ -104,9 +104,8 @@ func (j *Job) Run(ctx context.Context) error {
 				_, err = j.Client.Send(ctx, change)
 			}
 		}
-		if outages.isHopeless(
-			err,
-		) { // Here, and not in the order of the lines: a slow one must not let many more be sent.
+		// Here, and not in the order of the lines: a slow one must not let many more be sent.
+		if outages.isHopeless(err) {
 			stop(err)
 		}
 		if err != nil {

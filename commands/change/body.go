@@ -138,10 +138,8 @@ func (b *Body) object(ctx context.Context) (map[string]any, error) {
 		}
 	}
 	for _, name := range b.clear {
-		if !slices.ContainsFunc(
-			b.Fields,
-			func(f Field) bool { return f.Path == name || strings.HasPrefix(f.Path, name+".") },
-		) {
+		isNamed := func(f Field) bool { return f.Path == name || strings.HasPrefix(f.Path, name+".") }
+		if !slices.ContainsFunc(b.Fields, isNamed) {
 			return nil, cli.UsageError(
 				"--clear: there is no field "+cli.Quote(name),
 				"fields: "+strings.Join(b.Paths(), ", "),
@@ -200,9 +198,9 @@ func FieldJSON(s *cli.Session, field Field, texts []string) (any, error) {
 	case apitype.DateField:
 		day, err := apitype.ParseDate(text)
 		if at, other := apitype.ParseTypedTime(text, s.App.Now()); err != nil && other == nil {
-			if day, err = apitype.ParseDate(
-				text[:min(len(text), len(time.DateOnly))],
-			); err != nil { // Its own day, in any zone.
+			// Its own day, in any zone.
+			day, err = apitype.ParseDate(text[:min(len(text), len(time.DateOnly))])
+			if err != nil {
 				day, err = apitype.DateOf(at.In(time.Local)), nil
 			}
 		} else if _, hasTwo := errors.AsType[*apitype.AmbiguousTime](other); hasTwo {

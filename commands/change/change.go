@@ -37,7 +37,8 @@ func (c *Flags) Register(cmd *cobra.Command, many bool) {
 	cmd.Flags().BoolVar(&c.yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "print the request and send nothing")
 	cmd.Flags().
-		BoolVar(&c.outbox, "outbox", false, "put the change into the outbox first; it waits there while the service is away")
+		BoolVar(&c.outbox, "outbox", false, "put the change into the outbox first; it waits there while the service "+
+			"is away")
 	cmd.Flags().BoolVar(&c.outbox, "queue", false, "an earlier name of --outbox")
 	_ = cmd.Flags().MarkHidden("queue") // It was declared just now.
 	cmd.Flags().DurationVar(&c.hold, "hold", 0, "wait this long before sending; ctrl+c or outbox drop stops it")
@@ -379,10 +380,8 @@ func PrintOutcomes[I any](
 		if outcome.Err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", r.UUID, outcome.Err))
 		}
-		if known, _ := cli.ErrorAs(
-			outcome.Err,
-		); known != nil && known.Kind == apiclient.KindInterrupted &&
-			!known.Sent {
+		known, _ := cli.ErrorAs(outcome.Err)
+		if known != nil && known.Kind == apiclient.KindInterrupted && !known.Sent {
 			continue // It was not begun, so it has no result.
 		}
 		printed.Add(r)

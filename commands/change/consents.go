@@ -64,7 +64,8 @@ func consentAdd(s *cli.Session) *cobra.Command {
 			"consent that is older than the newest of its channel changes no opt-in. For phone, withdrawn blocks\n" +
 			"the donor's numbers, and consent unblocks them. Consents are never removed. Several persons get the\n" +
 			"same consent.",
-		Example: "  fundesk person consent add 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --channel phone --basis consent \\\n" +
+		Example: "  fundesk person consent add 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --channel phone " +
+			"--basis consent \\\n" +
 			"    --source 'web form' --wording 'You may call me about my gift.' --at '2026-05-12 14:30'\n" +
 			"  fundesk person consent add 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --channel email --basis withdrawn \\\n" +
 			"    --source 'unsubscribe link' --dry-run",

@@ -216,7 +216,8 @@ func (m *markFlags) run(s *cli.Session, cmd *cobra.Command, entries []apitype.Pr
 	return cmp.Or(err, printing) // More than that the results were not read.
 }
 
-// enqueueMarks puts the changes into the outbox, each with its entries, and tries them at once. What could not be sent, or was refused, stays there.
+// enqueueMarks puts the changes into the outbox, each with its entries, and tries them at once. What could not be sent,
+// or was refused, stays there.
 func enqueueMarks(
 	s *cli.Session,
 	cmd *cobra.Command,

@@ -154,14 +154,16 @@ func Complete(s *cli.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "complete UUID… | -", Short: "Complete calls with their result", Args: cli.NeedArgs(1),
 		Long: "Complete a call with its result. The completion carries its own time, so repeating it changes\n" +
-			"nothing. Without a result code, rating or notes, complete asks first; off a terminal it then needs\n" +
-			"--yes. Several calls get the same result. Off a terminal, a result code must be in the profile or in\n" +
-			"the service's settings for the call's type, if they have any. --any-result sends any other code. If the\n" +
-			"organization requires checks that the call lacks, complete asks once; off a terminal it then needs\n" +
-			"--without-checks.",
+			"nothing. Without a result code, rating or notes, complete asks first; off a terminal it then\n" +
+			"needs --yes. Several calls get the same result. Off a terminal, a result code must be in the\n" +
+			"profile or in the service's settings for the call's type, if they have any. --any-result sends\n" +
+			"any other code. If the organization requires checks that the call lacks, complete asks once; off\n" +
+			"a terminal it then needs --without-checks.",
 		Example: "  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --rating 8\n" +
-			"  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --result-code reached --notes - < notes.txt\n" +
-			"  fundesk call list --all --status requested --type verification -o id | fundesk call complete - --result-code by_letter --yes",
+			"  fundesk call complete 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 " +
+			"--result-code reached --notes - < notes.txt\n" +
+			"  fundesk call list --all --status requested --type verification -o id |" +
+			" fundesk call complete - --result-code by_letter --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := c.request(s, cmd)
 			if err != nil {
@@ -300,7 +302,8 @@ func Cancel(s *cli.Session) *cobra.Command {
 		Long: "Cancel calls that are no longer needed. cancel asks first; off a terminal it needs --yes. One call\n" +
 			"is printed as the service answers it, several with one result line each.",
 		Example: "  fundesk call cancel 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
-			"  fundesk call list --all --status requested --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 -o id | fundesk call cancel - --yes",
+			"  fundesk call list --all --status requested --person 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 -o id | " +
+			"fundesk call cancel - --yes",
 	})
 }
 
@@ -332,7 +335,8 @@ func Action(s *cli.Session) *cobra.Command {
 		Long: "Execute a status action on pledges: activate, drop, cancel or fulfill. Another service may have\n" +
 			"other actions, so any name is sent.",
 		Example: "  fundesk pledge action cancel 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90\n" +
-			"  fundesk pledge list --all --status lead --released-after 1d -o id | fundesk pledge action activate - --yes",
+			"  fundesk pledge list --all --status lead --released-after 1d -o id |" +
+			" fundesk pledge action activate - --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			action := apitype.PledgeAction(args[0])
 			if args[0] == "update" || args[0] == "" || strings.Trim(args[0], inActions) != "" {
@@ -347,7 +351,9 @@ func Action(s *cli.Session) *cobra.Command {
 		},
 	}
 	flags.Register(cmd, true)
-	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	cmd.ValidArgsFunction = func(
+		cmd *cobra.Command, args []string, toComplete string,
+	) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return s.Records(completions.Source.Pledges)(cmd, args[1:], toComplete)
 		}

@@ -27,7 +27,8 @@ func Outbox(s *cli.Session) *cobra.Command {
 	return cli.Group(
 		s,
 		"outbox",
-		"Changes that were not sent yet, or were refused. The terminal interface and --outbox put them here;\nthey are on disk before they are sent.",
+		"Changes that were not sent yet, or were refused. The terminal interface and --outbox put them here;\n"+
+			"they are on disk before they are sent.",
 		"  fundesk outbox list\n  fundesk outbox send",
 		cli.Verbs{"list": outboxList, "show": outboxShow, "send": outboxSend, "drop": outboxDrop},
 	)
@@ -54,7 +55,8 @@ func outboxList(s *cli.Session) *cobra.Command {
 		Args:  cli.NoArgs,
 		Long: "List changes that wait for the service, were refused, or have an unknown outcome. They stay on disk\n" +
 			"until they are sent or dropped.",
-		Example: "  fundesk outbox list\n  fundesk outbox list -o json --jq '.[] | select(.state == \"rejected\") | .id'",
+		Example: "  fundesk outbox list\n" +
+			"  fundesk outbox list -o json --jq '.[] | select(.state == \"rejected\") | .id'",
 		RunE: func(_ *cobra.Command, _ []string) error {
 			entries, damaged, err := s.AllEntries()
 			if err != nil {
@@ -317,7 +319,8 @@ func outboxDrop(s *cli.Session) *cobra.Command {
 		Long: "Delete changes that are unsent or refused. drop asks first, because the text in them is lost.\n" +
 			"Dropping a held change (--hold) stops it before it is sent.",
 		Example: "  fundesk outbox drop 01k3f9c2 --yes\n  fundesk outbox drop --all --yes\n" +
-			"  fundesk outbox list -o tsv --jq '.[] | select(.state == \"rejected\") | .id' |\n    xargs --no-run-if-empty fundesk outbox drop --yes",
+			"  fundesk outbox list -o tsv --jq '.[] | select(.state == \"rejected\") | .id' |\n" +
+			"    xargs --no-run-if-empty fundesk outbox drop --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case all && len(args) > 0:

@@ -49,7 +49,8 @@ type localFlags struct {
 
 func (f *localFlags) register(cmd *cobra.Command, does string) {
 	cmd.Flags().
-		BoolVar(&f.local, "local", false, does+" the files of this computer that name the person, without asking the service")
+		BoolVar(&f.local, "local", false, does+" the files of this computer that name the person, without asking "+
+			"the service")
 	cmd.Flags().StringSliceVar(&f.calls, "call", nil, "with --local: a call of the person (repeatable)")
 }
 

@@ -32,11 +32,12 @@ func Export(s *cli.Session) *cobra.Command {
 	local := localFlags{}
 	cmd := &cobra.Command{
 		Use: "export UUID", Short: "Print everything stored about a person, as JSON", Args: cli.NeedExactly(1),
-		Long: "Print the person with consents, calls, pledges, transactions, signature files, marks, queue data and\n" +
-			"audit lines. The output is a complete answer to a request for access. Notes may mention other people, so\n" +
-			"read it first. The account needs the permission persons:erase.\n\n" +
+		Long: "Print the person with consents, calls, pledges, transactions, signature files, marks, queue data\n" +
+			"and audit lines. The output is a complete answer to a request for access. Notes may mention\n" +
+			"other people, so read it first. The account needs the permission persons:erase.\n\n" +
 			"With --local: list the files of this computer that name the person: drafts, the outbox, copies and\n" +
-			"pull positions. Drafts and changes of calls name only the call, so name the person's calls with --call.",
+			"pull positions. Drafts and changes of calls name only the call, so name the person's calls with\n" +
+			"--call.",
 		Example: "  fundesk person export 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 -o json > answer.json\n" +
 			"  fundesk person export 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 --jq '.calls[].notes'",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -166,7 +167,8 @@ func noteUnclean(s *cli.Session, erasure []byte) {
 	}
 	if json.Unmarshal(erasure, &done) == nil && len(done.Scrubbed.Later) > 0 { // Another service may answer otherwise.
 		s.Warn(
-			"the erased bytes stay in unused space of the service's database (%s) until its next cleaning: fundeskd clean, which its package runs every night",
+			"the erased bytes stay in unused space of the service's database (%s) until its next cleaning: fundeskd "+
+				"clean, which its package runs every night",
 			strings.Join(done.Scrubbed.Later, ", "),
 		)
 	}

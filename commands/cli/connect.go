@@ -46,7 +46,8 @@ func (s *Session) Resolve() (*Target, error) {
 	if t.BaseURL == "" {
 		return nil, WithHint(
 			Failure(apiclient.KindUnauthenticated, "no service is chosen"),
-			"log in: fundesk auth login --profile NAME --base-url https://…; or try the demo: fundesk demo, or any command with --profile demo",
+			"log in: fundesk auth login --profile NAME --base-url https://…; or try the demo: fundesk demo, or any "+
+				"command with --profile demo",
 		)
 	}
 	if t.FromProfile = isSameURL(t.BaseURL, t.Profile.BaseURL); !t.FromProfile {

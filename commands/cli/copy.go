@@ -35,8 +35,8 @@ func (s *Session) CopyPath(ctx context.Context) (string, error) {
 	return localcopy.Path(state, s.Target.BaseURL, account), nil
 }
 
-// copySentMarks stores the marks of an entry of the outbox in the copy. The service has them in any case, so a copy that
-// cannot be written delays no entry.
+// copySentMarks stores the marks of an entry of the outbox in the copy. The service has them in any case, so a copy
+// that cannot be written delays no entry.
 func (s *Session) copySentMarks(ctx context.Context, e outbox.Entry) {
 	_ = s.CopyMarks(ctx, marksOf(e))
 }

@@ -110,10 +110,11 @@ func KeptFile(kept *string) *Value {
 // comes with the nearest names.
 func FlagErrorOf(args []string, cmd *cobra.Command, err error) error {
 	names := Positional(args)
+	isVerb := func(v *cobra.Command) bool { return v.Name() == names[1] }
 	switch {
 	case !cmd.HasParent() && len(names) > 0:
 		return UnknownVerb(cmd, names[0])
-	case cmd.HasParent() && cmd.HasSubCommands() && len(names) > 1 && !slices.ContainsFunc(cmd.Commands(), func(v *cobra.Command) bool { return v.Name() == names[1] }):
+	case cmd.HasParent() && cmd.HasSubCommands() && len(names) > 1 && !slices.ContainsFunc(cmd.Commands(), isVerb):
 		if i := slices.Index(args, names[0]); strings.HasPrefix(args[i+1], "-") {
 			var verbs []string
 			for _, verb := range cmd.Commands() {
@@ -167,7 +168,8 @@ func FlagError(err error) error {
 	switch {
 	case strings.HasPrefix(wants, "is not "):
 		return UsageError(name + " " + Quote(value) + " " + wants)
-	case value == "" || strings.HasPrefix(wants, "must have "): // The message says enough, and the value may name a donor.
+	// The message says enough, and the value may name a donor.
+	case value == "" || strings.HasPrefix(wants, "must have "):
 		return UsageError(name + " " + wants)
 	default:
 		return UsageError(name + " " + wants + ", not " + Quote(value))

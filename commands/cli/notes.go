@@ -48,11 +48,8 @@ func WantsJSON(args []string) bool {
 			break
 		}
 		short := "" // What follows -o, alone or behind others as in -qo.
-		if letters := strings.TrimLeft(
-			strings.TrimPrefix(arg, "-"),
-			"qh",
-		); strings.HasPrefix(arg, "-") &&
-			strings.HasPrefix(letters, "o") {
+		letters := strings.TrimLeft(strings.TrimPrefix(arg, "-"), "qh")
+		if strings.HasPrefix(arg, "-") && strings.HasPrefix(letters, "o") {
 			short = letters
 		}
 		switch {

@@ -62,8 +62,8 @@ func deskOptions(ctx context.Context, s *cli.Session) (o desk.Options, t *cli.Ta
 // askPerson limits the wait for the person at the start.
 const askPerson = 3 * time.Second
 
-// signedInAgent returns the person behind the token, if the service knows one. A login stores it in the profile, so that
-// a Desk without a network has it too.
+// signedInAgent returns the person behind the token, if the service knows one. A login stores it in the profile, so
+// that a Desk without a network has it too.
 func signedInAgent(ctx context.Context, s *cli.Session, t *cli.Target, client *apiclient.Client) *apitype.UUID {
 	ctx, cancel := context.WithTimeout(ctx, askPerson)
 	defer cancel()
@@ -303,7 +303,8 @@ func (l *lineDesk) tellCall() {
 			}
 			if l.day.Stranger {
 				why += ". " + l.day.Say(
-					"Log in as before, or quit and start again as the other account; changes that wait here stay with this one.",
+					"Log in as before, or quit and start again as the other account; changes that wait here stay "+
+						"with this one.",
 				)
 			}
 			l.say("no call can be read: %s", why)

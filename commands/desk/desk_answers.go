@@ -34,7 +34,8 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 	again.text, again.action = "to send what you entered", ""
 	again.why = cmp.Or(say.When(!has || d.Form().ResultCode == "", "there is nothing to send again"), again.why)
 	find := l.action("find")
-	find.text, find.run = "find a donor", func(ctx context.Context) error { return l.follow(ctx, l.questions.Find(typed)) }
+	find.text = "find a donor"
+	find.run = func(ctx context.Context) error { return l.follow(ctx, l.questions.Find(typed)) }
 	accept := l.action("accept")
 	accept.text, accept.why, accept.run = "for what was offered", notHere(d.Gate.IsOffered()), l.accept
 	copies := l.action("copy-other")
@@ -263,7 +264,8 @@ func (l *lineDesk) sayChoices(q *ask.Question, keys []string) {
 // spoken returns a text of the desk without the signs of a screen.
 func (l *lineDesk) spoken(text string) string {
 	becomes := ", " + l.day.Say("to be") + " "
-	return strings.NewReplacer(" "+card.FixSign, "", ": → ", ": "+l.day.Say("none")+becomes, " → ", becomes, "  ", ", ").
+	return strings.NewReplacer(" "+card.FixSign, "", ": → ", ": "+l.day.Say("none")+becomes, " → ", becomes, "  ",
+		", ").
 		Replace(text)
 }
 

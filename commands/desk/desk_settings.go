@@ -139,7 +139,10 @@ func dialProgram(dial profile.Dial, system string, getenv func(string) string) (
 	case "none":
 		return nil, nil
 	case "tel":
-		opener := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[system]
+		opener := map[string][]string{"darwin": {"open"}, "windows": {
+			"rundll32",
+			"url.dll,FileProtocolHandler",
+		}}[system]
 		if opener == nil {
 			opener = []string{"xdg-open"}
 		}

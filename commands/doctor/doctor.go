@@ -87,7 +87,8 @@ func examine(s *cli.Session, cmd *cobra.Command) (checks []checkup, problem erro
 	if apiclient.KindOf(err) == apiclient.KindUnavailable {
 		err = cli.WithHint(
 			err,
-			"look at the base URL (fundesk profile show) and at your network; changes sent with --outbox wait in the outbox",
+			"look at the base URL (fundesk profile show) and at your network; changes sent with --outbox wait in "+
+				"the outbox",
 		)
 	}
 	took := s.App.Now().Sub(started).Round(time.Millisecond)

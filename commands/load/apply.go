@@ -35,25 +35,29 @@ func Apply(s *cli.Session, shape Rows) *cobra.Command {
 	noun, edit, aboutMatch := shape.Record, "{uuid, donationAmount: 15}", ""
 	if noun == "person" {
 		edit = "{uuid, language: \"nl\"}"
-		aboutMatch = "--match finds the records of rows without a uuid by other fields, in their order: a later field decides\n" +
-			"between several matches. fundesk prints a plan first: new, changed, equal and ambiguous rows. Rows that are\n" +
-			"new (without --create), ambiguous, or for the record of another row are left out and named, and the exit code is 9.\n\n"
+		aboutMatch = "--match finds the records of rows without a uuid by other fields, in their order.\n" +
+			"A later field decides between several matches. fundesk prints a plan first: new, changed, equal\n" +
+			"and ambiguous rows. It leaves out and names rows that are new (without --create), ambiguous, or\n" +
+			"for the record of another row. The exit code is then 9.\n\n"
 	}
 	cmd := &cobra.Command{
 		Use:   "apply FILE | -",
 		Short: "Update " + noun + "s from a file",
 		Args:  f.args,
-		Long: "Change records to match a file. Each row has the uuid of its record: csv and ndjson of " + noun + " list, JSON of " + noun + "\n" +
-			"get, or request bodies. Every record is read first, and only the fields that differ are sent. Read-only\n" +
-			"columns are ignored. --dry-run shows each field that would change; a record that\n" +
-			"changed since it was read is refused. A row of list --for-edit carries the revision of its record: if that has\n" +
-			"changed, the row is left out and named, unless --force is given. --create creates rows whose uuid is missing or\n" +
-			"unknown, also those that another service has exported: --value 'owningOrganizationUuid:ITS=OURS' names their\n" +
-			"organization here.\n\n" + aboutMatch + aboutRows,
+		Long: "Change records to match a file. Each row has the uuid of its record: csv and ndjson of\n" +
+			noun + " list, JSON of " + noun + " get, or request bodies. Every record is read first, and only the\n" +
+			"fields that differ are sent. Read-only columns are ignored. --dry-run shows each field that would\n" +
+			"change. A record that changed since it was read is refused. A row of list --for-edit carries the\n" +
+			"revision of its record: if that has changed, the row is left out and named, unless --force is\n" +
+			"given. --create creates rows whose uuid is missing or unknown, also those that another service\n" +
+			"has exported. --value 'owningOrganizationUuid:ITS=OURS' then names their organization here.\n\n" +
+			aboutMatch + aboutRows,
 		Example: "  fundesk " + noun + " list --all --for-edit -o csv > " + noun + "s.csv &&\n" +
 			"    fundesk " + noun + " apply " + noun + "s.csv --dry-run\n" +
-			"  fundesk " + noun + " apply " + noun + "s.csv --results " + noun + "s.results --errors wrong.csv --yes\n" +
-			"  fundesk " + noun + " get - -o ndjson < uuids.txt | jq -c '" + edit + "' | fundesk " + noun + " apply - --yes",
+			"  fundesk " + noun + " apply " + noun + "s.csv --results " + noun + "s.results --errors wrong.csv " +
+			"--yes\n" +
+			"  fundesk " + noun + " get - -o ndjson < uuids.txt | jq -c '" + edit + "' | fundesk " + noun +
+			" apply - --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			choices := []string{emptyClear, emptyKeep}
 			if f.empty != "" && !slices.Contains(choices, f.empty) {

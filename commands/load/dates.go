@@ -188,7 +188,8 @@ func isPartOfDay(text string) bool {
 	return len(year) == 4 && isNumber(year) && len(month) <= 2 && isNumber(month)
 }
 
-// isWholeDay reports whether a text may name a day by itself, unlike a word that depends on today, and a number of days.
+// isWholeDay reports whether a text may name a day by itself, unlike a word that depends on today, and a number of
+// days.
 func isWholeDay(text string) bool {
 	text = strings.TrimSpace(text)
 	isNumber := strings.Trim(text, "0123456789") == ""

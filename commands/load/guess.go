@@ -400,7 +400,8 @@ func (g *guesses) text(format bulk.Format, header []string) string {
 	for _, field := range g.negated {
 		fmt.Fprintf(&b, "\n[values.%q] # doubt: an empty cell is not read as an opt-in\n", field)
 		b.WriteString(
-			"\"Yes\" = \"false\"\n\"True\" = \"false\"\n\"1\" = \"false\"\n\"No\" = \"\"\n\"False\" = \"\"\n\"0\" = \"\"\n",
+			"\"Yes\" = \"false\"\n\"True\" = \"false\"\n\"1\" = \"false\"\n\"No\" = \"\"\n\"False\" = \"\"\n" +
+				"\"0\" = \"\"\n",
 		)
 	}
 	return b.String()

@@ -9,18 +9,19 @@ import (
 )
 
 // aboutRows describes files in the help.
-const aboutRows = "fundesk recognises CSV by its name or content, and its delimiter by the header. --mapping FILE.toml describes the\n" +
-	"file of another program: encoding, country, columns and values. --guess prints a first one. --map, --value, --default\n" +
-	"and --country replace its lines. A row's own country decides how its phone numbers are read.\n" +
-	"--template prints an example file.\n\n" +
-	"Every line is checked before the first change. Errors name line and column; --errors FILE.csv keeps the bad rows with\n" +
-	"their values and the reason. --skip-wrong sends the others. After 20 equal refusals the service is not asked again\n" +
-	"unless you agree or give --keep-going. -o prints a line per record, and -o id only the UUIDs that succeeded."
+const aboutRows = "fundesk recognises CSV by its name or content, and its delimiter by the header. --mapping\n" +
+	"FILE.toml describes the file of another program: encoding, country, columns and values. --guess\n" +
+	"prints a first mapping. --map, --value, --default and --country replace its lines. A row's own\n" +
+	"country decides how its phone numbers are read. --template prints an example file.\n\n" +
+	"Every line is checked before the first change. Errors name line and column; --errors FILE.csv\n" +
+	"keeps the bad rows with their values and the reason. --skip-wrong sends the others. After 20 equal\n" +
+	"refusals the service is not asked again unless you agree or give --keep-going. -o prints a line\n" +
+	"per record, and -o id only the UUIDs that succeeded."
 
 // aboutResults describes the results of creations in the help.
-const aboutResults = "FILE.results.ndjson keeps what was created at which service. A file that is imported again, sorted, extended, or\n" +
-	"moved with its results, creates only the rows that it did not create before. --results names another file; stdin\n" +
-	"has none without it.\n\n"
+const aboutResults = "FILE.results.ndjson keeps what was created at which service. A file that is imported\n" +
+	"again, sorted, extended, or moved with its results, creates only the rows that are new. --results\n" +
+	"names another file; stdin has none without it.\n\n"
 
 // Import returns the verb import of a noun.
 func Import(s *cli.Session, shape Rows) *cobra.Command {
@@ -29,8 +30,8 @@ func Import(s *cli.Session, shape Rows) *cobra.Command {
 		Use:   "import FILE | -",
 		Short: "Create many " + shape.Record + "s from NDJSON or CSV",
 		Args:  f.args,
-		Long: "Create records from a file: NDJSON of request bodies, or CSV with a header of field names, dotted where they are\n" +
-			"nested.\n\n" + aboutResults + aboutRows,
+		Long: "Create records from a file: NDJSON of request bodies, or CSV with a header of field names,\n" +
+			"dotted where they are nested.\n\n" + aboutResults + aboutRows,
 		Example: "  fundesk " + shape.Record + " import new.ndjson --results new.results --yes\n" +
 			"  fundesk " + shape.Record + " import new.csv --results new.results --yes --concurrency 8\n" +
 			"  fundesk " + shape.Record + " import --template > new.csv\n" +

@@ -313,8 +313,8 @@ func (r *rowRun) prepare(ctx context.Context) error {
 // resultsEnding is the end of the name of the results that are kept beside a file.
 const resultsEnding = ".results.ndjson"
 
-// keptResults returns the path of the results of a file, or an empty text if none are kept: input that is not a file has
-// none.
+// keptResults returns the path of the results of a file, or an empty text if none are kept: input that is not a file
+// has none.
 func (f *rowFlags) keptResults(name string, creates bool) string {
 	info, err := os.Stat(name)
 	if f.results != "" || !creates || name == "-" || err != nil || !info.Mode().IsRegular() {
@@ -453,7 +453,8 @@ func (r *rowRun) creation(w wanted) (*plannedLine, error) {
 	line.After, line.left = after, left
 	if w.isEdited && w.earlier.Done {
 		return nil, w.mistake(
-			"was created with other values than it has now; import what is new as another file, with another results file",
+			"was created with other values than it has now; import what is new as another file, with another " +
+				"results file",
 		)
 	}
 	return line, nil

@@ -205,8 +205,8 @@ func (r *rowReader) meaning(path, text string) (string, bool) {
 	return "", false
 }
 
-// countryOfRow returns the country of the address of a row, or else that of the column that names it. It is empty if the
-// row names none.
+// countryOfRow returns the country of the address of a row, or else that of the column that names it. It is empty if
+// the row names none.
 func (r *rowReader) countryOfRow(header []string, w wanted) (string, error) {
 	if f, has := w.field("address.country"); has {
 		text, _ := f.given.(string)

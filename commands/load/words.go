@@ -11,9 +11,11 @@ import (
 // gendersOf lists the words of English, Dutch, German, French and Spanish for a gender, without accents and points.
 var gendersOf = sync.OnceValue(func() map[string]string {
 	return map[string]string{
-		"female": "female woman mrs ms miss vrouw vrouwelijk mevrouw mevr mw mej mejuffrouw frau weiblich weibl femme feminin " +
+		"female": "female woman mrs ms miss vrouw vrouwelijk mevrouw mevr mw mej mejuffrouw frau weiblich weibl " +
+			"femme feminin " +
 			"feminine madame mme mademoiselle mlle mujer femenino femenina senora sra senorita srta dona",
-		"male": "male man mr mister mannelijk heer dheer deheer dhr meneer herr hr mann mannlich maennlich homme masculin " +
+		"male": "male man mr mister mannelijk heer dheer deheer dhr meneer herr hr mann mannlich maennlich homme " +
+			"masculin " +
 			"monsieur mons hombre masculino senor sr varon don",
 		"other":   "other anders divers autre otro",
 		"unknown": "unknown onbekend unbekannt inconnu desconocido",

@@ -45,7 +45,8 @@ func Query(
 	if err := ready(ctx, path); err != nil {
 		return err
 	}
-	settings := "mode=ro&_pragma=query_only(1)&_pragma=trusted_schema(0)&_pragma=busy_timeout(10000)&_pragma=temp_store(2)"
+	settings := "mode=ro&_pragma=query_only(1)&_pragma=trusted_schema(0)" +
+		"&_pragma=busy_timeout(10000)&_pragma=temp_store(2)"
 	db, err := sql.Open("sqlite", name(path, settings))
 	if err != nil {
 		return err

@@ -281,7 +281,8 @@ func (f *file) unfold(path []string, wanted []*entry) {
 	}
 }
 
-// remove takes out the statements of a path. A setting leaves its comments; a table takes those between its lines along.
+// remove takes out the statements of a path. A setting leaves its comments; a table takes those between its lines
+// along.
 func (f *file) remove(path []string) {
 	isRemoved := func(s statement) bool { return isUnder(s.path, path) }
 	for f.err == nil {

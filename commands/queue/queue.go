@@ -142,11 +142,12 @@ func leaseSeconds(lease time.Duration) (*int, error) {
 func queueExtend(s *cli.Session) *cobra.Command {
 	lease := apitype.DefaultLease
 	cmd := &cobra.Command{
-		Use:     "extend LEASE",
-		Short:   "Extend a lease",
-		Args:    cli.NeedExactly(1),
-		Long:    "Set how long a lease lasts, from now on. If the lease has ended, the exit code is 3.",
-		Example: "  fundesk queue extend 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n  fundesk queue extend 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b --lease 30m",
+		Use:   "extend LEASE",
+		Short: "Extend a lease",
+		Args:  cli.NeedExactly(1),
+		Long:  "Set how long a lease lasts, from now on. If the lease has ended, the exit code is 3.",
+		Example: "  fundesk queue extend 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n" +
+			"  fundesk queue extend 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b --lease 30m",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := cli.ParseID(args[0])
 			if err != nil {
@@ -178,11 +179,11 @@ func queueRelease(s *cli.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "release LEASE… | --user UUID",
 		Short: "Give leased calls back",
-		Long: "Give a call back to the queue, at once or at a later time with --at. A lease that has ended is accepted.\n" +
-			"With --user and no LEASE, everything that this user has is given back, for example when an agent leaves.\n" +
-			"--deferrals also opens the user's callbacks to every agent. --pending also frees donors whose call the user\n" +
-			"has ended while the change is still to be sent: use it only if that client will never send it. Both ask\n" +
-			"first; off a terminal they need --yes.",
+		Long: "Give a call back to the queue, at once or at a later time with --at. A lease that has ended is\n" +
+			"accepted. With --user and no LEASE, everything that this user has is given back, for example\n" +
+			"when an agent leaves. --deferrals also opens the user's callbacks to every agent. --pending also\n" +
+			"frees donors whose call the user has ended while the change is still to be sent: use it only if\n" +
+			"that client will never send it. Both ask first; off a terminal they need --yes.",
 		Example: "  fundesk queue release 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n" +
 			"  fundesk queue release 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b --at 'tomorrow 18:00' --anyone\n" +
 			"  fundesk queue release --user 7d0f7c1e-2d3c-4c8e-9a39-5a2e1a0c6b44 --deferrals --yes",
@@ -198,7 +199,8 @@ func queueRelease(s *cli.Session) *cobra.Command {
 		},
 	}
 	d.register(cmd)
-	cmd.Flags().Lookup("user").Usage = "with --at: reserve it for this user (default: the profile's agent). Without LEASE: give back all calls of this user"
+	cmd.Flags().Lookup("user").Usage = "with --at: reserve it for this user (default: the profile's agent). Without " +
+		"LEASE: give back all calls of this user"
 	cmd.Flags().BoolVar(&what.Deferrals, "deferrals", false, "with --user: open the user's callbacks to every user")
 	cmd.Flags().
 		BoolVar(&what.Pending, "pending", false, "with --user: also free donors whose change is still to be sent")

@@ -201,8 +201,8 @@ func (c callbacks) ofOthers(users ...*apitype.UUID) (others []apitype.Deferral) 
 	return others
 }
 
-// question returns the question before the deferrals. It reports whether to ask it of one call, too: the deferral replaces
-// a callback of another user, or is far ahead.
+// question returns the question before the deferrals. It reports whether to ask it of one call, too: the deferral
+// replaces a callback of another user, or is far ahead.
 func (d *putOff) question(
 	s *cli.Session,
 	verb string,

@@ -36,18 +36,21 @@ func queueLeases(s *cli.Session) *cobra.Command {
 func queueCallbacks(s *cli.Session) *cobra.Command {
 	flags, o := &read.ListFlags{}, apitype.QueueDeferralListOptions{}
 	cmd := &cobra.Command{
-		Use:     "callbacks",
-		Short:   "List callbacks, the earliest first",
-		Args:    cli.NoArgs,
-		Long:    "List callbacks, the earliest first. Due callbacks are included.",
-		Example: "  fundesk queue callbacks\n  fundesk queue callbacks --user 7d0f7c1e-2d3c-4c8e-9a39-5a2e1a0c6b44 --all -o csv",
+		Use:   "callbacks",
+		Short: "List callbacks, the earliest first",
+		Args:  cli.NoArgs,
+		Long:  "List callbacks, the earliest first. Due callbacks are included.",
+		Example: "  fundesk queue callbacks\n" +
+			"  fundesk queue callbacks --user 7d0f7c1e-2d3c-4c8e-9a39-5a2e1a0c6b44 --all -o csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return read.RunList(s, cmd, flags, read.List[apitype.Deferral, apitype.QueueDeferralListOptions]{
 				Columns:    render.DeferralColumns(),
 				Options:    &o,
 				Identifier: "callUuid",
 				After:      func(cursor string) { o.After = cursor },
-				Of: func(c *apiclient.Client) *apiclient.Collection[apitype.Deferral, apitype.QueueDeferralListOptions] {
+				Of: func(
+					c *apiclient.Client,
+				) *apiclient.Collection[apitype.Deferral, apitype.QueueDeferralListOptions] {
 					return c.Queue.Deferrals
 				},
 			})

@@ -22,8 +22,8 @@ import (
 )
 
 func queueSettings(s *cli.Session) *cobra.Command {
-	const about = "The results, scripts and hours that all agents of an organization work by, and who may be called.\n" +
-		"Each Desk reads them at its start."
+	const about = "The results, scripts and hours that all agents of an organization work by, and who may be\n" +
+		"called. Each Desk reads them at its start."
 	cmd := cli.Group(s, "settings", about,
 		"  fundesk queue settings get > settings.toml\n  fundesk queue settings set settings.toml",
 		cli.Verbs{"get": settingsGet, "set": settingsSet})
@@ -36,8 +36,9 @@ func settingsGet(s *cli.Session) *cobra.Command {
 		Use:   "get [ORGANIZATION]",
 		Short: "Print the settings of an organization",
 		Args:  cli.AtMost(1),
-		Long: "Print the settings of an organization as TOML, for: fundesk queue settings set. ORGANIZATION is a uuid. It is\n" +
-			"needed where the account sees several. With -o json the settings are printed as the service has them.",
+		Long: "Print the settings of an organization as TOML, for: fundesk queue settings set. ORGANIZATION is\n" +
+			"a uuid. It is needed where the account sees several. With -o json the settings are printed as\n" +
+			"the service has them.",
 		Example: "  fundesk queue settings get > settings.toml\n  fundesk queue settings get -o json --jq '.users'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := s.Output()
@@ -136,17 +137,17 @@ func settingsSet(s *cli.Session) *cobra.Command {
 		Use:   "set FILE",
 		Short: "Replace the settings of an organization",
 		Args:  cli.NeedExactly(1),
-		Long: "Replace the settings of an organization with those of FILE, or of stdin for -. FILE is TOML or JSON. It is\n" +
-			"checked as a whole before anything is sent. The account needs the permission settings:write. What changes is\n" +
-			"asked about; off a terminal it needs --yes. Each Desk has the new settings within minutes.\n\n" +
-			"Some settings say who may be called, and the queue keeps to them at once.\n" +
-			"require_opt_in = [\"winback\"] names types of calls that need an opt-in.\n" +
-			"years_after_end = 3 ends calls so long after the last pledge.\n" +
-			"country = \"NL\" gives calls in calling hours only.\n" +
-			"[calling_hours.NL] has weekday, saturday and sunday: \"09:00-21:00\", \"00:00-24:00\", or \"-\" for no calls.\n" +
-			"holidays = [\"-NL\", \"NL:2026-05-05\"] changes the public holidays.\n\n" +
-			"get writes the line \"# revision\" into the file. If the settings were changed since then, set changes nothing and\n" +
-			"ends with exit code 6. A file without that line replaces what is there.",
+		Long: "Replace the settings of an organization with those of FILE, or of stdin for -. FILE is TOML or\n" +
+			"JSON. It is checked as a whole before anything is sent. The account needs the permission\n" +
+			"settings:write. What changes is asked about; off a terminal it needs --yes. Each Desk has the\n" +
+			"new settings within minutes.\n\n" +
+			"Some settings say who may be called, and the queue keeps to them at once. require_opt_in =\n" +
+			"[\"winback\"] names types of calls that need an opt-in. years_after_end = 3 ends calls so long\n" +
+			"after the last pledge. country = \"NL\" gives calls in calling hours only. [calling_hours.NL] has\n" +
+			"weekday, saturday and sunday: \"09:00-21:00\", \"00:00-24:00\", or \"-\" for no calls. holidays =\n" +
+			"[\"-NL\", \"NL:2026-05-05\"] changes the public holidays.\n\n" +
+			"get writes the line \"# revision\" into the file. If the settings were changed since then, set\n" +
+			"changes nothing and ends with exit code 6. A file without that line replaces what is there.",
 		Example: "  fundesk queue settings set settings.toml\n  fundesk queue settings set - --yes < settings.toml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := s.ReadInput(cmd.Context(), args[0])
@@ -167,7 +168,8 @@ func settingsSet(s *cli.Session) *cobra.Command {
 		},
 	}
 	cmd.Flags().
-		Var(cli.UUIDValue(&organization), "organization", "organization of the settings (default: that of the file, else the only one)")
+		Var(cli.UUIDValue(&organization), "organization", "organization of the settings (default: that of the file, "+
+			"else the only one)")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the request and send nothing")
 	cli.OnPage(cmd, "changes", "yes", "dry-run")

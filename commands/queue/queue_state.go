@@ -45,12 +45,9 @@ func queuePause(s *cli.Session) *cobra.Command {
 		Short:     "Pause: give the leased calls back and get none",
 		Args:      cli.NeedExactly(1),
 		ValidArgs: reasons,
-		Long: "Give back what the user holds, except calls whose change is still to be sent. The user gets no calls until\n" +
-			"queue ready, a call that the user opens in the Desk, or 12 hours later.\n" +
-			"REASON is " + strings.Join(
-			reasons,
-			", ",
-		) + ".",
+		Long: "Give back what the user holds, except calls whose change is still to be sent. The user gets no\n" +
+			"calls until queue ready, a call that the user opens in the Desk, or 12 hours later. REASON is\n" +
+			strings.Join(reasons, ", ") + ".",
 		Example: "  fundesk queue pause lunch\n" +
 			"  fundesk queue pause technical --user 7d0f7c1e-2d3c-4c8e-9a39-5a2e1a0c6b44",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -84,9 +81,9 @@ func queueMessage(s *cli.Session) *cobra.Command {
 		Use:   "message [TEXT]",
 		Short: "Send a line to all desks, or show it",
 		Args:  cli.AtMost(1),
-		Long: "Show a line of 200 characters at most on all desks of an organization. It ends at midnight of the\n" +
-			"organization's country, or after 12 hours without a country. An empty TEXT ends it. Without TEXT, print\n" +
-			"the lines that are shown.",
+		Long: "Show a line of 200 characters at most on all desks of an organization. It ends at midnight of\n" +
+			"the organization's country, or after 12 hours without a country. An empty TEXT ends it. Without\n" +
+			"TEXT, print the lines that are shown.",
 		Example: "  fundesk queue message 'Team meeting at 15:00'\n  fundesk queue message ''\n  fundesk queue message",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := s.Agent(&user); err != nil {

@@ -125,7 +125,8 @@ func (c *CallFilters) Check() error {
 		if c.Options.ExternalReferenceID != "" || c.Options.ExternalApplicationName != "" {
 			return cli.UsageError("--no-external-reference excludes the other external filters")
 		}
-		c.Options.ExternalReferenceID, c.Options.ExternalApplicationName = apitype.NoExternalReference, apitype.NoExternalReference
+		c.Options.ExternalReferenceID = apitype.NoExternalReference
+		c.Options.ExternalApplicationName = apitype.NoExternalReference
 	}
 	if err := c.checkPeriod(); err != nil {
 		return err

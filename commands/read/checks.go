@@ -27,9 +27,9 @@ func Checks(s *cli.Session) *cobra.Command {
 	allowEmpty := false
 	cmd := &cobra.Command{
 		Use: "checks UUID… | -", Short: "Show what was checked in calls", Args: cli.NeedArgs(1),
-		Long: "Show the details that an agent checked with the donor, one line each with the call, the time and the\n" +
-			"agent. objection means that the right to object was offered. A call without checks has no line; - reads\n" +
-			"UUIDs or NDJSON from stdin.",
+		Long: "Show the details that an agent checked with the donor, one line each with the call, the time and\n" +
+			"the agent. objection means that the right to object was offered. A call without checks has no\n" +
+			"line; - reads UUIDs or NDJSON from stdin.",
 		Example: "  fundesk call checks 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
 			"  fundesk call checks - -o csv < uuids.txt",
 		RunE: func(cmd *cobra.Command, args []string) error {

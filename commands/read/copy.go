@@ -26,9 +26,9 @@ func Copy(s *cli.Session) *cobra.Command {
 
 // aboutTables is the help of the tables.
 func aboutTables() string {
-	return "The tables have the interface's names, with _ for a dot. Columns with * are whole numbers, yes is 1, and\n" +
-		"_cents is an amount in cents. Times are texts in UTC. marks has those that this computer made since the\n" +
-		"copy was created. socialSecurityNumber is left out.\n\n" + localcopy.Help()
+	return "The tables have the interface's names, with _ for a dot. Columns with * are whole numbers: yes is 1,\n" +
+		"and _cents is an amount in cents. Times are texts in UTC. The table marks has only the marks that\n" +
+		"this computer made since the copy was created. socialSecurityNumber is left out.\n\n" + localcopy.Help()
 }
 
 func copySync(s *cli.Session) *cobra.Command {

@@ -57,7 +57,8 @@ func aboutList(err error) error {
 	if errors.Is(err, apiclient.ErrUnpaged) {
 		return cli.WithHint(
 			err,
-			"if the service sends such lists whole: --accept-unpaged, or once for all: fundesk profile set NAME unpaged=person,call,pledge",
+			"if the service sends such lists whole: --accept-unpaged, or once for all: fundesk profile set NAME "+
+				"unpaged=person,call,pledge",
 		)
 	}
 	return err
@@ -88,7 +89,9 @@ type List[T any, O apiclient.ListOptions] struct {
 	ForEdit    *ForEdit[T]  // Reads revisions. Nil if apply does not read the list.
 	Passes     func(T) bool // Filters downloaded records. Nil passes all.
 	// Embed adds data to records that the list of the service does not have. Nil adds nothing.
-	Embed func(context.Context, *apiclient.Client, iter.Seq2[apiclient.Record[T], error]) iter.Seq2[apiclient.Record[T], error]
+	Embed func(
+		context.Context, *apiclient.Client, iter.Seq2[apiclient.Record[T], error],
+	) iter.Seq2[apiclient.Record[T], error]
 	// Allowed refuses options that the service does not announce. Nil allows everything.
 	Allowed func(context.Context, *apiclient.Client) error
 }
@@ -153,9 +156,10 @@ type printing[T any] struct {
 	passes  func(T) bool              // Filters downloaded records. Nil passes all.
 	most    int                       // Records to print; 0 for any number.
 	printed func(apiclient.Record[T]) // Called for each printed record. May be nil.
-	absent  map[string]string         // The embedded objects of asked columns that no record had, with a column of each.
-	flushed error                     // Of the end of a page.
-	more    bool                      // There are, or may be, further records.
+	// The embedded objects of asked columns that no record had, with a column of each.
+	absent  map[string]string
+	flushed error // Of the end of a page.
+	more    bool  // There are, or may be, further records.
 	unread  []error
 }
 
@@ -222,10 +226,8 @@ func EndList[T any](list *render.List[T], err error) error {
 	if err == nil {
 		return list.Close()
 	}
-	if abort := list.Abort(
-		errors.Is(err, apiclient.ErrAtEnd),
-	); abort != nil &&
-		!errors.Is(err, abort) { // Not reported already.
+	abort := list.Abort(errors.Is(err, apiclient.ErrAtEnd))
+	if abort != nil && !errors.Is(err, abort) { // Not reported already.
 		return fmt.Errorf("%w (and the output: %w)", aboutList(err), abort)
 	}
 	return aboutList(err)

@@ -139,12 +139,13 @@ func (p *puller[T]) command(s *cli.Session) *cobra.Command {
 		Use:   entity,
 		Short: "Retrieve new " + entity + "s",
 		Args:  cli.NoArgs,
-		Long: "Print every " + entity + " that is new since the last pull, as NDJSON. The position moves after everything\n" +
-			"was written. Each profile remembers its position. --since does not move it, unless --state names a file.\n" +
-			"Every pull reaches back two minutes and drops repeats. If the service was restored, or the account may see\n" +
-			"other records now, pull ends with exit code 8: begin again with --reset.\n" +
-			"--jq 'select(…)' filters the output. --follow pulls again and again, until it is interrupted.\n" +
-			"--exec runs no shell, and nothing if nothing is new; its program's failure is exit code 1.",
+		Long: "Print every " + entity + " that is new since the last pull, as NDJSON. The position moves after\n" +
+			"everything was written. Each profile remembers its position. --since does not move it, unless\n" +
+			"--state names a file. Every pull reaches back two minutes and drops repeats. If the service was\n" +
+			"restored, or the account may see other records now, pull ends with exit code 8: begin again with\n" +
+			"--reset. --jq 'select(…)' filters the output. --follow pulls again and again, until it is\n" +
+			"interrupted. --exec runs no shell, and nothing if nothing is new; its program's failure is exit\n" +
+			"code 1.",
 		Example: "  fundesk pull " + entity + " >> " + file + ".ndjson\n" +
 			"  fundesk pull " + entity + " --since 7d --state my.state\n" +
 			"  fundesk pull " + entity + " --reset > all.ndjson\n" +
@@ -197,7 +198,8 @@ func pullCalls(s *cli.Session) *cobra.Command {
 		feed:    func(c *apiclient.Client, since string) apiclient.Feed { return c.Calls.Feed(filters.Options, since) },
 	}
 	cmd := p.command(s)
-	cmd.Long += "\n\nWithout --updated it goes by requestedAt, so it misses a call that is created later with an older time."
+	cmd.Long += "\n\nWithout --updated it goes by requestedAt. It misses a call that is created later with an\n" +
+		"older time."
 	cli.RegisterFilters(
 		s,
 		cmd,

@@ -29,15 +29,15 @@ func pullChanges(s *cli.Session) *cobra.Command {
 		Use:   string(entityChanges),
 		Short: "Retrieve each change of a record",
 		Args:  cli.NoArgs,
-		Long: "Print each change of a person, a call or a pledge since the last pull, once and in order, as NDJSON: its\n" +
-			"time, entity, uuid, operation and the names of the changed fields. The first pull begins with the oldest\n" +
-			"change, 31 days ago. Erasures are listed, too. The account needs changes:read.\n" +
-			"The position moves after each page was written. A pull that is cut short repeats that page: a program\n" +
-			"recognises a repeated change by its position. If changes may be missing, pull ends with exit code 8. This happens\n" +
-			"after 31 days without a pull, after a restore or a load, and if the account may see other records now:\n" +
-			"begin again with --reset, and read all records again.\n" +
-			"--follow pulls again and again, until it is interrupted. --exec runs no shell, and nothing if nothing has\n" +
-			"changed; its program's failure is exit code 1.",
+		Long: "Print each change of a person, a call or a pledge since the last pull, once and in order, as\n" +
+			"NDJSON: its time, entity, uuid, operation and the names of the changed fields. The first pull\n" +
+			"begins with the oldest change, 31 days ago. Erasures are listed, too. The account needs\n" +
+			"changes:read. The position moves after each page was written. A pull that is cut short repeats\n" +
+			"that page: a program recognises a repeated change by its position. If changes may be missing,\n" +
+			"pull ends with exit code 8. This happens after 31 days without a pull, after a restore or a\n" +
+			"load, and if the account may see other records now: begin again with --reset, and read all\n" +
+			"records again. --follow pulls again and again, until it is interrupted. --exec runs no shell,\n" +
+			"and nothing if nothing has changed; its program's failure is exit code 1.",
 		Example: "  fundesk pull changes >> changes.ndjson\n" +
 			"  fundesk pull changes --reset > all.ndjson\n" +
 			"  fundesk pull changes --follow --exec 'python3 follow.py'",

@@ -56,7 +56,10 @@ func (p *position) load(path string) error {
 // keepable reports why a position cannot be kept, before anything is printed or marked.
 func keepable(path string) error {
 	folder := filepath.Dir(path)
-	for _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && folder != filepath.Dir(folder); _, err = os.Stat(folder) {
+	for folder != filepath.Dir(folder) {
+		if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
 		folder = filepath.Dir(folder) // It is made with the position, and flushed.
 	}
 	probe, err := os.CreateTemp(folder, ".probe-*")
@@ -111,8 +114,8 @@ func pullStatus(s *cli.Session) *cobra.Command {
 		Use:   "status",
 		Short: "Show the position of each pull",
 		Args:  cli.NoArgs,
-		Long: "List the positions of pulls, with their services and filters. A pull with --state is not listed. pull --reset\n" +
-			"starts again.",
+		Long: "List the positions of pulls, with their services and filters. A pull with --state is not listed.\n" +
+			"pull --reset starts again.",
 		Example: "  fundesk pull status\n  fundesk pull status -o json",
 		RunE: func(*cobra.Command, []string) error {
 			dir, err := s.StateDir()

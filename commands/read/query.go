@@ -25,9 +25,9 @@ func Query(s *cli.Session) *cobra.Command {
 		Use:   "query SQL",
 		Short: "Answer a question from the copy, in SQL",
 		Args:  cli.NeedExactly(1),
-		Long: "Bring the copy up to date, as fundesk copy sync does, and answer one SELECT from it. WITH … SELECT and\n" +
-			"VALUES work too. Anything else, and wrong SQL, is exit code 2. --offline does not ask the service.\n" +
-			"consents and checks are read only for SQL that names them.\n\n" + aboutTables(),
+		Long: "Bring the copy up to date, as fundesk copy sync does, and answer one SELECT from it. WITH …\n" +
+			"SELECT and VALUES work too. Anything else, and wrong SQL, is exit code 2. --offline does not ask\n" +
+			"the service. consents and checks are read only for SQL that names them.\n\n" + aboutTables(),
 		Example: "  fundesk query 'SELECT status, count(*) AS calls FROM calls GROUP BY status'\n" +
 			"  fundesk query 'SELECT lastName, email FROM persons WHERE address_city IS NULL' --offline -o csv",
 		RunE: func(cmd *cobra.Command, args []string) error { return runQuery(s, cmd, args[0], offline) },

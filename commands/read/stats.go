@@ -95,7 +95,8 @@ func CallStats(s *cli.Session) *cobra.Command {
 		},
 	})
 	cmd.Short = "Count calls by status, type, attempts and result"
-	cmd.Example = "  fundesk call stats --requested-after 30d\n  fundesk call stats --by agent --requested-after today -o csv\n" +
+	cmd.Example = "  fundesk call stats --requested-after 30d\n" +
+		"  fundesk call stats --by agent --requested-after today -o csv\n" +
 		"  fundesk call stats --by check+agent --requested-after 7d\n" +
 		"  fundesk call stats -o json --jq '.[] | select(.group == \"result\")'"
 	filters.Register(s, cmd)
@@ -152,8 +153,8 @@ func statsCommand[T any, O apiclient.ListOptions](s *cli.Session, n statsNoun[T,
 	cmd := &cobra.Command{
 		Use:  "stats",
 		Args: cli.NoArgs,
-		Long: "Retrieve all " + n.noun + "s that pass the filters, and count them on this computer. --by counts by a field, and\n" +
-			"the states of each group. Days and weeks are local, or in UTC with --utc.",
+		Long: "Retrieve all " + n.noun + "s that pass the filters, and count them on this computer. --by counts\n" +
+			"by a field, with the states of each group. Days and weeks are local, or in UTC with --utc.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, name := range namesOf(by) {
 				if !slices.Contains(names, name) {
@@ -163,8 +164,8 @@ func statsCommand[T any, O apiclient.ListOptions](s *cli.Session, n statsNoun[T,
 			return n.run(s, cmd, by)
 		},
 	}
-	cmd.Flags().
-		StringSliceVar(&by, "by", nil, "count by "+strings.Join(names, ", ")+", or by pairs such as "+names[0]+"+"+names[1])
+	about := "count by " + strings.Join(names, ", ") + ", or by pairs such as " + names[0] + "+" + names[1]
+	cmd.Flags().StringSliceVar(&by, "by", nil, about)
 	cli.RegisterFlag(cmd, "by", cli.Parts(func() []string { return slices.Clone(names) }))
 	s.UnpagedFlag(cmd)
 	return cmd

@@ -91,7 +91,8 @@ func (s *sampler) origin(p *service.LoadedPledge) {
 }
 
 // signatureImage draws the signature of all sample pledges.
-const signatureImage = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 40"><path d="M5 30 Q20 5 30 25 T55 20 T80 25 T115 12" fill="none" stroke="black"/></svg>`
+const signatureImage = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 40">` +
+	`<path d="M5 30 Q20 5 30 25 T55 20 T80 25 T115 12" fill="none" stroke="black"/></svg>`
 
 // transactions makes the payments of a pledge.
 func (s *sampler) transactions(person service.LoadedPerson, pledge service.LoadedPledge) {

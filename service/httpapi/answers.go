@@ -109,7 +109,7 @@ func Refuse(w http.ResponseWriter, r *http.Request, status int, detail string) {
 	WriteProblem(w, status, detail)
 }
 
-// WriteProblem answers with problem+json. Handlers beside the interface use it, too.
+// WriteProblem answers with problem+json. Handlers outside the interface use it, too.
 func WriteProblem(w http.ResponseWriter, status int, detail string) {
 	sendProblem(w, apitype.Problem{Status: status, Detail: detail})
 }

@@ -47,7 +47,7 @@ const (
 	// heavyFrom is the length from which a body or an answer is heavy, in bytes. The system buffers a shorter answer,
 	// however slowly the client reads it.
 	heavyFrom = 64 << 10
-	// refusalPause is how long a refusal takes. A client that sends a mebibyte after each refusal would keep a
+	// refusalPause delays each refusal. A client that sends a mebibyte after each refusal would keep a
 	// processor busy with receiving them.
 	refusalPause = 250 * time.Millisecond
 	longestPause = 2 * time.Second // A request that had to wait longer is refused.
@@ -302,8 +302,8 @@ func (p *pass) pay(weight int64, must bool) error {
 	return err
 }
 
-// charge adds a weight to the account's debt, and returns how long the earlier debt takes. It refuses the weight if that
-// is too long.
+// charge adds a weight to the account's debt, and returns how long the earlier debt takes. It refuses the weight if
+// that is too long.
 func (p *pass) charge(weight int64, must bool, now time.Time) (pause time.Duration, ok bool) {
 	p.gate.mu.Lock()
 	defer p.gate.mu.Unlock()
@@ -329,7 +329,7 @@ func (p *pass) giveBack(weight int64) {
 	own.paidAt = own.paidAt.Add(-paced(weight))
 }
 
-// paced returns how long so many bytes of an account take.
+// paced returns the time that an account takes for a weight in bytes.
 func paced(weight int64) time.Duration {
 	return time.Duration(weight) * time.Second / apitype.MaxPaced
 }

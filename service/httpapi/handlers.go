@@ -20,7 +20,7 @@ type handler struct {
 
 	readsIfMatch     bool
 	readsLeaseFor    bool
-	readsIfNoneMatch bool // A caller who has the answer is answered 304.
+	readsIfNoneMatch bool // A caller that has the answer already gets 304.
 	isGuarded        bool // It checks more permissions than the one of its route.
 }
 
@@ -59,7 +59,7 @@ func list[O any](
 // largePage is the requested number of records from which a page waits for its turn.
 const largePage = 200
 
-// isLargePage reports whether a query asks for so many records that their page waits for its turn.
+// isLargePage reports whether the page of a query is so large that it waits for its turn.
 func isLargePage(values url.Values) bool {
 	size, err := strconv.Atoi(cmp.Or(values.Get("first"), values.Get("last")))
 	return err == nil && size >= largePage

@@ -41,12 +41,12 @@ type Options struct {
 	// BaseURL is the address of the service for callers, in signed links. If it is empty, links have the scheme and
 	// host of each request.
 	BaseURL string
-	// Rate is how many requests a second one account may make. Zero sets no limit.
+	// Rate limits the requests per second of one account. Zero sets no limit.
 	Rate float64
 	// Version is the program's version, for GET /fundesk/v1. Empty means "devel".
 	Version string
 	Now     func() time.Time // Nil means the system's clock. Only the rate depends on it.
-	// SignIn is what clients need to let a person sign in. Nil offers no sign-in.
+	// SignIn holds the facts that clients need to let a person sign in. Nil offers no sign-in.
 	SignIn *SignIn
 	// RecordErasure notes each erasure outside the database before it is made; it may be nil.
 	RecordErasure func(service.ErasedPerson) error

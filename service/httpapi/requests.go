@@ -13,7 +13,7 @@ import (
 	"fundesk/service"
 )
 
-// maxDrain is how many bytes of a refused body are still read.
+// maxDrain limits the bytes of a refused body that are still read.
 const maxDrain = 16 << 20
 
 // decode reads a body strictly. No body is {}. Spec gap: R13.

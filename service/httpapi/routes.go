@@ -172,7 +172,9 @@ func (a *api) actOnPledge() handler {
 	act := change[struct{}](nil)
 	act.serve = func(w *recorder, r *http.Request, c service.Caller) error {
 		action := apitype.PledgeAction(r.PathValue("statusUpdateAction"))
-		save := func(ctx context.Context, c service.Caller, id apitype.UUID, m service.Match, _ struct{}) (service.Answer, error) {
+		save := func(
+			ctx context.Context, c service.Caller, id apitype.UUID, m service.Match, _ struct{},
+		) (service.Answer, error) {
 			return a.service.ActOnPledge(ctx, c, id, m, action)
 		}
 		return change(save).serve(w, r, c)

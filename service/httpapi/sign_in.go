@@ -9,7 +9,7 @@ import (
 	"fundesk/service"
 )
 
-// SignIn is what a client needs to let a person sign in at the identity provider.
+// SignIn holds the facts that a client needs to let a person sign in at the identity provider.
 type SignIn struct {
 	Issuer   string
 	ClientID string   // Of the program fundesk at the provider.

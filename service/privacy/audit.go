@@ -9,10 +9,10 @@ import (
 	"fundesk/service"
 )
 
-// auditPage is how many lines are read at one time, because a whole audit does not fit into memory.
+// auditPage is the number of lines in one read. A whole audit does not fit into memory.
 const auditPage = 500
 
-// listsAtOnce is how many lists one statement searches for a person.
+// listsAtOnce is the number of lists that one statement searches for a person.
 const listsAtOnce = 2000
 
 // Audit hands the lines that pass a filter to do, the oldest first. Those of a person include the lists that showed the
@@ -110,13 +110,13 @@ func merged(a, b iter.Seq2[service.AuditLine, error]) iter.Seq2[service.AuditLin
 	}
 }
 
-// minAuditAge is how long every line stays, because the change feed reads the audit.
+// minAuditAge is the age below which no line is deleted: the change feed reads the audit.
 const minAuditAge = service.ChangesKept
 
-// prunedAtOnce is how many lines a transaction deletes, so that no request waits long for it.
+// prunedAtOnce is the number of lines that a transaction deletes. It is small, so that no request waits long.
 const prunedAtOnce = 1000
 
-// prunable returns the latest time before which lines may be deleted, at most the one that is given.
+// prunable returns the time before which lines may be deleted. It is never later than the given one.
 func (s *Service) prunable(before apitype.Time) apitype.Time {
 	latest := apitype.NewTime(s.rules.Now().Add(-minAuditAge))
 	if before.After(latest.Time) {
@@ -174,7 +174,7 @@ type ExportAudit struct {
 	Fields    []string               `json:"fields"`
 	Count     *int                   `json:"count,omitzero"`
 	Reason    string                 `json:"reason,omitzero"`
-	// Shown are the persons whom a list showed. An export of a person does not name the others.
+	// Shown are the persons that a list showed. An export of a person does not name the others.
 	Shown []apitype.UUID `json:"shown,omitzero"`
 }
 

@@ -23,8 +23,9 @@ import (
 type plan struct {
 	Line     service.AuditLine `json:"line"`               // Its time is the time of the last transaction.
 	ErasedAt *apitype.Time     `json:"erasedAt,omitempty"` // Nil means the time of the last transaction.
-	Until    string            `json:"until"`              // The setting, below UncleanSetting, until the files are clean.
-	Open     *openErasure      `json:"open,omitempty"`     // Its value. Nil means the time of the last transaction.
+	// The setting, below UncleanSetting, until the files are clean.
+	Until string       `json:"until"`
+	Open  *openErasure `json:"open,omitempty"` // Its value. Nil means the time of the last transaction.
 }
 
 // erasedFields are the fields of an audit line about an erasure.
@@ -43,8 +44,8 @@ func isUnrecorded(err error) bool {
 	return is
 }
 
-// begin records the erasure outside the database, and then erases a person with few calls at once. Of a person with many
-// it stores the plan. kept is locked.
+// begin records the erasure outside the database, and then erases a person with few calls at once. Of a person with
+// many it stores the plan. kept is locked.
 func (s *Service) begin(tx service.Tx, kept service.Kept, now apitype.Time, p plan) error {
 	id := kept.Person.UUID
 	if p.ErasedAt == nil { // Else a replay has it from the record.
@@ -129,8 +130,8 @@ func unblanked(calls []service.CallRow, blanked map[apitype.UUID]bool) []service
 	return slices.DeleteFunc(slices.Clone(calls), func(c service.CallRow) bool { return blanked[c.UUID] })
 }
 
-// blankCalls blanks calls in batches. After each it pauses for as long as the batch took, so that other changes have the
-// writer for half of the time.
+// blankCalls blanks calls in batches. After each it pauses for as long as the batch took, so that other changes have
+// the writer for half of the time.
 func (s *Service) blankCalls(
 	ctx context.Context,
 	person apitype.UUID,

@@ -145,7 +145,7 @@ func exportRows[T any](
 	})
 }
 
-// queue writes the rows of the queue. In JSON they are an object, whose notes are written one by one.
+// queue writes the rows of the queue. In JSON they are one object. Its notes are written one by one.
 func (e *Export) queue(ctx context.Context, out *exportWriter) {
 	waiting := func(item func(service.QueueRow)) func() error {
 		return func() error {

@@ -1,5 +1,5 @@
-// Package privacy is what a donor, or the law, may ask of the service: everything that is kept of a
-// person, its erasure, the retention periods, and the audit. A [Service] works on the rules of a
+// Package privacy answers the requests of donors and the law: the export of all data of a person, its
+// erasure, retention periods, and the audit. A [Service] works on the rules of a
 // [service.Service], which does not know it.
 //
 //	p := privacy.New(rules, nil)

@@ -38,10 +38,8 @@ func (s *Service) SetRetention(
 			return err
 		}
 		r = service.Retention{Organization: organization}
-		if i := slices.IndexFunc(
-			all,
-			func(r service.Retention) bool { return r.Organization == organization },
-		); i >= 0 {
+		isOwn := func(r service.Retention) bool { return r.Organization == organization }
+		if i := slices.IndexFunc(all, isOwn); i >= 0 {
 			r = all[i]
 		}
 		set(&r)
@@ -59,7 +57,7 @@ type Retired struct {
 	AuditLines   int          `json:"auditLines,omitzero"`
 }
 
-// retentionBatch is how many records one transaction reads, so that no request waits long for it.
+// retentionBatch is the number of records that one transaction reads. It is small, so that no request waits long.
 const retentionBatch = 100
 
 // A RetentionRun holds the options of a run of the retention.
@@ -159,14 +157,16 @@ func (r *retaining) doubt(ctx context.Context, counted []Retired) error {
 	switch {
 	case !newest.IsZero() && r.now.Sub(newest.Time) > maxQuiet:
 		return fmt.Errorf(
-			"run the retention: %w: the clock says %s, but the newest change is of %s; correct the clock, or use --yes if it is right",
+			"run the retention: %w: the clock says %s, but the newest change is of %s; correct the clock, or use "+
+				"--yes if it is right",
 			ErrDoubt,
 			r.now,
 			newest,
 		)
 	case persons >= doubtfulFrom && persons*100 > facts.Persons*maxShare:
 		return fmt.Errorf(
-			"run the retention: %w: this run would erase %d of %d persons, more than %d %%; look at --dry-run, then use --yes",
+			"run the retention: %w: this run would erase %d of %d persons, more than %d %%; look at --dry-run, then "+
+				"use --yes",
 			ErrDoubt,
 			persons,
 			facts.Persons,
@@ -210,7 +210,8 @@ func (r *retaining) organization(ctx context.Context, of service.Retention) (don
 	return done, err
 }
 
-// monthsAgo returns the time of the run so many months ago. If the month has no such day, its last day counts.
+// monthsAgo returns the time of the run, moved back by a number of months. If the month has no such day, its last day
+// counts.
 func (r *retaining) monthsAgo(months int) apitype.Time {
 	before := r.now.AddDate(0, -months, 0)
 	if before.Day() != r.now.Day() {

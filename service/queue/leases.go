@@ -82,7 +82,7 @@ func (q *Queue) Lease(
 	return answer, err
 }
 
-// CreateCall saves a new call, and leases it for the user who opens it: no other user gets the donor in between.
+// CreateCall saves a new call and leases it for the user that opens it. No other user gets the donor in between.
 // POST /api/v1/calls with LeaseForHeader
 func (q *Queue) CreateCall(
 	ctx context.Context,

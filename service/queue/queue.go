@@ -1,7 +1,7 @@
-// Package queue says which agent is about to call which donor: takes, leases, deferrals, and what agents do.
+// Package queue decides which agent calls which donor: takes, leases, deferrals, and the states of agents.
 // It is an extension of the interface: a lease blocks no operation, and a client that does not know the
-// queue loses nothing by it. From when a call may be given is a rule of its row, which is kept in
-// package service with each change of what it depends on.
+// queue loses nothing by it. Package service decides when a call may be given. It updates the call's
+// row with each change that the decision depends on.
 //
 //	q := queue.New(rules, nil)
 //	answer, err := q.Take(ctx, caller, apitype.TakeRequest{RequestUUID: id, UserUUID: user})

@@ -140,7 +140,7 @@ func (a agentCounts) states(r service.Reader, c service.Caller, user *apitype.UU
 	return err
 }
 
-// repeatedMessage is how long the same line again is a repeat, and no new line.
+// repeatedMessage is the time within which the same text counts as a repeat.
 const repeatedMessage = time.Minute
 
 // Messages returns the lines of the supervisors to all desks.

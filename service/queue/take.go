@@ -46,7 +46,7 @@ func (q *Queue) Take(ctx context.Context, c service.Caller, request apitype.Take
 	return answer, q.rules.NoteRead(ctx, t.shown()...)
 }
 
-// shown returns the audit lines of the persons whose data the answer shows.
+// shown returns the audit lines of the persons in the answer.
 func (t *taking) shown() (lines []service.AuditLine) {
 	if !t.c.May(service.PersonsRead) {
 		return nil
@@ -155,9 +155,9 @@ func workOf(leases []service.LeaseRow) (all []service.Work) {
 	return all
 }
 
-// lease claims the donors of calls, one call of each. It skips a donor who opted out, or whose claim could not be seen.
-// It saves the first lease before the others: by its ordinal the same request in another process meets this one, even
-// if some of the others are refused.
+// lease claims the donors of calls, one call of each. It skips donors that opted out, and those with a claim that could
+// not be read. It saves the first lease before the others: by its ordinal the same request in another process meets
+// this one, even if some of the others are refused.
 func (t *taking) lease(tx service.Tx, rows []service.QueueRow) ([]service.QueueRow, error) {
 	var leases []service.LeaseRow
 	ordinal, n := t.ordinal, t.want
@@ -270,7 +270,7 @@ func (q *Queue) takeAnswer(ctx context.Context, t *taking) (answer service.Answe
 	return answer, nil
 }
 
-// giveBack ends leases whose user was not shown their calls. The calls keep their deferrals.
+// giveBack ends leases of calls that were not shown to their user. The calls keep their deferrals.
 func (q *Queue) giveBack(ctx context.Context, t *taking, over []service.LeaseRow) error {
 	return q.rules.Write(ctx, service.WriteIsolated, "give calls back", func(tx service.Tx) error {
 		for _, l := range over {

@@ -1,7 +1,6 @@
-// Package sandbox lets integrators try what a service does on bad days and at other
-// times: it stands before the interface, sets the service's clock and spoils answers on
-// demand. It must not know the rules of the service, and is never part of one with real
-// records: every client that reaches it may use it.
+// Package sandbox lets integrators test failures and other times. It wraps the interface,
+// sets the service's clock and spoils answers on demand. It must not know the rules of the service. It is never part of
+// a service with real records, because every client may use it.
 //
 //	box := sandbox.New(time.Now, time.Now())
 //	rules, err := service.New(ctx, service.Options{Store: store, Now: box.Now})

@@ -126,10 +126,11 @@ func (h *Harness) Changes(owner apitype.UUID) []Change {
 			UUID:   created,
 			Method: post,
 			Path:   "/api/v1/pledges",
-			Body:   `{$OWNED,"personUuid":"$PERSON","createdAt":"$AT","initialDonationInterval":"monthly","initialDonationAmount":7,"recruiterUserUuid":"$PERSON","startsAt":"$AT"}`,
-			shows:  "/api/v1/pledges/$NEW",
-			field:  "donationInterval",
-			want:   "monthly",
+			Body: `{$OWNED,"personUuid":"$PERSON","createdAt":"$AT","initialDonationInterval":"monthly",` +
+				`"initialDonationAmount":7,"recruiterUserUuid":"$PERSON","startsAt":"$AT"}`,
+			shows: "/api/v1/pledges/$NEW",
+			field: "donationInterval",
+			want:  "monthly",
 		},
 		{
 			Op:     "pledge.update",

@@ -116,7 +116,10 @@ func (m *multiplier) read(ctx context.Context, file string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	for _, name := range []string{"organizations", "users", "focus_areas", "persons", "pledges", "transactions", "calls"} {
+	for _, name := range []string{
+		"organizations", "users", "focus_areas", "persons", "pledges", "transactions",
+		"calls",
+	} {
 		if m.tables[name], err = readTable(ctx, db, name); err != nil {
 			return err
 		}
@@ -154,7 +157,8 @@ type household struct {
 }
 
 func (m *multiplier) households() (all []household) {
-	persons, pledges, transactions, calls := m.tables["persons"], m.tables["pledges"], m.tables["transactions"], m.tables["calls"]
+	persons, pledges := m.tables["persons"], m.tables["pledges"]
+	transactions, calls := m.tables["transactions"], m.tables["calls"]
 	for _, person := range persons.rows {
 		h := household{person: person}
 		of := map[any]bool{}
@@ -358,7 +362,8 @@ type postgresBulk struct {
 func (p *postgresBulk) dropIndexes(ctx context.Context) error {
 	rows, err := p.db.Query(
 		ctx,
-		`SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' AND indexname NOT IN (SELECT conname FROM pg_constraint)`,
+		`SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'
+			AND indexname NOT IN (SELECT conname FROM pg_constraint)`,
 	)
 	if err != nil {
 		return err

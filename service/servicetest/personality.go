@@ -101,7 +101,8 @@ func (a *actor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // bendRequest turns what this personality understands into what ours does.
 func (a *actor) bendRequest(r *http.Request) {
 	for ours, theirs := range a.Actions {
-		prefix, name := r.URL.Path[:strings.LastIndex(r.URL.Path, "/")+1], r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
+		prefix, name := r.URL.Path[:strings.LastIndex(r.URL.Path, "/")+1], r.URL.Path[strings.LastIndex(r.URL.Path,
+			"/")+1:]
 		if !strings.HasPrefix(r.URL.Path, "/api/v1/pledges/") || name == "update" {
 			continue
 		}
@@ -206,8 +207,10 @@ func walk(value any, visit func(object map[string]any)) {
 // strip takes away every object that an answer need not carry.
 func strip(object map[string]any) {
 	for _, name := range []string{
-		"externalMetadata", "attempts", "result", "pledgeCase", "person", "transactions", "calls", "focusAreas", "externalSource",
-		"owningOrganization", "recruitingOrganization", "recruiterUser", "qualityResult", "address", "mandate", "releasedAt", "socialSecurityNumber",
+		"externalMetadata", "attempts", "result", "pledgeCase", "person", "transactions", "calls", "focusAreas",
+		"externalSource",
+		"owningOrganization", "recruitingOrganization", "recruiterUser", "qualityResult", "address", "mandate",
+		"releasedAt", "socialSecurityNumber",
 	} {
 		if _, isPledge := object["signatureSignedUrl"]; name != "externalMetadata" || !isPledge {
 			delete(object, name)

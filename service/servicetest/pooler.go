@@ -29,7 +29,8 @@ func NewPooler(t testing.TB, c *Cluster, mode string, sessions int) (database st
 		t.Fatal(err)
 	}
 	settings := fmt.Sprintf(
-		"[databases]\npostgres = host=%s user=fundesk\n[pgbouncer]\nunix_socket_dir = %s\nlisten_port = 6432\nauth_type = any\npool_mode = %s\n",
+		"[databases]\npostgres = host=%s user=fundesk\n[pgbouncer]\nunix_socket_dir = %s\nlisten_port = 6432\n"+
+			"auth_type = any\npool_mode = %s\n",
 		c.folder,
 		folder,
 		mode,

@@ -179,11 +179,14 @@ type databaseState struct {
 }
 
 const postgresState = `SELECT current_database(),
-	(SELECT md5(string_agg(concat_ws(' ', c.relname, c.relkind, c.relacl, a.attname, a.atttypid, a.attnotnull), ',' ORDER BY c.relname, a.attnum))
+	(SELECT md5(string_agg(
+		concat_ws(' ', c.relname, c.relkind, c.relacl, a.attname, a.atttypid, a.attnotnull),
+		',' ORDER BY c.relname, a.attnum))
 		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid WHERE c.relnamespace = 'public'::regnamespace),
 	(SELECT count(*) FROM pg_database d LEFT JOIN pg_db_role_setting ON setdatabase = d.oid
 		WHERE datname = current_database() AND (datacl IS NOT NULL OR setdatabase IS NOT NULL)),
-	EXISTS (SELECT 1 FROM pg_statistic WHERE starelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace)),
+	EXISTS (SELECT 1 FROM pg_statistic WHERE starelid IN (SELECT oid FROM pg_class
+	WHERE relnamespace = 'public'::regnamespace)),
 	pg_database_size(current_database()) > 24000000`
 
 // take returns a database that is empty, but for its tables.
@@ -294,7 +297,8 @@ func (p *databasePool) clear(ctx context.Context, database string) (isEmpty bool
 		return false, err
 	}
 	defer func() { err = errors.Join(err, connection.Close(ctx)) }()
-	const others = `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`
+	const others = `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database()
+		AND pid <> pg_backend_pid()`
 	if _, err := connection.Exec(ctx, others); err != nil {
 		return false, err
 	}

@@ -185,11 +185,9 @@ func NewOn(t testing.TB, database string, options ...Option) *Harness {
 func NewWithSignIn(t testing.TB, database string, signIn service.SignIn, options ...Option) *Harness {
 	t.Helper()
 	h := &Harness{t: t, Clock: &Clock{now: Start}, Database: database, interfaceOnly: new(atomic.Pointer[[]string])}
-	var err error
-	if h.Store, err = sqlstore.Open(
-		t.Context(),
-		sqlstore.Options{Database: h.Database, Postgres: pgdriver.Driver{}},
-	); err != nil {
+	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: h.Database, Postgres: pgdriver.Driver{}})
+	h.Store = store
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

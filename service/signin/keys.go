@@ -25,7 +25,7 @@ type keySet struct {
 	mu       sync.Mutex
 	known    []jose.JSONWebKey
 	rereadAt time.Time
-	reading  chan struct{} // Closed at the end of a reading under way. Nil if there is none.
+	reading  chan struct{} // Closed at the end of a reading under way. Nil if no reading runs.
 }
 
 // VerifySignature returns the payload of a token that one of the keys has signed. It implements oidc.KeySet.
@@ -82,7 +82,7 @@ func (k *keySet) reread(ctx context.Context) error {
 		k.rereadAt = now
 		done := make(chan struct{})
 		k.reading = done
-		go func() { // A caller who leaves does not end it for the others.
+		go func() { // A caller that leaves does not end it for the others.
 			_ = k.read(context.WithoutCancel(ctx)) // Without new keys the token is refused.
 			k.mu.Lock()
 			defer k.mu.Unlock()
@@ -100,7 +100,7 @@ func (k *keySet) reread(ctx context.Context) error {
 	}
 }
 
-// read replaces the keys by those that the issuer publishes now.
+// read replaces the keys by the keys that the issuer publishes now.
 func (k *keySet) read(ctx context.Context) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, k.url, nil)
 	if err != nil {

@@ -63,7 +63,7 @@ type Provider struct {
 	verifier atomic.Pointer[verifier] // Nil until the issuer was read.
 }
 
-// verifier is what is known of an issuer that was read.
+// verifier holds the keys and settings of an issuer.
 type verifier struct {
 	*oidc.IDTokenVerifier
 	keys *keySet
@@ -89,7 +89,7 @@ func New(o Options) (*Provider, error) {
 	return &Provider{options: o, client: client}, nil
 }
 
-// checkIssuer refuses an issuer whose keys others on the way could replace.
+// checkIssuer refuses an issuer whose keys could be replaced in transit.
 func checkIssuer(text string) error {
 	issuer, err := url.Parse(text)
 	isWeb := err == nil && issuer.Host != "" && (issuer.Scheme == "https" || issuer.Scheme == "http")
@@ -265,7 +265,7 @@ func SubjectOf(issuer, sub string) apitype.UUID {
 	return apitype.UUID(uuid.NewSHA1(uuid.NameSpaceURL, []byte(issuer+"\n"+sub)))
 }
 
-// CheckSubject refuses an issuer or a sub that no accepted token has, such as one that was copied with a blank.
+// CheckSubject refuses an issuer or a sub that no token can have, such as a sub with a blank at its end.
 func CheckSubject(issuer, sub string) error {
 	if err := checkIssuer(issuer); err != nil {
 		return err
@@ -279,7 +279,7 @@ func CheckSubject(issuer, sub string) error {
 	return nil
 }
 
-// checkType refuses tokens of another purpose, such as those of a logout.
+// checkType refuses tokens of another purpose, such as logout tokens.
 func checkType(token string) error {
 	first, _, _ := strings.Cut(token, ".")
 	header, err := base64.RawURLEncoding.DecodeString(first)

@@ -52,7 +52,11 @@ func (r *reader) scanAccount(scan func(...any) error) (a service.Account, err er
 		for _, list := range []struct {
 			text string
 			dest any
-		}{{lists.permissions, &parsed.Permissions}, {lists.organizations, &parsed.Scope.Organizations}, {lists.sources, &parsed.ExternalSources}} {
+		}{
+			{lists.permissions, &parsed.Permissions},
+			{lists.organizations, &parsed.Scope.Organizations},
+			{lists.sources, &parsed.ExternalSources},
+		} {
 			if err := json.Unmarshal([]byte(list.text), list.dest); err != nil {
 				return a, err
 			}
@@ -62,7 +66,9 @@ func (r *reader) scanAccount(scan func(...any) error) (a service.Account, err er
 		}
 		r.parsed[lists] = parsed
 	}
-	a.Permissions, a.Scope.Organizations, a.ExternalSources = parsed.Permissions, parsed.Scope.Organizations, parsed.ExternalSources
+	a.Permissions = parsed.Permissions
+	a.Scope.Organizations = parsed.Scope.Organizations
+	a.ExternalSources = parsed.ExternalSources
 	return a, nil
 }
 
@@ -77,7 +83,8 @@ const epochSetting = "epoch"
 func (r *reader) AccountOfToken(account, token apitype.UUID) (a service.Account, ended *apitype.Time, err error) {
 	var programs *string
 	row := r.row(
-		`SELECT `+readServedBy+`, COALESCE((SELECT value FROM settings WHERE name = '`+epochSetting+`'), ''), ended_at, `+accountFields()+`
+		`SELECT `+readServedBy+`, COALESCE((SELECT value FROM settings
+			WHERE name = '`+epochSetting+`'), ''), ended_at, `+accountFields()+`
 		FROM tokens JOIN accounts ON uuid = account_uuid WHERE token_uuid = $1 AND account_uuid = $2`,
 		identifier(token),
 		identifier(account),
@@ -90,8 +97,8 @@ func (r *reader) AccountOfToken(account, token apitype.UUID) (a service.Account,
 	return a, ended, cmp.Or(err, checkServedBy(programs))
 }
 
-// SignedInUser reads the user of a request, and along with it which programs may serve the schema. The user to whom an
-// operator gave the subject comes first.
+// SignedInUser reads the user of a request and the programs that may serve the schema. A user with that subject comes
+// before one with that UUID.
 func (r *reader) SignedInUser(subject apitype.UUID) (found service.SignedInUser, err error) {
 	var programs *string
 	row := r.row(
@@ -204,7 +211,8 @@ func (t *tx) UpdateOrganization(o service.Organization) error {
 		return err
 	}
 	return t.change(
-		`UPDATE organizations SET max_call_attempts = $2, cooling_off = $3, settings = COALESCE($4, settings) WHERE uuid = $1`,
+		`UPDATE organizations SET max_call_attempts = $2, cooling_off = $3, settings = COALESCE($4, settings)
+			WHERE uuid = $1`,
 		identifier(o.UUID),
 		o.MaxCallAttempts,
 		o.CoolingOff.Milliseconds(),

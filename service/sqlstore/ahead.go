@@ -81,7 +81,8 @@ func (t *tx) RaiseRevisions(by int64) error {
 // Others counts the sessions of our other programs. Programs with an SQLite file are found by its locks.
 func (e *postgresEngine) Others(ctx context.Context) (others int, err error) {
 	err = e.read(ctx, service.ReadRecord, func(c *conn) error {
-		return c.row(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '` + application + `%'`).
+		return c.row(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database()
+			AND application_name LIKE '` + application + `%'`).
 			scan(&others)
 	})
 	return others - e.db.Stats().OpenConnections, err
@@ -92,7 +93,8 @@ func (e *sqliteEngine) Others(context.Context) (int, error) { return 0, nil }
 // readIdentity reads the identity of the database. A database that pg_restore made has another one. All servers of a
 // cluster have the same. A role without the right to ask for the cluster does without that part.
 func (e *postgresEngine) readIdentity(ctx context.Context) error {
-	const database = `(SELECT oid FROM pg_database WHERE datname = current_database()), '/', CAST(to_regclass('settings') AS OID))`
+	const database = `(SELECT oid FROM pg_database
+		WHERE datname = current_database()), '/', CAST(to_regclass('settings') AS OID))`
 	read := func(text string) error {
 		return e.read(ctx, service.ReadRecord, func(c *conn) error { return c.row(text).scan(&e.named) })
 	}

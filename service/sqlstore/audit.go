@@ -21,7 +21,7 @@ var auditColumns = []string{
 	"fields", "records", "reason", "shown", "person_number",
 }
 
-// auditArguments is how many columns Audit knows; the database finds the number of the person.
+// auditArguments is the number of columns that Audit fills. The database finds the number of the person.
 const auditArguments = 12
 
 func insertAuditLines(lines int, or string) string {
@@ -117,7 +117,8 @@ func (r *reader) AuditLists(f service.AuditFilter) (lines []service.AuditLine, n
 	}
 	q.conds = append(q.conds, r.engine.contains(`shown`, q.arg(f.Person[:])))
 	lines, err = all(r.conn, selectAudit()+q.condition("")+` ORDER BY done_at, line_uuid`, q.args, auditDest)
-	isOther := func(l service.AuditLine) bool { return !slices.Contains(l.Shown, *f.Person) } // Its bytes lay across two.
+	// Its bytes lay across two.
+	isOther := func(l service.AuditLine) bool { return !slices.Contains(l.Shown, *f.Person) }
 	return slices.DeleteFunc(lines, isOther), next, err
 }
 
@@ -149,6 +150,7 @@ func (r *reader) CountAudit(before apitype.Time) (lines int, err error) {
 
 func (t *tx) PruneAudit(before apitype.Time, limit int) (deleted int, err error) {
 	result, err := t.exec(`DELETE FROM audit WHERE (done_at, line_uuid) IN (
-		SELECT done_at, line_uuid FROM audit WHERE done_at < $1 ORDER BY done_at, line_uuid LIMIT $2)`, before.UnixMilli(), limit)
+		SELECT done_at, line_uuid FROM audit WHERE done_at < $1 ORDER BY done_at, line_uuid
+		LIMIT $2)`, before.UnixMilli(), limit)
 	return int(result), err
 }

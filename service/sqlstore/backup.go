@@ -54,7 +54,7 @@ func SumOf(path string) (sum string, err error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// copyBeside writes a complete copy of the database beside its final place.
+// copyBeside writes a complete copy of the database into the folder of its final place.
 func (e *sqliteEngine) copyBeside(ctx context.Context, path string) (made string, err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+unfinished) // 0600
 	if err != nil {
@@ -138,7 +138,7 @@ func unlikeFiles(file, path string) error {
 	return nil
 }
 
-// checkedCopy makes a complete copy of a backup, in the schema of this program, beside its final place.
+// checkedCopy makes a complete copy of a backup in the folder of its final place, in the schema of this program.
 func checkedCopy(ctx context.Context, file, path string, change func(*Store) error) (made string, err error) {
 	backup, err := inspectSQLite(ctx, file, true)
 	if err != nil {
@@ -165,11 +165,11 @@ func checkedCopy(ctx context.Context, file, path string, change func(*Store) err
 	return made, err
 }
 
-// restoring ends the name of a file beside a database whose files are being replaced. While it exists, no program
+// restoring is the suffix of a file that marks a database while its files are replaced. While it exists, no program
 // opens the database.
 const restoring = ".restoring"
 
-// unrestored refuses a database whose files no longer belong together.
+// unrestored refuses a database after a restore that was cut short.
 func unrestored(path string) error {
 	switch _, err := os.Lstat(path + restoring); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -178,7 +178,8 @@ func unrestored(path string) error {
 		return err
 	default:
 		return fmt.Errorf(
-			"a restore was not finished; run fundeskd restore again. To go back, put the files named %s.before-… in their place and erase %s",
+			"a restore was not finished; run fundeskd restore again. To go back, put the files named %s.before-… in "+
+				"their place and erase %s",
 			path,
 			path+restoring,
 		)

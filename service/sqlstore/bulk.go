@@ -80,7 +80,7 @@ func byIdentifier[V any](
 
 func identifierOf(id *apitype.UUID) []any { return []any{uuidDest{id}} }
 
-// insertNew saves rows whose first column identifies them, and returns the identifiers that are already stored.
+// insertNew saves rows and returns the identifiers that are already stored. The first column identifies a row.
 func insertNew[T any](
 	t *tx,
 	table string,

@@ -29,7 +29,7 @@ func numbered(name string, columns []string) copyTable {
 	return copyTable{name, 1, slices.Concat([]string{"number"}, columns), copyBatch, ``}
 }
 
-// copyBatch is how many small rows are read at a time.
+// copyBatch is the number of small rows in one read.
 const copyBatch = 2000
 
 // copyTables has all tables, each after the tables that it refers to.
@@ -40,7 +40,9 @@ func copyTables() []copyTable {
 			1,
 			[]string{"name", "value"},
 			copyBatch,
-			`name NOT IN ('` + signingKey + `', '` + servedBySetting + `', '` + firstSchemaSetting + `', '` + writableSetting + `', '` + epochSetting + `', '` + retiredSetting + `') AND name NOT LIKE '` + service.UncleanSetting + `%'`,
+			`name NOT IN ('` + signingKey + `', '` + servedBySetting + `', '` + firstSchemaSetting + `', '` +
+				writableSetting + `', '` + epochSetting + `', '` + retiredSetting + `')
+				AND name NOT LIKE '` + service.UncleanSetting + `%'`,
 		},
 		{"accounts", 1, accountColumns, copyBatch, ``},
 		{"tokens", 1, tokenColumns, copyBatch, ``},
@@ -122,9 +124,8 @@ func (t copyTable) dump(ctx context.Context, c *conn, each func(service.LoadReco
 					return err
 				}
 			}
-			if err := each(
-				service.LoadRecord{Kind: kind, Data: service.LoadedRow{Table: t.name, Values: values}},
-			); err != nil {
+			row := service.LoadedRow{Table: t.name, Values: values}
+			if err := each(service.LoadRecord{Kind: kind, Data: row}); err != nil {
 				return err
 			}
 		}
@@ -190,7 +191,8 @@ func loaded(column string, text json.RawMessage) (value any, err error) {
 		return []byte(content), err
 	case slices.Contains(documents, column):
 		return []byte(text), nil
-	case slices.Contains(identifierColumns, column) || strings.HasSuffix(column, "_uuid") || strings.HasSuffix(column, "_owner"):
+	case slices.Contains(identifierColumns, column) || strings.HasSuffix(column, "_uuid") || strings.HasSuffix(column,
+		"_owner"):
 		var id apitype.UUID
 		err = json.Unmarshal(text, &id)
 		return identifier(id), err
@@ -207,8 +209,9 @@ func loaded(column string, text json.RawMessage) (value any, err error) {
 
 // errUnfinishedErasure refuses a dump from a program that left a tombstone before it had blanked all calls.
 var errUnfinishedErasure = &service.Error{
-	Kind:   service.Invalid,
-	Detail: "the dump holds an erasure that was not finished; run fundeskd clean of the program that wrote it, and dump again",
+	Kind: service.Invalid,
+	Detail: "the dump holds an erasure that was not finished; run fundeskd clean of the program that wrote it, and " +
+		"dump again",
 }
 
 // addedColumns are the columns that dumps from before the first release do not have.

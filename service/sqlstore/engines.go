@@ -35,11 +35,8 @@ func (*sqliteEngine) spelled(text string) string {
 		if !found {
 			return b.String()
 		}
-		if rest, found = strings.CutPrefix(
-			after,
-			strconv.Itoa(n),
-		); !found ||
-			rest != "" && '0' <= rest[0] && rest[0] <= '9' {
+		rest, found = strings.CutPrefix(after, strconv.Itoa(n))
+		if !found || rest != "" && '0' <= rest[0] && rest[0] <= '9' {
 			return text
 		}
 		b.WriteByte('?')
@@ -104,7 +101,8 @@ func (e *postgresEngine) excludeErasure(c *conn, load bool) error {
 	return err
 }
 
-// clockLife is how long a measured difference of two clocks is used. clockSame is the difference that counts as none.
+// clockLife is the time for which a measured difference of two clocks is used. clockSame is the largest difference that
+// is ignored.
 const (
 	clockLife = 10 * time.Second
 	clockSame = 100 * time.Millisecond

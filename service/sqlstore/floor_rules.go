@@ -40,7 +40,7 @@ func (r *reader) PledgesEnded(person, owner apitype.UUID) (at *apitype.Time, isK
 	return at, isKept, err
 }
 
-// mostLapsed is how many calls are marked at one time, so that no take waits long for it.
+// mostLapsed is the number of calls that are marked at one time. It is small, so that no take waits long.
 const mostLapsed = 5000
 
 func (t *tx) markLapsed(lapsed service.Lapsed) error {

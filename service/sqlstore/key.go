@@ -46,11 +46,8 @@ func (s *Store) makeSeed(ctx context.Context) (seed []byte, err error) {
 		if signed, err := c.signedFor(); err != nil || signed {
 			return cmp.Or(err, errKeyMissing)
 		}
-		if _, err := c.exec(
-			`INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
-			signingKey,
-			hex.EncodeToString(made),
-		); err != nil {
+		const insert = `INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`
+		if _, err := c.exec(insert, signingKey, hex.EncodeToString(made)); err != nil {
 			return err
 		}
 		seed, err = c.SigningSeed()

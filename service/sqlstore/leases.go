@@ -17,7 +17,8 @@ import (
 // The columns of leases, in the order of [leaseDest]: for reading, for a new claim, for an ended lease, and for a
 // donor's row.
 const (
-	leaseFields = `person_uuid, lease_uuid, ordinal, call_uuid, owner, type, user_uuid, due_at, taken_at, expires_at, ` +
+	leaseFields = `person_uuid, lease_uuid, ordinal, call_uuid, owner, type, user_uuid, ` +
+		`due_at, taken_at, expires_at, ` +
 		`shown_at, pending, account_uuid, request_uuid`
 	claimFields = leaseFields + `, language, kept_for, due_reason`
 	endedFields = leaseFields + `, ended_at, ended_by`
@@ -96,7 +97,8 @@ var (
 	claimMany = sync.OnceValue(func() string {
 		const fields = claimFields
 		return `WITH wanted (` + fields + `) AS (
-			SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::uuid[], $6::text[], $7::uuid[], $8::bigint[],
+			SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::uuid[], $6::text[],
+				$7::uuid[], $8::bigint[],
 				$9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::uuid[], $14::uuid[], $15::text[],
 				$16::uuid[], $17::text[])
 		), logged AS (
@@ -178,7 +180,8 @@ func (t *tx) claimMany(leases []service.LeaseRow) (saved []apitype.UUID, expired
 }
 
 // leaseNote reads the note of the call of a claim.
-const leaseNote = `(SELECT q.note FROM queue_calls q WHERE q.call_number = (SELECT k.number FROM calls k WHERE k.uuid = donors.call_uuid))`
+const leaseNote = `(SELECT q.note FROM queue_calls q WHERE q.call_number = (SELECT k.number FROM calls k
+	WHERE k.uuid = donors.call_uuid))`
 
 // selectClaim reads the claims of donors with the notes of their calls, and selectEnded the leases that have ended.
 const (
@@ -191,7 +194,7 @@ func leaseNotedDest(l *service.LeaseRow) []any {
 	return append(endedDest(l), &l.Note, nullUUIDDest{&l.KeptFor}, &l.Reason)
 }
 
-// mostPause is how long a pause lasts at most, in milliseconds.
+// mostPause limits the length of a pause, in milliseconds.
 var mostPause = strconv.FormatInt(apitype.MaxPause.Milliseconds(), 10)
 
 // QueueRequest returns the leases that a request was given, and what there is to look at for another one. Each
@@ -205,18 +208,32 @@ func (t *tx) QueueRequest(account, request apitype.UUID, query service.QueueQuer
 	ofRequest := `account_uuid = ` + by + ` AND request_uuid = ` + requested + ` ORDER BY ordinal LIMIT 1`
 	isRepeated := false
 	err = t.row(`SELECT
-			(SELECT 1 FROM queue_calls WHERE ready = 0 AND eligible_at <= `+now+` ORDER BY eligible_at LIMIT 1) IS NOT NULL,
-			(SELECT 1 FROM queue_calls WHERE due_at <= `+now+` AND eligible_at <= `+now+` ORDER BY due_at, call_uuid LIMIT 1) IS NOT NULL,
+			(SELECT 1 FROM queue_calls WHERE ready = 0 AND eligible_at <= `+now+` ORDER BY eligible_at
+				LIMIT 1) IS NOT NULL,
+			(SELECT 1 FROM queue_calls WHERE due_at <= `+now+` AND eligible_at <= `+now+`
+				ORDER BY due_at, call_uuid LIMIT 1) IS NOT NULL,
 			(SELECT due_at FROM queue_calls WHERE `+strings.Join(later, ` AND `)+` ORDER BY due_at, call_uuid LIMIT 1),
-			(SELECT 1 FROM ended_leases WHERE user_uuid = `+user+` AND ended_at > `+returned+` AND ended_by = 'returned' ORDER BY user_uuid, ended_at LIMIT 1) IS NOT NULL,
-			(SELECT 1 FROM donors WHERE `+isClaimed+` AND `+ofRequest+`) IS NOT NULL OR (SELECT 1 FROM ended_leases WHERE `+ofRequest+`) IS NOT NULL,
+			(SELECT 1 FROM ended_leases WHERE user_uuid = `+user+` AND ended_at > `+returned+`
+				AND ended_by = 'returned' ORDER BY user_uuid, ended_at LIMIT 1) IS NOT NULL,
+			(SELECT 1 FROM donors WHERE `+isClaimed+` AND `+ofRequest+`) IS NOT NULL OR (SELECT 1
+				FROM ended_leases WHERE `+ofRequest+`) IS NOT NULL,
 			(SELECT COUNT(*) FROM donors
 				WHERE user_uuid = `+user+` AND `+isClaimed+` AND expires_at > `+now+` AND pending = 0),
 			COALESCE((SELECT value FROM settings WHERE name = '`+service.BlockKeySetting+`'), ''),
 			(SELECT reason FROM user_states WHERE user_uuid = `+user+` AND state = 'paused'
 				AND since > `+now+` - `+mostPause+`),
 			`+allRules, p.args...).
-		scan(&q.HasNewlyEligible, &q.Due, nullTimeDest{&q.NextDueAt}, &q.GaveBack, &isRepeated, &q.Held, &q.BlockKey, &q.Pause, &q.Rules)
+		scan(
+			&q.HasNewlyEligible,
+			&q.Due,
+			nullTimeDest{&q.NextDueAt},
+			&q.GaveBack,
+			&isRepeated,
+			&q.Held,
+			&q.BlockKey,
+			&q.Pause,
+			&q.Rules,
+		)
 	q.Rules = "[" + q.Rules + "]"
 	if err != nil || !isRepeated {
 		return q, err
@@ -396,7 +413,8 @@ func (t *tx) ForgetQueue(before service.QueueForgets, limit int) (most int, err 
 			before.Leases,
 		},
 		{
-			`DELETE FROM queue_hours WHERE hour IN (SELECT hour FROM queue_hours WHERE hour < $1 ORDER BY hour LIMIT $2)`,
+			`DELETE FROM queue_hours WHERE hour IN (SELECT hour FROM queue_hours WHERE hour < $1 ORDER BY hour
+				LIMIT $2)`,
 			before.Hours,
 		},
 	} {

@@ -89,7 +89,8 @@ func makeMonths(ctx context.Context, c *conn, now time.Time, ahead int) (made []
 		var isThere, hasLines bool
 		err := c.raw.QueryRowContext(
 			ctx,
-			`SELECT to_regclass($1) IS NOT NULL, EXISTS (SELECT 1 FROM audit_other WHERE done_at >= $2 AND done_at < $3)`,
+			`SELECT to_regclass($1) IS NOT NULL, EXISTS (SELECT 1 FROM audit_other WHERE done_at >= $2
+				AND done_at < $3)`,
 			m.table(),
 			m.begin.UnixMilli(),
 			m.add(1).begin.UnixMilli(),

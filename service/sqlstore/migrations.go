@@ -245,7 +245,8 @@ func (e *postgresEngine) found(ctx context.Context) (s schema, err error) {
 	var encoding string
 	var there bool
 	err = e.read(ctx, service.ReadRecord, func(c *conn) error {
-		const text = `SELECT current_setting('server_encoding'), current_database(), to_regclass('schema_version') IS NOT NULL`
+		const text = `SELECT current_setting('server_encoding'), current_database(),
+			to_regclass('schema_version') IS NOT NULL`
 		return c.row(text).scan(&encoding, &s.name, &there)
 	})
 	switch {
@@ -324,7 +325,8 @@ func (s schema) pending(o Options) (bool, error) {
 	switch {
 	case s.version > 0 && s.first != firstSchema():
 		return false, fmt.Errorf(
-			"%sits schema is of version %d of an unreleased fundeskd or of another program, and this one has version %d; "+
+			"%sits schema is of version %d of an unreleased fundeskd or of another program, and this one has "+
+				"version %d; "+
 				"run fundeskd dump of the fundeskd that made it, then fundeskd load of this one into a new database",
 			database,
 			s.version,

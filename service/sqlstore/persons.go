@@ -152,7 +152,8 @@ func (t *tx) UpdatePerson(p service.PersonRow) error {
 		return err
 	}
 	err = t.change(
-		`UPDATE persons SET iban = $3, mandate_id = $4, doc = $5, updated_at = $6, created_at = $7, rev = rev + 1 WHERE uuid = $1 AND rev = $2`,
+		`UPDATE persons SET iban = $3, mandate_id = $4, doc = $5, updated_at = $6, created_at = $7, rev = rev + 1
+			WHERE uuid = $1 AND rev = $2`,
 		identifier(p.UUID),
 		p.Rev,
 		p.IBAN,

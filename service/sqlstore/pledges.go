@@ -82,7 +82,10 @@ func (r *reader) pledgeQuery(f service.PledgeFilter, part service.Range) (*listQ
 		given  bool
 		column string
 		value  any
-	}{{f.Status != "", `status`, string(f.Status)}, {f.PaymentQR != nil, `payment_qr`, bit(f.PaymentQR != nil && *f.PaymentQR)}} {
+	}{
+		{f.Status != "", `status`, string(f.Status)},
+		{f.PaymentQR != nil, `payment_qr`, bit(f.PaymentQR != nil && *f.PaymentQR)},
+	} {
 		switch {
 		case !filter.given:
 		case len(q.branches)+len(q.conds) > 0: // Another condition has the index.
@@ -207,7 +210,8 @@ func (t *tx) InsertPledge(p service.PledgeRow) error {
 func (t *tx) PersonsOfPledges(ids []apitype.UUID) (map[apitype.UUID]apitype.UUID, error) {
 	return byIdentifier(
 		t.conn,
-		`SELECT t.uuid, p.uuid FROM pledges t JOIN persons p ON p.number = t.person_number AND p.erased_at IS NULL WHERE `,
+		`SELECT t.uuid, p.uuid FROM pledges t JOIN persons p ON p.number = t.person_number AND p.erased_at IS NULL
+			WHERE `,
 		`t.uuid`,
 		ids,
 		identifierOf,

@@ -22,10 +22,11 @@ type pool struct {
 	connect func() (*conn, error)
 	full    func(error) bool // Reports whether the server has too many connections. Nil if it cannot.
 	stop    chan struct{}
-	// patience is how long a request may use the database, including all waits and statements. Zero sets no limit.
+	// patience limits the time of a request in the database, including all waits and statements. Zero sets no limit.
 	patience time.Duration
 
-	refused                   chan error   // The error of a connection that could not be made, for a request that waits.
+	// The error of a connection that could not be made, for a request that waits.
+	refused                   chan error
 	alive, dialling, awaiting atomic.Int64 // Open connections, connections being opened, and waiting requests.
 	spare                     atomic.Int64 // The fewest that were idle since trim looked.
 	mu                        sync.Mutex   // Guards closed, and the connections that become idle at the same time.
@@ -133,7 +134,7 @@ type errConnect struct{ error }
 
 func (e errConnect) Unwrap() error { return e.error }
 
-// connectAgain is how long a waiting request waits before it tries another connection.
+// connectAgain is the pause before a waiting request tries another connection.
 const connectAgain = 50 * time.Millisecond
 
 // connection returns an idle connection or a new one, whichever comes first. If the server refuses a new one while
@@ -229,7 +230,7 @@ func (p *pool) taken() {
 	}
 }
 
-// trimEvery is how often connections are closed that were idle all the time.
+// trimEvery is the interval after which idle connections are closed.
 const trimEvery = 2 * time.Second
 
 // trim gives connections back that were idle for a while, all but one, so that other processes

@@ -16,7 +16,7 @@ import (
 	"fundesk/service"
 )
 
-// postgresConnections is how many connections to the server one process uses by default.
+// postgresConnections is the default number of connections of one process.
 const postgresConnections = 16
 
 // PostgresDriver is the client library of PostgreSQL. A program that serves PostgreSQL
@@ -73,10 +73,8 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 	}
 	o.NoMigrate = o.NoMigrate || o.Inspect
 	if err := migratePostgres(ctx, o); err != nil {
-		if away, ok := errors.AsType[*service.Error](
-			err,
-		); ok && away.Cause != nil &&
-			strings.Contains(away.Cause.Error(), statementPooling) {
+		away, ok := errors.AsType[*service.Error](err)
+		if ok && away.Cause != nil && strings.Contains(away.Cause.Error(), statementPooling) {
 			err = errNoSessions
 		}
 		return nil, err
@@ -113,7 +111,8 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 const statementPooling = "statement pooling mode"
 
 var errNoSessions = errors.New(
-	"the pooler before it does not keep sessions, which prepared statements and locks need; set pool_mode = session in PgBouncer, or name the server itself",
+	"the pooler before it does not keep sessions, which prepared statements and locks need; set pool_mode = session " +
+		"in PgBouncer, or name the server itself",
 )
 
 // keepsSessions refuses a pooler that gives a session of the server to the next client: two
@@ -141,10 +140,8 @@ func (e *postgresEngine) keepsSessions(ctx context.Context, connections int) err
 			return nil
 		})
 	})
-	if code := e.driver.Code(
-		err,
-	); code == "42P05" ||
-		code == "26000" { // A statement of that name is there already, or is not.
+	code := e.driver.Code(err)
+	if code == "42P05" || code == "26000" { // A statement of that name exists already, or does not exist.
 		return errNoSessions
 	}
 	if e.full(err) {
@@ -176,7 +173,7 @@ func (e *postgresEngine) connect() (*conn, error) {
 // full reports whether the server refused a connection because it has too many.
 func (e *postgresEngine) full(err error) bool { return e.driver.Code(err) == "53300" }
 
-// minTries is how often a transaction may be tried, even without a deadline.
+// minTries is the number of times that a transaction is tried, even without a deadline.
 const minTries = 20
 
 // readOnly begins what sees one state of the data.
@@ -253,7 +250,7 @@ func (e *postgresEngine) PingChanges(ctx context.Context) error {
 	return err
 }
 
-// pingPause is how long no further check whether commits are confirmed is made. An unconfirmed one stays open and
+// pingPause is the least time between two checks that commits are confirmed. An unconfirmed one stays open and
 // reports its own end, unless its server was replaced.
 const pingPause = time.Minute
 
@@ -279,11 +276,8 @@ func takeRoom(c *conn, size int) error {
 	random := make([]byte, 16+size) // So that it is not made smaller.
 	_, _ = rand.Read(random)        // It never fails.
 	name := writableSetting + " " + hex.EncodeToString(random[:16])
-	if _, err := c.exec(
-		`INSERT INTO settings (name, value) VALUES ($1, $2)`,
-		name,
-		hex.EncodeToString(random),
-	); err != nil {
+	const insert = `INSERT INTO settings (name, value) VALUES ($1, $2)`
+	if _, err := c.exec(insert, name, hex.EncodeToString(random)); err != nil {
 		return err
 	}
 	_, err := c.exec(`DELETE FROM settings WHERE name = $1`, name)

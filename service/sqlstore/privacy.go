@@ -55,7 +55,9 @@ func (r *reader) kept(id apitype.UUID, lock string) (k service.Kept, err error) 
 	}
 	k.Pledges, err = all(
 		r.conn,
-		`SELECT number, uuid, owner, recruiting, status, created_at, updated_at, has_signature, rev, LENGTH(doc) + LENGTH(private) FROM pledges t
+		`SELECT number, uuid, owner, recruiting, status, created_at, updated_at, has_signature, rev,
+			LENGTH(doc) + LENGTH(private)
+			FROM pledges t
 		WHERE person_number = $1 ORDER BY created_at DESC, uuid DESC`+lock,
 		[]any{number},
 		func(p *service.PledgeRow) []any {
@@ -91,7 +93,8 @@ func (r *reader) keptOfPledges(k *service.Kept) (err error) {
 	slices.SortFunc(k.Signatures, func(a, b service.SignatureRow) int { return a.Pledge.Compare(b.Pledge) })
 	cond, arg := r.engine.amongNumbers("pledge_number", numbers)
 	return r.each(
-		`SELECT uuid, pledge_number, created_at, method, LENGTH(doc) FROM transactions WHERE `+cond+` ORDER BY created_at DESC, uuid DESC`,
+		`SELECT uuid, pledge_number, created_at, method, LENGTH(doc) FROM transactions WHERE `+cond+`
+			ORDER BY created_at DESC, uuid DESC`,
 		[]any{arg},
 		func(rows *sql.Rows) error {
 			var t service.TransactionRow
@@ -180,7 +183,8 @@ func (r *reader) keptMarks(k *service.Kept) error {
 	}
 	cond, arg := r.engine.among("entity", ids)
 	return r.each(
-		`SELECT account, source, entity_name, entity, processed_at, consumer FROM processed WHERE `+cond+` ORDER BY processed_at, entity, account, source`,
+		`SELECT account, source, entity_name, entity, processed_at, consumer FROM processed WHERE `+cond+`
+			ORDER BY processed_at, entity, account, source`,
 		[]any{arg},
 		func(rows *sql.Rows) error {
 			var m service.MarkRow
@@ -230,7 +234,8 @@ func (t *tx) ErasePerson(id apitype.UUID, at apitype.Time) error {
 		return err
 	}
 	if err := t.change(
-		`UPDATE persons SET owner = $2, erased_owner = owner, recruiting = $2, iban = NULL, mandate_id = NULL, quality = NULL, doc = $3, erased_at = $4, rev = rev + 1
+		`UPDATE persons SET owner = $2, erased_owner = owner, recruiting = $2, iban = NULL, mandate_id = NULL,
+			quality = NULL, doc = $3, erased_at = $4, rev = rev + 1
 		WHERE uuid = $1 AND erased_at IS NULL`,
 		identifier(id),
 		identifier(apitype.UUID{}),
@@ -366,7 +371,8 @@ func (t *tx) CallsToRetain(query service.RetainQuery) ([]service.CallRow, error)
 		q.conds = append(q.conds, `t.updated_at >= `+at, `(t.updated_at, t.uuid) > (`+at+`, `+id+`)`)
 	}
 	text := q.page(
-		`t.uuid, t.updated_at, t.external_application, t.external_reference, t.external_status, t.private, t.rev, t.doc`,
+		`t.uuid, t.updated_at, t.external_application, t.external_reference, `+
+			`t.external_status, t.private, t.rev, t.doc`,
 		``,
 		service.Range{Backward: true, Limit: query.Limit},
 	)
@@ -392,7 +398,8 @@ func (r *reader) PersonsToRetain(query service.RetainQuery) ([]service.PersonRow
 		q.conds,
 		`t.erased_at IS NULL`,
 		`t.created_at < `+before,
-		`NOT EXISTS (SELECT 1 FROM calls c WHERE c.person_number = t.number AND (c.status = 'requested' OR c.requested_at >= `+before+` OR c.updated_at >= `+before+`))`,
+		`NOT EXISTS (SELECT 1 FROM calls c WHERE c.person_number = t.number AND (c.status = 'requested'
+			OR c.requested_at >= `+before+` OR c.updated_at >= `+before+`))`,
 	)
 	pledge := `EXISTS (SELECT 1 FROM pledges l WHERE l.person_number = t.number`
 	if query.Leads {

@@ -7,8 +7,8 @@ import (
 	"fundesk/service"
 )
 
-// ProbePause is how long the answer of a probe is valid: all probes in that time make one write. Tests with a failing
-// disk shorten it.
+// ProbePause is the time for which the answer of a probe is valid: all probes in that time make one write. Tests with a
+// failing disk shorten it.
 var ProbePause = 5 * time.Second
 
 // probe lets the database make a small change durable, to see whether it takes changes. It is safe for concurrent use.
@@ -18,7 +18,7 @@ type probe struct {
 	err error     // How it ended.
 }
 
-// ask returns whether a change works. hasFailed means that a change has failed since the last one that worked.
+// ask returns whether a change works. hasFailed means that a change has failed since the last success.
 func (p *probe) ask(hasFailed func() bool, write func() error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -293,12 +293,14 @@ func (r *reader) many(table string, f timeFilter) (bool, error) {
 	}
 	texts := make([]string, len(parts))
 	for i, part := range parts {
-		texts[i] = `SELECT 1 FROM (SELECT 1 FROM ` + table + ` t WHERE ` + part + ` AND t.` + f.column + ` > $1 ORDER BY t.` + f.column + ` LIMIT $2) p` + strconv.Itoa(
+		texts[i] = `SELECT 1 FROM (SELECT 1 FROM ` + table + ` t WHERE ` + part + ` AND t.` + f.column + ` > $1
+			ORDER BY t.` + f.column + ` LIMIT $2) p` + strconv.Itoa(
 			i,
 		)
 	}
 	var last int
-	err := r.row(`SELECT 1 FROM (`+strings.Join(texts, ` UNION ALL `)+`) m LIMIT 1 OFFSET $2 - 1`, f.after.UnixMilli(), few).
+	err := r.row(`SELECT 1 FROM (`+strings.Join(texts, ` UNION ALL `)+`) m
+		LIMIT 1 OFFSET $2 - 1`, f.after.UnixMilli(), few).
 		scan(&last)
 	if errors.Is(err, service.ErrNoRow) {
 		return false, nil

@@ -39,7 +39,8 @@ var (
 // ofCall and ofPerson choose what waits by the identifier $1 of a call, or of a person.
 const (
 	ofCall   = `call_number = (SELECT number FROM calls WHERE uuid = $1)`
-	ofPerson = `call_number IN (SELECT number FROM calls WHERE person_number = (SELECT number FROM persons WHERE uuid = $1))`
+	ofPerson = `call_number IN (SELECT number FROM calls WHERE person_number = (SELECT number FROM persons
+		WHERE uuid = $1))`
 )
 
 func queueDest(q *service.QueueRow) []any {
@@ -144,7 +145,8 @@ const pledgesEnded = `(SELECT CASE WHEN e.going_on = 0 AND NOT EXISTS (` + conse
 const consentAfter = `SELECT 1 FROM consents c
 			WHERE c.person_uuid = $1 AND c.channel = 'phone' AND c.basis = 'consent' AND c.at > e.at AND NOT EXISTS (
 				SELECT 1 FROM consents w
-				WHERE w.person_uuid = $1 AND w.channel = 'phone' AND w.basis = 'withdrawn' AND (w.at, w.ordinal) > (c.at, c.ordinal))`
+				WHERE w.person_uuid = $1 AND w.channel = 'phone' AND w.basis = 'withdrawn'
+				AND (w.at, w.ordinal) > (c.at, c.ordinal))`
 
 var factsOfNew = sync.OnceValue(func() string {
 	facts := strings.NewReplacer(`c.person_uuid`, `$1`, `c.owner`, `$2`).Replace(otherFacts)
@@ -192,7 +194,8 @@ func (t *tx) QueueOfPerson(person apitype.UUID) ([]service.QueueRow, error) {
 // read like QueueOfPerson. It waits for their locks.
 func (t *tx) QueueOfAttempts(organization apitype.UUID, least int) ([]service.QueueRow, error) {
 	return t.lockedRows(
-		`SELECT call_uuid FROM queue_calls WHERE owner = $1 AND external = 0 AND attempts >= $2 ORDER BY call_uuid`+t.engine.locking(
+		`SELECT call_uuid FROM queue_calls WHERE owner = $1 AND external = 0 AND attempts >= $2
+			ORDER BY call_uuid`+t.engine.locking(
 			`UPDATE`,
 		),
 		identifier(organization),
@@ -298,7 +301,8 @@ func (r *reader) NumbersContacted(numbers []apitype.UUID, since apitype.Time) (a
 	for i, number := range numbers {
 		places[i] = q.arg(identifier(number))
 	}
-	err = r.row(`SELECT MAX(contacted_at) FROM queue_numbers WHERE digest IN (`+strings.Join(places, `, `)+`) AND `+strings.Join(q.conds, ` AND `), q.args...).
+	err = r.row(`SELECT MAX(contacted_at) FROM queue_numbers WHERE digest IN (`+strings.Join(places, `, `)+`)
+		AND `+strings.Join(q.conds, ` AND `), q.args...).
 		scan(nullTimeDest{&at})
 	return at, err
 }

@@ -17,7 +17,7 @@ type queueCounts struct {
 	kinds map[string]*service.QueueCount
 }
 
-// readKinds runs a query whose rows begin with a kind, and adds the rows of the kinds that pass the filters.
+// readKinds runs a query and adds the rows of the kinds that pass the filters. A row begins with its kind.
 func (r *reader) readKinds(
 	counts *queueCounts,
 	text string,
@@ -54,7 +54,8 @@ func (r *reader) QueueCounts(query service.QueueQuery) (counts []service.QueueCo
 		queueParts: &queueParts{engine: r.engine, query: query, lapsed: lapsed},
 		kinds:      map[string]*service.QueueCount{},
 	}
-	for _, part := range []func(*queueCounts) error{r.addCounted, r.addEarly, r.addLapsed, r.addWaking, r.addCallbacks} {
+	parts := []func(*queueCounts) error{r.addCounted, r.addEarly, r.addLapsed, r.addWaking, r.addCallbacks}
+	for _, part := range parts {
 		if err := part(all); err != nil {
 			return nil, 0, err
 		}
@@ -144,7 +145,7 @@ func (r *reader) addWaking(counts *queueCounts) error {
 	})
 }
 
-// addCallbacks tells the deferred calls whose time has come from the others, and those of the next hour.
+// addCallbacks counts the deferred calls: due now, due within an hour, and later.
 func (r *reader) addCallbacks(counts *queueCounts) error {
 	now := counts.arg(counts.query.Now.UnixMilli())
 	soon := counts.arg(counts.query.Now.Add(time.Hour).UnixMilli())

@@ -26,11 +26,11 @@ type queueParts struct {
 	parts  []string
 }
 
-// maxKinds is how many kinds are looked up one by one and merged.
+// maxKinds limits the kinds that are looked up one by one and merged.
 const maxKinds = 128
 
-// readyKinds looks each kind up in the order of an index. Of MIN, PostgreSQL walks over all calls if few were ready when
-// it made its statistics.
+// readyKinds looks each kind up in the order of an index. Of MIN, PostgreSQL walks over all calls if few were ready
+// when it made its statistics.
 const readyKinds = `WITH RECURSIVE k (kind) AS (
 		SELECT (` + firstReady + ` ORDER BY q.kind, q.requested_at, q.call_uuid LIMIT 1)
 		UNION ALL
@@ -438,8 +438,10 @@ func (r *reader) QueueWaiting(query service.QueueQuery) (requested, due int, err
 	)
 	overdue = append(overdue, p.given(p.due)...)
 	err = r.row(`SELECT
-			(SELECT COUNT(*) FROM (SELECT 1 FROM queue_calls WHERE `+strings.Join(conds, ` AND `)+order+` LIMIT `+strconv.Itoa(query.Limit)+`) AS counted),
-			(SELECT COUNT(*) FROM queue_calls WHERE `+strings.Join(overdue, ` AND `)+`)`, p.args...).scan(&requested, &due)
+			(SELECT COUNT(*) FROM (SELECT 1 FROM queue_calls WHERE `+strings.Join(conds, ` AND `)+order+`
+				LIMIT `+strconv.Itoa(query.Limit)+`) AS counted),
+			(SELECT COUNT(*) FROM queue_calls WHERE `+strings.Join(overdue, `
+				AND `)+`)`, p.args...).scan(&requested, &due)
 	return requested, due, err
 }
 

@@ -136,7 +136,10 @@ func (e *postgresEngine) refusal(err error) error {
 		// 57014: the server ended a statement that took longer than statement_timeout.
 		// 25P03 and 55P03: the server's other time-outs.
 		// 42P01 and 42703: a later program has removed a table or a column.
-		for _, class := range []string{"08", "57P", "57014", "53", "25006", "25P03", "55P03", "40", "0A000", "42P01", "42703"} {
+		for _, class := range []string{
+			"08", "57P", "57014", "53", "25006", "25P03", "55P03", "40", "0A000", "42P01",
+			"42703",
+		} {
 			if strings.HasPrefix(code, class) {
 				return unavailable
 			}

@@ -60,8 +60,9 @@ const (
 )
 
 var errLogInUse = &service.Error{
-	Kind:   service.Unavailable,
-	Detail: "the log of the database is in use by a program that reads, and could not be emptied; run fundeskd clean again when it has ended",
+	Kind: service.Unavailable,
+	Detail: "the log of the database is in use by a program that reads, and could not be emptied; run fundeskd " +
+		"clean again when it has ended",
 }
 
 // emptyLog checkpoints the whole log into the file, and truncates it.
@@ -87,7 +88,7 @@ func (e *sqliteEngine) emptyLog(ctx context.Context) (err error) {
 	return errLogInUse
 }
 
-// maxRewritten is the size, in bytes, up to which PostgreSQL rewrites a table. Requests to the table wait meanwhile.
+// maxRewritten is the size, in bytes, up to which PostgreSQL rewrites a table. Requests to the table wait until then.
 const maxRewritten = 1 << 30
 
 // scrubbed are the tables that may contain erased values: ours, and the server's statistics about them, which keep some
@@ -157,15 +158,16 @@ func (e *postgresEngine) Scrub(ctx context.Context) (done service.Scrubbed, err 
 	return done, nil
 }
 
-// rewriteTable rewrites a table, unless it is too large, and reports whether it did, and the number of its file. A table
-// that stays in use, or whose dead rows another transaction can still see, is [errInUse].
+// rewriteTable rewrites a table, unless it is too large, and reports whether it did, and the number of its file. A
+// table that stays in use, or whose dead rows another transaction can still see, is [errInUse].
 func (e *postgresEngine) rewriteTable(
 	ctx context.Context,
 	raw *sql.Conn,
 	table string,
 ) (rewritten bool, file int64, err error) {
 	var size, before int64
-	err = raw.QueryRowContext(ctx, `SELECT pg_total_relation_size($1::regclass), pg_relation_filenode($1::regclass)`, table).
+	const sizeAndFile = `SELECT pg_total_relation_size($1::regclass), pg_relation_filenode($1::regclass)`
+	err = raw.QueryRowContext(ctx, sizeAndFile, table).
 		Scan(&size, &before)
 	if err != nil {
 		return false, 0, err

@@ -20,7 +20,7 @@ import (
 // first by the letters of the row, then by all terms. The rows of few terms are merged in the order of the list. Of
 // many terms, few rows are sorted. Of many rows, the list is walked if its first persons fill the page.
 
-// mostTerms is how many terms of the database a search merges. With more it sorts what it finds, or walks the list.
+// mostTerms limits the terms of the database that a search merges. With more it sorts what it finds, or walks the list.
 const mostTerms = 8
 
 // How many persons a search walks at first, and then if these hold its share of the page.
@@ -133,7 +133,8 @@ const (
 		SELECT w.ordinal, w.high, 1, (SELECT MIN(t.term) FROM search_terms t WHERE t.term >= w.low AND t.term < w.high)
 		FROM wanted w
 		UNION ALL
-		SELECT f.ordinal, f.high, f.n + 1, (SELECT MIN(t.term) FROM search_terms t WHERE t.term > f.term AND t.term < f.high)
+		SELECT f.ordinal, f.high, f.n + 1, (SELECT MIN(t.term) FROM search_terms t WHERE t.term > f.term
+		AND t.term < f.high)
 		FROM found f WHERE f.term IS NOT NULL AND f.n <= %d
 	)
 	SELECT ordinal, term FROM found WHERE term IS NOT NULL`
@@ -202,8 +203,8 @@ func (r *reader) countParts(parts []searchPart) error {
 	return r.row(`SELECT `+strings.Join(counts, `, `), q.args...).scan(dest...)
 }
 
-// lead makes the rows of a part those of the list: those of few terms are merged in the order of the list, and those
-// between terms are sorted.
+// lead puts the rows of a part into the order of the list. It merges the rows of few terms, and sorts the rows between
+// terms.
 func (q *listQuery) lead(p searchPart) {
 	if p.terms == nil {
 		q.repeats = true
@@ -264,7 +265,7 @@ func (q *listQuery) checkLetters(search service.Search) {
 	}
 }
 
-// walk returns the numbers of the first persons of a part of the list who match a search. It stops at the size of the
+// walk returns the numbers of the first persons in a part of the list that match a search. It stops at the size of the
 // part, or when a walk stops paying off.
 func (r *reader) walk(f service.PersonFilter, part service.Range) (numbers []int64, err error) {
 	looked := max(firstWalk*walked, 2*part.Limit)

@@ -260,8 +260,9 @@ func (e *sqliteEngine) insertPerson(c *conn, p service.PersonRow, line []any) er
 
 // last_insert_rowid is the number of the person: tables without a row number do not change it.
 const (
-	searchNewPerson = `INSERT INTO search_persons (` + searchColumns + `) VALUES ($1, $2, $3, $4, $5, last_insert_rowid())`
-	searchNewTerms  = `INSERT INTO search_terms (created_at, uuid, owner, letters, term, number)
+	searchNewPerson = `INSERT INTO search_persons (` + searchColumns + `)
+		VALUES ($1, $2, $3, $4, $5, last_insert_rowid())`
+	searchNewTerms = `INSERT INTO search_terms (created_at, uuid, owner, letters, term, number)
 		SELECT $1, $2, $3, $4, x.value, last_insert_rowid() FROM json_each($5) x`
 )
 
@@ -411,7 +412,8 @@ func foreign(ctx context.Context, path string) (err error) {
 func examine(ctx context.Context, db *sql.DB, o Options, mayBeNew bool) error {
 	var s schema
 	var tables, own int
-	err := db.QueryRowContext(ctx, `SELECT user_version, (SELECT COUNT(*) FROM sqlite_schema), (`+ownTables+`) FROM pragma_user_version`).
+	err := db.QueryRowContext(ctx, `SELECT user_version, (SELECT COUNT(*) FROM sqlite_schema), (`+ownTables+`)
+		FROM pragma_user_version`).
 		Scan(&s.version, &tables, &own)
 	switch {
 	case err != nil:
@@ -439,4 +441,5 @@ func examine(ctx context.Context, db *sql.DB, o Options, mayBeNew bool) error {
 }
 
 // ownTables counts the tables that every database of ours has, five of them.
-const ownTables = `SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('settings', 'accounts', 'persons', 'pledges', 'calls')`
+const ownTables = `SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table'
+	AND name IN ('settings', 'accounts', 'persons', 'pledges', 'calls')`

@@ -18,12 +18,13 @@ import (
 // KiB, is small, because a commit that splits an index page looks at all of it. With it, a load in one commit writes
 // pages to the log repeatedly.
 const (
-	writerSettings = `PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 16777216; PRAGMA cache_size = -%d`
-	writerCache    = 4_000
-	bulkCache      = 256_000
+	writerSettings = `PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 4000; ` +
+		`PRAGMA journal_size_limit = 16777216; PRAGMA cache_size = -%d`
+	writerCache = 4_000
+	bulkCache   = 256_000
 )
 
-// maxBatch is how many changes share one commit at most.
+// maxBatch limits the changes that share one commit.
 const maxBatch = 256
 
 // write is one change that waits for the writer.
@@ -47,7 +48,7 @@ func (e *sqliteEngine) write(ctx context.Context, _ service.WriteMode, change fu
 	}
 }
 
-// movedPause is how often the writer checks whether its file was moved while no request comes.
+// movedPause is the interval at which an idle writer checks whether its file was moved.
 const movedPause = time.Second
 
 // writer commits changes until the engine is closed.

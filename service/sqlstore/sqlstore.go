@@ -3,8 +3,7 @@
 // are given, inside the transaction. It must not know HTTP.
 //
 // One query text serves every engine; what differs between them is behind the engine
-// interface. What the methods of a transaction do is said where they are wanted, in [service.Reader] and
-// [service.Tx].
+// interface. The interfaces [service.Reader] and [service.Tx] describe the methods of a transaction.
 //
 //	store, err := sqlstore.Open(ctx, sqlstore.Options{Database: "sqlite:/var/lib/fundesk/fundeskd.db"})
 //	s, err := service.New(ctx, service.Options{Store: store})
@@ -31,14 +30,14 @@ type Options struct {
 	Retired   bool           // Accept a database that was retired, for what only reads.
 	Existing  bool           // Refuse an SQLite file that is not there, or empty, instead of making it.
 	Bulk      bool           // Much is written at once, by a program that may take memory for it.
-	// Connections is how many connections may be in use at once, for SQLite those that read. Zero means 16 with
+	// Connections limits the connections in use at once. SQLite counts only reading ones. Zero means 16 with
 	// PostgreSQL, and one for each processor with SQLite, at least 2.
 	Connections int
-	// ConnectTimeout is how long a PostgreSQL server may take to accept a connection. Zero means connect_timeout of
+	// ConnectTimeout limits how long a PostgreSQL server takes to accept a connection. Zero means connect_timeout of
 	// Database, or 3 s.
 	ConnectTimeout time.Duration
-	// AnswerTimeout is how long a PostgreSQL server may be silent during a request, and how long a request waits for a
-	// free connection. Zero sets no limit.
+	// AnswerTimeout limits how long a PostgreSQL server may be silent during a request, and how long a request waits
+	// for a free connection. Zero sets no limit.
 	AnswerTimeout time.Duration
 	// Now is the clock of this process, which is compared with a PostgreSQL server's. Nil means the system's.
 	Now func() time.Time
@@ -87,7 +86,7 @@ type engine interface {
 	highestTime() string
 	// resetTimes lets the next change have a time in milliseconds, whatever was given before.
 	resetTimes(c *conn, now int64) error
-	// identity identifies the database, besides its epoch. Empty if its file has nothing else.
+	// identity identifies the database together with its epoch. Empty if its file has nothing else.
 	identity() string
 	// Others counts our other programs that use the database, if its server can count them.
 	Others(ctx context.Context) (int, error)
@@ -98,7 +97,7 @@ type engine interface {
 	amongNumbers(column string, numbers []int64) (cond string, arg any)
 	// amongTexts does the same for texts without quotes and backslashes, for the argument at a place such as $3.
 	amongTexts(column, place string, texts []string) (cond string, arg any)
-	// contains is the condition that a column of bytes has those of the argument at a place.
+	// contains returns the condition that a column contains the bytes of an argument.
 	contains(column, place string) string
 	// Analyze lets the engine look at its data after much was written; without that it may choose slow
 	// ways to it for a while.
@@ -110,7 +109,7 @@ type engine interface {
 	maintain(ctx context.Context, now time.Time) (Maintained, error)
 	// Version returns the version of the schema.
 	Version(ctx context.Context) (int, error)
-	// Pool returns the counts of the connections, for SQLite of those that read.
+	// Pool returns the counts of the connections. SQLite counts only reading ones.
 	Pool() PoolStats
 	// Close ends every connection; changes under way are finished first.
 	Close() error
@@ -161,7 +160,8 @@ func refuseRetired(ctx context.Context, e engine, o Options) error {
 		at, err := c.Setting(retiredSetting)
 		if err == nil && at != "" {
 			return fmt.Errorf(
-				"it was retired at %s, when its records were moved to another database; name that one with --database or FUNDESKD_DATABASE",
+				"it was retired at %s, when its records were moved to another database; name that one with "+
+					"--database or FUNDESKD_DATABASE",
 				at,
 			)
 		}
@@ -169,7 +169,7 @@ func refuseRetired(ctx context.Context, e engine, o Options) error {
 	})
 }
 
-// Retire marks a database whose records move to another one: from then on it opens only for reading.
+// Retire marks a database after its records moved to another one. It then opens only for reading.
 func (s *Store) Retire(ctx context.Context, at apitype.Time) error {
 	return s.engine.write(
 		ctx,
@@ -212,7 +212,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.engine.read(ctx, service.ReadSnapshot, func(c *conn) error {
 		var read int64
 		var programs *string
-		err := c.row(`SELECT COALESCE(SUM(LENGTH(permissions) + LENGTH(organizations)), 0), `+readServedBy+` FROM accounts`).
+		err := c.row(`SELECT COALESCE(SUM(LENGTH(permissions) + LENGTH(organizations)), 0), `+readServedBy+`
+			FROM accounts`).
 			scan(&read, &programs)
 		return cmp.Or(err, checkServedBy(programs))
 	})
@@ -252,7 +253,8 @@ var referenceChecks = []struct{ what, query string }{
 	},
 	{
 		"pledges without their person",
-		`SELECT COUNT(*) FROM pledges WHERE NOT EXISTS (SELECT 1 FROM persons WHERE persons.number = pledges.person_number)`,
+		`SELECT COUNT(*) FROM pledges WHERE NOT EXISTS (SELECT 1 FROM persons
+			WHERE persons.number = pledges.person_number)`,
 	},
 	{
 		"pledges without their owning organization",
@@ -264,19 +266,24 @@ var referenceChecks = []struct{ what, query string }{
 	},
 	{
 		"pledges without their signature file",
-		`SELECT COUNT(*) FROM pledges WHERE has_signature = 1 AND NOT EXISTS (SELECT 1 FROM signatures WHERE signatures.pledge = pledges.uuid)`,
+		`SELECT COUNT(*) FROM pledges WHERE has_signature = 1 AND NOT EXISTS (SELECT 1 FROM signatures
+			WHERE signatures.pledge = pledges.uuid)`,
 	},
 	{
 		"calls without their person",
-		`SELECT COUNT(*) FROM calls WHERE NOT EXISTS (SELECT 1 FROM persons WHERE persons.number = calls.person_number AND (persons.owner = calls.owner OR persons.erased_at IS NOT NULL))`,
+		`SELECT COUNT(*) FROM calls WHERE NOT EXISTS (SELECT 1 FROM persons
+			WHERE persons.number = calls.person_number AND (persons.owner = calls.owner
+			OR persons.erased_at IS NOT NULL))`,
 	},
 	{
 		"calls without their pledge",
-		`SELECT COUNT(*) FROM calls WHERE pledge_number IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pledges WHERE pledges.number = calls.pledge_number AND pledges.person_number = calls.person_number)`,
+		`SELECT COUNT(*) FROM calls WHERE pledge_number IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pledges
+			WHERE pledges.number = calls.pledge_number AND pledges.person_number = calls.person_number)`,
 	},
 	{
 		"transactions without their pledge",
-		`SELECT COUNT(*) FROM transactions WHERE NOT EXISTS (SELECT 1 FROM pledges WHERE pledges.number = transactions.pledge_number)`,
+		`SELECT COUNT(*) FROM transactions WHERE NOT EXISTS (SELECT 1 FROM pledges
+			WHERE pledges.number = transactions.pledge_number)`,
 	},
 	{
 		"kinds of calls that the queue counts otherwise",

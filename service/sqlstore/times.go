@@ -15,7 +15,7 @@ import (
 // settledLife is the time for which a process reuses its last settled time.
 const settledLife = time.Second
 
-// settledPatience is how long a list waits for the writer of an SQLite file.
+// settledPatience limits how long a list waits for the writer of an SQLite file.
 const settledPatience = 50 * time.Millisecond
 
 // GiveTime returns and saves the later of now and the highest time that the database has given.
@@ -165,7 +165,8 @@ type openTransactions struct {
 // find its own session, the result is unknown.
 const (
 	markTime = `SELECT setval('given_times', GREATEST($1, (SELECT last_value FROM given_times))),
-		CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT), CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`
+		CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT), CAST(EXTRACT(EPOCH
+		FROM clock_timestamp()) * 1000000 AS BIGINT)`
 	selectOpen = `WITH open AS (SELECT CAST(CAST(pg_snapshot_xip(pg_current_snapshot()) AS TEXT) AS BIGINT) AS number)
 		SELECT
 			(SELECT MIN(number) FROM open WHERE NOT EXISTS (
@@ -173,8 +174,10 @@ const (
 				WHERE l.locktype = 'transactionid' AND l.mode = 'ExclusiveLock' AND a.datname <> current_database()
 					AND l.transactionid = CAST(CAST(open.number % 4294967296 AS TEXT) AS XID))),
 			(SELECT CAST(EXTRACT(EPOCH FROM MIN(xact_start)) * 1000000 AS BIGINT) FROM pg_stat_activity
-				WHERE datname = current_database() AND application_name LIKE '` + application + `%' AND pid <> pg_backend_pid()),
-			(SELECT COUNT(*) FROM pg_stat_activity WHERE pid = pg_backend_pid() AND application_name LIKE '` + application + `%')`
+				WHERE datname = current_database()
+				AND application_name LIKE '` + application + `%' AND pid <> pg_backend_pid()),
+			(SELECT COUNT(*) FROM pg_stat_activity WHERE pid = pg_backend_pid()
+			AND application_name LIKE '` + application + `%')`
 	settleTime = `SELECT setval('settled_times', GREATEST($1, (SELECT last_value FROM settled_times)))`
 )
 

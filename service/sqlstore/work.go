@@ -68,7 +68,7 @@ func (r *reader) WorkDone(scope service.Scope, user *apitype.UUID, since apitype
 // mostWork bounds the operations that are read of each source.
 const mostWork = 1000
 
-// WorkOf reads the operations with a user from the audit, and those that ended the user's lease from the leases.
+// WorkOf reads a user's operations from the audit, and the ends of the user's leases from the leases.
 func (r *reader) WorkOf(user apitype.UUID, since apitype.Time) ([]service.WorkRow, error) {
 	const text = `SELECT * FROM (
 			SELECT done_at, CASE operation

@@ -1,5 +1,5 @@
-// Package signintest is a real OpenID Connect provider in the process of a test: github.com/zitadel/oidc with the device
-// flow. Only tests import it.
+// Package signintest is a real OpenID Connect provider in the process of a test: github.com/zitadel/oidc with the
+// device flow. Only tests import it.
 //
 //	provider := signintest.Start(t)
 //	provider.AddUser("anneke", map[string]any{"name": "Anneke de Vries", "groups": []string{"fundesk-agents"}})
@@ -36,9 +36,10 @@ const (
 
 // Provider is a running provider. Its exported fields are set before it is used.
 type Provider struct {
-	URL           string        // The issuer.
-	TokenLife     time.Duration // Of access tokens. Zero means five minutes.
-	ApproveAs     string        // The user as whom a visit of the page of a code signs in. Empty asks for Approve.
+	URL       string        // The issuer.
+	TokenLife time.Duration // Of access tokens. Zero means five minutes.
+	// The user that signs in by opening the page of a code. If empty, the test calls Approve.
+	ApproveAs     string
 	server        *httptest.Server
 	handler       http.Handler
 	mu            sync.Mutex
@@ -376,7 +377,7 @@ func (k publicKey) Key() any                           { return &k.key.PublicKey
 func (k publicKey) Algorithm() jose.SignatureAlgorithm { return jose.RS256 }
 func (k publicKey) Use() string                        { return "sig" }
 
-// refreshRequest is what a refresh token stands for. It implements op.RefreshTokenRequest.
+// refreshRequest is the content of a refresh token. It implements op.RefreshTokenRequest.
 type refreshRequest struct {
 	subject, client string
 	scopes          []string

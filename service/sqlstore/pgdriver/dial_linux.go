@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unacknowledged is how long the network may leave sent data without an acknowledgement, in milliseconds. Keep-alives
+// unacknowledged limits the time without an acknowledgement of sent data, in milliseconds. Keep-alives
 // are not sent in that state, and a commit has no deadline of its own.
 const unacknowledged = 10_000
 

@@ -28,7 +28,8 @@ import (
 )
 
 var errNoSSLMode = errors.New(
-	"its server is not on this machine, and its name has no sslmode: donors' data could travel unencrypted; add ?sslmode=verify-full with sslrootcert=FILE, or sslmode=require",
+	"its server is not on this machine, and its name has no sslmode: donors' data could travel unencrypted; add " +
+		"?sslmode=verify-full with sslrootcert=FILE, or sslmode=require",
 )
 
 // isEncryptionNamed reports whether the name of a database, or the environment, sets its encryption.
@@ -50,13 +51,14 @@ const application = "fundeskd"
 // Driver is the [sqlstore.PostgresDriver] of pgx. The zero value is ready.
 type Driver struct{}
 
-// defaultConnectTimeout is how long connecting may take by default.
+// defaultConnectTimeout limits how long connecting takes.
 const defaultConnectTimeout = 3 * time.Second
 
 // errSeveralHosts refuses a name with several hosts. Only a monitor of them can find out which is the primary: a
 // replaced primary may come back without noticing.
 var errSeveralHosts = errors.New(
-	"its name has several hosts; name one, and where servers take over from each other put HAProxy before them, as deploy/patroni does",
+	"its name has several hosts; name one, and where servers take over from each other put HAProxy before them, as " +
+		"deploy/patroni does",
 )
 
 // Open returns a pool of connections to a server. It gives up a connection that is silent for answerTimeout during a

@@ -110,9 +110,11 @@ func importFile(organization string) []byte {
 	for n := range importLines {
 		fmt.Fprintf(
 			&text,
-			`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q,"name":{"firstName":"Anna","lastName":"Jansen %[2]d"},`+
+			`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q,`+
+				`"name":{"firstName":"Anna","lastName":"Jansen %[2]d"},`+
 				`"email":"anna%[2]d@example.org","mobilePhoneNumber":"+316%08[2]d","language":"nl",`+
-				`"address":{"street":"Kerkstraat","houseNumber":"%[2]d","zipCode":"8094 RA","city":"Zwolle","country":"NL"}}`+"\n",
+				`"address":{"street":"Kerkstraat","houseNumber":"%[2]d",`+
+				`"zipCode":"8094 RA","city":"Zwolle","country":"NL"}}`+"\n",
 			organization,
 			n,
 		)

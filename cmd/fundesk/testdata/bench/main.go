@@ -69,16 +69,13 @@ func bench(calls, runs int, only string) (err error) {
 	}
 	defer l.Close()
 	p := programs{
-		folder: folder,
-		list:   l,
-		url:    l.URL,
-		token:  "bench",
-		fundesk: filepath.Join(
-			folder,
-			"fundesk",
-		),
-		bare:  filepath.Join(folder, "bare"),
-		floor: filepath.Join(folder, "floor"),
+		folder:  folder,
+		list:    l,
+		url:     l.URL,
+		token:   "bench",
+		fundesk: filepath.Join(folder, "fundesk"),
+		bare:    filepath.Join(folder, "bare"),
+		floor:   filepath.Join(folder, "floor"),
 	}
 	fmt.Println("| what | fundesk | yardstick | ratio | goal |\n|---|---|---|---|---|")
 	type part struct {
@@ -256,11 +253,8 @@ func (p programs) one(runs int) error {
 	if _, err := exec.LookPath("curl"); err != nil {
 		return nil
 	}
-	if a, b, err = p.contest(
-		runs,
-		own,
-		[]string{"curl", "-sS", "-H", "Authorization: Bearer bench", path},
-	); err != nil {
+	curl := []string{"curl", "-sS", "-H", "Authorization: Bearer bench", path}
+	if a, b, err = p.contest(runs, own, curl); err != nil {
 		return err
 	}
 	row("one call", ms(a.wall), "curl "+ms(b.wall), ratio(a.wall, b.wall), "≤ 0.7")
@@ -285,13 +279,8 @@ func walks() []walked {
 }
 
 func (p programs) walk(w walked, calls, runs int) error {
-	command, yardstick := append(
-		[]string{p.fundesk},
-		w.args...), []string{
-		p.floor,
-		w.floor,
-		p.list.URL + "/api/v1/calls",
-	}
+	command := append([]string{p.fundesk}, w.args...)
+	yardstick := []string{p.floor, w.floor, p.list.URL + "/api/v1/calls"}
 	p.list.calls = 1000
 	short, _, err := p.weigh(command, yardstick)
 	if err != nil {

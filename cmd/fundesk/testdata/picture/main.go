@@ -127,7 +127,8 @@ func (p *picture) svg() string {
 	width, height := float64(p.columns)*cellWidth+2*margin, float64(p.rows)*cellHeight+2*margin
 	fmt.Fprintf(
 		&b,
-		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,monospace" font-size="14">`+"\n",
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" `+
+			`font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,monospace" font-size="14">`+"\n",
 		width,
 		height,
 	)
@@ -158,7 +159,8 @@ func (p *picture) timing() string {
 		at += seconds
 		fmt.Fprintf(
 			&b,
-			"@keyframes k%d{0%%{visibility:hidden}%.2f%%{visibility:visible}%.2f%%{visibility:hidden}100%%{visibility:hidden}}\n",
+			"@keyframes k%d{0%%{visibility:hidden}%.2f%%{visibility:visible}"+
+				"%.2f%%{visibility:hidden}100%%{visibility:hidden}}\n",
 			i,
 			from,
 			to,
