@@ -203,7 +203,7 @@ func TestChosenUUIDIsTaken(t *testing.T) {
 	}
 }
 
-// A service that chooses the uuid itself has created the record all the same: sent again,
+// A service that chooses the uuid itself has created the record anyway: sent again,
 // the creation would make one more.
 func TestCreationWithAnotherUUID(t *testing.T) {
 	t.Parallel()

@@ -114,18 +114,18 @@ func (a *apiFlags) run(s *cli.Session, cmd *cobra.Command, args []string) error 
 		return err
 	}
 	if options.Format == render.ID && !a.paginate && options.Query == nil {
-		return cli.UsageError("-o id goes with --paginate")
+		return cli.UsageError("-o id needs --paginate")
 	}
 	header, err := a.header()
 	switch {
 	case err != nil:
 		return err
 	case a.paginate && method != http.MethodGet:
-		return cli.UsageError("--paginate goes with GET")
+		return cli.UsageError("--paginate needs GET")
 	case a.paginate && (a.include || len(a.headers) > 0):
-		return cli.UsageError("--paginate excludes --include and --header")
+		return cli.UsageError("--paginate cannot be combined with --include or --header")
 	case a.include && (options.Query != nil || s.Flags.Output != ""):
-		return cli.UsageError("--include excludes -o and --jq: headers are not JSON")
+		return cli.UsageError("--include cannot be combined with -o or --jq: headers are not JSON")
 	}
 	client, err := s.Connect(cmd.Context())
 	if err != nil {
@@ -160,7 +160,7 @@ func (a *apiFlags) header() (http.Header, error) {
 			return nil, cli.UsageError("--header is not of the form 'Name: value'")
 		case name == "Authorization" || name == "Host" || name == "Content-Length":
 			return nil, cli.WithHint(
-				cli.UsageError("--header "+name+" is not yours to set"),
+				cli.UsageError("--header "+name+" is set by fundesk"),
 				"the token of the profile is sent; another one: FUNDESK_TOKEN",
 			)
 		}
@@ -203,7 +203,7 @@ func splitPath(text string) (string, url.Values, error) {
 func (a *apiFlags) body(ctx context.Context, s *cli.Session, isRead bool, query url.Values) ([]byte, error) {
 	if a.input != "" {
 		if len(a.fields)+len(a.texts) > 0 {
-			return nil, cli.UsageError("fields and --input exclude each other")
+			return nil, cli.UsageError("fields and --input cannot be combined")
 		}
 		return s.ReadInput(ctx, a.input)
 	}
@@ -211,7 +211,7 @@ func (a *apiFlags) body(ctx context.Context, s *cli.Session, isRead bool, query 
 	for i, field := range slices.Concat(a.fields, a.texts) {
 		name, value, ok := strings.Cut(field, "=")
 		if !ok || name == "" {
-			return nil, cli.UsageError("--field " + cli.Quote(name) + " is not of the form k=v")
+			return nil, cli.UsageError("--field " + cli.Quote(name) + " is not KEY=VALUE")
 		}
 		if !utf8.ValidString(field) {
 			return nil, cli.UsageError("--field " + cli.Quote(name) + " " + change.ErrUTF8.Error())

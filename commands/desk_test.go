@@ -264,7 +264,7 @@ func TestLineDeskKeepsTheCallAndWaits(t *testing.T) {
 	if strings.Contains(text, "given back") || strings.Count(text, "Enter shows it") != 1 {
 		t.Errorf("got:\n%s\nwant the call kept, and the next one said", text)
 	}
-	if strings.Count(text, "No other call waits; 1 call shown. A message appears when one arrives.") != 1 {
+	if strings.Count(text, "No other call is waiting; 1 call shown. A message appears when one arrives.") != 1 {
 		t.Errorf("got:\n%s\nwant it said once that none waits", text)
 	}
 	call := h.Do(c.token, http.MethodGet, "/api/v1/calls/"+c.names.Replace("$CALL"), "").Object()

@@ -120,13 +120,13 @@ func checkOutput(s *cli.Session, cmd *cobra.Command) error {
 	asked := render.Format(s.Flags.Output)
 	if len(s.Flags.Columns) > 0 &&
 		(s.Flags.JQ != "" || asked.IsJSON() || asked == render.ID || asked == render.Wide) {
-		return cli.UsageError("--columns goes with -o table, tsv and csv; choose fields by --jq")
+		return cli.UsageError("--columns needs -o table, tsv or csv; choose fields by --jq")
 	}
 	if s.Flags.JQ != "" && slices.Equal(kind.formats, spoken.formats) {
 		return cli.UsageError("this command prints nothing that --jq could read")
 	}
 	if s.Flags.JQ == "" && len(s.Flags.Arguments) > 0 {
-		return cli.UsageError("--arg goes with --jq")
+		return cli.UsageError("--arg needs --jq")
 	}
 	if s.Flags.Output == "" {
 		return nil
@@ -143,7 +143,7 @@ func checkOutput(s *cli.Session, cmd *cobra.Command) error {
 	case s.Flags.JQ != "" && raw:
 		return nil
 	case s.Flags.JQ != "" && !format.IsJSON():
-		return cli.UsageError("--jq goes with -o json, ndjson, tsv or id")
+		return cli.UsageError("--jq needs -o json, ndjson, tsv or id")
 	case !slices.Contains(kind.formats, format):
 		return cli.UsageError("there is no -o " + string(format) + " here; " + kind.advice())
 	default:

@@ -114,7 +114,7 @@ func TestApplyMatchIsRefused(t *testing.T) {
 	f := newMatchFloor(t)
 	for want, args := range map[string][]string{
 		`--match must be one of email, iban, phone, name+born, not "shoe"`: {"--match", "shoe"},
-		"--plan-only goes with --match":                                    {"--plan-only"},
+		"--plan-only needs --match":                                        {"--plan-only"},
 	} {
 		if _, errs, code := f.apply("uuid,language\n", args...); code != 2 || !strings.Contains(errs, want) {
 			t.Errorf("%v: got exit code %d and %s, want %q", args, code, errs, want)

@@ -14,7 +14,7 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// The limits of a paper's language, and of all papers together.
+// The limits of a page's language, and of all docs together.
 const (
 	maxWords, maxMean, allWords, changelogLines, readmeWords = 35, 16.0, 21_000, 60, 420
 )
@@ -80,8 +80,8 @@ func checkEnglish(t *testing.T, name, text string) {
 	}
 }
 
-// papers returns the text of each paper in the tree by its path.
-func papers(t *testing.T) map[string]string {
+// docs returns the text of each page in the tree by its path.
+func docs(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
@@ -97,26 +97,26 @@ func papers(t *testing.T) map[string]string {
 		return err
 	})
 	if err != nil || len(all) < 20 {
-		t.Fatalf("got %d papers, %v, want 20 at least", len(all), err)
+		t.Fatalf("got %d docs, %v, want 20 at least", len(all), err)
 	}
 	return all
 }
 
-// The papers are short and in plain English.
+// The docs are short and in plain English.
 func TestPlainEnglish(t *testing.T) {
 	t.Parallel()
 	total := 0
-	for name, text := range papers(t) {
+	for name, text := range docs(t) {
 		total += countWords(text)
 		checkEnglish(t, name, text)
 	}
 	if total > allWords {
-		t.Errorf("the papers have %d words, want at most %d", total, allWords)
+		t.Errorf("the docs have %d words, want at most %d", total, allWords)
 	}
-	if n := countWords(papers(t)["README.md"]); n > readmeWords {
+	if n := countWords(docs(t)["README.md"]); n > readmeWords {
 		t.Errorf("the README has %d words, want at most %d", n, readmeWords)
 	}
-	for release := range strings.SplitSeq(papers(t)["CHANGELOG.md"], "\n## ") {
+	for release := range strings.SplitSeq(docs(t)["CHANGELOG.md"], "\n## ") {
 		if n := strings.Count(release, "\n"); n > changelogLines {
 			t.Errorf("the changelog has %d lines of one release, want at most %d", n, changelogLines)
 		}

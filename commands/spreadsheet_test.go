@@ -173,7 +173,7 @@ func TestCellsOfSpreadsheets(t *testing.T) {
 		}
 	}
 	for flags, want := range map[string]string{
-		"--for-excel NL":            "--for-excel goes with -o csv",
+		"--for-excel NL":            "--for-excel needs -o csv",
 		"--for-excel Narnia -o csv": `--for-excel must be one of `,
 	} {
 		if _, errs, code := l.run(t, append([]string{"person", "list"}, strings.Fields(flags)...)...); code != 2 || !strings.Contains(errs, want) {

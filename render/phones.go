@@ -62,7 +62,7 @@ func longestLocal(country string) int {
 }
 
 // errNoNumber refuses letters and signs that no number has.
-var errNoNumber = errors.New("must be a phone number, of digits")
+var errNoNumber = errors.New("must be a phone number")
 
 // Dialled returns a number as it is dialled in a country in E.164. A number that begins with + or 00 is that of any
 // country. Any other one must have a length that the country's numbers have.
@@ -75,7 +75,7 @@ func Dialled(typed, country string) (string, error) {
 	lengths, isKnown := nationalLengths()[country]
 	if !isKnown {
 		return "", fmt.Errorf(
-			"must begin with + and the country's code; without it, numbers of %s are read",
+			"must begin with + and the country code; without them, only numbers of %s are read",
 			strings.Join(DialledCountries(), ", "),
 		)
 	}
@@ -100,7 +100,7 @@ func Dialled(typed, country string) (string, error) {
 		}
 		return number, nil
 	}
-	return "", fmt.Errorf("begins as no number of %s; with + and its country's code it is taken as it is", country)
+	return "", fmt.Errorf("does not begin as a number of %s; with + and its country code it is taken as it is", country)
 }
 
 // trunkOf returns the digit that national numbers of a country are dialled with, or an empty text.

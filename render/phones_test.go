@@ -37,7 +37,7 @@ func TestDialledNumbers(t *testing.T) {
 		{"LU", "621 123 456", "+352621123456"},
 		{"LU", "621 123 45", "has 8 digits"},
 		{"IT", "06 1234 5678", "+390612345678"},
-		{"IT", "612345678", "begins as no number of IT"}, // Rome without its zero.
+		{"IT", "612345678", "does not begin as a number of IT"}, // Rome without its zero.
 		{"IT", "347 1234567", "+393471234567"},
 		{"ES", "912 345 678", "+34912345678"},
 		{"ES", "91 234 567", "has 8 digits"},

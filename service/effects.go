@@ -69,7 +69,7 @@ func applyEffect(tx Tx, line AuditLine, call *CallRow, effect apitype.ResultEffe
 	row.UpdatedAt = line.At
 	line.Operation = effectOperations[effect]
 	line = personAudited(line, before, row)
-	if line.Fields == "" { // The objection counts all the same.
+	if line.Fields == "" { // The objection counts anyway.
 		return tx.Audit(line)
 	}
 	if err := tx.UpdatePerson(row); err != nil {

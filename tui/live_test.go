@@ -288,7 +288,7 @@ func TestListShowsWhatIsSettledLate(t *testing.T) {
 	}
 }
 
-// A pledge that is released in between was not updated, and arrives all the same.
+// A pledge that is released in between was not updated, and arrives anyway.
 func TestReleasedPledgesComeIn(t *testing.T) {
 	t.Parallel()
 	const coolingOff = 336 * time.Hour

@@ -171,8 +171,8 @@ func TestCallbackIsWhatWasTyped(t *testing.T) {
 		{"no night", "1 uur", "Fri 20 Nov 13:00", []string{"enter", "enter"}, "", "Which time do you mean?"},
 		{"no time", "someday", "is not a time", []string{"enter"}, "", "is not a time"},
 		{"over", "yesterday", "is in the past", []string{"enter"}, "", "is in the past"},
-		{"outside calling hours", "22:00", "outside calling hours", []string{"enter", "enter"}, "", "Save it all the same?"},
-		{"outside calling hours, all the same", "22:00", "outside calling hours", []string{"enter", "y"}, "Fri 20 Nov 22:00", ""},
+		{"outside calling hours", "22:00", "outside calling hours", []string{"enter", "enter"}, "", "Save it anyway?"},
+		{"outside calling hours, anyway", "22:00", "outside calling hours", []string{"enter", "y"}, "Fri 20 Nov 22:00", ""},
 		{"outside calling hours, no", "22:00", "outside calling hours", []string{"enter", "n"}, "", "when: 22:00"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

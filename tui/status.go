@@ -172,7 +172,7 @@ func (a *app) offlineLines() []string {
 	}
 	if a.Day.Stranger {
 		text = a.Say(
-			"The token at %s belongs to another account: no donor comes and nothing is sent.",
+			"The token at %s belongs to another account: you get no calls and nothing is sent.",
 			a.Day.Client.BaseURL(),
 		) + " " + a.Say(
 			a.login,

@@ -1,4 +1,4 @@
-// Command compare-promises compares what the papers promise with the tests that prove it, in both
+// Command compare-promises compares what the docs promise with the tests that prove it, in both
 // directions. A promise is an identifier at the beginning of a row or a heading of a paper; its test has
 // the comment "// Promise S34: …". Run it at the top of the repository.
 package main
@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// papers are the documents whose promises have an identifier, and how it is written there.
-var papers = map[string]*regexp.Regexp{
+// docs are the documents whose promises have an identifier, and how it is written there.
+var docs = map[string]*regexp.Regexp{
 	"SECURITY.md":        regexp.MustCompile(`(?m)^(?:\| )?(P\d+)(?: \||:)`),
 	"service/DESIGN.md":  regexp.MustCompile(`(?m)^(?:\| |### )(S\d+)(?: \||\. )`),
 	"service/PRIVACY.md": regexp.MustCompile(`(?m)^\| (K\d+) \|`),
@@ -25,7 +25,7 @@ var papers = map[string]*regexp.Regexp{
 var proof = regexp.MustCompile(`(?m)^// Promise ([A-Z]\d+): .*\n(?:// .*\n|//\n)*(func (?:Test|Benchmark|Fuzz))?`)
 
 func main() {
-	promised, err := readPapers()
+	promised, err := readDocs()
 	if err == nil {
 		err = compare(promised)
 	}
@@ -36,23 +36,23 @@ func main() {
 	fmt.Printf("%d promises, each with a test\n", len(promised))
 }
 
-// readPapers returns the papers' identifiers, each with its paper.
-func readPapers() (map[string]string, error) {
+// readDocs returns the identifiers of the docs, each with its page.
+func readDocs() (map[string]string, error) {
 	promised := make(map[string]string)
-	for paper, row := range papers {
-		text, err := os.ReadFile(filepath.FromSlash(paper))
+	for page, row := range docs {
+		text, err := os.ReadFile(filepath.FromSlash(page))
 		if err != nil {
 			return nil, err
 		}
 		for _, found := range row.FindAllStringSubmatch(string(text), -1) {
-			promised[found[1]] = paper
+			promised[found[1]] = page
 		}
 	}
 	return promised, nil
 }
 
 // compare returns an error that names every promise without a test, and every test whose
-// promise no paper makes.
+// promise no page makes.
 func compare(promised map[string]string) error {
 	var wrong []string
 	proved := make(map[string]bool)
@@ -64,7 +64,7 @@ func compare(promised map[string]string) error {
 		for _, id := range proofs(string(text)) {
 			proved[id] = true
 			if promised[id] == "" {
-				wrong = append(wrong, fmt.Sprintf("%s: no paper has the promise %s", path, id))
+				wrong = append(wrong, fmt.Sprintf("%s: no page has the promise %s", path, id))
 			}
 		}
 		return err

@@ -51,7 +51,7 @@ type Session struct {
 // The errors of a sign-in and of a renewal.
 var (
 	ErrDenied  = errors.New("the sign-in was refused at the identity provider")
-	ErrExpired = errors.New("the code has ended before it was entered")
+	ErrExpired = errors.New("the code expired before it was entered")
 	ErrLost    = errors.New("the session has ended")
 	// ErrNotOffered means that the service offers no sign-in to this program.
 	ErrNotOffered = errors.New("the service offers no sign-in")
@@ -162,7 +162,7 @@ func Begin(ctx context.Context, client *http.Client, offer Offer) (*Flow, error)
 		return nil, err
 	}
 	if issuer.Issuer != offer.Issuer {
-		return nil, errors.New("the identity provider has another name than the service gives")
+		return nil, errors.New("the identity provider has a different name than the service says")
 	}
 	if issuer.Device == "" {
 		return nil, errors.New("the identity provider has no sign-in by a code (RFC 8628)")

@@ -108,7 +108,7 @@ func (i *loadInput) each(ctx context.Context, add func(service.LoadRecord) error
 func (i *loadInput) rewind() error {
 	file, ok := i.from.(io.Seeker)
 	if !ok || i.size == 0 {
-		return errors.New("another program changed the records meanwhile; nothing was saved: load it again")
+		return errors.New("another program changed the records during the load; nothing was saved: load it again")
 	}
 	_, err := file.Seek(0, io.SeekStart)
 	return err

@@ -89,7 +89,7 @@ func (m *maintenance) warn(ctx context.Context, err error, text string) {
 func (m *maintenance) compareClocks(ctx context.Context, s *service.Service) {
 	ahead, err := s.Store().ClockAhead(ctx)
 	if err == nil && ahead.Abs() > maxClockSkew {
-		m.logger.Warn("this computer's clock and the database's differ; set one of them",
+		m.logger.Warn("this computer's clock and the database's differ; correct one of them",
 			"database ahead by", ahead.Round(time.Millisecond).String())
 	}
 	warning, err := timesAheadWarning(ctx, s)

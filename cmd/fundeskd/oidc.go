@@ -195,7 +195,7 @@ func (p *program) checkToken(ctx context.Context, o oidcOptions, file string) er
 	if err != nil || person.IsMapped {
 		return err
 	}
-	return errors.New("the token is good, but no entry of the map matches: every request is 403")
+	return errors.New("the token is valid, but no entry of the map matches it: every request gets 403")
 }
 
 func (c checkedToken) write(w io.Writer) {

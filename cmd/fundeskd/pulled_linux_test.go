@@ -130,7 +130,7 @@ func (p *pulled) records(url string) map[string][]string {
 	return all
 }
 
-// change changes a record. It may be refused while the standby is away, and kept all the same.
+// change changes a record. It may be refused while the standby is away, and kept anyway.
 func (p *pulled) change(url, kind, id string, n int) {
 	path, body := "/api/v1/calls/"+id+"/actions/add-attempt", `{}`
 	if kind == "person" {

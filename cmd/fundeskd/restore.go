@@ -82,7 +82,7 @@ func (v restoreView) write(w io.Writer, from string) {
 		fmt.Fprintln(w, keptTokensWarning)
 		return
 	}
-	fmt.Fprintln(w, "the accounts are those of the backup: revoke and narrow them again as you did since then")
+	fmt.Fprintln(w, "the accounts are those of the backup: repeat every later revocation and change of permissions")
 	printEndedTokens(w, v.Ended)
 }
 

@@ -85,7 +85,7 @@ func (o *sandboxOptions) check(flags *pflag.FlagSet, now func() time.Time) error
 	}
 	for _, name := range []string{"persons", "seed", "database"} {
 		if flags.Changed("load") && flags.Changed(name) {
-			return usage("--load and --%s exclude each other: the records are those of the file, "+
+			return usage("--load and --%s cannot be combined: the records are those of the file, "+
 				"in a database that is gone at the end", name)
 		}
 	}

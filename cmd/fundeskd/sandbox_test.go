@@ -256,8 +256,8 @@ func TestSandboxRefusesOptions(t *testing.T) {
 		"--persons is for fundeskd serve --sandbox only":       {"--persons", "3"},
 		"--start-time is for fundeskd serve --sandbox only":    {"--start-time", "2027-01-01"},
 		"--load is for fundeskd serve --sandbox only":          {"--load", "-"},
-		"--load and --persons exclude each other":              {"--sandbox", "--load", "-", "--persons", "3"},
-		"--load and --database exclude each other":             {"--sandbox", "--load", "-", "--database", "sqlite:a.db"},
+		"--load and --persons cannot be combined":              {"--sandbox", "--load", "-", "--persons", "3"},
+		"--load and --database cannot be combined":             {"--sandbox", "--load", "-", "--database", "sqlite:a.db"},
 		"nowhere.ndjson": {"--sandbox", "--load", "nowhere.ndjson"},
 	} {
 		code, _, errs := newEnvironment(t).run("", append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)

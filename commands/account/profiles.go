@@ -114,7 +114,7 @@ func addProfile(s *cli.Session, cmd *cobra.Command, name, agent string, texts []
 			return cli.UsageError("--set base_url: --base-url names the service")
 		}
 		if g.key == "agent" && agent != "" {
-			return cli.UsageError("--agent-name and --set agent exclude each other")
+			return cli.UsageError("--agent-name and --set agent cannot be combined")
 		}
 		all = append(all, g)
 	}

@@ -19,7 +19,7 @@ import (
 	"fundesk/commands/profile"
 )
 
-var errQuote = errors.New("has a quote that does not end")
+var errQuote = errors.New("has an unclosed quote")
 
 // shellWords splits a text into words, as a shell does with quotes.
 func shellWords(text string) ([]string, error) {
@@ -343,7 +343,7 @@ func commandWords(key, text string) ([]string, error) {
 	}
 	isBareLine := strings.ContainsAny(text, "$|;&<>`") && !strings.ContainsAny(text, "'\"")
 	if isBareLine {
-		return nil, cli.WithHint(cli.UsageError(key+" is a program with its arguments, and no line of a shell"),
+		return nil, cli.WithHint(cli.UsageError(key+" is a program with its arguments, not a line of a shell"),
 			"a shell runs one: "+key+"=\"sh -c 'LINE'\"")
 	}
 	return words, nil

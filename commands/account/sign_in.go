@@ -56,7 +56,7 @@ func signIn(
 	}
 	showCode(s, flow, noBrowser)
 	session, err := flow.Wait(ctx, func() {
-		s.Note("%s asks for fewer questions; still waiting", cli.ShownURL(offer.Issuer))
+		s.Note("%s asks for fewer requests; still waiting", cli.ShownURL(offer.Issuer))
 	})
 	if err != nil {
 		return "", nil, providerError(ctx, err)

@@ -154,7 +154,7 @@ func (b *Body) object(ctx context.Context) (map[string]any, error) {
 		}
 		texts := *values
 		if slices.Contains(b.clear, field.Path) {
-			return nil, cli.UsageError("--" + field.flag + " and --clear " + field.Path + " exclude each other")
+			return nil, cli.UsageError("--" + field.flag + " and --clear " + field.Path + " cannot be combined")
 		}
 		value, err := FieldJSON(b.session, field, texts)
 		if err != nil {

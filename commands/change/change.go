@@ -248,7 +248,7 @@ func Update[T any](
 func aboutChange(ch apiclient.Change, err error) error {
 	see := "fundesk " + ch.Operation().Noun() + " get " + ch.UUID.String()
 	if ch.Operation().Creates && apiclient.KindOf(err) == apiclient.KindConflict {
-		return cli.WithHint(err, "see: "+see+"; if there is none to see, create it without this uuid")
+		return cli.WithHint(err, "see: "+see+"; if there is no such record, create it without this uuid")
 	}
 	known, _ := cli.ErrorAs(err)
 	if known != nil && ch.Operation().Creates {

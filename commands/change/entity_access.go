@@ -102,7 +102,7 @@ func (m *markFlags) entries(ctx context.Context, s *cli.Session, args []string) 
 		return nil, err
 	}
 	if m.consumer != nil && len(ids) > 1 {
-		return nil, cli.UsageError("--consumer-identifier goes with one record; use --file for several")
+		return nil, cli.UsageError("--consumer-identifier is for one record; use --file for several")
 	}
 	entries := make([]apitype.ProcessedEntry, len(ids))
 	for i, id := range ids {

@@ -134,7 +134,7 @@ func (c *completion) checkCode(
 		}
 		where, codes = " for a "+render.Words(string(call.Type)), known[call.Type]
 	}
-	hint := "add --any-result to send it all the same"
+	hint := "add --any-result to send it anyway"
 	if near := cli.Nearest(c.resultCode, slices.Compact(slices.Sorted(slices.Values(codes)))); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "? " + hint
 	} else if where != "" {

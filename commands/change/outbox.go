@@ -324,7 +324,7 @@ func outboxDrop(s *cli.Session) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case all && len(args) > 0:
-				return cli.UsageError("--all excludes IDs")
+				return cli.UsageError("--all cannot be combined with IDs")
 			case !all && len(args) == 0:
 				return cli.Missing(cmd, 0)
 			}

@@ -53,7 +53,7 @@ func (r *requiredChecks) ask(ctx context.Context, s *cli.Session, yes bool, id a
 	if !s.CanAsk() {
 		return cli.WithHint(
 			cli.UsageError(what),
-			"--without-checks completes it all the same; the service marks such calls",
+			"--without-checks completes it anyway; the service marks such calls",
 		)
 	}
 	r.asked = true

@@ -96,7 +96,7 @@ func UUIDValue(value **apitype.UUID) *Value { return parsed(value, "uuid", parse
 func KeptFile(kept *string) *Value {
 	return &Value{Word: "string", Text: func() string { return *kept }, Read: func(name string) error {
 		if name == "-" {
-			return errors.New("needs a file that can be read again (./- for one of that name)")
+			return errors.New("needs a file that can be read again (./- for a file of that name)")
 		}
 		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 			return errors.New("needs a file that can be read again")

@@ -115,7 +115,7 @@ func (s *Session) Output() (render.Options, error) {
 	case !slices.Contains(countries, o.Excel):
 		return o, NotOneOf("--for-excel", s.Flags.excel, countries)
 	case format != render.CSV:
-		return o, WithHint(UsageError("--for-excel goes with -o csv"), "add -o csv")
+		return o, WithHint(UsageError("--for-excel needs -o csv"), "add -o csv")
 	}
 	if s.Flags.UTC {
 		o.Location = time.UTC

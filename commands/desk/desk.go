@@ -168,7 +168,7 @@ func (l *lineDesk) sayIdle() {
 		l.say("%s; %s shown. A message appears when a call arrives.", closed, shown)
 		return
 	}
-	l.say("No other call waits; %s shown. A message appears when one arrives.", shown)
+	l.say("No other call is waiting; %s shown. A message appears when one arrives.", shown)
 }
 
 // next asks for the next step. Without a call it polls for one and announces it. With a call it polls whether the agent

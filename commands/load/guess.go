@@ -228,7 +228,7 @@ func (f *rowFlags) guess(ctx context.Context, s *cli.Session, shape Rows, name s
 		return cli.RefusedInput(err)
 	}
 	if rows.Header == nil {
-		return cli.UsageError("--guess reads the heads of CSV, and this is JSON or empty")
+		return cli.UsageError("--guess reads the header of a CSV file, and this file is JSON or empty")
 	}
 	if len(rows.Header) > 1 && isRecord(rows.Header) {
 		return cli.UsageError("line 1 has values of a record; --guess needs a header")
@@ -357,7 +357,7 @@ func (g *guesses) text(format bulk.Format, header []string) string {
 	if g.program != nil {
 		from = g.program.name
 	}
-	fmt.Fprintf(&b, "# A guess for a file of %s. Look at each doubt.\n", from)
+	fmt.Fprintf(&b, "# A guess for a file of %s. Check each doubt.\n", from)
 	hasCountry := slices.ContainsFunc(
 		g.reader.shape.Creates,
 		func(f change.Field) bool { return f.Path == "address.country" },

@@ -52,7 +52,7 @@ type matchedValues []string
 func (f *rowFlags) checkMatch(record string) error {
 	switch {
 	case f.planOnly && len(f.match) == 0:
-		return cli.UsageError("--plan-only goes with --match; --dry-run shows the changes of rows with a uuid")
+		return cli.UsageError("--plan-only needs --match; --dry-run shows the changes of rows with a uuid")
 	case len(f.match) > 0 && record != "person":
 		return cli.UsageError("--match finds persons only")
 	}

@@ -564,7 +564,7 @@ func (r *rowRun) conclude(why error, p *progress) error {
 	if why != nil {
 		_, isAlike := errors.AsType[*bulk.AlikeError](why)
 		if isAlike {
-			hint = "--keep-going sends the rest all the same"
+			hint = "--keep-going sends the rest anyway"
 		}
 		if worked == 0 && !isAlike { // Nothing was done: it is not a part that failed.
 			return cli.WithHint(why, hint)

@@ -20,7 +20,7 @@ type WrongSQLError struct{ Message string }
 func (e *WrongSQLError) Error() string { return e.Message }
 
 // ErrNeverSynced is a copy that no sync has brought to its end.
-var ErrNeverSynced = errors.New("the copy was never read to its end")
+var ErrNeverSynced = errors.New("the copy was never read completely")
 
 // DetailsIn returns the details that a question may read.
 func DetailsIn(query string) (named []string) {

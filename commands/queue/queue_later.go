@@ -43,14 +43,14 @@ func (d *putOff) register(cmd *cobra.Command) {
 
 func (d *putOff) request(s *cli.Session) (r apitype.DeferRequest, err error) {
 	if d.anyone && d.user != nil {
-		return r, cli.UsageError("--user and --anyone exclude each other")
+		return r, cli.UsageError("--user and --anyone cannot be combined")
 	}
 	if d.at == "" {
 		if d.anyone || d.user != nil {
 			return r, cli.UsageError("--user and --anyone go with --at")
 		}
 		if d.reason != "" {
-			return r, cli.UsageError("--reason goes with --at")
+			return r, cli.UsageError("--reason needs --at")
 		}
 		return r, nil
 	}

@@ -214,7 +214,7 @@ func setSettings(
 				"the settings of organization %s changed since the file was made: nothing was sent",
 				is.UUID,
 			),
-			"make your change in the present ones: fundesk queue settings get "+is.UUID.String(),
+			"make your change in the current settings: fundesk queue settings get "+is.UUID.String(),
 		)
 	}
 	if err := s.AskChange(

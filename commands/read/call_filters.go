@@ -123,7 +123,7 @@ func (u userFlag) find(ctx context.Context, s *cli.Session) error {
 func (c *CallFilters) Check() error {
 	if c.noExternal {
 		if c.Options.ExternalReferenceID != "" || c.Options.ExternalApplicationName != "" {
-			return cli.UsageError("--no-external-reference excludes the other external filters")
+			return cli.UsageError("--no-external-reference cannot be combined with the other external filters")
 		}
 		c.Options.ExternalReferenceID = apitype.NoExternalReference
 		c.Options.ExternalApplicationName = apitype.NoExternalReference

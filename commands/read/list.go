@@ -64,12 +64,12 @@ func aboutList(err error) error {
 	return err
 }
 
-// Check refuses flags that exclude each other and fills in what depends on others.
+// Check refuses flags that cannot be combined and fills in what depends on others.
 func (l *ListFlags) Check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	switch {
 	case given("limit") && l.all:
-		return cli.UsageError("--limit and --all exclude each other")
+		return cli.UsageError("--limit and --all cannot be combined")
 	case given("limit") && l.limit <= 0:
 		return cli.UsageError("--limit must be greater than 0")
 	case l.pageSize <= 0:

@@ -84,7 +84,7 @@ func openPull[T any](
 		return out, err
 	}
 	if len(s.Flags.Columns) > 0 && (s.Flags.Output == "" || s.Flags.Output == string(render.NDJSON)) {
-		return out, cli.UsageError("--columns goes with -o csv and tsv")
+		return out, cli.UsageError("--columns needs -o csv or tsv")
 	}
 	if cmd.Flags().Changed("exec") {
 		out.program, err = newPageProgram(s, p.exec)

@@ -29,7 +29,7 @@ func newPageProgram(s *cli.Session, line string) (*pageProgram, error) {
 	parser := shellwords.NewParser()
 	words, err := parser.Parse(line)
 	if err != nil {
-		return nil, cli.UsageError("--exec has a quote or a bracket without its end")
+		return nil, cli.UsageError("--exec has an unclosed quote or bracket")
 	}
 	if parser.Position >= 0 {
 		return nil, cli.WithHint(

@@ -55,7 +55,7 @@ func (p *PersonSelection) Passes(cmd *cobra.Command) (func(apitype.Person) bool,
 	}, nil
 }
 
-// WarnOfIBAN warns of an IBAN that no account can have. Services may have stored one all the same.
+// WarnOfIBAN warns of an IBAN that no account can have. Services may have stored one anyway.
 func WarnOfIBAN(s *cli.Session, o apitype.PersonListOptions) {
 	if o.IBAN == "" {
 		return

@@ -18,7 +18,7 @@ const defaultInterval = 5 * time.Second
 func checkInterval(cmd *cobra.Command, isRepeated bool, interval time.Duration) error {
 	switch given := cmd.Flags().Changed("interval"); {
 	case given && !isRepeated:
-		return cli.UsageError("--interval goes with --follow or --watch")
+		return cli.UsageError("--interval needs --follow or --watch")
 	case interval < time.Second:
 		return cli.UsageError("--interval must be at least 1s")
 	default:
@@ -44,7 +44,7 @@ func follow(ctx context.Context, s *cli.Session, interval time.Duration, round f
 			return err
 		default:
 			if !isTold {
-				s.Note("%s; trying on", known)
+				s.Note("%s; still trying", known)
 			}
 			isTold, wait = true, max(interval, known.RetryAfter)
 		}

@@ -281,7 +281,7 @@ func (s *Sandbox) setClock(o clockOrder) error {
 	to := s.now()
 	switch {
 	case o.Time != nil && o.Move != "":
-		return invalid("time and move exclude each other: a clock is set or moved")
+		return invalid("time and move cannot be combined: a clock is set or moved")
 	case o.Time != nil:
 		to = o.Time.Time
 	case o.Move != "":

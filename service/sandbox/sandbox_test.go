@@ -102,7 +102,7 @@ func TestClockOrders(t *testing.T) {
 	b.system = b.system.Add(time.Second)
 	b.orders(
 		order{"GET", clock, "", 200, at("22T08:00:01.000", "false")},
-		order{"PUT", clock, `{"time":"2026-11-22T08:00:00Z","move":"1h"}`, 400, "time and move exclude each other: a clock is set or moved"},
+		order{"PUT", clock, `{"time":"2026-11-22T08:00:00Z","move":"1h"}`, 400, "time and move cannot be combined: a clock is set or moved"},
 		order{"PUT", clock, `{}`, 400, "name a time, a duration to move by, or whether the clock is stopped"},
 		order{"PUT", clock, `{"speed":2}`, 400, "the body: speed is not a known field"},
 		order{"PUT", clock, `{"move":"a day"}`, 400, `move \"a day\" is not a duration such as 36h or -10m`},

@@ -32,7 +32,7 @@ var described = sync.OnceValues(func() (routers.Router, error) {
 	}
 	document.Servers = nil // Only paths count: tests serve from many addresses.
 	// Nothing in it is of JSON Schema 2020: with its own version each schema is compiled at each
-	// comparison, and then, because it refers to others, compared as one of 3.0 all the same.
+	// comparison, and then, because it refers to others, compared as one of 3.0 anyway.
 	document.OpenAPI = "3.0.3"
 	for _, name := range []string{"TimestampInput", "DateInput"} {
 		document.Components.Schemas[name].Value.Format = "" // The service reads more forms than the description has.

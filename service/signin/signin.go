@@ -94,7 +94,7 @@ func checkIssuer(text string) error {
 	issuer, err := url.Parse(text)
 	isWeb := err == nil && issuer.Host != "" && (issuer.Scheme == "https" || issuer.Scheme == "http")
 	if !isWeb || issuer.User != nil || issuer.RawQuery != "" || issuer.Fragment != "" {
-		return errors.New("the issuer must be as https://login.example/realms/charity")
+		return errors.New("the issuer must be a URL such as https://login.example/realms/charity")
 	}
 	if issuer.Scheme == "http" && !isLoopback(issuer.Hostname()) {
 		return errors.New("the issuer is plain http, which is allowed for this machine only; use https")

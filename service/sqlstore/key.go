@@ -14,8 +14,8 @@ import (
 // signingKey is the setting that holds the signing key. Spec gap: A1.
 const signingKey = "signing-key"
 
-var errKeyMissing = errors.New("its signing key is missing from the table settings: without it no token is good. " +
-	"fundeskd key rotate makes another one, with which every token is issued again")
+var errKeyMissing = errors.New("its signing key is missing from the table settings: no token is valid without it. " +
+	"fundeskd key rotate makes another one; then issue every token again")
 
 // SigningSeed returns the secret of this database. It makes one if there is none and nothing depends on it. It looks
 // before it makes one: a server, or a role, may be read-only.

@@ -111,8 +111,8 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 const statementPooling = "statement pooling mode"
 
 var errNoSessions = errors.New(
-	"the pooler before it does not keep sessions, which prepared statements and locks need; set pool_mode = session " +
-		"in PgBouncer, or name the server itself",
+	"the pooler in front of it does not keep sessions, which prepared statements and locks need; " +
+		"set pool_mode = session in PgBouncer, or name the server itself",
 )
 
 // keepsSessions refuses a pooler that gives a session of the server to the next client: two

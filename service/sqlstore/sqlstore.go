@@ -130,7 +130,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	path, ok := strings.CutPrefix(o.Database, "sqlite:")
 	if !ok || path == "" {
-		return nil, errors.New("the database is named as sqlite:PATH or postgres://…")
+		return nil, errors.New("name the database as sqlite:PATH or postgres://…")
 	}
 	open := openSQLite
 	if o.Inspect {

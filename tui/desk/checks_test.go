@@ -49,7 +49,7 @@ func (f *floor) requireChecks(names ...string) {
 }
 
 // The ticks go out with the result, behind it and as one group: undo takes both back. A result without a required
-// check is asked about once, and sent all the same.
+// check is asked about once, and sent anyway.
 func TestTicksAreSentWithTheResult(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 3)

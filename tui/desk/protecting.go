@@ -93,7 +93,7 @@ func (s *leases) onSettled(p *pending.Lease, err error) {
 		held := heldBy(err)
 		if held != nil && held.UserUUID != p.User && held.UserUUID != p.Holder {
 			p.Holder = held.UserUUID
-			text := s.Say("%s has this donor by now: your change is sent all the same", s.holderName(held))
+			text := s.Say("%s has this donor now: your change is sent anyway", s.holderName(held))
 			s.FailOf(event.OfCall(p.Call), text)
 		}
 	}

@@ -160,7 +160,7 @@ type walked struct {
 
 // walkPage reads the page of calls at a position, from the oldest end of the list: last
 // without before gives the oldest ones. A service that refuses that, or begins at the
-// newest all the same, is walked from there. Spec gaps: L1, L2.
+// newest anyway, is walked from there. Spec gaps: L1, L2.
 func walkPage(ctx context.Context, client *apiclient.Client, from position) (walked, error) {
 	at := from
 	page, err := at.read(ctx, client)

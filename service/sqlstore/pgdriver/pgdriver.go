@@ -57,8 +57,8 @@ const defaultConnectTimeout = 3 * time.Second
 // errSeveralHosts refuses a name with several hosts. Only a monitor of them can find out which is the primary: a
 // replaced primary may come back without noticing.
 var errSeveralHosts = errors.New(
-	"its name has several hosts; name one, and where servers take over from each other put HAProxy before them, as " +
-		"deploy/patroni does",
+	"its name has several hosts; name one. If servers take over from each other, put HAProxy in front of them, " +
+		"as deploy/patroni does",
 )
 
 // Open returns a pool of connections to a server. It gives up a connection that is silent for answerTimeout during a

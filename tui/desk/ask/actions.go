@@ -142,7 +142,7 @@ func Actions() []Action {
 			ID: "last-calls", Keys: "H", Word: "last calls",
 			Help: "your last calls, to open one again…",
 			Run:  (*Questions).AskRecent,
-			why:  func(d *desk.Day) string { return say.When(len(d.Recent) == 0, "you have worked on no call yet") },
+			why:  func(d *desk.Day) string { return say.When(len(d.Recent) == 0, "you have not worked on a call yet") },
 		},
 		{
 			ID: "pause", Keys: "P", Word: "pause",

@@ -50,7 +50,7 @@ func (q *Questions) notReached(reason apitype.NotReached) Answer {
 	if !q.day.HasUndoneAttempt() {
 		return record()
 	}
-	again := q.Say("Another key records another attempt. Record it all the same?")
+	again := q.Say("Another key records another attempt. Record it anyway?")
 	return Answer{Next: q.confirm(q.Say("An attempt was recorded"), record, q.day.Card().Remains+". "+again)}
 }
 
@@ -140,7 +140,7 @@ func (q *Questions) Later(c apitype.Callback, forMe bool) Answer {
 	if len(why) == 0 {
 		return save()
 	}
-	return Answer{Next: q.confirm(q.Say(title), save, append(why, q.Say("Save it all the same?"))...)}
+	return Answer{Next: q.confirm(q.Say(title), save, append(why, q.Say("Save it anyway?"))...)}
 }
 
 // farAhead is the highest number of days until a callback that is saved without a question.

@@ -78,7 +78,7 @@ func (q *Questions) Forbidden(then func() Answer) *Question {
 	return q.confirm(q.Say("This donor may not be called"), func() Answer {
 		q.forbidden = call
 		return then()
-	}, text+". "+q.Say("Go on all the same?"))
+	}, text+". "+q.Say("Go on anyway?"))
 }
 
 // onceAllowed begins work on a donor. It asks once if the donor may not be called.
@@ -135,7 +135,7 @@ func (q *Questions) Warned(then func() Answer) *Question {
 	return q.confirm(title, func() Answer {
 		q.warned = is
 		return then()
-	}, text+". "+q.Say("Go on all the same?"))
+	}, text+". "+q.Say("Go on anyway?"))
 }
 
 // onceWarned ends the call or begins to work on it. If the donor is not reserved for this agent alone, it asks once.
@@ -267,7 +267,7 @@ func (q *Questions) complete() Answer {
 		call := d.Call.UUID
 		lines := []string{
 			q.Say("Required and not ticked: %s.", strings.Join(missing, ", ")),
-			q.Say("Send the result all the same? The call is marked as not checked."),
+			q.Say("Send the result anyway? The call is marked as not checked."),
 		}
 		return Answer{Next: q.confirm(q.Say("Not everything was checked"), func() Answer {
 			q.unchecked = call
@@ -276,7 +276,7 @@ func (q *Questions) complete() Answer {
 	}
 	if d.Form().DeniesCorrections() {
 		line := q.Say(
-			"The result says %q. Send it with the corrections all the same?",
+			"The result says %q. Send it with the corrections anyway?",
 			render.Clean(d.Form().ResultWords()),
 		)
 		return Answer{Next: q.confirm(q.Say("The record was corrected"), does(d.CompleteCall), line)}
@@ -312,7 +312,7 @@ func (q *Questions) Result(then func() Answer) *Question {
 		sure := q.confirm(
 			q.Say("A new result code"),
 			take(code),
-			q.Say("No such call has had the result %q so far. Use it all the same?", render.Clean(code)),
+			q.Say("No such call has had the result %q so far. Use it anyway?", render.Clean(code)),
 		)
 		sure.Left, ask.Value = func() *Question { return ask }, code
 		return Answer{Next: sure}

@@ -41,7 +41,7 @@ func pageBlock(t *testing.T, page, first string) []string {
 	return nil
 }
 
-// documents returns the papers that the packages install, by their paths in the tree.
+// documents returns the docs that the packages install, by their paths in the tree.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
@@ -57,7 +57,7 @@ func documents(t *testing.T) map[string]string {
 		}
 	}
 	if len(texts) < 20 {
-		t.Fatalf("got %d papers, want 20 at least", len(texts))
+		t.Fatalf("got %d docs, want 20 at least", len(texts))
 	}
 	return texts
 }
