@@ -35,7 +35,7 @@ type Response struct {
 	expired bool // The service refused a token that it took before.
 }
 
-// Effect is the confirmed effect of the result on the person. Empty if there is none.
+// Effect returns the confirmed effect of the result on the person. Empty if there is none.
 func (r *Response) Effect() apitype.ResultEffect {
 	return apitype.ResultEffect(r.Header.Get(apitype.EffectsHeader))
 }

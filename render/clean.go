@@ -78,7 +78,7 @@ func apartEmoji(text string) string {
 	return b.String()
 }
 
-// CleanLines is Clean for a text of several lines.
+// CleanLines cleans a text of several lines.
 func CleanLines(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, line := range lines {

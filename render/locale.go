@@ -123,18 +123,18 @@ func (l Locale) Count(n int) string {
 	return text[:len(text)-len(".00")]
 }
 
-// Decimal is a number with the decimal sign of the region.
+// Decimal returns a number with the decimal sign of the region.
 func (l Locale) Decimal(number string) string {
 	return strings.Replace(number, ".", cmp.Or(l.amounts.decimal, "."), 1)
 }
 
-// Date is the calendar day of t in the order of the region; plain is the layout where
+// Date returns the calendar day of t in the order of the region; plain is the layout where
 // no locale is set.
 func (l Locale) Date(t time.Time, plain string) string {
 	return t.Format(cmp.Or(l.dates.day, plain))
 }
 
-// DateTime is t in the order and with the clock of the region. plain is the layout where
+// DateTime returns t in the order and with the clock of the region. plain is the layout where
 // no locale is set, and tells whether seconds and the zone are shown.
 func (l Locale) DateTime(t time.Time, plain string) string {
 	if l.dates.day == "" {
@@ -154,7 +154,7 @@ func (l Locale) DateTime(t time.Time, plain string) string {
 	return t.Format(l.dates.day + " " + layout)
 }
 
-// Phone is a number in E.164 as it is dialled in the region: +31627084034 is 06 27084034
+// Phone returns a number in E.164 as it is dialled in the region: +31627084034 is 06 27084034
 // in the Netherlands and +31 627084034 elsewhere. Numbers of other forms, and of
 // countries that our table lacks, stay as they are.
 func (l Locale) Phone(number string) string {
@@ -169,7 +169,7 @@ func (l Locale) Phone(number string) string {
 	}
 }
 
-// Spoken is a number in E.164 as it is read from a screen and dialled: +31627084034 is
+// Spoken groups a number in E.164 for reading from a screen and dialling: +31627084034 is
 // 06 27 08 40 34 in the Netherlands and +31 6 27 08 40 34 where the region is another one or
 // not known. What [Locale.Phone] leaves as it is stays so here.
 func (l Locale) Spoken(number string) string {
@@ -293,7 +293,7 @@ func grouped(digits string, groups []int) string {
 	return b.String() + digits
 }
 
-// Relative is RelativeTime that falls back to the date of the region.
+// Relative returns RelativeTime, or the date of the region for older times.
 func (l Locale) Relative(t, now time.Time) string {
 	if now.Sub(t).Abs() >= 60*24*time.Hour {
 		return l.Date(t, time.DateOnly)

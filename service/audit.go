@@ -115,7 +115,7 @@ func (s *Service) NoteRead(ctx context.Context, lines ...AuditLine) error {
 	})
 }
 
-// notePerson is NoteRead for a record and the person in its answer, if there is one.
+// notePerson notes the reading of a record and of the person in its answer, if any.
 func (s *Service) notePerson(ctx context.Context, c Caller, line AuditLine, person *PersonRow) error {
 	if !s.auditReads || !c.shown(person) {
 		return nil
@@ -129,7 +129,7 @@ func (s *Service) notePerson(ctx context.Context, c Caller, line AuditLine, pers
 	return s.NoteRead(ctx, line.Of(shown.UUID))
 }
 
-// noteList is NoteRead for the rows of a list.
+// noteList notes the reading of the rows of a list.
 func noteList[T any](
 	ctx context.Context,
 	s *Service,

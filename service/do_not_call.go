@@ -144,7 +144,8 @@ func blockedSince(r Reader, numbers []string, scope Scope) (*apitype.Time, error
 	return blockedSinceByKey(r, key, numbers, scope)
 }
 
-// blockedSinceByKey is blockedSince with a key that was read already. An empty key means that nothing was ever blocked.
+// blockedSinceByKey does the work of blockedSince with a key that was read already. An empty key means that nothing was
+// ever blocked.
 func blockedSinceByKey(r Reader, key string, numbers []string, scope Scope) (*apitype.Time, error) {
 	if key == "" || len(numbers) == 0 {
 		return nil, nil

@@ -72,7 +72,7 @@ func OrNotFound(err error, kind string) error {
 	return err
 }
 
-// OrUnknown is OrNotFound for an operator. It names the identifier.
+// OrUnknown does the work of OrNotFound for an operator. It names the identifier.
 func OrUnknown(err error, kind string, id apitype.UUID) error {
 	if errors.Is(err, ErrNoRow) {
 		return &Error{Kind: NotFound, Detail: "there is no " + kind + " " + id.String()}

@@ -26,7 +26,7 @@ func (s *Service) LoadRecords(
 	return s.load(ctx, feed, nil, skip)
 }
 
-// LoadIfEmpty is [Service.LoadRecords] for a database without organizations. It leaves any other database as it is. If
+// LoadIfEmpty loads records into a database without organizations. It leaves any other database as it is. If
 // several processes race, one fills the database.
 func (s *Service) LoadIfEmpty(ctx context.Context, feed func(add func(LoadRecord) error) error) error {
 	empty := func(r Reader) (bool, error) {

@@ -136,7 +136,7 @@ func (t verifiedToken) isWarningDue(ends, now time.Time) bool {
 // maxVerified limits the memory. A full cache is emptied.
 const maxVerified = 4096
 
-// subject is a valid token with its account.
+// subject returns a valid token with its account.
 func (k *knownKey) subject(token string, now time.Time) (verifiedToken, bool) {
 	sum, v := sha256.Sum256([]byte(token)), k.verified
 	v.mu.RLock()
@@ -266,7 +266,7 @@ func (s *Service) issue(
 	return token, expires, nil
 }
 
-// errUnauthenticated is the refusal of every token that is not accepted, whatever the reason.
+// errUnauthenticated refuses every token that is not accepted, whatever the reason.
 func errUnauthenticated() *Error {
 	return &Error{Kind: Unauthenticated, Detail: "the bearer token is missing or not valid"}
 }

@@ -125,7 +125,7 @@ func (s *Service) committedCall(ctx context.Context, c Caller, row CallRow) (Ans
 	return answer, seen.PersonRow, err
 }
 
-// committedPledge is committedCall for a pledge.
+// committedPledge does the work of committedCall for a pledge.
 func (s *Service) committedPledge(ctx context.Context, c Caller, row PledgeRow) (Answer, *PersonRow, error) {
 	seen, err := s.wholePledge(ctx, c, "read what was committed", row.UUID)
 	if err != nil {

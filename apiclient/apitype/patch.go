@@ -20,7 +20,7 @@ func (o optional[T]) IsZero() bool { return !o.present }
 // MarshalJSON writes the value, or null.
 func (o optional[T]) MarshalJSON() ([]byte, error) { return stdjson.Marshal(o.value) }
 
-// MarshalJSONTo is MarshalJSON for a streaming encoder.
+// MarshalJSONTo does the work of MarshalJSON with a streaming encoder.
 func (o optional[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return json.MarshalEncode(enc, o.value)
 }
@@ -78,10 +78,10 @@ func EmbedPointer[T any](value *T) Embedded[T] { return Embedded[T]{optional[T]{
 // Pointer returns the part, or nil if it is absent or null. It is not a copy.
 func (e Embedded[T]) Pointer() *T { return e.value }
 
-// Part is Pointer for code without the type.
+// Part does the work of Pointer for code without the type.
 func (e Embedded[T]) Part() any { return e.value }
 
-// SetPart is [Embed] for code without the type. Nil makes the part absent.
+// SetPart does the work of [Embed] for code without the type. Nil makes the part absent.
 func (e *Embedded[T]) SetPart(part any) {
 	*e = Embedded[T]{}
 	if value, ok := part.(T); ok {

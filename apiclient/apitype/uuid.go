@@ -30,7 +30,7 @@ func ParseUUID(text string) (UUID, error) {
 	return UUID(id), nil
 }
 
-// MustParseUUID is [ParseUUID] for constants. It panics on a malformed text.
+// MustParseUUID parses a constant. It panics on a malformed text.
 func MustParseUUID(text string) UUID {
 	id, err := ParseUUID(text)
 	if err != nil {

@@ -36,7 +36,7 @@ func WriteFile(path string, content []byte) error {
 	})
 }
 
-// Write is [WriteFile] for content that does not fit into memory.
+// Write does the work of [WriteFile] for content that does not fit into memory.
 func Write(path string, content func(io.Writer) error) (err error) {
 	folder := filepath.Dir(path)
 	file, err := os.CreateTemp(folder, NewPrefix+"*") // Mode 0600.
@@ -107,10 +107,10 @@ func SyncFolder(path string) error {
 	return note(NamesFlushed, path, "", ignoreUnsupported(folder.Sync()))
 }
 
-// Rename is os.Rename that waits for readers if the system requires it.
+// Rename renames a file. It waits for readers if the system requires it.
 func Rename(from, to string) error { return note(Renamed, from, to, rename(from, to)) }
 
-// Remove is os.Remove that waits for readers if the system requires it.
+// Remove removes a file. It waits for readers if the system requires it.
 func Remove(path string) error { return note(Removed, path, "", remove(path)) }
 
 // Append adds to the end of a file that was opened for that.

@@ -154,7 +154,7 @@ func Write(s apitype.OrganizationSettings) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// quoted is a text in quotes in the form of TOML, which is that of JSON.
+// quoted returns a text in quotes. TOML and JSON have the same form.
 func quoted(text string) string {
 	value, err := jsontext.AppendQuote(nil, text)
 	if err != nil { // It is not UTF-8, which no TOML can hold.

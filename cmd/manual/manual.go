@@ -46,7 +46,7 @@ func Write(t *testing.T, root *cobra.Command, folder string, sections ...Section
 	}
 }
 
-// pages is the text of each page by its file's name.
+// pages returns the text of each page by its file's name.
 func pages(root *cobra.Command, sections []Section) (map[string]string, error) {
 	all := map[string]string{}
 	var errs []error
@@ -129,7 +129,7 @@ func ascii(page string) string {
 	return b.String()
 }
 
-// common are the sections that each page ends with.
+// common returns the sections at the end of each page.
 func common(sections []Section) string {
 	var b strings.Builder
 	for _, s := range sections {
@@ -140,7 +140,7 @@ func common(sections []Section) string {
 	return b.String()
 }
 
-// topic is a page of its own.
+// topic returns the page of a help topic.
 func topic(program string, s Section) string {
 	name := program + "-" + s.Title
 	title, _, _ := strings.Cut(s.Text, "\n")
@@ -154,7 +154,7 @@ func topic(program string, s Section) string {
 	)
 }
 
-// literal is a text line by line, as it is written.
+// literal returns a text that keeps its line breaks.
 func literal(text string) string {
 	text = strings.ReplaceAll(strings.TrimRight(text, "\n"), `\`, `\e`)
 	var b strings.Builder

@@ -311,7 +311,7 @@ func ShowList[T any](s *Session, identifier string, columns []render.Column[T], 
 	return ShowEach(s, identifier, columns, slices.Values(values))
 }
 
-// ShowEach is [ShowList] for a sequence of values.
+// ShowEach does the work of [ShowList] for a sequence of values.
 func ShowEach[T any](s *Session, identifier string, columns []render.Column[T], values iter.Seq[T]) error {
 	p, err := Print(s, identifier, columns)
 	if err != nil {

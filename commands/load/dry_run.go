@@ -68,15 +68,8 @@ func (r *rowRun) show() error {
 				changes = []fieldChange{{Field: "(new)", To: string(line.Change.Body)}}
 			}
 			for _, c := range changes {
-				if !yield(
-					diffLine{
-						line.Row.Line,
-						line.Change.UUID.String(),
-						c.Field,
-						render.FieldText(c.From),
-						render.FieldText(c.To),
-					},
-				) {
+				uuid, from, to := line.Change.UUID.String(), render.FieldText(c.From), render.FieldText(c.To)
+				if !yield(diffLine{line.Row.Line, uuid, c.Field, from, to}) {
 					return
 				}
 			}

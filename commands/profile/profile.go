@@ -163,7 +163,7 @@ func (s Store) Load() (Config, error) {
 	return config, err
 }
 
-// load is [Store.Load] with the text of the file.
+// load returns what [Store.Load] returns, and the text of the file.
 func (s Store) load() (Config, string, error) {
 	config := Config{Profiles: map[string]Profile{}}
 	if s.Dir == "" {

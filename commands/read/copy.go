@@ -24,7 +24,7 @@ func Copy(s *cli.Session) *cobra.Command {
 	)
 }
 
-// aboutTables is the help of the tables.
+// aboutTables returns the help of the tables.
 func aboutTables() string {
 	return "The tables have the interface's names, with _ for a dot. Columns with * are whole numbers: yes is 1,\n" +
 		"and _cents is an amount in cents. Times are texts in UTC. The table marks has only the marks that\n" +

@@ -80,8 +80,8 @@ func get(one func(context.Context, service.Caller, apitype.UUID) (service.Answer
 	return handler{serve: serve, status: http.StatusOK}
 }
 
-// getUnlessSame is get for a record whose revision covers the whole answer. Calls and pledges embed the person, whose
-// revision is another one.
+// getUnlessSame returns get for a record whose revision covers the whole answer. Calls and pledges embed the person,
+// whose revision is another one.
 func getUnlessSame(one func(context.Context, service.Caller, apitype.UUID) (service.Answer, error)) handler {
 	serve := func(w *recorder, r *http.Request, c service.Caller) error {
 		id, err := pathUUID(r)

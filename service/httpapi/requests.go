@@ -73,7 +73,7 @@ func drain(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// readAll is io.ReadAll with a known size, as bodies usually have.
+// readAll reads a body. Its size is usually known.
 func readAll(from io.Reader, size int64) ([]byte, error) {
 	if size <= 0 {
 		return io.ReadAll(from)

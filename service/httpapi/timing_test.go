@@ -50,73 +50,73 @@ type watchedReader struct {
 
 func (r watchedReader) note(what string) { r.store.asked = append(r.store.asked, what) }
 
-// Person is noted.
+// Person notes the read.
 func (r watchedReader) Person(id apitype.UUID, scope service.Scope) (service.PersonRow, error) {
 	r.note("person")
 	return r.Reader.Person(id, scope)
 }
 
-// Call is noted.
+// Call notes the read.
 func (r watchedReader) Call(id apitype.UUID, scope service.Scope) (service.CallRow, error) {
 	r.note("call")
 	return r.Reader.Call(id, scope)
 }
 
-// Pledge is noted.
+// Pledge notes the read.
 func (r watchedReader) Pledge(id apitype.UUID, scope service.Scope) (service.PledgeRow, error) {
 	r.note("pledge")
 	return r.Reader.Pledge(id, scope)
 }
 
-// Transaction is noted.
+// Transaction notes the read.
 func (r watchedReader) Transaction(id apitype.UUID, scope service.Scope) (service.TransactionRow, error) {
 	r.note("transaction")
 	return r.Reader.Transaction(id, scope)
 }
 
-// Transactions is noted.
+// Transactions notes the read.
 func (r watchedReader) Transactions(pledges []int64) (map[int64][]service.TransactionRow, error) {
 	r.note("transactions")
 	return r.Reader.Transactions(pledges)
 }
 
-// Organization is noted.
+// Organization notes the read.
 func (r watchedReader) Organization(id apitype.UUID) (service.Organization, error) {
 	r.note("organization")
 	return r.Reader.Organization(id)
 }
 
-// FocusArea is noted.
+// FocusArea notes the read.
 func (r watchedReader) FocusArea(id apitype.UUID) (service.FocusArea, error) {
 	r.note("focus area")
 	return r.Reader.FocusArea(id)
 }
 
-// Persons is noted.
+// Persons notes the read.
 func (r watchedReader) Persons(f service.PersonFilter, part service.Range) ([]service.PersonRow, error) {
 	r.note("persons")
 	return r.Reader.Persons(f, part)
 }
 
-// Calls is noted.
+// Calls notes the read.
 func (r watchedReader) Calls(f service.CallFilter, part service.Range) ([]service.CallRow, error) {
 	r.note("calls")
 	return r.Reader.Calls(f, part)
 }
 
-// WholeCall is noted.
+// WholeCall notes the read.
 func (r watchedReader) WholeCall(id apitype.UUID, scope service.Scope, w service.Weight) (*service.WholeCall, error) {
 	r.note(fmt.Sprint("whole call ", w))
 	return r.Reader.WholeCall(id, scope, w)
 }
 
-// WholePledge is noted.
+// WholePledge notes the read.
 func (r watchedReader) WholePledge(id apitype.UUID, scope service.Scope, w service.Weight) (*service.WholePledge, error) {
 	r.note(fmt.Sprint("whole pledge ", w))
 	return r.Reader.WholePledge(id, scope, w)
 }
 
-// Pledges is noted.
+// Pledges notes the read.
 func (r watchedReader) Pledges(f service.PledgeFilter, part service.Range) ([]service.PledgeRow, error) {
 	r.note("pledges")
 	return r.Reader.Pledges(f, part)
@@ -128,32 +128,32 @@ type watchedTx struct {
 	reads watchedReader
 }
 
-// Person is noted.
+// Person notes the read.
 func (tx watchedTx) Person(id apitype.UUID, scope service.Scope) (service.PersonRow, error) {
 	return tx.reads.Person(id, scope)
 }
 
-// Call is noted.
+// Call notes the read.
 func (tx watchedTx) Call(id apitype.UUID, scope service.Scope) (service.CallRow, error) {
 	return tx.reads.Call(id, scope)
 }
 
-// Pledge is noted.
+// Pledge notes the read.
 func (tx watchedTx) Pledge(id apitype.UUID, scope service.Scope) (service.PledgeRow, error) {
 	return tx.reads.Pledge(id, scope)
 }
 
-// Transaction is noted.
+// Transaction notes the read.
 func (tx watchedTx) Transaction(id apitype.UUID, scope service.Scope) (service.TransactionRow, error) {
 	return tx.reads.Transaction(id, scope)
 }
 
-// Organization is noted.
+// Organization notes the read.
 func (tx watchedTx) Organization(id apitype.UUID) (service.Organization, error) {
 	return tx.reads.Organization(id)
 }
 
-// FocusArea is noted.
+// FocusArea notes the read.
 func (tx watchedTx) FocusArea(id apitype.UUID) (service.FocusArea, error) {
 	return tx.reads.FocusArea(id)
 }

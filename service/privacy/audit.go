@@ -178,7 +178,7 @@ type ExportAudit struct {
 	Shown []apitype.UUID `json:"shown,omitzero"`
 }
 
-// ExportedAudit is a line of the audit in its printed form.
+// ExportedAudit returns a line of the audit in its printed form.
 func ExportedAudit(l service.AuditLine) ExportAudit {
 	e := ExportAudit{
 		Time:      l.At,

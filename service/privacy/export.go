@@ -336,7 +336,7 @@ func (s *Service) Export(ctx context.Context, id apitype.UUID) (*Export, error) 
 	return s.export(ctx, service.AuditLine{Operation: service.AuditPersonExport, Record: &id}, nil)
 }
 
-// ExportFor is Export for a caller with the person in its scope.
+// ExportFor exports for a caller with the person in its scope.
 // GET /fundesk/v1/persons/{uuid}/export
 func (s *Service) ExportFor(ctx context.Context, c service.Caller, id apitype.UUID) (service.Answer, error) {
 	if err := cmp.Or(c.Require(service.PersonsErase), c.Require(service.PersonsRead)); err != nil {

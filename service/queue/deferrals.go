@@ -185,7 +185,7 @@ func (q *Queue) Deferrals(
 	})
 }
 
-// callbackNode is a callback in an answer, with the parts that the caller may see.
+// callbackNode returns a callback of an answer, with the parts that the caller may see.
 func callbackNode(d service.DeferralRow, c service.Caller, names map[apitype.UUID]*string) ([]byte, error) {
 	if d.UserUUID != nil {
 		d.Name = names[*d.UserUUID]

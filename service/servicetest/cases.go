@@ -19,7 +19,7 @@ func NewCases(t *testing.T, n int) *Cases {
 	return &Cases{t: t, seats: make(chan struct{}, n)}
 }
 
-// Run is testing.T's Run, as soon as there is room.
+// Run runs a subtest as soon as there is room.
 func (c *Cases) Run(name string, test func(t *testing.T)) {
 	c.running.Go(func() {
 		c.seats <- struct{}{}

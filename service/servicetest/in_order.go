@@ -29,7 +29,7 @@ type arrivals struct {
 // arrival is the key of a connection's number.
 type arrival struct{}
 
-// accept is called in the order of the connections.
+// accept runs in the order of the connections.
 func (o *arrivals) accept(ctx context.Context, c net.Conn) context.Context {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -46,7 +46,7 @@ func NeedServer(t testing.TB) {
 	t.Skip(ErrNoPostgres)
 }
 
-// NeedPostgres is [NeedServer] for a test that uses PostgreSQL in any case: with PostgresVariable it
+// NeedPostgres does the work of [NeedServer] for a test that always uses PostgreSQL: with PostgresVariable it
 // would only do the same again, and is skipped.
 func NeedPostgres(t testing.TB) {
 	t.Helper()
@@ -118,7 +118,7 @@ func PostgresDatabase(t testing.TB) string {
 	return database
 }
 
-// TakePostgres is [PostgresDatabase] for what is not the test itself.
+// TakePostgres does the work of [PostgresDatabase] outside of a test.
 func TakePostgres() (database string, giveBack func() error, err error) {
 	c, err := shared()
 	if err != nil {

@@ -175,13 +175,13 @@ func New(t testing.TB, options ...Option) *Harness {
 	return NewOn(t, database, options...)
 }
 
-// NewOn is [New] on a database of the test's choice.
+// NewOn starts a service on a database of the test's choice.
 func NewOn(t testing.TB, database string, options ...Option) *Harness {
 	t.Helper()
 	return NewWithSignIn(t, database, nil, options...)
 }
 
-// NewWithSignIn is [NewOn] with persons who sign in.
+// NewWithSignIn starts a service at which persons sign in.
 func NewWithSignIn(t testing.TB, database string, signIn service.SignIn, options ...Option) *Harness {
 	t.Helper()
 	h := &Harness{t: t, Clock: &Clock{now: Start}, Database: database, interfaceOnly: new(atomic.Pointer[[]string])}
@@ -425,7 +425,8 @@ func Slow(t testing.TB) {
 	}
 }
 
-// SlowUnlessRaced is Slow for a test of concurrency, which runs with the race detector even if -short is given.
+// SlowUnlessRaced does the work of Slow for a test of concurrency, which runs with the race detector even if -short is
+// given.
 func SlowUnlessRaced(t testing.TB) {
 	t.Helper()
 	if !IsRaced {

@@ -13,7 +13,8 @@ import (
 
 func (r *reader) Kept(id apitype.UUID) (service.Kept, error) { return r.kept(id, ``) }
 
-// LockPersonData is Kept for a change: until this transaction ends, no other one changes these rows or adds to them.
+// LockPersonData does the work of Kept for a change: until this transaction ends, no other one changes these rows or
+// adds to them.
 func (t *tx) LockPersonData(id apitype.UUID) (service.Kept, error) {
 	// A change that adds something locks the person, so that it is there when the person can be locked.
 	if _, err := t.identifiers(

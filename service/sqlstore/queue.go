@@ -162,7 +162,7 @@ func factsDest(q *service.QueueRow) []any {
 	return append(queueDest(q), otherDest(q)...)
 }
 
-// otherDest are the destinations of otherFacts.
+// otherDest returns the destinations of otherFacts.
 func otherDest(q *service.QueueRow) []any {
 	return []any{
 		nullTimeDest{&q.ContactedAt},

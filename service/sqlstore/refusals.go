@@ -57,7 +57,7 @@ func isMissing(err error) bool {
 	return ok && refused.Code() == sqlite3.SQLITE_ERROR && strings.Contains(refused.Error(), "no such ")
 }
 
-// refusal is sqliteError that also records damage: a database with an unreadable table is not ready.
+// refusal returns sqliteError's problem, and records damage: a database with an unreadable table is not ready.
 func (e *sqliteEngine) refusal(err error) error {
 	if Damaged(err) {
 		e.damaged.Store(true)

@@ -26,7 +26,7 @@ func main() {
 	fmt.Println("the generated client did its day")
 }
 
-// newUUID is an identifier of version 4.
+// newUUID returns an identifier of version 4.
 func newUUID() (id service.UUID) {
 	_, _ = rand.Read(id[:]) // It never fails.
 	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
@@ -49,7 +49,7 @@ func day(ctx context.Context) error {
 	return errors.Join(keepsCents(ctx, c, person), completesACall(ctx, c, person), isRefused(ctx, c, person))
 }
 
-// newest is the newest person. All are listed by their pages.
+// newest returns the newest person, and pages through all of them.
 func newest(ctx context.Context, c *service.ClientWithResponses) (person service.Person, err error) {
 	listed, first := 0, int32(100)
 	for query := (&service.ListPersonsParams{First: &first}); ; {

@@ -72,7 +72,7 @@ func (d *Disk) add(c durable.Change) {
 	d.changes = append(d.changes, made)
 }
 
-// Now is this moment: how many changes were made.
+// Now returns the number of changes made so far.
 func (d *Disk) Now() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -174,7 +174,7 @@ func (i *image) flushNames(folder string, more func(*rand.Rand) bool, random *ra
 	}
 }
 
-// writeBack is the content that the system has flushed by itself before the power fails.
+// writeBack returns the content that the system flushed by itself before the power failed.
 func (i *image) writeBack(random *rand.Rand, more func(*rand.Rand) bool) {
 	for _, folder := range slices.Sorted(maps.Keys(i.waiting)) {
 		i.flushNames(folder, more, random)

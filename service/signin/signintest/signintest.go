@@ -155,7 +155,7 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// visit is the page of a code.
+// visit answers the page of a code.
 func (p *Provider) visit(w http.ResponseWriter, r *http.Request) {
 	if p.ApproveAs == "" {
 		_, _ = w.Write([]byte("enter the code\n"))
@@ -329,7 +329,7 @@ func (p *Provider) Token(t testing.TB, subject string, replaced map[string]any) 
 	return p.TokenTyped(t, subject, "at+jwt", replaced)
 }
 
-// TokenTyped is Token with the typ of the header.
+// TokenTyped returns a token with the given typ in its header.
 func (p *Provider) TokenTyped(t testing.TB, subject, typ string, replaced map[string]any) string {
 	t.Helper()
 	claims := p.Claims(subject)

@@ -53,13 +53,9 @@ func (p programs) imports(runs int) (err error) {
 	if err != nil {
 		return err
 	}
-	speed := func(o outcome) float64 { return importLines / o.wall.Seconds() }
-	row(
+	rowOfSpeeds(
 		fmt.Sprintf("`person import`, %d lines, %d at a time", importLines, importWorkers),
-		fmt.Sprintf("%.0f/s", speed(own)),
-		fmt.Sprintf("plain creates %.0f/s", speed(floor)),
-		speed(own)/speed(floor),
-		"≥ 0.7",
+		own, floor, "plain creates",
 	)
 
 	// Each takes its turn after the other has put other numbers there.
@@ -77,17 +73,26 @@ func (p programs) imports(runs int) (err error) {
 	if err != nil {
 		return err
 	}
-	row(
+	rowOfSpeeds(
 		fmt.Sprintf("`person apply`, %d phone numbers, %d at a time", importLines, importWorkers),
-		fmt.Sprintf("%.0f/s", speed(own)),
-		fmt.Sprintf("plain updates %.0f/s", speed(floor)),
-		speed(own)/speed(floor),
-		"≥ 0.7",
+		own, floor, "plain updates",
 	)
 	return nil
 }
 
-// corrections is a file that gives as many persons another number.
+// rowOfSpeeds prints a row with the lines a second of two runs.
+func rowOfSpeeds(what string, own, floor outcome, yardstick string) {
+	speed := func(o outcome) float64 { return importLines / o.wall.Seconds() }
+	row(
+		what,
+		fmt.Sprintf("%.0f/s", speed(own)),
+		fmt.Sprintf("%s %.0f/s", yardstick, speed(floor)),
+		speed(own)/speed(floor),
+		"≥ 0.7",
+	)
+}
+
+// corrections writes a file that gives as many persons another number.
 func (p programs) corrections(folder, digit string) (string, error) {
 	command := exec.Command(p.fundesk, "person", "list", "--limit", strconv.Itoa(importLines), "-q", "-o", "id")
 	command.Env = p.environment()

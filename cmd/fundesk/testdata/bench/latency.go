@@ -37,7 +37,7 @@ func (p programs) latency(runs int) error {
 // trips is of how many round trips one turn takes the median.
 const trips = 20
 
-// trip is the round trip of this server: from a request for a page on a connection that is
+// trip measures the round trip of this server: from a request for a page on a connection that is
 // kept to the first byte of its answer, of which only the head is sent. So it holds the
 // latency and what the machine adds to that, and nothing of the transfer of a page.
 func (l *list) trip() (o outcome, err error) {

@@ -87,7 +87,7 @@ func newList(fundeskd string) (*list, error) {
 	return l, nil
 }
 
-// answer is begun when the latency has passed since the request came: what it costs to
+// answer begins after the latency since the request came: what it costs to
 // make a page is not added to it.
 func (l *list) answer(w http.ResponseWriter, r *http.Request) {
 	due := time.Now().Add(l.latency)

@@ -151,7 +151,7 @@ func (p programs) run(program string, args ...string) (outcome, error) {
 	return o, nil
 }
 
-// environment is the environment of every program.
+// environment returns the environment of every program.
 func (p programs) environment() []string {
 	return append(os.Environ(), "HOME="+p.folder, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=",
 		"FUNDESK_PROFILE=", "FUNDESK_BASE_URL="+p.url, "FUNDESK_TOKEN="+p.token)
@@ -169,7 +169,7 @@ func (p programs) contest(runs int, own, yardstick []string) (a, b outcome, err 
 // weighings is of how many runs a memory is the median.
 const weighings = 5
 
-// weigh is the memory that two command lines take, in MB; 0 without GNU time.
+// weigh returns the memory that two command lines take, in MB, or 0 without GNU time.
 func (p programs) weigh(own, yardstick []string) (a, b float64, err error) {
 	if _, err := exec.LookPath(timer); err != nil {
 		return 0, 0, nil
@@ -179,7 +179,7 @@ func (p programs) weigh(own, yardstick []string) (a, b float64, err error) {
 	return x.memory, y.memory, err
 }
 
-// command is a command line that takes turns with others.
+// command returns a command line that takes turns with others.
 func (p programs) command(args []string) func() (outcome, error) {
 	return func() (outcome, error) { return p.run(args[0], args[1:]...) }
 }

@@ -26,8 +26,8 @@ const (
 	terminalIdle    = 50 * time.Millisecond
 )
 
-// terminal is the memory of the terminal interface with many rows of a real service, compared with the least program of
-// the same library. Only Linux reports it.
+// terminal measures the memory of the terminal interface with many rows of a real service, compared with the least
+// program of the same library. Only Linux reports it.
 func (p programs) terminal() (err error) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		return nil

@@ -246,7 +246,7 @@ func (p *picture) styleAt(screen *vt.Emulator, x, y int) cellStyle {
 	return style
 }
 
-// hex is a colour as SVG writes it; the sixteen of ANSI come from the palette.
+// hex returns a colour in the form of SVG. The sixteen colours of ANSI come from the palette.
 func (p *picture) hex(c color.Color) string {
 	if basic, ok := c.(ansi.BasicColor); ok {
 		return p.palette[basic]

@@ -33,7 +33,7 @@ type problem struct {
 	} `json:"errors"`
 }
 
-// Error is the status, and the first field that is wrong.
+// Error returns the status, and the first field that is wrong.
 func (p *problem) Error() string {
 	text := fmt.Sprint(p.Status, " ", p.Title)
 	if len(p.Errors) > 0 {
@@ -145,7 +145,7 @@ func pull(ctx context.Context, since, file string) (count int, err error) {
 	return count, os.WriteFile(since, []byte(began.Format(time.RFC3339)), 0o600)
 }
 
-// newUUID is an identifier of version 4. It is chosen here, so that a creation can be sent
+// newUUID returns an identifier of version 4. It is chosen here, so that a creation can be sent
 // again when its answer is lost.
 func newUUID() string {
 	var b [16]byte
