@@ -21,7 +21,7 @@ func (p *program) root() *cobra.Command {
 		p.serveCommand(), p.migrateCommand(),
 		group("organization", "Add, list and change organizations",
 			p.organizationAdd(), p.organizationList(), p.organizationSet()),
-		group("user", "Add, list, rename and end users", p.userAdd(), p.userList(), p.userSet()),
+		group("user", "Add, list and rename users, and end their access", p.userAdd(), p.userList(), p.userSet()),
 		group("account", "Add, list, change and revoke accounts",
 			p.accountAdd(), p.accountList(), p.accountSet(), p.accountRevoke()),
 		group("oidc", "Check sign-in with an identity provider", p.oidcCheck()),

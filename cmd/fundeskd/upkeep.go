@@ -154,7 +154,7 @@ func (p *program) cleanCommand() *cobra.Command {
 		long: "Clean removes erased data from the unused space of the database's files. If\n" +
 			"nothing was erased since the last run, it does nothing. Run it every night; the\n" +
 			"package has a timer for it.\n\n" +
-			"On SQLite it rewrites the file, and changes wait meanwhile. It first prints how\n" +
+			"On SQLite it rewrites the file, and changes wait for it. It first prints how\n" +
 			"long that takes. On PostgreSQL it rewrites the tables one by one (VACUUM FULL),\n" +
 			"each when it is free. It asks for a lock for one second and tries again for a\n" +
 			"minute. Then it names the table and leaves it to the next run. Requests to a\n" +

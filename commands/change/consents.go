@@ -60,7 +60,7 @@ func consentAdd(s *cli.Session) *cobra.Command {
 		Short: "Add a consent of persons",
 		Args:  cli.NeedArgs(1),
 		Long: "Add the proof of an opt-in, or of an objection. --basis consent sets the opt-in of the channel,\n" +
-			"withdrawn clears it, and customer (a donor who has a relation with the organization) changes none. A\n" +
+			"withdrawn clears it, and customer (a donor with a relationship to the organization) changes nothing. A\n" +
 			"consent that is older than the newest of its channel changes no opt-in. For phone, withdrawn blocks\n" +
 			"the donor's numbers, and consent unblocks them. Consents are never removed. Several persons get the\n" +
 			"same consent.",
