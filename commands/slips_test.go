@@ -46,6 +46,10 @@ func TestSlipsAreAnswered(t *testing.T) {
 			t.Errorf("%s: got exit code %d, %q and %s, want %s", args, code, out, errs, want)
 		}
 	}
+	_, errs, _ := l.run(t, "person", "create", "--first-name", "A")
+	if strings.Contains(errs, "owningOrganizationUuid") {
+		t.Errorf("got %s, want each missing flag named once before the hint", errs)
+	}
 	for word, command := range cli.CommandsFor {
 		if _, errs, _ := l.run(t, append(strings.Fields(command), "--help")...); strings.Contains(errs, "unknown") {
 			t.Errorf("%s: got %s for %s", word, errs, command)

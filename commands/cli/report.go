@@ -170,10 +170,7 @@ func (s *Session) tell(command *cobra.Command, r Report) {
 			fmt.Fprintf(s.App.Err, "  … and %d more\n", len(r.Detail)-most)
 			break
 		}
-		_, why, found := strings.Cut(detail, ": ")
-		if said := found && len(r.Detail) == 1 &&
-			strings.Contains(r.Message, why); said && r.Kind == apiclient.KindUsage ||
-			strings.Contains(r.Message, detail) {
+		if strings.Contains(r.Message, detail) || r.Kind == apiclient.KindUsage && isInMessage(r, i) {
 			continue
 		}
 		fmt.Fprintf(s.App.Err, "  %s\n", render.Clean(detail))
@@ -184,6 +181,16 @@ func (s *Session) tell(command *cobra.Command, r Report) {
 	if r.Hint != "" {
 		fmt.Fprintf(s.App.Err, "hint: %s\n", render.Clean(r.Hint))
 	}
+}
+
+// isInMessage reports whether the message gives the reason of a detail: the only one, or each in a part of its own.
+func isInMessage(r Report, i int) bool {
+	_, why, found := strings.Cut(r.Detail[i], ": ")
+	if len(r.Detail) == 1 {
+		return found && strings.Contains(r.Message, why)
+	}
+	parts := strings.Split(r.Message, "; ")
+	return found && len(parts) == len(r.Detail) && strings.HasSuffix(parts[i], " "+why)
 }
 
 // fittingDetails returns how many details fit on the terminal, or 0 for all.
