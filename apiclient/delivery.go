@@ -9,7 +9,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// Phase is how far a change has come on its way to the service.
+// Phase is the progress of a change on its way to the service.
 type Phase int
 
 // The phases. Fresh is the zero value.
@@ -158,7 +158,7 @@ func phaseAfter(e *Error) Phase {
 	return Lost
 }
 
-// isTemporary reports whether a refused request says nothing about the change itself.
+// isTemporary reports whether a refusal is not about the change itself.
 func isTemporary(e *Error) bool {
 	return slices.Contains([]Kind{KindUnauthenticated, KindUnavailable, KindInterrupted}, e.Kind)
 }

@@ -10,13 +10,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxRefusal is how much of a refusal's body is read, in bytes. A thousand failed marks take a quarter of it.
+// maxRefusal limits the bytes of a refusal's body that are read. A thousand failed marks take a quarter of it.
 const maxRefusal = 1 << 20
 
-// maxDetails is how many details of a refusal an error has.
+// maxDetails limits the details of a refusal in an error.
 const maxDetails = 100
 
-// maxSentence is how much of a foreign error text an error has, in characters.
+// maxSentence limits the characters of a foreign error text in an error.
 const maxSentence = 300
 
 // readBody finds the readable sentence and the details in the body of a refusal: a

@@ -63,11 +63,11 @@ type Round struct {
 	newest  apitype.Time // By which the service filters, of the records so far.
 }
 
-// feedOverlap is how far a round reads back before its position. Clocks differ and may be set back, and a record may
-// become visible a little after its time. Repeats are dropped.
+// feedOverlap is the time that a round reads back before its position. Clocks differ and may be set back, and a record
+// may become visible a little after its time. Repeats are dropped.
 const feedOverlap = 120 * time.Second
 
-// maxAhead is how far a service's clock may be ahead of this machine's. A later time, perhaps of a proxy, would hide
+// maxAhead limits the lead of a service's clock over this machine's. A later time, perhaps of a proxy, would hide
 // all changes until then.
 const maxAhead = 24 * time.Hour
 

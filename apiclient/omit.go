@@ -27,7 +27,7 @@ type omitting struct {
 	bad     int      // How much could not be read.
 }
 
-// mostOmitted is how many parts of a record may be bad.
+// mostOmitted limits the bad parts of a record.
 const mostOmitted = 100
 
 // decodeWithout decodes a record that failed to decode, without the embedded objects that break the interface: one bad

@@ -20,8 +20,8 @@ type Page[T any] struct {
 	// MayBeCut means that the answer does not show whether the list is complete: it has fewer records than requested,
 	// no cursor and no flag. Spec gap: L9.
 	MayBeCut bool
-	// Fewer is how many records were requested in the end, because more were too large together. Zero if all were
-	// requested.
+	// Fewer is the number of records that were requested in the end, because more were too large together. Zero if all
+	// were requested.
 	Fewer int
 
 	unread       []unread                   // Unreadable values among the records.

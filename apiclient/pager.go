@@ -33,7 +33,7 @@ type AllOptions struct {
 	Decodes bool
 }
 
-// maxEmptyPages is how many pages without a record may follow each other.
+// maxEmptyPages limits the pages without a record in a row.
 const maxEmptyPages = 20
 
 // typicalRecord is the size of a call with its person and a little more, in bytes. The first page gets memory of that

@@ -39,7 +39,7 @@ func (s *QueueService) Take(ctx context.Context, r apitype.TakeRequest) (Record[
 // LeaseHeldError is the cause of an Error where another user holds the person of a call.
 type LeaseHeldError struct{ Holder apitype.LeaseHolder }
 
-// Error names the user who holds the person, and the end of the lease.
+// Error names the user that holds the person, and the end of the lease.
 func (e *LeaseHeldError) Error() string {
 	name := "user " + e.Holder.UserUUID.String()
 	if e.Holder.Name != nil {
@@ -213,7 +213,7 @@ func (s *QueueService) change(ctx context.Context, op string, id apitype.UUID, r
 	return s.client.Send(ctx, ch)
 }
 
-// nameHolder adds the user who holds the person to a conflict.
+// nameHolder adds the user that holds the person to a conflict.
 func (e *Error) nameHolder() {
 	var problem apitype.Problem
 	if e.Status != http.StatusConflict || json.Unmarshal(e.body, &problem) != nil || problem.Lease == nil {

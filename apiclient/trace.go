@@ -22,7 +22,7 @@ type tracer struct {
 	out io.Writer
 }
 
-// maxTrace is how much of a body is shown, in bytes.
+// maxTrace limits the bytes of a body that are shown.
 const maxTrace = 8 << 10
 
 // maxMasked is the largest body of which anything is shown, in bytes.

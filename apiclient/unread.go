@@ -31,7 +31,7 @@ func tooLargeAlone(id, after string) unread {
 	return unread{id, "is larger than " + strconv.Itoa(apitype.MaxRecordBytes>>20) + " MiB"}
 }
 
-// maxNamed is how many unreadable records an error names.
+// maxNamed limits the unreadable records that an error names.
 const maxNamed = 20
 
 // unreadError returns the error of a list with unreadable records. atEnd means that all others were yielded.
@@ -85,7 +85,7 @@ func (c *Client) Omit(err error) {
 	}
 }
 
-// Readable yields the readable values of a walk. It leaves out unreadable records and calls told for each. Any other
+// Readable yields the readable values of a walk. It leaves out unreadable records, and calls told for each. Any other
 // error ends the walk.
 func Readable[T any](records iter.Seq2[Record[T], error], told func(error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// tableSample is how many rows decide the widths of a table. Later rows are cut to them, so that a table of any length
-// takes little memory.
+// tableSample is the number of rows that decide the widths of a table. Later rows are cut to them, so that a table of
+// any length takes little memory.
 const tableSample = 500
 
 // minFlexible is the least width of a column that may be cut, in cells.

@@ -13,7 +13,7 @@ const ExtensionAttempts = "attempts"
 // MaxDeferralReason is the longest reason of a callback, in characters.
 const MaxDeferralReason = 200
 
-// MaxWork is how far back the work of an agent is listed.
+// MaxWork is the age of the oldest work of an agent that is listed.
 const MaxWork = 48 * time.Hour
 
 // NotReached is why an attempt did not reach the donor.

@@ -9,7 +9,7 @@ import (
 // ExtensionChecks announces that the details which an agent checked with the donor are kept with the call.
 const ExtensionChecks = "checks"
 
-// MaxChecks is how many checks a call may have.
+// MaxChecks limits the checks of a call.
 const MaxChecks = 50
 
 // CheckNames are the details that can be checked. "objection" means that the right to object was offered. A step of a

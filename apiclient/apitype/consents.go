@@ -5,7 +5,7 @@ import "time"
 // ExtensionConsents announces that consents are kept with their proof.
 const ExtensionConsents = "consents"
 
-// MaxConsents is how many consents a person may have.
+// MaxConsents limits the consents of a person.
 const MaxConsents = 500
 
 // The longest texts of a consent, in code points.
@@ -14,7 +14,7 @@ const (
 	maxConsentWording = 2000
 )
 
-// MaxConsentAhead is how far the time of a consent may be ahead of the service's clock.
+// MaxConsentAhead limits how far the time of a consent is ahead of the service's clock.
 const MaxConsentAhead = 5 * time.Minute
 
 // ConsentChannel is a way in which a donor is contacted.

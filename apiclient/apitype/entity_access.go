@@ -16,7 +16,7 @@ const (
 // EntityNames lists the kinds of records that can be marked.
 var EntityNames = []EntityName{EntityPerson, EntityPledge, EntityCall, EntityTransaction}
 
-// ChunkEntries is how many entries the client sends at a time. Spec gap: E3.
+// ChunkEntries is the number of entries in one request of the client. Spec gap: E3.
 const ChunkEntries = 500
 
 // ProcessedEntry marks one entity as processed.

@@ -63,7 +63,7 @@ func (o *EncodedObject) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MaxDepth is how deep objects and arrays may be nested in a request. Spec gap: R13.
+// MaxDepth limits the nesting of objects and arrays in a request. Spec gap: R13.
 const MaxDepth = 64
 
 // Depth returns how deep objects and arrays are nested in a JSON text.

@@ -289,7 +289,7 @@ type Lease struct {
 	TakenAt   Time    `json:"takenAt"`
 	ExpiresAt Time    `json:"expiresAt"`
 	DueAt     *Time   `json:"dueAt"`         // When the call was due that had been deferred.
-	Note      *string `json:"note,omitzero"` // The notes of agents who did not reach the donor. Not in lists.
+	Note      *string `json:"note,omitzero"` // Notes of earlier agents that did not reach the donor. Not in lists.
 	// Why the donor wanted to be called back. Not in lists, and only for accounts that may read persons.
 	Reason *string `json:"reason,omitzero"`
 	// When one of the person's numbers was last called, for whichever person, within 4 hours; not in lists.

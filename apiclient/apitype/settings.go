@@ -61,7 +61,8 @@ type OrganizationSettings struct {
 
 	// RequireOptIn has the types of calls that need an opt-in for phone.
 	RequireOptIn []CallType `json:"requireOptIn,omitempty" toml:"require_opt_in,omitempty"`
-	// YearsAfterEnd is how many years after the end of the last pledge a person may be called. Zero sets no limit.
+	// YearsAfterEnd limits the years after the end of the last pledge in which a person may be called. Zero sets no
+	// limit.
 	YearsAfterEnd int `json:"yearsAfterEnd,omitzero" toml:"years_after_end,omitzero"`
 	// Country is the organization's country, two capital letters. If it is empty, calls are offered at any hour.
 	Country string `json:"country,omitzero" toml:"country,omitempty"`

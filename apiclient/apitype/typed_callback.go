@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// CallbackPlace is where a callback is typed.
+// CallbackPlace is the place and time in which a callback is typed.
 type CallbackPlace struct {
 	Now    time.Time
 	Zone   *time.Location       // Of the donor.

@@ -5,7 +5,7 @@ import "time"
 // ExtensionUserState announces that users can pause.
 const ExtensionUserState = "user-state"
 
-// MaxPause is how long a pause lasts at most.
+// MaxPause limits the length of a pause.
 const MaxPause = 12 * time.Hour
 
 // UserStateName is whether a user takes calls.

@@ -20,7 +20,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// Problems are all that is wrong with a file, a line each.
+// Problems are the mistakes of a file, one a line.
 type Problems []string
 
 // Error implements error.

@@ -1,5 +1,5 @@
-// Package hours tells when donors of an organization may be called: by the country of the donor, the hours of the
-// organization and public holidays. The service decides by it, and clients show it. It knows nothing of calls.
+// Package hours computes when donors of an organization may be called, from the donor's country, the organization's
+// hours and public holidays. The service decides by it, and clients show it. It knows nothing of calls.
 //
 //	plan := hours.NewPlan(settings)
 //	country := hours.CountryOf(person)
@@ -128,7 +128,7 @@ func (p *Plan) DayOf(country string, at time.Time) Day {
 	}
 }
 
-// farAhead is how many days the search for an opening covers.
+// farAhead is the number of days that the search for an opening covers.
 const farAhead = 400
 
 // Opens returns when donors of a country may be called next, at a time or later. It reports false if that is not

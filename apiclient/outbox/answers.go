@@ -9,7 +9,7 @@ import (
 	"fundesk/apiclient"
 )
 
-// mostTries is how often an entry is tried before other entries are.
+// mostTries is the number of tries of an entry before other entries are tried.
 const mostTries = 2
 
 // deliver moves a claimed entry as far as possible now.

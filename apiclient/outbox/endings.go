@@ -34,7 +34,7 @@ type Ending struct {
 	Attempt []byte         `json:"attempt,omitzero"` // The body of an attempt.
 }
 
-// keptFor is how long endings stay on disk.
+// keptFor is the time for which endings stay on disk.
 const keptFor = 24 * time.Hour
 
 // note adds the end of an entry to the endings of the day. It does not flush: after a power cut the end may be

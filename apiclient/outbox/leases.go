@@ -25,8 +25,8 @@ type Lease struct {
 	ExpiresAt time.Time    `json:"expiresAt"` // As it was taken; it may have been extended since.
 }
 
-// staleLease is how long after its expiry the client still asks for a lease: only the service knows whether it lives,
-// and its clock may differ from ours.
+// staleLease is the time after its expiry in which the client still asks for a lease: only the service knows whether it
+// lives, and its clock may differ from ours.
 const staleLease = 24 * time.Hour
 
 // HeldLease is a lease that this process holds: its file is locked.

@@ -92,7 +92,7 @@ func (e Entry) waits(now time.Time) bool {
 	return e.NotBefore.After(now) && e.WaitsSince.Before(now.Add(clockStep))
 }
 
-// clockStep is how far the clock of a synchronised machine may jump.
+// clockStep is the largest jump of a synchronised machine's clock.
 const clockStep = time.Second
 
 // Damaged is a file that is not a whole entry of ours. It is set aside, never deleted.
@@ -235,7 +235,7 @@ func (o *Outbox) Add(e Entry) (Entry, error) {
 	return e, nil
 }
 
-// listTries is how often List reads again while other processes move entries, before it locks the folder.
+// listTries limits how often List reads again while other processes move entries. Then it locks the folder.
 const listTries = 5
 
 // List returns all entries in the order in which they were made, and the damaged files. It takes no lock if it can, so

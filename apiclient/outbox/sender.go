@@ -19,7 +19,7 @@ type SenderOptions struct {
 	// Patience is how long a lost change that must not be applied twice may still arrive. Only after that its absence
 	// counts. Zero means 30 s.
 	Patience time.Duration
-	// Poll is how often Run looks for entries of other processes. Zero means 2 s.
+	// Poll is the interval at which Run reads entries of other processes. Zero means 2 s.
 	Poll time.Duration
 	// Notify is called with the progress of an entry, one call at a time. It may be nil.
 	Notify func(Event)

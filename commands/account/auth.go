@@ -135,7 +135,7 @@ func obtain(s *cli.Session, cmd *cobra.Command, t *cli.Target, o loginOptions) (
 	return done, nil
 }
 
-// keepLogin stores where the token is, and who signed in, in the profile.
+// keepLogin stores the place of the token and the signed-in person in the profile.
 func keepLogin(s *cli.Session, name, baseURL string, done loggedIn) error {
 	err := s.Store().Change(func(config *profile.Config) error {
 		kept := config.Profiles[name] // It may have been changed while the token was typed.

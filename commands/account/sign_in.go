@@ -78,7 +78,7 @@ func signIn(
 	return storage, person, nil
 }
 
-// noPlace returns the error of a session that cannot be stored, with the way out.
+// noPlace returns the error of a session that cannot be stored, with a hint.
 func noPlace(err error) error {
 	return cli.WithHint(
 		cli.Failure(apiclient.KindFailure, "the session cannot be stored: %s", err),
@@ -179,5 +179,5 @@ func revoke(s *cli.Session, t *cli.Target, session signin.Session) {
 	}
 }
 
-// revokeLimit is how long the end of a session may take.
+// revokeLimit limits the time that the end of a session takes.
 const revokeLimit = 5 * time.Second

@@ -14,7 +14,7 @@ import (
 
 // A signed-in person has a session instead of a token. It is renewed when its access token is about to end.
 
-// providerLimit is how long the identity provider may take to answer.
+// providerLimit limits the time of an answer of the identity provider.
 const providerLimit = 10 * time.Second
 
 // renewAgain is the least age of a refused access token that is renewed before its end: a service that refuses each new

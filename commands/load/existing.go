@@ -27,7 +27,7 @@ func donorOf(first, last *string, born *apitype.Date) donorName {
 	return d
 }
 
-// mostSearched is how many donors a run searches one by one. To find more, it reads all persons.
+// mostSearched limits the donors that a run searches one by one. To find more, it reads all persons.
 const mostSearched = 100
 
 // existing counts the persons that a run creates and that are there already, by name and birthday: without

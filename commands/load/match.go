@@ -35,7 +35,7 @@ func isLeftOut(cause error) bool {
 	return false
 }
 
-// mostMatches is how many records of one value are kept. More do not help.
+// mostMatches limits the records of one value that are kept. More do not help.
 const mostMatches = 8
 
 // matcher finds the persons of rows.

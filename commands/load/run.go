@@ -310,7 +310,7 @@ func (r *rowRun) prepare(ctx context.Context) error {
 	return r.all.Err()
 }
 
-// resultsEnding is the end of the name of the results that are kept beside a file.
+// resultsEnding is the suffix of the results file of an input file.
 const resultsEnding = ".results.ndjson"
 
 // keptResults returns the path of the results of a file, or an empty text if none are kept: input that is not a file

@@ -388,7 +388,7 @@ func (s *syncing) erased(_ apiclient.Record[apitype.ErasedPerson], p apitype.Era
 	return nil
 }
 
-// fillAtOnce is how many records get their details in one transaction.
+// fillAtOnce is the number of records that get their details in one transaction.
 const fillAtOnce = 500
 
 // fill reads a detail of the records that changed.

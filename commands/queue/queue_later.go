@@ -230,7 +230,7 @@ func (d *putOff) question(
 	return text, len(others) > 0 || isFar, nil
 }
 
-// farAhead is how far ahead a callback is saved without a question.
+// farAhead is the time ahead beyond which a callback is asked about.
 const farAhead = 60 * 24 * time.Hour
 
 // keeper names the user that a callback is kept for, off a terminal by the identifier alone.

@@ -14,7 +14,7 @@ import (
 	"fundesk/commands/cli"
 )
 
-// interruptPatience is how long a program may take to end after an interrupt.
+// interruptPatience limits the time that a program takes to end after an interrupt.
 const interruptPatience = 10 * time.Second
 
 // pageProgram hands each page of a pull to a program.

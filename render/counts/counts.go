@@ -34,7 +34,7 @@ func (g Group[T]) Values(record T, none string) []string {
 	return values
 }
 
-// Count is how many records have a value, and their sums.
+// Count is the number of records with a value, and their sums.
 type Count struct {
 	Records int
 	Types   map[apitype.CallType]int // Of calls.
@@ -44,7 +44,7 @@ type Count struct {
 	Cents   int64                    // Of pledges: the sum of the donations, whatever their interval.
 	Yearly  int64                    // Of pledges: Euro cents in a year.
 	Once    int64                    // Of pledges: Euro cents that are given once.
-	// Unvalued is how many pledges are in none of the sums, because of their interval or amount.
+	// Unvalued is the number of pledges outside of the sums, because of their interval or amount.
 	Unvalued int
 }
 

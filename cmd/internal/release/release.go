@@ -1,5 +1,5 @@
-// Package release says which version of fundesk this is. Programs, packages and openapi.json say
-// the same, and so does the first heading of CHANGELOG.md.
+// Package release holds the version of fundesk. Programs, packages, openapi.json and the first heading
+// of CHANGELOG.md have the same one.
 package release
 
 // Version is the version of both programs.
