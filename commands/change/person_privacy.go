@@ -22,7 +22,7 @@ func privacyClient(ctx context.Context, s *cli.Session) (*apiclient.Client, erro
 	has, err := client.Has(ctx, apitype.ExtensionErase)
 	if err == nil && !has {
 		err = cli.WithHint(cli.Failure(apiclient.KindRejected, "the service does not offer this to the account"),
-			"ask its operator to run fundeskd person export|erase, or for the permission persons:erase")
+			"ask the service's operator to run fundeskd person export|erase, or for the permission persons:erase")
 	}
 	return client, err
 }
