@@ -255,7 +255,7 @@ func TestLineDeskKeepsTheCallAndWaits(t *testing.T) {
 	}
 	said := &heard{on: map[string]func(){
 		"a not reached":       say("K", "a"),
-		"No other call waits": c.load,
+		"No other call is waiting": c.load,
 		"A call has arrived":  say("a"), // No agent has seen the call.
 	}}
 	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }

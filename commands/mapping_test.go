@@ -185,7 +185,7 @@ func TestGuesses(t *testing.T) {
 	for file, want := range map[string]string{
 		"civicrm.csv":     "of CiviCRM",
 		"npsp.csv":        "of Salesforce NPSP",
-		"raisersedge.csv": "of Raiser's Edge. Look at each doubt.\n# doubt: encoding",
+		"raisersedge.csv": "of Raiser's Edge. Check each doubt.\n# doubt: encoding",
 		"Donorbox ID,Donor First Name,Donor Email\n1,An,a@example.org\n":          "of Donorbox",
 		"iRaiser ID,Civilité,Prénom,Nom,Code postal\n1,Mme,An,Dupont,75008\n":     "of iRaiser",
 		"Pr\xe9nom;Nom\nC\xbdline;D'Or\n":                                         "encoding = \"iso-8859-15\"",

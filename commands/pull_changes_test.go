@@ -253,7 +253,7 @@ func TestPullChangesFollows(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	code := Run(ctx, []string{"pull", "changes", "--follow", "--interval", "1s", "--retry", "0"},
 		hasty(appOf(w.line.environment, strings.NewReader(""), &stdout, &stderr)))
-	if code != 130 || strings.Count(stderr.String(), "trying on") != 1 {
+	if code != 130 || strings.Count(stderr.String(), "still trying") != 1 {
 		t.Errorf("got exit code %d and %s, want 130 after one note", code, &stderr)
 	}
 	servicetest.Same(t, "changes", w.all(), positionsIn(stdout.String()))

@@ -145,7 +145,7 @@ func TestPullFollows(t *testing.T) {
 	if want := "uuid\r\n" + testID + "\r\n" + other + "\r\n"; code != 5 || out != want {
 		t.Errorf("got exit code %d and %q, want 5 after %q", code, out, want)
 	}
-	if strings.Count(errs, "trying on") != 1 || strings.Count(errs, "the next pull begins at") != 2 {
+	if strings.Count(errs, "still trying") != 1 || strings.Count(errs, "the next pull begins at") != 2 {
 		t.Errorf("got %s, want one note for the restart and one for each record", errs)
 	}
 	polls.Store(2)

@@ -478,7 +478,7 @@ func TestUsage(t *testing.T) {
 		{"another engine", []string{"migrate", "--database", "mysql://x"}, 1, "name the database as sqlite:PATH or postgres://…\n"},
 		{"old schema", []string{"account", "list", "--no-migrate"}, 1, "open the database"},
 		{"address in use", []string{"serve", "--listen", "256.0.0.1:1"}, 1, "listen: "},
-		{"public URL of another kind", []string{"serve", "--public-url", "ftp://x", "--listen", "256.0.0.1:1"}, 2, "--public-url must be as https://service.example, with a path or without\n"},
+		{"public URL of another kind", []string{"serve", "--public-url", "ftp://x", "--listen", "256.0.0.1:1"}, 2, "--public-url must be a URL such as https://service.example, with or without a path\n"},
 		{"no persons", []string{"sample", "--persons", "0"}, 2, "--persons must be 1 at least\n"},
 		{"a token of no time", []string{"account", "add", "x", "--all-organizations", "--ttl", "999ms"}, 2, "--ttl must be a second at least\n"},
 		{"an organization that is not a uuid", []string{"account", "add", "x", "--organization", "1"}, 2, "--organization \"1\" is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)\n"},

@@ -156,7 +156,7 @@ func TestUserSubject(t *testing.T) {
 		"a blank":     append([]string{"anneke "}, of...),
 		`"ann\neke"`:  append([]string{"ann\neke"}, of...),
 		"plain http":  {"anneke", "--oidc-issuer", "http://login.example"},
-		"must be as ": {"anneke", "--oidc-issuer", "login.example"},
+		"must be a URL such as ": {"anneke", "--oidc-issuer", "login.example"},
 	} {
 		code, _, errs := e.run("", append([]string{"user", "set", id, "--subject"}, args...)...)
 		if code != exitUsage || !strings.Contains(errs, word) {

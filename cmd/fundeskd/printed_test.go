@@ -113,7 +113,7 @@ func TestPrinted(t *testing.T) {
 func TestServeRefuses(t *testing.T) {
 	t.Parallel()
 	const (
-		noURL    = "--public-url must be as https://service.example, with a path or without"
+		noURL    = "--public-url must be a URL such as https://service.example, with or without a path"
 		moreURL  = "--public-url must not have a user, a query or a fragment: links begin with it"
 		negative = "--database-connections, --database-connect-timeout, --database-answer-timeout and --drain must not be negative"
 		noTime   = " is not a time from 2000 to 2291"

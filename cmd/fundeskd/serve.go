@@ -186,7 +186,7 @@ func checkPublicURL(text string) error {
 	base, err := url.Parse(text)
 	isWeb := err == nil && (base.Scheme == "http" || base.Scheme == "https") && base.Host != ""
 	if !isWeb {
-		return usage("--public-url must be as https://service.example, with a path or without")
+		return usage("--public-url must be a URL such as https://service.example, with or without a path")
 	}
 	hasQuery := base.RawQuery != "" || base.ForceQuery
 	if base.User != nil || hasQuery || base.Fragment != "" {

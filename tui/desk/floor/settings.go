@@ -134,7 +134,7 @@ func (s *Settings) onRead(is *Kept, err error) {
 		s.Apply()
 		return
 	}
-	text := s.Say("the settings of the floor were changed: they hold from the next call on")
+	text := s.Say("the settings of the floor were changed: they apply from the next call")
 	s.Events.Notify(event.Notice{Level: event.Told, Text: text})
 }
 
