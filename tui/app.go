@@ -171,7 +171,11 @@ func (a *app) KeyOf(id string) string {
 
 // Jump opens a record on the page of its kind; the way back leads here.
 func (a *app) Jump(to page.Reference) tea.Cmd {
-	index := map[apitype.EntityName]int{apitype.EntityCall: page.CallsPage, apitype.EntityPerson: page.PersonsPage, apitype.EntityPledge: page.PledgesPage}[to.Kind]
+	index := map[apitype.EntityName]int{
+		apitype.EntityCall:   page.CallsPage,
+		apitype.EntityPerson: page.PersonsPage,
+		apitype.EntityPledge: page.PledgesPage,
+	}[to.Kind]
 	records, _ := a.pages[index].(interface {
 		ShowFrom(r page.Reference, from int) tea.Cmd
 	})

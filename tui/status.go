@@ -139,8 +139,8 @@ func (a *app) news(width int) string {
 	return line + a.Styles.Dim(suffix)
 }
 
-// banner returns the lines above the page: a pause, and while the service cannot be reached, or the login has ended, the
-// service, the reason and the next steps.
+// banner returns the lines above the page: a pause, and while the service cannot be reached, or the login has ended,
+// the service, the reason and the next steps.
 func (a *app) banner() (lines []string) {
 	if paused := a.Day.Pause.Text(); paused != "" {
 		lines = append(lines, a.Styles.Held(a.centred(paused)))
@@ -178,7 +178,8 @@ func (a *app) offlineLines() []string {
 			a.login,
 		)
 		text += ". " + a.Say(
-			"Log in as before, or quit and start again as the other account; changes that wait here stay with this one.",
+			"Log in as before, or quit and start again as the other account; changes that wait here stay with this "+
+				"one.",
 		)
 	}
 	every := a.pollEvery()

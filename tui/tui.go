@@ -37,13 +37,14 @@ type Options struct {
 	In             io.Reader              // Nil means the terminal.
 	Out            io.Writer              // Nil means the terminal.
 	NoColor, ASCII bool
-	Remote         bool      // The terminal is behind a slow line: the page behind a dialog is not drawn again.
-	Theme          string    // One of page.Themes; "": the first.
-	Mouse          bool      // Clicks and the wheel are taken.
-	Hidden         []string  // Actions that the Desk does not have, by their names.
-	Login          string    // How the agent gets another token, as a sentence without its stop. Empty if there is no way.
-	Notice         string    // The first message. Empty for none.
-	Log            io.Writer // Gets a line for each message: its time and its name, never its content. Nil writes none.
+	Remote         bool     // The terminal is behind a slow line: the page behind a dialog is not drawn again.
+	Theme          string   // One of page.Themes; "": the first.
+	Mouse          bool     // Clicks and the wheel are taken.
+	Hidden         []string // Actions that the Desk does not have, by their names.
+	// How the agent gets another token, as a sentence without its stop. Empty if there is no way.
+	Login  string
+	Notice string    // The first message. Empty for none.
+	Log    io.Writer // Gets a line for each message: its time and its name, never its content. Nil writes none.
 }
 
 // framesASecond is the most that the library draws. A key waits for its frame half as long as a frame takes.

@@ -202,7 +202,8 @@ func (c *Changes) submit(change Change) {
 		if q.err == nil {
 			q.entry, q.err = c.Outbox.Add(outbox.Entry{Change: change.Change, NotBefore: until, After: group.last})
 		}
-		for last := group.last; q.err != nil && last != "" && !change.isExtra; { // A part of it alone would be another change.
+		// A part of it alone would be another change.
+		for last := group.last; q.err != nil && last != "" && !change.isExtra; {
 			e, err := c.Outbox.Recall(last)
 			if last = e.After; err == nil {
 				q.back = append(q.back, e.ID)
@@ -271,7 +272,10 @@ func (c *Changes) onQueued(q queued) bool {
 		c.Notify(
 			event.Notice{
 				Level: event.Urgent,
-				Text:  c.Say("not saved: %s; nothing was sent, the text is kept on screen", c.Say(connection.Cause(q.err))),
+				Text: c.Say(
+					"not saved: %s; nothing was sent, the text is kept on screen",
+					c.Say(connection.Cause(q.err)),
+				),
 			},
 		)
 		return false
@@ -407,7 +411,8 @@ func (c *Changes) onSender(e outbox.Event) {
 	switch e.Outcome {
 	case outbox.OutcomeAccepted:
 		c.NoteConnection(nil)
-		if e.Entry.Op == apiclient.OpPutChecks || e.Entry.Op == apiclient.OpDescribeAttempt { // The main message is out.
+		// The main message is out.
+		if e.Entry.Op == apiclient.OpPutChecks || e.Entry.Op == apiclient.OpDescribeAttempt {
 			break
 		}
 		done := event.Notice{Level: event.Done, Text: c.Say("%s, sent", what)}
@@ -513,12 +518,17 @@ func (c *Changes) SendNow() []event.Event {
 
 // onDisk does something to the outbox at the agent's word.
 func (c *Changes) onDisk(work func() error) {
-	event.Do(c.Queue, "outbox changed", func(context.Context) (any, error) { return nil, work() }, func(_ any, err error) {
-		if err != nil {
-			c.Fail("outbox", err)
-		}
-		c.readOutbox()
-	})
+	event.Do(
+		c.Queue,
+		"outbox changed",
+		func(context.Context) (any, error) { return nil, work() },
+		func(_ any, err error) {
+			if err != nil {
+				c.Fail("outbox", err)
+			}
+			c.readOutbox()
+		},
+	)
 }
 
 // Finish sends the held changes, for a few seconds. The others stay in the outbox.

@@ -38,23 +38,25 @@ import (
 // Options of a desk. Client and Outbox are required.
 type Options struct {
 	say.Texts
-	Client             *apiclient.Client
-	Outbox             *outbox.Outbox                              // The spool for this service and account.
-	Agent              *apitype.UUID                               // Sent with attempts and results.
-	Results            map[apitype.CallType][]apitype.ResultChoice // From the profile, else ResultCodes.
-	ResultCodes        []string                                    // From the profile. Nil means codes from the service.
-	MaxAttempts        int                                         // Of a call. Zero if unknown.
-	Languages          []string                                    // ISO 639-1 codes. Nil means the locale's.
-	Filter             apitype.QueueFilter                         // The calls that the agent takes. Zero means all.
-	Agents             map[apitype.UUID]string                     // Names, as far as they are known.
-	Hours              card.CallingHours                           // Of the countries without the default hours.
-	Omitted            func() (n int, first string)                // Counts unreadable records and parts. May be nil.
-	ExternalSourceName string                                      // Sent with processed marks.
-	ConfigDir          string                                      // The folder of scripts/. Empty without one.
-	StateFile          string                                      // Stores the Desk's state. Empty stores none.
-	QuitWait           time.Duration                               // For unsent changes. Zero means 5 s.
-	Dial               []string                                    // A program with arguments, see [NumberPlace]. Nil dials none.
-	Now                func() time.Time
+	Client  *apiclient.Client
+	Outbox  *outbox.Outbox                              // The spool for this service and account.
+	Agent   *apitype.UUID                               // Sent with attempts and results.
+	Results map[apitype.CallType][]apitype.ResultChoice // From the profile, else ResultCodes.
+	// From the profile. Nil means codes from the service.
+	ResultCodes        []string
+	MaxAttempts        int                          // Of a call. Zero if unknown.
+	Languages          []string                     // ISO 639-1 codes. Nil means the locale's.
+	Filter             apitype.QueueFilter          // The calls that the agent takes. Zero means all.
+	Agents             map[apitype.UUID]string      // Names, as far as they are known.
+	Hours              card.CallingHours            // Of the countries without the default hours.
+	Omitted            func() (n int, first string) // Counts unreadable records and parts. May be nil.
+	ExternalSourceName string                       // Sent with processed marks.
+	ConfigDir          string                       // The folder of scripts/. Empty without one.
+	StateFile          string                       // Stores the Desk's state. Empty stores none.
+	QuitWait           time.Duration                // For unsent changes. Zero means 5 s.
+	// A program with arguments, see [NumberPlace]. Nil dials none.
+	Dial []string
+	Now  func() time.Time
 }
 
 // quitWait is how long quitting waits by default.
@@ -329,7 +331,7 @@ func (d *Day) Receive(r event.Result) []event.Event {
 		if rows, guessed := d.Codes.Of(d.Call); guessed < len(rows) {
 			d.guessedTold = true
 			d.Sayf(
-				"results without a setting are guessed from earlier calls; a supervisor sets them; see: fundesk queue settings set --help",
+				"results are guessed from earlier calls; a supervisor sets them: fundesk queue settings set --help",
 			)
 		}
 	}

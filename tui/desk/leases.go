@@ -286,8 +286,8 @@ func (s *leases) onTaken(t taken, err error, isCrossed bool) {
 	s.trimLeases() // The agent may have returned to a call in between.
 }
 
-// passOver gives the call back that the agent skipped, so that others come first. If its lease has ended, it can only be
-// given back once it comes again.
+// passOver gives the call back that the agent skipped, so that others come first. If its lease has ended, it can only
+// be given back once it comes again.
 func (s *leases) passOver(call apitype.UUID) {
 	s.unreturned = apitype.UUID{}
 	if s.usable && s.leaseOf(call) == nil {

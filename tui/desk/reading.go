@@ -382,10 +382,11 @@ func (d *Day) Poll() []event.Event {
 	if d.leases.usable && !d.Callbacks.IsAsked() { // Not at the start: the first call comes before the list.
 		d.Callbacks.Read()
 	}
+	isOld := d.Now().Sub(d.today.asked) >= todayEvery
 	switch turn := d.polls / 2 % 4; {
 	case d.leases.usable && turn == 3 && d.Callbacks.IsOld():
 		d.Callbacks.Read()
-	case d.leases.usable && (d.Call != nil && d.today.asked.IsZero() || turn == 3 && d.Now().Sub(d.today.asked) >= todayEvery):
+	case d.leases.usable && (d.Call != nil && d.today.asked.IsZero() || turn == 3 && isOld):
 		d.readToday()
 	case d.leases.usable && turn == 1:
 		d.leases.readUpcoming()

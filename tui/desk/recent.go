@@ -85,7 +85,10 @@ func (all *RecentCalls) hear(e outbox.Event) {
 	for i := range *all {
 		if r := &(*all)[i]; r.entry != "" && r.entry == e.Entry.ID {
 			r.Fate = map[outbox.Outcome]Fate{
-				outbox.OutcomeAccepted: FateSent, outbox.OutcomeRejected: FateRefused, outbox.OutcomeUnsure: FateWaits, outbox.OutcomeWaiting: FateWaits,
+				outbox.OutcomeAccepted: FateSent,
+				outbox.OutcomeRejected: FateRefused,
+				outbox.OutcomeUnsure:   FateWaits,
+				outbox.OutcomeWaiting:  FateWaits,
 			}[e.Outcome]
 			if r.Fate == FateSent && e.Entry.Op == apiclient.OpDeferCall {
 				r.Fate = FateLater

@@ -22,8 +22,8 @@ func (d *Day) pickScript() { d.script = d.Card().Pick(d.scripts) }
 // BeginScript shows the first step if the script was not on the screen before.
 func (d *Day) BeginScript() { d.walk.Begun = true }
 
-// NextStep ticks the present step of the script and goes to the next one. answer is the donor's, or nil if the step has no
-// answers. It goes into the notes. The required check of the step is ticked, too.
+// NextStep ticks the present step of the script and goes to the next one. answer is the donor's, or nil if the step has
+// no answers. It goes into the notes. The required check of the step is ticked, too.
 func (d *Day) NextStep(answer *card.StepAnswer) []event.Event {
 	at := d.Card().StepAt()
 	if at == len(d.script.Steps) {

@@ -37,7 +37,8 @@ type visit struct {
 
 	claimed   apitype.UUID // The call, if it has no lease of the service.
 	claimedBy int          // The reading that claimed it.
-	// unleased is the call if the agent opened it without a lease so far. Zero if it has one, or the service refused it.
+	// unleased is the call if the agent opened it without a lease so far. Zero if it has one, or the service refused
+	// it.
 	unleased  apitype.UUID
 	holder    *apitype.LeaseHolder // The other user with a lease of the donor. Nil if there is none.
 	isFreed   bool                 // The lease of the call has ended.

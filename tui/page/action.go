@@ -155,8 +155,20 @@ func deskActions() []Action {
 	}
 	all = append(
 		all,
-		Action{ID: "down", Scope: ScopeDesk, Keys: "j down", Help: "to the next detail, then scroll down", Run: scroll(Down)},
-		Action{ID: "up", Scope: ScopeDesk, Keys: "k up", Help: "to the previous detail, then scroll up", Run: scroll(Up)},
+		Action{
+			ID:    "down",
+			Scope: ScopeDesk,
+			Keys:  "j down",
+			Help:  "to the next detail, then scroll down",
+			Run:   scroll(Down),
+		},
+		Action{
+			ID:    "up",
+			Scope: ScopeDesk,
+			Keys:  "k up",
+			Help:  "to the previous detail, then scroll up",
+			Run:   scroll(Up),
+		},
 		Action{ID: "page-down", Scope: ScopeDesk, Keys: "pgdown ctrl+d", Help: "a page down", Run: scroll(PageDown)},
 		Action{ID: "page-up", Scope: ScopeDesk, Keys: "pgup ctrl+u", Help: "a page up", Run: scroll(PageUp)},
 	)

@@ -285,7 +285,8 @@ func (c *callCard) headLine() string {
 		}
 	}
 	if long := c.Say("reserved for you"); whose == "reserved" {
-		if room := c.width - 4 - render.Width(title) - render.Width(aside); render.Width(long)-render.Width(c.Say(whose)) <= room {
+		room := c.width - 4 - render.Width(title) - render.Width(aside)
+		if render.Width(long)-render.Width(c.Say(whose)) <= room {
 			aside = strings.TrimSuffix(aside, c.Say(whose)) + long
 		}
 	}
@@ -338,7 +339,8 @@ func (c *callCard) numberLines(p *apitype.Person) []string {
 		case c.Day.Card().IsStruck(n.kind):
 			number = c.Styles.Dim(was) + " " + c.Styles.Warn(c.Say("no such number"))
 		}
-		number = ansi.SetHyperlink(telLink(apitype.TextOf(n.is))) + number + ansi.ResetHyperlink() + "  " + c.Say(n.kind)
+		link := ansi.SetHyperlink(telLink(apitype.TextOf(n.is)))
+		number = link + number + ansi.ResetHyperlink() + "  " + c.Say(n.kind)
 		if at := c.Day.Card().Rang(n.kind); !at.IsZero() {
 			number += " " + c.Styles.Dim(c.Say("called %s", at.Format("15:04")))
 		}

@@ -69,7 +69,11 @@ func (d *Desk) startLines(width, height int) []string {
 		one, many string
 	}{
 		{unsent, "change is not sent yet", "changes are not sent yet"},
-		{len(d.Day.Changes.Entries) - unsent, "change was refused by the service", "changes were refused by the service"},
+		{
+			len(d.Day.Changes.Entries) - unsent,
+			"change was refused by the service",
+			"changes were refused by the service",
+		},
 		{len(d.Day.Changes.Damaged), "damaged file was set aside", "damaged files were set aside"},
 	} {
 		if of.n > 0 {
@@ -111,7 +115,8 @@ func (d *Desk) firstKeys(width int) []string {
 		if key := d.Host.KeyOf(id); key != id {
 			action, _ := ask.ActionOf(id)
 			help := indented(strings.Repeat(" ", keyIndent)+d.Say(action.Help), width, keyIndent)
-			help[0] = d.Styles.Key(widget.Fit(key, keyIndent)) + strings.TrimPrefix(help[0], strings.Repeat(" ", keyIndent))
+			text := strings.TrimPrefix(help[0], strings.Repeat(" ", keyIndent))
+			help[0] = d.Styles.Key(widget.Fit(key, keyIndent)) + text
 			lines = append(lines, help...)
 		}
 	}

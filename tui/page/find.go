@@ -199,7 +199,13 @@ func (d *Desk) fateLines(r desk.Recent, width int) []string {
 // recentLines returns the last calls with their fate, as many as there is room for.
 func (d *Desk) recentLines(width, room int) (lines []string) {
 	for _, r := range d.Day.Recent {
-		role := map[desk.Fate]paint{desk.FateHeld: d.Styles.Held, desk.FateLater: d.Styles.Held, desk.FateWaits: d.Styles.Warn, desk.FateRefused: d.Styles.Bad, desk.FateSent: d.Styles.Good}[r.Fate]
+		role := map[desk.Fate]paint{
+			desk.FateHeld:    d.Styles.Held,
+			desk.FateLater:   d.Styles.Held,
+			desk.FateWaits:   d.Styles.Warn,
+			desk.FateRefused: d.Styles.Bad,
+			desk.FateSent:    d.Styles.Good,
+		}[r.Fate]
 		if role == nil {
 			role = d.Styles.plain
 		}

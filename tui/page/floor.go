@@ -322,17 +322,22 @@ func (v *Floor) AskMessage() tea.Cmd {
 		if n := utf8.RuneCountInString(text); n > apitype.MaxMessage {
 			return v.Say("it has %d characters, 200 at most", n), nil
 		}
-		return "", Load(v.Env, "line to all desks sent", floor.SetMessage(v.Day.Client, v.Day.Agent, text), func(_ int, err error) tea.Cmd {
-			switch {
-			case err != nil:
-				v.FailRead("the line was not sent to all desks", err)
-			case text == "":
-				v.Messages.Say(v.Say("the line to all desks has ended"))
-			default:
-				v.Messages.Say(v.Say("sent to all desks"))
-			}
-			return v.Refresh()
-		})
+		return "", Load(
+			v.Env,
+			"line to all desks sent",
+			floor.SetMessage(v.Day.Client, v.Day.Agent, text),
+			func(_ int, err error) tea.Cmd {
+				switch {
+				case err != nil:
+					v.FailRead("the line was not sent to all desks", err)
+				case text == "":
+					v.Messages.Say(v.Say("the line to all desks has ended"))
+				default:
+					v.Messages.Say(v.Say("sent to all desks"))
+				}
+				return v.Refresh()
+			},
+		)
 	}}
 	for _, m := range v.messages {
 		p.Editor.SetValue(m.Text)

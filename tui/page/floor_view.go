@@ -174,7 +174,9 @@ func (v *Floor) summary() (agents, waiting string) {
 	}
 	var all apitype.QueueState
 	for _, w := range v.waiting {
-		all.Waiting, all.Due, all.Deferred = all.Waiting+w.state.Waiting, all.Due+w.state.Due, all.Deferred+w.state.Deferred
+		all.Waiting += w.state.Waiting
+		all.Due += w.state.Due
+		all.Deferred += w.state.Deferred
 		all.Closed += w.state.Closed
 	}
 	agents = v.Say(
@@ -228,7 +230,10 @@ func (v *Floor) todayLines(width int) []string {
 		return nil
 	}
 	share := completed * 100 / calls
-	text := " " + v.Say("%d called · %d reached (%d %%) · %d an hour · %d callbacks", calls, completed, share, hour, later)
+	text := " " + v.Say(
+		"%d called · %d reached (%d %%) · %d an hour · %d callbacks",
+		calls, completed, share, hour, later,
+	)
 	if line := v.paceLine(); line != "" {
 		text += "  " + line
 	}

@@ -203,7 +203,13 @@ func (l *List[T]) fetchMore() tea.Cmd {
 	}
 	l.loading = true
 	fetch, after := l.query.fetch, l.cursor
-	return loadAs(l.Env, "page of a list read", &l.seq, func(ctx context.Context) (batch, error) { return fetch(ctx, after) }, l.onBatch)
+	return loadAs(
+		l.Env,
+		"page of a list read",
+		&l.seq,
+		func(ctx context.Context) (batch, error) { return fetch(ctx, after) },
+		l.onBatch,
+	)
 }
 
 // wantsMore reads on when the cursor comes near the end of what is loaded.

@@ -27,8 +27,8 @@ type Messages struct {
 	inWords  func(text string, args ...any) string // Translates into the agent's language. Nil keeps the text.
 }
 
-// Beyond maxErrors the oldest errors are dropped, and beyond maxPast the oldest messages. A message that is not an error is
-// shown for messageTime.
+// Beyond maxErrors the oldest errors are dropped, and beyond maxPast the oldest messages. A message that is not an
+// error is shown for messageTime.
 const (
 	maxErrors   = 20
 	maxPast     = 50

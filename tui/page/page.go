@@ -181,8 +181,14 @@ type Env struct {
 func NewEnv(ctx context.Context, host Host, day *desk.Day, s Styles) *Env {
 	s.say = day.Say
 	return &Env{
-		Host: host, Day: day, Questions: ask.New(day), Styles: s, Ctx: ctx, Messages: Messages{now: day.Now, inWords: day.Say},
-		PledgeActions: apitype.PledgeActions, PreviewPause: PreviewPause,
+		Host:          host,
+		Day:           day,
+		Questions:     ask.New(day),
+		Styles:        s,
+		Ctx:           ctx,
+		Messages:      Messages{now: day.Now, inWords: day.Say},
+		PledgeActions: apitype.PledgeActions,
+		PreviewPause:  PreviewPause,
 	}
 }
 

@@ -329,7 +329,11 @@ func (v *Stats) pledgeLines(width int) []string {
 		}
 		bars = append(
 			bars,
-			bar{label: v.Styles.pledgeText(apitype.PledgeStatus(status)), n: c.Records, list: listing{PledgesPage, "status=" + status}},
+			bar{
+				label: v.Styles.pledgeText(apitype.PledgeStatus(status)),
+				n:     c.Records,
+				list:  listing{PledgesPage, "status=" + status},
+			},
 		)
 	}
 	for i := range bars { // Amounts end below each other.

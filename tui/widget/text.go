@@ -56,7 +56,8 @@ func FitRight(text string, width int) string {
 	return blanks(width-w) + text
 }
 
-const manyBlanks = "                                                                                                                                "
+const manyBlanks = "                                                                                                " +
+	"                                "
 
 func blanks(n int) string {
 	if n <= 0 {

@@ -169,10 +169,15 @@ func Actions() []Action {
 		},
 		{ID: "warnings", Keys: "W", Word: "warnings", Help: "show all reasons not to call now", why: whyNoCall},
 		{
-			ID: "undo", Keys: "u", Word: "undo",
+			ID:   "undo",
+			Keys: "u",
+			Word: "undo",
 			Help: "undo the last change, while it is held",
 			Run:  day((*desk.Day).Undo),
-			why:  func(d *desk.Day) string { return say.When(!d.Changes.CanUndo(), "nothing to undo: no change is held") },
+			why: func(d *desk.Day) string {
+				return say.When(!d.Changes.CanUndo(), "nothing to undo: no change is "+
+					"held")
+			},
 		},
 	}
 }

@@ -147,5 +147,8 @@ func (q *Questions) Later(c apitype.Callback, forMe bool) Answer {
 const farAhead = 60
 
 func whyNotDial(d *desk.Day) string {
-	return cmp.Or(whyNoCall(d), say.When(d.Call != nil && len(card.Numbers(d.Call.Person.Pointer())) == 0, "no number is known"))
+	return cmp.Or(
+		whyNoCall(d),
+		say.When(d.Call != nil && len(card.Numbers(d.Call.Person.Pointer())) == 0, "no number is known"),
+	)
 }

@@ -30,7 +30,10 @@ func (q *Questions) found() Answer {
 	}
 	if len(found) == 0 && isHere {
 		return Answer{
-			Wrong: q.Say("not among the donors of the newest %d calls; this service cannot search others", s.CallsSearched()),
+			Wrong: q.Say(
+				"not among the donors of the newest %d calls; this service cannot search others",
+				s.CallsSearched(),
+			),
 		}
 	}
 	if len(found) == 0 {

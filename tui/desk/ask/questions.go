@@ -59,7 +59,8 @@ type Questions struct {
 	day       *desk.Day
 	warned    warned       // The agent goes on after this text.
 	unchecked apitype.UUID // The call that the agent completes without required checks. Zero without one.
-	forbidden apitype.UUID // The call for which the agent goes on although the donor may not be called. Zero without one.
+	// The call for which the agent goes on although the donor may not be called. Zero without one.
+	forbidden apitype.UUID
 }
 
 // New makes the questions of a desk.
@@ -148,8 +149,8 @@ func (q *Questions) onceWarned(then func() Answer) Answer {
 }
 
 // OnceEnding does something that ends the call. If the donor is not this agent's alone it asks once. A freed donor is
-// leased with the key, so that no colleague is given the donor before the agent has answered. If a colleague was faster,
-// a yes is followed by the question that names them.
+// leased with the key, so that no colleague is given the donor before the agent has answered. If a colleague was
+// faster, a yes is followed by the question that names them.
 func (q *Questions) OnceEnding(then func() Answer) Answer {
 	asks := q.Warned(func() Answer { return q.onceWarned(then) })
 	if asks == nil {
@@ -258,7 +259,10 @@ func (q *Questions) complete() Answer {
 		}
 		lines = append(
 			lines,
-			q.Say("The service would refuse these, and the result too. Send the result without them? Tell your supervisor."),
+			q.Say(
+				"The service would refuse these, and the result too. Send the result without them? Tell your "+
+					"supervisor.",
+			),
 		)
 		return Answer{Next: q.confirm(q.Say("Send the result alone"), does(d.CompleteAlone), lines...)}
 	}

@@ -117,7 +117,11 @@ func Numbers(p *apitype.Person) (all []Number) {
 	if p == nil {
 		return nil
 	}
-	for _, n := range []Number{{"mobile", apitype.TextOf(p.MobilePhoneNumber)}, {"home", apitype.TextOf(p.PhoneNumber)}} {
+	numbers := []Number{
+		{"mobile", apitype.TextOf(p.MobilePhoneNumber)},
+		{"home", apitype.TextOf(p.PhoneNumber)},
+	}
+	for _, n := range numbers {
 		if n.Digits != "" {
 			all = append(all, n)
 		}

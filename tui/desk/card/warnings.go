@@ -57,7 +57,8 @@ func (k Card) Warnings(elsewhere Elsewhere) []string {
 		add(k.Count(n, "other open call for this person", "other open calls for this person"))
 	}
 	if n := elsewhere.OfNumber; n > 0 {
-		one, many := "open call of another donor with the same number", "open calls of another donor with the same number"
+		one, many := "open call of another donor with the same number", "open calls of another donor with the same "+
+			"number"
 		add(k.Count(n, one, many))
 	}
 	if pledge := call.PledgeCase.Pointer(); pledge != nil && call.Type != apitype.CallWinback {

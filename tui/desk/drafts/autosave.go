@@ -28,7 +28,8 @@ type Joined struct{ Written, Saved outbox.Draft }
 type Autosave struct {
 	box *outbox.Outbox
 	// OnSaved is called after drafts were saved in the background, or with the error. OnJoined is called when another
-	// terminal's notes were merged. Both are called without a lock, because they may be slow. They must be set before Run.
+	// terminal's notes were merged. Both are called without a lock, because they may be slow. They must be set before
+	// Run.
 	OnSaved  func(error)
 	OnJoined func(Joined)
 

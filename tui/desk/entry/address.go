@@ -8,7 +8,8 @@ import (
 	"fundesk/apiclient/postal"
 )
 
-// StreetKey is the first part of an address. addressKeys are its parts, in the order in which they are typed after a new street.
+// StreetKey is the first part of an address. addressKeys are its parts, in the order in which they are typed after a
+// new street.
 const StreetKey = "address/street"
 
 var addressKeys = []string{

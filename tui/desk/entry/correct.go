@@ -144,7 +144,10 @@ func (e Form) CorrectionWords() (says []string) {
 		isPart := isMoved && strings.HasPrefix(f.Key, "address/")
 		switch {
 		case isPart && f.Key == StreetKey:
-			says = append(says, e.Say("address")+" "+render.Clean(render.AddressLine(e.CorrectedPerson().Address.Pointer())))
+			says = append(
+				says,
+				e.Say("address")+" "+render.Clean(render.AddressLine(e.CorrectedPerson().Address.Pointer())),
+			)
 		case !isPart:
 			says = append(says, e.says(f, f.Text(e.Texts, f.Is)))
 		}
@@ -170,8 +173,8 @@ func (e Form) says(f Fix, value string) string {
 	}
 }
 
-// RefusedCorrections returns the corrections that the account may not make, as an earlier refusal has shown. Another one
-// would delay a result that is sent with them.
+// RefusedCorrections returns the corrections that the account may not make, as an earlier refusal has shown. Another
+// one would delay a result that is sent with them.
 func (e Form) RefusedCorrections() []Fix {
 	return slices.DeleteFunc(e.Corrected(), func(f Fix) bool { return !e.RefusedOps[f.operation()] })
 }

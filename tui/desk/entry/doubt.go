@@ -18,8 +18,8 @@ type Doubt struct {
 // Meaning is one of the values that may be meant.
 type Meaning struct{ Key, Label, Value string }
 
-// Doubt returns a question about a typed amount that is ambiguous, or far from the recorded one, and about an address of
-// another country. Nil asks nothing.
+// Doubt returns a question about a typed amount that is ambiguous, or far from the recorded one, and about an address
+// of another country. Nil asks nothing.
 func (e Form) Doubt(f Fix, typed string) *Doubt {
 	if countries := e.otherCountries(f, typed); len(countries) > 0 {
 		return e.countryDoubt(typed, countries)

@@ -27,8 +27,8 @@ const (
 // renewTime is the rest of a pending lease at which it is extended.
 const renewTime = time.Hour
 
-// Leases has the calls whose lease is or should be pending. It is safe for concurrent use: the sender makes a lease pending
-// before it sends a change of it.
+// Leases has the calls whose lease is or should be pending. It is safe for concurrent use: the sender makes a lease
+// pending before it sends a change of it.
 type Leases struct {
 	Client *apiclient.Client
 	Now    func() time.Time
@@ -249,8 +249,8 @@ func (s *Leases) openerOf(call apitype.UUID) apitype.UUID {
 	return s.opener
 }
 
-// Prepare makes all wanted leases pending before a change is sent, and adds the lease to a deferral. An error delays the
-// change.
+// Prepare makes all wanted leases pending before a change is sent, and adds the lease to a deferral. An error delays
+// the change.
 func (s *Leases) Prepare(ctx context.Context, e outbox.Entry) (apiclient.Change, error) {
 	for _, l := range s.List() {
 		isOwn := l.Call == e.UUID && EndsCall(e.Op)
