@@ -57,7 +57,7 @@ type app struct {
 	cursor  *tea.Cursor // Where text is typed. Nil if none is.
 	log     io.Writer   // Gets the names of messages. Nil gets none.
 	login   string      // How the agent gets another token. Empty if there is no way.
-	// asksGround is set as long as the terminal may say whether its ground is light.
+	// asksGround is set while the terminal may still answer whether its background is light.
 	asksGround  bool
 	groundAsked time.Time
 	// suspended is set while ctrl+z has stopped the program.
@@ -214,8 +214,8 @@ func (a *app) Init() tea.Cmd {
 	return tea.Batch(begins...)
 }
 
-// groundAnswers is how long the terminal may take to name its ground. A later answer would change the colours under the
-// agent's eyes.
+// groundAnswers limits the time in which the terminal names its background. A later answer would change the colours
+// while the agent reads.
 const groundAnswers = 100 * time.Millisecond
 
 // onGround takes the colours for light or dark grounds, as the terminal has it.

@@ -12,10 +12,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// farBehind is how many bytes may wait for the terminal before no further frame is drawn: about two whole screens.
+// farBehind limits the bytes that wait for the terminal before no further frame is drawn: about two whole screens.
 const farBehind = 16 << 10
 
-// lastWait is how long the program waits for a stopped terminal after a second signal to end.
+// lastWait limits the wait for a stopped terminal after a second signal to end.
 const lastWait = time.Second
 
 // output writes the drawings of the library to the terminal in the background. A terminal that reads nothing stops

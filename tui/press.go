@@ -85,7 +85,7 @@ func (a *app) pressDialog(msg tea.KeyPressMsg) tea.Cmd {
 	return cmd
 }
 
-// refuse says why the key of an action did nothing.
+// refuse shows why the key of an action did nothing.
 func (a *app) refuse(act *action, name, why string) {
 	a.Messages.Refuse(why)
 	if act != nil && act.Is(page.OpensLine) {

@@ -55,7 +55,7 @@ func (d *Day) Dial(number card.Number) []event.Event {
 // struckNumber is a number of the donor that does not exist, by an attempt.
 type struckNumber struct {
 	kind  string       // Of [card.Number].
-	group *changeGroup // With the attempt. If that is undone, the number stands again.
+	group *changeGroup // With the attempt. An undo restores the number.
 }
 
 // isBack reports whether all of a group was undone.

@@ -59,7 +59,7 @@ type Options struct {
 	Now  func() time.Time
 }
 
-// quitWait is how long quitting waits by default.
+// quitWait is the default time that quitting waits.
 const quitWait = 5 * time.Second
 
 // base has what the parts of a day share: the options, the events, the connection, and the settings of the floor.
@@ -81,7 +81,7 @@ type Day struct {
 	Gate    *gate
 	Codes   *floor.Codes
 	Pause   *pause.Pause
-	// Callbacks are those of the agent.
+	// Callbacks has the agent's callbacks.
 	Callbacks *callbacks.List
 	Guard     *Guard
 
@@ -295,7 +295,7 @@ func (d *Day) Start(ctx context.Context, tell func(event.Result)) *sync.WaitGrou
 	return &group
 }
 
-// Told returns the messages of the sender, for Receive.
+// Told returns the sender's messages for Receive.
 func (d *Day) Told(e outbox.Event) event.Result {
 	return event.Result{Name: "progress of an entry", TakeIn: func() {
 		d.Changes.onSender(e)

@@ -10,7 +10,7 @@ import (
 	"fundesk/tui/desk/pause"
 )
 
-// restTime is how long the keyboard must be idle before an empty Desk shows a call that the agent did not ask for.
+// restTime is the idle time of the keyboard after which an empty Desk shows a call that the agent did not ask for.
 const restTime = time.Second
 
 // gate decides when the call on the Desk changes. A change that the agent asked for with the latest key passes at

@@ -444,11 +444,11 @@ func (q *queue) readChanges() {
 	})
 }
 
-// clockLeeway is how far the service's clock and ours may differ. Repeated changes do no harm.
+// clockLeeway is the largest expected difference between the service's clock and ours. Repeated changes do no harm.
 const clockLeeway = 2 * time.Minute
 
-// MostChanges is how many changes are read at a time. They come newest first. If there are more, the rest would never
-// come, so the records are read again.
+// MostChanges limits the changes that are read at a time. They come newest first. If there are more, the rest would
+// never come, so the records are read again.
 const MostChanges = 2000
 
 // AsOf returns the start of a feed if changes up to a time of ours are known. Our clock may be ahead of the service's,

@@ -15,7 +15,7 @@ import (
 // A refused correction delays the result behind it. The agent is asked about it at once, even if an earlier Desk left
 // it. Without an answer the result is sent alone.
 
-// answerTime is how long a refused correction waits for an answer before the result is sent without it.
+// answerTime is the time after which the result is sent without a refused correction.
 const answerTime = 10 * time.Minute
 
 // refusals are the refused corrections of the outbox.

@@ -10,7 +10,7 @@ import (
 	"fundesk/tui/desk/event"
 )
 
-// codesShown is how many of the latest completed calls are read for their results.
+// codesShown is the number of latest completed calls that are read for their results.
 const codesShown = 100
 
 // readCodes finds the known results if the profile does not have them.
@@ -123,7 +123,7 @@ type today struct {
 	missed, reached int // Without the changes of this session that the service had accepted by then.
 }
 
-// todayEvery is how long the last answer about the agent's day is used.
+// todayEvery is the time after which the agent's day is read again.
 const todayEvery = time.Minute
 
 // Today returns how many calls the agent has made today, and how many donors were reached, in this session and, if the

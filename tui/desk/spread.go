@@ -8,7 +8,7 @@ import (
 	"fundesk/apiclient/apitype"
 )
 
-// spreadOver is how many of the oldest calls are spread over the agents.
+// spreadOver is the number of oldest calls that are spread over the agents.
 const spreadOver = 50
 
 // Spread orders calls, the oldest first, for one agent of a service without a queue: the oldest fifty by a rendezvous

@@ -6,8 +6,8 @@ import (
 	"fundesk/tui/desk/ask"
 )
 
-// Action is something that a key does. Its key, its words, its handler and the reason why it does nothing stand
-// together. The footer, the help, the palette, keys.toml and the manual read them.
+// Action is something that a key does. It holds its key, words, handler, and the reason why it does nothing. The
+// footer, the help, the palette, keys.toml and the manual read them.
 type Action struct {
 	ID     string // By which keys.toml and the palette name it.
 	Scope  Scope

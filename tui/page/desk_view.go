@@ -385,7 +385,7 @@ const (
 	hourSteps = 12
 )
 
-// titleGap is what a title and the text at its right need besides their words, in cells.
+// titleGap is the space in cells that a title and the text at its right need in addition to their words.
 const titleGap = 4
 
 // hourLine draws the agent's calls of the last hour, as far back as there is room, or nothing without any.

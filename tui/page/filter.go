@@ -185,7 +185,7 @@ func (t parsedFilter) says(say func(string, ...any) string, local []string, isSe
 	return strings.Join(parts, "; ")
 }
 
-// mostHistory is how many filters of a list are remembered. They are kept in memory only, because they may contain
+// mostHistory limits the filters of a list that are remembered. They are kept in memory only, because they may contain
 // names.
 const mostHistory = 50
 

@@ -14,7 +14,7 @@ import (
 	"fundesk/tui/widget"
 )
 
-// finder searches for a donor who calls back.
+// finder searches for a donor that calls back.
 type finder struct {
 	picker
 	desk *Desk

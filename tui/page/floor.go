@@ -200,7 +200,7 @@ func floorActions() []Action {
 	}
 }
 
-// agentToday is what an agent holds, and did today.
+// agentToday has an agent's leases and work of today.
 type agentToday struct {
 	leases []apitype.Lease
 	work   []apitype.AgentWorkItem

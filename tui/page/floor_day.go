@@ -13,7 +13,7 @@ import (
 // leastForDay is the least number of rows that the agents leave, for the day of the chosen one.
 const leastForDay = 8
 
-// agentDay is what an agent did today, as it was read last.
+// agentDay is the last reading of an agent's work of today.
 type agentDay struct {
 	user apitype.UUID
 	agentToday

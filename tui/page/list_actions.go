@@ -303,7 +303,7 @@ func bulkOptions[T any](l *List[T], rows []Row, sent func()) (options []Option) 
 	)
 }
 
-// mostNames is how many names the question before a bulk action lists.
+// mostNames limits the names in the question before a bulk action.
 const mostNames = 9
 
 // targets are the records of an action on several.

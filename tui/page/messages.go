@@ -38,7 +38,7 @@ const (
 // IsSaid reports whether a message that is not an error is still to be shown.
 func (m *Messages) IsSaid() bool { return m.Latest() != "" }
 
-// Latest returns the message to show: the latest for its time, else the one that stands.
+// Latest returns the message to show: the latest for its time, else the standing one.
 func (m *Messages) Latest() string {
 	if m.Text != "" && m.now().Sub(m.At) < messageTime {
 		return m.Text

@@ -7,7 +7,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// PreviewPause is how long the cursor rests on a row before its record is read. Moving over rows sends no requests.
+// PreviewPause is the time that the cursor rests on a row before its record is read. Moving over rows sends no
+// requests.
 const PreviewPause = 120 * time.Millisecond
 
 // cursorMoved reads the row under the cursor for the preview once the cursor pauses. Until then the preview does not

@@ -85,7 +85,7 @@ func (c *cells) intern(text, drawn string) rune {
 	if r, known := c.index[text]; known {
 		return r
 	}
-	if len(c.texts) == mostCells { // No text has so many; nothing is left out of it.
+	if len(c.texts) == mostCells { // More than any text has, so that nothing is left out.
 		return unicode.ReplacementChar
 	}
 	first := rune(firstNarrow)

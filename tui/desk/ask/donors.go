@@ -7,7 +7,7 @@ import (
 	"fundesk/tui/desk/event"
 )
 
-// mostFound is how many donors a question offers.
+// mostFound limits the donors that a question offers.
 const mostFound = 9
 
 // Find asks for the donor on the line. It puts the open call on the Desk, or asks about a new one.

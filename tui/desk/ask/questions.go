@@ -69,7 +69,7 @@ func New(d *desk.Day) *Questions { return &Questions{Texts: d.Texts, day: d} }
 // warned is the last warning: the call, and the holder of the donor or zero.
 type warned struct{ call, holder apitype.UUID }
 
-// Forbidden returns a question before the first call to a donor who may not be called, or nil.
+// Forbidden returns a question before the first call to a donor that may not be called, or nil.
 func (q *Questions) Forbidden(then func() Answer) *Question {
 	text := q.day.Card().ForbidsText()
 	call := q.day.Call.UUID

@@ -16,7 +16,7 @@ import (
 const (
 	callbacksEvery = 2 * time.Minute // How long the list of the service is used.
 	callbacksRead  = 100             // The highest number that is listed.
-	ringBefore     = 2 * time.Minute // How long before its time a callback rings.
+	ringBefore     = 2 * time.Minute // The time before a callback at which it is announced.
 )
 
 // List has the agent's own callbacks, as the service listed them last. Set the exported fields once.
@@ -26,12 +26,12 @@ type List struct {
 	Client *apiclient.Client
 	Now    func() time.Time
 	Agent  func() apitype.UUID
-	// IsAtHand reports whether the agent has a call on the Desk or has changed it: its callback does not ring.
+	// IsAtHand reports whether the agent has a call on the Desk or has changed it: its callback is then not announced.
 	IsAtHand func(call apitype.UUID) bool
 
 	all   []apitype.Deferral // The earliest first.
 	asked time.Time
-	rung  map[apitype.UUID]time.Time // The times of the callbacks that have rung.
+	rung  map[apitype.UUID]time.Time // The times of the announced callbacks.
 }
 
 // Has reports whether a call is among the callbacks.

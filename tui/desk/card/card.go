@@ -1,4 +1,4 @@
-// Package card says what an agent needs to know about one call: the facts to verify, warnings, numbers, the script and
+// Package card has the facts that an agent needs about one call: the facts to verify, warnings, numbers, the script and
 // the times of a callback. Both faces of the Desk show the same. It reads values and changes nothing.
 package card
 

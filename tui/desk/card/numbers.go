@@ -25,8 +25,8 @@ func (k Card) RangText(than Number) string {
 	return ""
 }
 
-// NextNumber returns the number that the next key dials: the one that was dialled the fewest times, without those that
-// do not exist. It returns false if the donor has none.
+// NextNumber returns the number that the next key dials: the number with the fewest dials, without numbers that do not
+// exist. It returns false if the donor has no number.
 func (k Card) NextNumber() (next Number, found bool) {
 	least := 0
 	for _, n := range Numbers(k.Call.Person.Pointer()) {

@@ -15,7 +15,7 @@ import (
 	"fundesk/render"
 )
 
-// maxScript is how much of a script is read, in bytes.
+// maxScript limits the bytes of a script that are read.
 const maxScript = 256 << 10
 
 // ReadScripts reads the conversation scripts of the configuration folder. They are markdown files with the name of a

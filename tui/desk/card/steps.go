@@ -76,7 +76,7 @@ func (s Step) asks() string {
 	return name
 }
 
-// Walk is how far the agent has come in the script of a call. The zero value has not begun.
+// Walk is the agent's place in the script of a call. The zero value has not begun.
 type Walk struct {
 	Begun   bool
 	before  []int          // The steps up to the present one, in the order in which they were said.

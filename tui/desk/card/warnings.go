@@ -141,7 +141,7 @@ func (k Card) HolderText() string {
 	)
 }
 
-// HolderName returns the name of the user who holds a donor.
+// HolderName returns the name of the user that holds a donor.
 func (k Card) HolderName(h *apitype.LeaseHolder) string {
 	return cmp.Or(apitype.TextOf(h.Name), k.AgentName(h.UserUUID), k.Say("another agent"))
 }

@@ -77,13 +77,13 @@ type Calls struct {
 	Open apitype.UUID // Zero without one.
 }
 
-// pledgesLooked is how many pledges of a donor are searched for an open call.
+// pledgesLooked limits the pledges of a donor that are searched for an open call.
 const pledgesLooked = 10
 
-// MostFound is how many donors a search shows.
+// MostFound limits the donors that a search shows.
 const MostFound = 50
 
-// callsSearched is how many of the newest calls are searched if the service does not search donors.
+// callsSearched is the number of newest calls that are searched if the service cannot search donors.
 const callsSearched = 500
 
 // SearchFor searches donors by a text, which may be empty at first. The search lasts until LeaveSearch.

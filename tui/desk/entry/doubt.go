@@ -53,7 +53,7 @@ func (e Form) Doubt(f Fix, typed string) *Doubt {
 	}
 }
 
-// far is how many times an amount is higher or lower than another one that looks like a mistake beside it.
+// far is the factor from which an amount looks like a mistake next to another one.
 const far = 5
 
 func isFar(amount, was apitype.Amount) bool {

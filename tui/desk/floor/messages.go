@@ -38,7 +38,7 @@ func (m *Messages) Show(all []apitype.QueueMessage) {
 	}
 }
 
-// from returns the name of the supervisor who sent a line, or an empty text.
+// from returns the name of the supervisor that sent a line, or an empty text.
 func (m *Messages) from(line apitype.QueueMessage) string {
 	if line.UserUUID == nil {
 		return ""

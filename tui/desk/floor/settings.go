@@ -166,7 +166,7 @@ func (s *Settings) HasFailed() bool { return s.retry > 0 }
 // IsRead reports whether the service has answered, or has no settings.
 func (s *Settings) IsRead() bool { return s.isRead }
 
-// Announce notes whether the service has settings, as far as it has said.
+// Announce notes whether the service has settings, if it has announced its extensions.
 func (s *Settings) Announce(isAnnounced bool) {
 	s.waits.Store(isAnnounced && !s.isRead && s.kept.Load() == nil)
 }
