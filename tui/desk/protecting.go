@@ -118,8 +118,8 @@ func (s *leases) onAccepted(e outbox.Event) {
 	s.ended[p.Call] = true
 }
 
-// reconcile makes the leases pending of changes that an earlier Desk left, and of failed changes. It releases the leases of
-// calls without changes.
+// reconcile makes the leases pending of changes that an earlier Desk left, and of failed changes. It releases the
+// leases of calls without changes.
 func (s *leases) reconcile(entries []outbox.Entry) {
 	if !s.usable {
 		return
