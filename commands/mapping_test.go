@@ -77,7 +77,7 @@ optIns.phone = { Yes = false, "" = true }
 		"phones that are too short": {"phones-too-short.csv", "", "--country NL", 2, []string{
 			"line 2: phoneNumber (column 2): has 5 digits after the 0, and a number of NL has 9", "line 3: phoneNumber", "line 4: phoneNumber",
 		}},
-		"a country whose lengths are not known": {"phoneNumber\n21 123 4567\n", "", "--country PT", 2, []string{"must begin with + and the country's code"}},
+		"a country whose lengths are not known": {"phoneNumber\n21 123 4567\n", "", "--country PT", 2, []string{"must begin with + and the country code"}},
 		"days of birth": {"dates-of-birth.csv", "", "", 2, []string{
 			"line 2: dateOfBirth (column 2): must be a whole day", "line 3:", "line 4:", "line 5: dateOfBirth (column 2): can be read as two days; --dates",
 			"line 6: dateOfBirth (column 2): has a year of two digits", "line 7: dateOfBirth (column 2): has a year of two digits", "line 9:", "line 11:", "line 12:",

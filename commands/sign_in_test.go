@@ -149,7 +149,7 @@ func TestSignInRefusals(t *testing.T) {
 		code    int
 	}{
 		{"denied", func(p *signintest.Provider) { p.RefuseTokens("access_denied") }, "was refused at the identity provider", 4},
-		{"expired", func(p *signintest.Provider) { p.RefuseTokens("expired_token") }, "the code has ended", 4},
+		{"expired", func(p *signintest.Provider) { p.RefuseTokens("expired_token") }, "the code expired", 4},
 		{"no role", func(p *signintest.Provider) { p.ApproveAs = "nora" }, "no entry of the service's map", 5},
 	} {
 		t.Run(test.name, func(t *testing.T) {
