@@ -141,8 +141,8 @@ func (l *List[T]) countViews() {
 	}
 }
 
-// moveBetweenViews counts a record in the views that it belongs to now, and no more in those of before. The view in front
-// is counted by its rows.
+// moveBetweenViews counts a record in the views that it belongs to now, and no more in those of before. The view in
+// front is counted by its rows.
 func (l *List[T]) moveBetweenViews(before, now uint8) {
 	for i := range l.counts {
 		if l.counts[i].isKnown && i != l.current() {

@@ -97,8 +97,8 @@ func (k Card) DialledKind() string {
 	return ""
 }
 
-// KindOf returns which number an attempt is about. An agent who dialled by hand, and found that a number does not exist,
-// rang the one that the card names next.
+// KindOf returns which number an attempt is about. An agent who dialled by hand, and found that a number does not
+// exist, rang the one that the card names next.
 func (k Card) KindOf(reason apitype.NotReached) string {
 	kind := k.DialledKind()
 	if reason != apitype.NotReachedNoSuchNumber || kind != "" && !k.IsStruck(kind) {
