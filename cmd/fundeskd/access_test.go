@@ -44,7 +44,7 @@ func TestRestoreEndsTokens(t *testing.T) {
 	e.done("", "account", "revoke", leaver.UUID)
 	for _, there := range []environment{e, newFileEnvironment(t)} {
 		code, out, errs := there.run("", "restore", backup)
-		if code != exitDone || !strings.Contains(out, "2 tokens ended") || !strings.Contains(out, "fundeskd token issue UUID") || !strings.Contains(out, "revoke and narrow") {
+		if code != exitDone || !strings.Contains(out, "2 tokens ended") || !strings.Contains(out, "fundeskd token issue UUID") || !strings.Contains(out, "repeat every later revocation") {
 			t.Errorf("got code %d, %s%s, want that two tokens ended, and how to go on", code, out, errs)
 		}
 		there.accepts(leaver.Token, false)

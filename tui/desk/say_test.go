@@ -155,7 +155,7 @@ func TestNothingOnTheCardMoves(t *testing.T) {
 	service.etag = `"2"`
 	d.floor.Read()
 	texts := work(t, d, d.Drain())
-	if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "they hold from the next call on") }) {
+	if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "they apply from the next call") }) {
 		t.Errorf("got %q, want the change announced", texts)
 	}
 	servicetest.Same(t, "results", before, d.Form().Results())

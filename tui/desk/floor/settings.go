@@ -117,7 +117,7 @@ func (s *Settings) Read() {
 	}, s.onRead)
 }
 
-// onRead takes settings in. On a call that is shown nothing moves: they hold from the next call on.
+// onRead takes settings in. On a call that is shown nothing moves: they apply from the next call.
 func (s *Settings) onRead(is *Kept, err error) {
 	s.isUnderWay = false
 	if err != nil {
