@@ -254,9 +254,9 @@ func TestLineDeskKeepsTheCallAndWaits(t *testing.T) {
 		}
 	}
 	said := &heard{on: map[string]func(){
-		"a not reached":       say("K", "a"),
+		"a not reached":            say("K", "a"),
 		"No other call is waiting": c.load,
-		"A call has arrived":  say("a"), // No agent has seen the call.
+		"A call has arrived":       say("a"), // No agent has seen the call.
 	}}
 	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	workByLines(t, cli.App{In: in, Out: io.Discard, Err: said, Now: now, Getenv: func(name string) string { return environment[name] }}, time.Millisecond)

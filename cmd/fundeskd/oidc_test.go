@@ -152,10 +152,10 @@ func TestUserSubject(t *testing.T) {
 	}
 	of := []string{"--oidc-issuer", provider.URL}
 	for word, args := range map[string][]string{
-		"257 bytes":   append([]string{strings.Repeat("é", 128) + "a"}, of...),
-		"a blank":     append([]string{"anneke "}, of...),
-		`"ann\neke"`:  append([]string{"ann\neke"}, of...),
-		"plain http":  {"anneke", "--oidc-issuer", "http://login.example"},
+		"257 bytes":              append([]string{strings.Repeat("é", 128) + "a"}, of...),
+		"a blank":                append([]string{"anneke "}, of...),
+		`"ann\neke"`:             append([]string{"ann\neke"}, of...),
+		"plain http":             {"anneke", "--oidc-issuer", "http://login.example"},
 		"must be a URL such as ": {"anneke", "--oidc-issuer", "login.example"},
 	} {
 		code, _, errs := e.run("", append([]string{"user", "set", id, "--subject"}, args...)...)
