@@ -240,7 +240,7 @@ func TestAnotherPersonStopsTheDesk(t *testing.T) {
 	const notes = "told her about the harbour"
 	h.lose(term)
 	h.signIn(t, "joost")
-	term.waitFor("belongs to another account: you get no calls and nothing is sent")
+	term.waitFor("belongs to another account: you get no calls and nothing is")
 	term.fill(notes)
 	term.send("C-s")
 	term.waitFor("is kept, and sent then")
