@@ -88,8 +88,11 @@ func (a *app) pressDialog(msg tea.KeyPressMsg) tea.Cmd {
 // refuse shows why the key of an action did nothing.
 func (a *app) refuse(act *action, name, why string) {
 	a.Messages.Refuse(why)
-	if act != nil && act.Is(page.OpensLine) {
-		a.unheard.follow(name, a.Day.Now())
+	if act == nil {
+		return
+	}
+	if asksDigit := act.Is(page.AsksDigit); asksDigit || act.Is(page.OpensLine) {
+		a.unheard.follow(name, asksDigit, a.Day.Now())
 	}
 }
 

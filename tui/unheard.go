@@ -9,15 +9,19 @@ import (
 // longestPause is the longest pause between two keys of one text.
 const longestPause = time.Second
 
-// unheard is the text behind a refused key that would have opened a line. Its keys are no commands.
+// unheard is what the agent types behind a refused key that would have opened a line or a choice. Its keys are no
+// commands.
 type unheard struct {
-	key  string    // The refused key. Empty if no text follows one.
-	text bool      // Text has followed: the refused key is a letter now.
-	last time.Time // When the last of these keys came.
+	key     string    // The refused key. Empty if nothing follows one.
+	isDigit bool      // The key would have asked for a digit: other keys are not meant for it.
+	text    bool      // Text has followed: the refused key is a letter now.
+	last    time.Time // When the last of these keys came.
 }
 
-// follow notes that a key was refused.
-func (u *unheard) follow(key string, now time.Time) { *u = unheard{key: key, last: now} }
+// follow notes that a key was refused that would have opened a line or, with isDigit, a choice by digits.
+func (u *unheard) follow(key string, isDigit bool, now time.Time) {
+	*u = unheard{key: key, isDigit: isDigit, last: now}
+}
 
 // takes reports whether a key belongs to the text. Enter, another key without a text, or a pause ends the text.
 func (u *unheard) takes(msg tea.KeyPressMsg, now time.Time) bool {
@@ -25,6 +29,9 @@ func (u *unheard) takes(msg tea.KeyPressMsg, now time.Time) bool {
 	isEnd := u.text && name == "enter"
 	isText := len(msg.Text) > 0 || u.text && name == "backspace"
 	isAgain := !u.text && name == u.key
+	if u.isDigit {
+		isText = len(name) == 1 && '0' <= name[0] && name[0] <= '9'
+	}
 	if u.key == "" || isAgain || now.Sub(u.last) >= longestPause || !isText && !isEnd {
 		*u = unheard{}
 		return false

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/page"
 )
 
 // A key that opens a line was refused, because the call had just come, or the computer slept. What the agent types
@@ -78,5 +79,40 @@ func TestKeysBehindARefusedKey(t *testing.T) {
 	d.press("a")
 	if got := w.call(t, callID(1)); got.Status != apitype.CallRequested || len(w.entries(t)) == 0 {
 		t.Errorf("a, after a pause: got %q, want an attempt", w.entries(t))
+	}
+}
+
+// A key that asks for a digit was refused. The digit that follows at once was meant for it, and turns no page. Other keys
+// count.
+func TestDigitBehindARefusedKey(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		key    string
+		isCall bool // A call has just come: its end was asked for too soon.
+	}{{"A", true}, {"c", false}, {"r", false}} {
+		w := newQueueWorld(t)
+		d := newDriver(t, w.options)
+		if test.isCall {
+			d.press("n")
+		}
+		d.send(keyPress(test.key))
+		w.Clock.Advance(300 * time.Millisecond)
+		d.send(keyPress("2"))
+		if d.app.current != page.DeskPage || len(w.entries(t)) > 0 {
+			t.Errorf("%s 2: got page %d and %q, want the Desk as it was", test.key, d.app.current, w.entries(t))
+		}
+		w.Clock.Advance(time.Second)
+		d.send(keyPress("2"))
+		if d.app.current == page.DeskPage {
+			t.Errorf("%s, a pause, 2: got the Desk, want the page of the digit", test.key)
+		}
+	}
+	w := newQueueWorld(t)
+	d := newDriver(t, w.options)
+	d.send(keyPress("c"))
+	w.Clock.Advance(300 * time.Millisecond)
+	d.press("n")
+	if d.app.Day.Call == nil {
+		t.Error("c n: got no call, want the next one")
 	}
 }

@@ -29,6 +29,7 @@ const (
 	NotAhead                      // It does not work on a call that was not there when its key was pressed.
 	ForCall                       // Pressed while the call is being read, it waits for that.
 	OpensLine                     // The agent types a text behind its key.
+	AsksDigit                     // The agent chooses by a digit behind its key.
 	WhenSmall                     // It works if the terminal is too small to show anything.
 	NamedOnCard                   // The card names it at its place.
 	IsRare                        // The footer shows it if there is room for all others.
@@ -94,9 +95,9 @@ func screenActions() map[string]screenAction {
 		ActNext:           {traits: NotAhead},
 		ActDial:           {traits: NamedOnCard | NotAhead},
 		"not-reached":     {traits: EndsCall | NotAhead},
-		"not-reached-why": {traits: EndsCall | NotAhead, noWord: true},
-		ActResult:         {run: (*Desk).AskResult, traits: NamedOnCard | ForCall},
-		ActRating:         {run: (*Desk).AskRating, traits: NamedOnCard | ForCall},
+		"not-reached-why": {traits: EndsCall | NotAhead | AsksDigit, noWord: true},
+		ActResult:         {run: (*Desk).AskResult, traits: NamedOnCard | ForCall | AsksDigit},
+		ActRating:         {run: (*Desk).AskRating, traits: NamedOnCard | ForCall | AsksDigit},
 		ActNotes:          {run: (*Desk).Write, traits: NamedOnCard | ForCall | OpensLine},
 		ActComplete:       {traits: NamedOnCard | EndsCall | NotAhead},
 		ActFix:            {run: (*Desk).Fix, traits: NamedOnCard | NotAhead | OpensLine},
@@ -113,7 +114,7 @@ func screenActions() map[string]screenAction {
 		ActFind:           {run: (*Desk).AskDonor, traits: OpensLine},
 		ActAccept:         {run: (*Desk).AcceptOrOpen, traits: NotAhead, noWord: true},
 		"last-calls":      {run: (*Desk).AskRecent, traits: IsRare},
-		"pause":           {noWord: true},
+		"pause":           {traits: AsksDigit, noWord: true},
 		"person":          {run: (*Desk).OpenPerson, noWord: true},
 		"pledge":          {run: (*Desk).OpenPledge, noWord: true},
 		ActCopy:           {run: (*Desk).CopyNumber, traits: NamedOnCard},
