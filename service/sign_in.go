@@ -100,18 +100,21 @@ func nameOfUnnamed(user apitype.UUID) string { return "user " + user.String()[:8
 // ActingUser returns the user who acts in a request: a signed-in person acts as themselves. Another user in the
 // request is refused, and a missing one is filled in. Programs name any user, or none.
 func (c Caller) ActingUser(named *apitype.UUID) (*apitype.UUID, error) {
+	return c.ActingUserAt(apitype.Violation{Pointer: "/userUuid"}, named)
+}
+
+// ActingUserAt is ActingUser for a user whom the request names at another place than in userUuid.
+func (c Caller) ActingUserAt(place apitype.Violation, named *apitype.UUID) (*apitype.UUID, error) {
 	if c.Person == nil {
 		return named, nil
 	}
 	isOther := named != nil && !named.IsZero() && *named != c.Person.UUID
 	if isOther {
+		place.Message = "is another user than the one who is signed in"
 		return nil, &Error{
-			Kind:   Forbidden,
-			Detail: "a signed-in person acts as themselves",
-			Violations: apitype.Violations{{
-				Pointer: "/userUuid",
-				Message: "is another user than the one who is signed in",
-			}},
+			Kind:       Forbidden,
+			Detail:     "a signed-in person acts as themselves",
+			Violations: apitype.Violations{place},
 		}
 	}
 	return &c.Person.UUID, nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -114,6 +115,28 @@ func TestNewCallForNoUser(t *testing.T) {
 	if answer.Status != http.StatusCreated || len(f.leases("")) != 0 {
 		t.Errorf("got %d %s and the leases %+v, want the call alone", answer.Status, answer.Body, f.leases(""))
 	}
+}
+
+// TestNewCallOfASignedInPerson leases the new call for the person alone. Another user is refused, and nothing is created.
+func TestNewCallOfASignedInPerson(t *testing.T) {
+	onEnginesSignedIn(t, func(t *testing.T, s *signedIn) {
+		token := s.provider.Token(t, "anneke", nil)
+		anneke, other := s.who(t, token), s.who(t, s.provider.Token(t, "joost", nil))
+		person := s.person("null")
+		refused := s.createFor(token, other.UUID.String(), s.newCall(person))
+		_, places := problemOf(t, refused)
+		if refused.Status != http.StatusForbidden || !slices.Equal(places, []string{apitype.LeaseForHeader}) {
+			t.Errorf("got %d at %q, want 403 at the header", refused.Status, places)
+		}
+		if ids := s.listed(s.token, "/api/v1/calls"); len(ids) != 0 {
+			t.Errorf("got the calls %v of a refused creation", ids)
+		}
+		answer := s.createFor(token, anneke.UUID.String(), s.newCall(person))
+		leases := s.leases("")
+		if answer.Status != http.StatusCreated || len(leases) != 1 || leases[0].UserUUID != anneke.UUID {
+			t.Errorf("got %d and the leases %+v, want one of the person", answer.Status, leases)
+		}
+	})
 }
 
 // TestNewCallAmongTakes creates calls while colleagues ask for work all the time: none of them is given a donor who is

@@ -90,7 +90,7 @@ func (q *Queue) CreateCall(
 	request apitype.CreateCallRequest,
 	leaseFor apitype.UUID,
 ) (service.Answer, error) {
-	user, err := c.ActingUser(&leaseFor)
+	user, err := c.ActingUserAt(apitype.Violation{Parameter: apitype.LeaseForHeader}, &leaseFor)
 	if err != nil {
 		return service.Answer{}, err
 	}
