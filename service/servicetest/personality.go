@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
 	"testing"
@@ -101,8 +102,7 @@ func (a *actor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // bendRequest turns what this personality understands into what ours does.
 func (a *actor) bendRequest(r *http.Request) {
 	for ours, theirs := range a.Actions {
-		prefix, name := r.URL.Path[:strings.LastIndex(r.URL.Path, "/")+1], r.URL.Path[strings.LastIndex(r.URL.Path,
-			"/")+1:]
+		prefix, name := path.Split(r.URL.Path)
 		if !strings.HasPrefix(r.URL.Path, "/api/v1/pledges/") || name == "update" {
 			continue
 		}

@@ -191,8 +191,9 @@ func loaded(column string, text json.RawMessage) (value any, err error) {
 		return []byte(content), err
 	case slices.Contains(documents, column):
 		return []byte(text), nil
-	case slices.Contains(identifierColumns, column) || strings.HasSuffix(column, "_uuid") || strings.HasSuffix(column,
-		"_owner"):
+	case slices.Contains(identifierColumns, column),
+		strings.HasSuffix(column, "_uuid"),
+		strings.HasSuffix(column, "_owner"):
 		var id apitype.UUID
 		err = json.Unmarshal(text, &id)
 		return identifier(id), err
