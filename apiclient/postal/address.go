@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 )
 
 // The countries whose addresses are split, by the place of the number.
@@ -177,6 +179,38 @@ func Countries(text string) (all []string) {
 	}
 	return all
 }
+
+// extensionWords are the words of more than two letters that may stand behind a house number, beside those before a
+// further number.
+const extensionWords = "bis ter quater boîte apartment appart hinterhaus hinterhof vorderhaus seitenflügel gartenhaus " +
+	"erdgeschoss souterrain links rechts mitte boven beneden achter voor kelder verdieping hoog huis rood zwart ges " +
+	"stock etage floor flat tür interno izq dcha rear suite unit iii vii viii xii"
+
+// IsExtension reports whether a text may stand behind a house number: short parts, and words for a part of a house. A
+// sentence has others.
+func IsExtension(text string) bool {
+	known := strings.Fields(beforeExtension + " " + extensionWords)
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), isNoLetter) {
+		if utf8.RuneCountInString(word) > 2 && !slices.Contains(known, word) {
+			return false
+		}
+	}
+	return true
+}
+
+func isNoLetter(r rune) bool { return !unicode.IsLetter(r) }
+
+// IsCode reports whether a text may be a postcode: letters, digits, blanks and hyphens. The countries whose addresses
+// are split have digits in it.
+func IsCode(text, country string) bool {
+	isOther := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != ' ' && r != '-' }
+	isSplit := codes()[country] != nil
+	return utf8.RuneCountInString(text) <= mostCode && !strings.ContainsFunc(text, isOther) &&
+		(!isSplit || strings.ContainsAny(text, "0123456789"))
+}
+
+// mostCode is the most characters of a postcode.
+const mostCode = 12
 
 // LooksWhole reports whether a line is more than a street: it has a comma, or a line break, and a digit.
 func LooksWhole(text string) bool {

@@ -55,10 +55,39 @@ func (e Form) otherCountries(f Fix, typed string) []string {
 // wrongStreet returns why a text is neither a street nor an address, or an empty text.
 func (e Form) wrongStreet(f Fix, typed string) string {
 	_, isWhole := e.wholeAddress(f, typed)
-	if f.Key != StreetKey || isWhole || !postal.LooksWhole(typed) {
+	if f.Key != StreetKey || isWhole {
 		return ""
 	}
-	return e.Say("is more than a street, and no address in %s: type the street alone", e.country())
+	if postal.LooksWhole(typed) || isSentence(typed, e.country()) {
+		return e.Say("is more than a street, and no address in %s: type the street alone", e.country())
+	}
+	return ""
+}
+
+// mostStreet is the most words of a street.
+const mostStreet = 8
+
+// isSentence reports whether a text is more than a street and a house number.
+func isSentence(typed, country string) bool {
+	if strings.Contains(typed, "@") || len(strings.Fields(typed)) > mostStreet {
+		return true
+	}
+	_, number, extension, err := postal.Split(typed, country)
+	return err == nil && len(number) < yearDigits && !postal.IsExtension(extension)
+}
+
+// wrongPart returns why a text is no part of an address, or an empty text.
+func (e Form) wrongPart(f Fix, typed string) string {
+	switch {
+	case typed == "" || !strings.HasPrefix(f.Key, "address/"):
+		return ""
+	case strings.Contains(typed, "@"):
+		return e.Say("is an e-mail address")
+	case f.Key == "address/zipCode" && !postal.IsCode(typed, e.country()):
+		return e.Say("is no postcode")
+	default:
+		return ""
+	}
 }
 
 // move corrects all parts of an address. Nothing of the old one stays.

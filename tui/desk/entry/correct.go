@@ -99,6 +99,9 @@ func (e Form) checkFix(f Fix, typed string) (is, wrong string) {
 	if wrong := e.wrongStreet(f, typed); wrong != "" {
 		return "", wrong
 	}
+	if wrong := e.wrongPart(f, strings.TrimSpace(typed)); wrong != "" {
+		return "", wrong
+	}
 	is, wrong = e.readFix(f, strings.TrimSpace(typed))
 	if wrong != "" {
 		return "", wrong

@@ -71,6 +71,8 @@ func fix(t *testing.T, form Form, label string) Fix {
 	return all[i]
 }
 
+const notAStreet = "is more than a street, and no address in NL: type the street alone"
+
 // Each detail is corrected as it is typed, and refused with a sentence.
 func TestCorrections(t *testing.T) {
 	t.Parallel()
@@ -97,6 +99,15 @@ func TestCorrections(t *testing.T) {
 		{"last name", "Vos", "Vos", "", `person {"name":{"lastName":"Vos"}}`},
 		{"country", "XX", "NL", "must be an ISO 3166-1 country code of two letters, such as NL", ""},
 		{"city", "", "Stad", "cannot be cleared alone; clear the address", ""},
+		{"postcode", "3gisela@example.org", "1000 AA", "is an e-mail address", ""},
+		{"postcode", "Stad", "1000 AA", "is no postcode", ""},
+		{"postcode", "1000 AA, Stad", "1000 AA", "is no postcode", ""},
+		{"postcode", "1000 AB", "1000 AB", "", `person {"address":{"zipCode":"1000 AB"}}`},
+		{"street", "she moved to number 12 last week", "Weg", notAStreet, ""},
+		{"street", "lives at 12 now", "Weg", notAStreet, ""},
+		{"street", "anna@example.org", "Weg", notAStreet, ""},
+		{"street", "Straße des 17. Juni", "Straße des 17. Juni", "", `person {"address":{"street":"Straße des 17. Juni"}}`},
+		{"city", "anna@example.org", "Stad", "is an e-mail address", ""},
 	} {
 		form := donor()
 		if wrong := form.Correct(fix(t, form, test.label), test.typed); wrong != test.wrong {
