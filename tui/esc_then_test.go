@@ -23,3 +23,15 @@ func TestEscAndAKeyAreTwoKeys(t *testing.T) {
 		}
 	}
 }
+
+// Two presses of esc that are read at once are two: the first leaves the value, the second closes the details.
+func TestEscTwiceAtOnceIsTwoKeys(t *testing.T) {
+	t.Parallel()
+	d := fixerOf(t, newQueueWorld(t))
+	d.enter("f", "6")
+	d.typing("Kerkstraat")
+	d.send(tea.KeyPressMsg{Code: tea.KeyEscape, Mod: tea.ModAlt})
+	if d.app.Dialog != nil || len(d.app.Day.Form().Corrections) != 0 {
+		t.Errorf("got a dialog %t and %v, want the details closed and nothing corrected", d.app.Dialog != nil, d.app.Day.Form().Corrections)
+	}
+}

@@ -69,11 +69,22 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	return act.Run(a.pages[a.current])
 }
 
-// pressDialog passes a key to the open dialog.
+// pressDialog passes a key to the open dialog. A question takes no letter for an answer that follows others without a
+// pause: the agent may not have seen it yet.
 func (a *app) pressDialog(msg tea.KeyPressMsg) tea.Cmd {
 	open := a.Dialog
 	a.Day.Guard.Touch(a.Day.Now())
+	question, isQuestion := open.(*page.Confirm)
+	if isQuestion && a.unheard.takes(msg, a.Day.Now()) {
+		if question.Answers(msg.String()) {
+			a.Messages.Refuse(a.Say("%s: press it again, it came too soon", a.Styles.KeyNames(msg.String())))
+		}
+		return nil
+	}
 	becomes, cmd := open.Key(msg)
+	if isQuestion && becomes == page.Stays && len(msg.Text) > 0 {
+		a.unheard.follow(msg.String(), false, a.Day.Now()) // The agent types what was meant for the card.
+	}
 	// The choice may have opened the next dialog already.
 	if becomes != page.Stays && a.Dialog == open {
 		a.Dialog = nil
@@ -145,6 +156,9 @@ func (a *app) isTyping() bool { return a.current == page.DeskPage && a.desk.Typi
 // escThen splits a key with alt. A terminal sends the same bytes for it as for esc and the key after it, and an agent
 // who leaves the notes quickly presses those. Ctrl with an arrow moves over words.
 func escThen(msg tea.KeyPressMsg) (esc, then tea.KeyPressMsg, both bool) {
+	if msg.Mod == tea.ModAlt && msg.Code == tea.KeyEscape { // Pressed twice, and read at once.
+		return tea.KeyPressMsg{Code: tea.KeyEscape}, tea.KeyPressMsg{Code: tea.KeyEscape}, true
+	}
 	if msg.Mod&^tea.ModShift != tea.ModAlt || !unicode.IsPrint(msg.Code) {
 		return esc, then, false
 	}

@@ -214,3 +214,24 @@ func TestInputEndsWithWhatItHas(t *testing.T) {
 		}
 	}
 }
+
+// Text that was meant for the card answers no question that came up while the agent typed.
+func TestTypedTextAnswersNoQuestion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := newDriver(t, w.options)
+	d.press("n")
+	w.Clock.Advance(time.Second)
+	d.press("X")
+	d.sees("Cancel the call")
+	d.enter("h", "e", " ", "s", "a", "y", "s", " ", "n", "o")
+	d.sees("Cancel the call")
+	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {
+		t.Errorf("outbox: got %v %v, want nothing", entries, err)
+	}
+	w.Clock.Advance(time.Second)
+	d.press("y")
+	if entries, _, err := w.box.List(); err != nil || len(entries) != 1 {
+		t.Errorf("outbox: got %v %v, want the call cancelled after a pause", entries, err)
+	}
+}

@@ -9,8 +9,8 @@ import (
 // longestPause is the longest pause between two keys of one text.
 const longestPause = time.Second
 
-// unheard is what the agent types behind a refused key that would have opened a line or a choice. Its keys are no
-// commands.
+// unheard is what the agent types behind a refused key that would have opened a line or a choice, or behind one that is
+// no answer to a question. Its keys are no commands, and no answers.
 type unheard struct {
 	key     string    // The refused key. Empty if nothing follows one.
 	isDigit bool      // The key would have asked for a digit: other keys are not meant for it.

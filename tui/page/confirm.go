@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -40,6 +41,12 @@ func (c *Confirm) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 		}
 	}
 	return Stays, nil
+}
+
+// Answers reports whether a key is an answer.
+func (c *Confirm) Answers(key string) bool {
+	isOption := slices.ContainsFunc(c.options, func(o Option) bool { return o.Key == digitOf(key) })
+	return isOption || c.Yes != nil && (key == "y" || key == "n")
 }
 
 // Hints implements Dialog.
