@@ -47,6 +47,7 @@ var agentCells = AgentCells{
 	Bar:      func(apitype.QueueAgent) string { return "bar" },
 	Since:    func(apitype.QueueAgent) string { return "since" },
 	LastHour: func(apitype.QueueAgent) int { return 4 },
+	Results:  func(apitype.QueueAgent) string { return "was glad 5" },
 }
 
 func TestCellsOfAPerson(t *testing.T) {
@@ -124,7 +125,7 @@ Attempts 8 right number [2] [0]
 1 h 4 right [4] [4]
 Later 5 right number [0] [0]
 Call 9 [bar] [bar]
-Results 12 grows [a b 2] []
+Results 12 grows [was glad 5] [was glad 5]
 `},
 	} {
 		if diff := cmp.Diff(test.want, test.got); diff != "" {

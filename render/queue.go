@@ -154,6 +154,15 @@ func QueueAgentColumns() []Column[apitype.QueueAgent] {
 // Results returns counts by result code in words, the most frequent first.
 func Results(counts map[string]int) string { return Words(Counted(counts, " ", ", ")) }
 
+// ResultsNamed returns counts by result with the names that agents see, the most frequent first.
+func ResultsNamed(counts map[string]int, name func(code string) string) string {
+	named := map[string]int{}
+	for code, n := range counts {
+		named[name(code)] += n
+	}
+	return Counted(named, " ", ", ")
+}
+
 // Counted returns counts by name, the most frequent first.
 func Counted(counts map[string]int, is, and string) string {
 	codes := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
@@ -186,6 +195,7 @@ type AgentCells struct {
 	Bar      func(apitype.QueueAgent) string // Of the present call.
 	Since    func(apitype.QueueAgent) string // How long the call or the pause lasts.
 	LastHour func(apitype.QueueAgent) int    // The calls of the last hour.
+	Results  func(apitype.QueueAgent) string // With the names that agents see.
 }
 
 // QueueAgentList returns the columns of agents in a list on the screen, in their order.
@@ -207,7 +217,7 @@ func QueueAgentList(cells AgentCells) []Column[apitype.QueueAgent] {
 		})},
 		{Name: "deferred", Title: "Later", Width: 5},
 		{Name: "bar", Title: "Call", Width: 9, Cell: says(cells.Bar)},
-		{Name: "byResult", Width: 12, Grow: true},
+		{Name: "byResult", Width: 12, Grow: true, Items: true, Cell: says(cells.Results)},
 	})
 }
 

@@ -89,6 +89,7 @@ type Column[T any] struct {
 	Right    bool               // Aligned to the right.
 	Width    int                // In a list on the screen, in cells; with Grow the least.
 	Grow     bool               // It shares what is left over there.
+	Items    bool               // A list with commas: items without room there are left out whole.
 	// Time and Number are the source of the value, if it has one: lists on the screen show ages, and sort by them.
 	Time   func(T) *apitype.Time
 	Number func(T) int64

@@ -433,10 +433,9 @@ func (a *app) marked() []string {
 // for all names, only the current page has one.
 func (a *app) tabs() string {
 	corner := a.corner()
-	room := a.layout.Width - render.Width(corner)
 	tabs := a.tabNames(len(pageTitles), " ")
-	for named := len(pageTitles); render.Width(tabs) >= room && named >= 0; named-- {
-		tabs = a.tabNames(named, "")
+	if render.Width(tabs) >= a.layout.Width-render.Width(corner) {
+		tabs = a.tabNames(a.namedTabs(corner), "")
 	}
 	return widget.Fit(tabs, max(a.layout.Width-render.Width(corner), 0)) + corner
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -29,27 +30,48 @@ func (a *app) corner() string {
 	if n := len(a.Day.Changes.Entries) - a.Day.Changes.Unsent(); n > 0 {
 		text += a.Styles.Bad(a.Say("%d refused", n)) + " "
 	}
-	if a.layout.Panes < 3 && render.Width(text+a.tabNames(len(pageTitles), ""))+a.profileWidth() > a.layout.Width {
-		return text // The names of the pages come before that of the profile.
-	}
-	name := page.Clean(a.profile)
-	parts := []string{widget.Fit(name, min(render.Width(name), mostProfile))}
-	if a.layout.Panes == 3 { // There is room.
-		if a.Day.Agent != nil && a.Day.AgentName(*a.Day.Agent) != "" {
-			parts = append(parts, page.Clean(a.Day.AgentName(*a.Day.Agent)))
-		}
-		parts = append(parts, a.Day.Now().Local().Format("15:04"))
-		if called, reached := a.Day.Today(); called > 0 {
-			parts = append(parts, a.Say("%d called, %d reached", called, reached))
-		} else if a.Day.Offline == "" {
-			parts = append(parts, a.Say("online"))
+	corners := a.corners(text)
+	most := a.namedTabs(cmp.Or(text, corners[len(corners)-1]))
+	for _, corner := range corners {
+		if a.namedTabs(corner) >= most { // The names of the pages come before all but the clock.
+			return corner
 		}
 	}
-	return text + a.Styles.Dim(strings.Join(parts, " · ")) + " "
+	return text
 }
 
-// profileWidth is the width of the profile's name in the corner, with its blanks.
-func (a *app) profileWidth() int { return min(render.Width(page.Clean(a.profile)), mostProfile) + 2 }
+// corners returns what the corner may show after a text, the longest first. The last one has the clock alone.
+func (a *app) corners(text string) (all []string) {
+	name := page.Clean(a.profile)
+	parts := []string{widget.Fit(name, min(render.Width(name), mostProfile))}
+	if a.layout.Panes == 3 && a.Day.Agent != nil && a.Day.AgentName(*a.Day.Agent) != "" {
+		parts = append(parts, page.Clean(a.Day.AgentName(*a.Day.Agent)))
+	}
+	clock := len(parts)
+	parts = append(parts, a.Day.Now().Local().Format("15:04"))
+	called, reached := a.Day.Today()
+	switch {
+	case called > 0 && a.layout.Panes == 3:
+		parts = append(parts, a.Say("%d called, %d reached", called, reached))
+	case a.Day.Offline == "":
+		parts = append(parts, a.Say("online"))
+	}
+	drawn := func(parts []string) string { return text + a.Styles.Dim(strings.Join(parts, " · ")) + " " }
+	for i := range clock + 1 {
+		all = append(all, drawn(parts[i:]))
+	}
+	return append(all, drawn(parts[clock:clock+1]))
+}
+
+// namedTabs returns how many pages have their names beside a corner.
+func (a *app) namedTabs(corner string) int {
+	room := a.layout.Width - render.Width(corner)
+	named := len(pageTitles)
+	for named > 0 && render.Width(a.tabNames(named, "")) >= room {
+		named--
+	}
+	return named
+}
 
 // leastNews is the least width of a message next to a held change, in cells.
 const leastNews = 16
@@ -157,9 +179,21 @@ func (a *app) centred(text string) string {
 	return widget.Fit(strings.Repeat(" ", margin)+text, a.layout.Width)
 }
 
+// noConnection returns why the service cannot be reached. It names the service once: most reasons do.
+func (a *app) noConnection() string {
+	reason, base := cmp.Or(a.Day.Reason, a.Day.Offline), a.Day.Client.BaseURL()
+	if at, err := url.Parse(base); err == nil && strings.Contains(reason, at.Host) {
+		return a.Say("No connection: %s.", a.Say(reason))
+	}
+	if strings.HasPrefix(a.Day.Offline, "service ") { // It answers.
+		return a.Say("The service at %s answers with an error: %s.", base, a.Say(reason))
+	}
+	return a.Say("No connection to %s: %s.", base, a.Say(reason))
+}
+
 // offlineLines returns why nothing is read or sent, and the next steps.
 func (a *app) offlineLines() []string {
-	text := a.Say("No connection to %s: %s.", a.Day.Client.BaseURL(), a.Say(cmp.Or(a.Day.Reason, a.Day.Offline)))
+	text := a.noConnection()
 	if a.Day.LoggedOut {
 		text = a.Say(
 			"The login at %s has ended: %s.",

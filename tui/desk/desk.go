@@ -12,7 +12,6 @@ package desk
 
 import (
 	"context"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -45,7 +44,7 @@ type Options struct {
 	// From the profile. Nil means codes from the service.
 	ResultCodes        []string
 	MaxAttempts        int                          // Of a call. Zero if unknown.
-	Languages          []string                     // ISO 639-1 codes. Nil means the locale's.
+	Languages          []string                     // ISO 639-1 codes. Nil warns of none.
 	Filter             apitype.QueueFilter          // The calls that the agent takes. Zero means all.
 	Agents             map[apitype.UUID]string      // Names, as far as they are known.
 	Hours              card.CallingHours            // Of the countries without the default hours.
@@ -150,9 +149,6 @@ func New(o Options) *Day {
 	}
 	if o.QuitWait == 0 {
 		o.QuitWait = quitWait
-	}
-	if o.Languages == nil {
-		o.Languages = localeLanguages(os.Getenv)
 	}
 	var d *Day
 	b := newBase(o, func() { d.Changes.Sender.Resume() })

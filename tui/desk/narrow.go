@@ -2,6 +2,7 @@ package desk
 
 import (
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -41,9 +42,14 @@ func (d *Day) NarrowedTo() string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
 }
 
-// KnownLanguages returns the languages that the agent may choose: the agent's own and the queue's.
+// KnownLanguages returns the languages that the agent may choose: the agent's own and the queue's. An agent of a
+// profile without languages has those of the locale.
 func (d *Day) KnownLanguages() []string {
-	known := slices.Concat(d.Filter.Languages, d.Languages)
+	own := d.Languages
+	if own == nil {
+		own = localeLanguages(os.Getenv)
+	}
+	known := slices.Concat(d.Filter.Languages, own)
 	if state := d.leases.state; state != nil {
 		known = slices.AppendSeq(known, maps.Keys(state.ByLanguage))
 	}

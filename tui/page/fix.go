@@ -263,7 +263,7 @@ func (f *fixing) lines(s Styles, width int) (lines []string, focus int) {
 		cell := widget.Fit(s.Key(fix.Press)+" "+label+" "+text, each)
 		switch {
 		case fix.Why != "":
-			cell = s.Dim(widget.Fit(fix.Press+" "+label+" "+f.desk.Say(fix.Why), each))
+			cell = s.Dim(widget.Fit(fix.Press+" "+label+" "+shortReason(f.desk.Say(fix.Why), each-labelWidth-3), each))
 			if fix.Key == f.key {
 				focus = i % height
 			}
@@ -289,6 +289,14 @@ func (f *fixing) lines(s Styles, width int) (lines []string, focus int) {
 		focus += len(wrong)
 	}
 	return lines, focus
+}
+
+// shortReason returns a reason, or what follows its colon if there is no room for the whole.
+func shortReason(why string, room int) string {
+	if _, after, found := strings.Cut(why, ": "); found && render.Width(why) > room {
+		return after
+	}
+	return why
 }
 
 // typed returns the value that is being typed, or the intervals to choose from.

@@ -16,10 +16,12 @@ import (
 
 const (
 	longCall     = 10 * time.Minute // A call that needs a look.
+	longPause    = 3 * time.Hour    // A time that is shown in hours.
 	callBar      = 8                // Of the present call, in cells.
 	paceStep     = 5 * time.Minute  // Of the line of calls.
 	paceSteps    = 12
 	leastForView = 14 // Rows of the page below which the table has them all.
+	leastTable   = 4  // Lines of the table that all about the chosen agent leaves.
 )
 
 // agentCells returns the cells of an agent that depend on the Desk.
@@ -47,12 +49,16 @@ func (v *Floor) agentCells() render.AgentCells {
 				return ""
 			}
 			text := strconv.Itoa(int(v.since(a)/time.Minute)) + " min"
+			if v.since(a) >= longPause {
+				text = strconv.Itoa(int(v.since(a)/time.Hour)) + " h"
+			}
 			if a.TakenAt != nil && v.since(a) >= longCall {
 				text += " " + v.Styles.WarnSign
 			}
 			return text
 		},
 		LastHour: func(a apitype.QueueAgent) int { return v.lastHour[a.UserUUID] },
+		Results:  v.results,
 	}
 }
 
@@ -95,7 +101,7 @@ func (v *Floor) Lines(l Layout) []string {
 	p := v.partsOf(l, frame.Inner())
 	lines := append([]string{frame.Top(v.summary())}, frame.Lines(p.look...)...)
 	if v.hasDay(p.rows) {
-		rows := len(v.agents) + 2 // The head, and all about the chosen one.
+		rows := len(v.agents) + 1 + len(v.chosenLines(frame.Inner())) // The head, and all about the chosen one.
 		lines = append(lines, frame.Lines(v.tableLines(frame.Inner(), rows)...)...)
 		lines = append(lines, v.dayLines(frame, p.rows-rows)...)
 	} else {
@@ -110,7 +116,9 @@ func (v *Floor) Lines(l Layout) []string {
 
 // tableLines draws the agents, and all about the chosen one.
 func (v *Floor) tableLines(width, height int) []string {
-	v.table.SetHeight(max(height-2, 1))
+	chosen := v.chosenLines(width)
+	chosen = chosen[:min(len(chosen), max(height-leastTable, 1))]
+	v.table.SetHeight(max(height-1-max(len(chosen), 1), 1))
 	lines := v.table.Lines(v.agents, width, v.Styles.head, func(_ apitype.QueueAgent, chosen bool, line string) string {
 		if chosen {
 			return v.Styles.chosen(line)
@@ -120,7 +128,8 @@ func (v *Floor) tableLines(width, height int) []string {
 	if len(v.agents) == 0 {
 		lines = append(lines, v.Styles.Dim(" "+v.Say("no agent has taken a call today")))
 	}
-	return append(widget.Block(lines, width, max(height-1, 1)), v.chosenLine(width))
+	below := max(len(chosen), 1)
+	return append(widget.Block(lines, width, max(height-below, 1)), widget.Block(chosen, width, below)...)
 }
 
 // lookLines returns what needs a look: long calls, due callbacks, the oldest call, and the line to all desks.
@@ -195,10 +204,10 @@ func (v *Floor) summary() (agents, waiting string) {
 	return v.Styles.bold(agents), waiting
 }
 
-// chosenLine returns all that came of the calls of the agent under the cursor.
-func (v *Floor) chosenLine(width int) string {
+// chosenLines returns all that came of the calls of the agent under the cursor.
+func (v *Floor) chosenLines(width int) (lines []string) {
 	if v.table.Cursor() >= len(v.agents) {
-		return ""
+		return nil
 	}
 	a := v.agents[v.table.Cursor()]
 	parts := []string{v.queueAgent(a), v.Say("seen %s", v.ago(a.LastSeenAt.Time))}
@@ -209,10 +218,21 @@ func (v *Floor) chosenLine(width int) string {
 		parts = append(parts, v.Say("later")+" "+strconv.Itoa(a.Deferred))
 	}
 	if len(a.ByResult) > 0 {
-		parts = append(parts, Clean(render.Results(a.ByResult)))
+		parts = append(parts, v.results(a))
 	}
-	return " " + widget.Fit(strings.Join(parts, " · "), width-1)
+	for i, line := range widget.Wrap(strings.Join(parts, " · "), width-1) {
+		lines = append(lines, " "+[]string{"", " "}[min(i, 1)]+line)
+	}
+	return lines
 }
+
+// results returns what came of the calls of an agent, by the names of the results.
+func (v *Floor) results(a apitype.QueueAgent) string {
+	return Clean(render.ResultsNamed(a.ByResult, v.resultName))
+}
+
+// resultName returns a result as the Desk of an agent names it.
+func (v *Floor) resultName(code string) string { return v.Say(v.Day.Codes.Name(code)) }
 
 // todayLines returns the day of all agents in words, its pace, and the most frequent results as bars.
 func (v *Floor) todayLines(width int) []string {
@@ -280,7 +300,7 @@ func (v *Floor) resultBars(results map[string]int, width int) (lines []string) {
 	}
 	highest, columns := results[codes[0]], max(width/(resultLabel+resultBar+6), 1)
 	for i, code := range codes[:min(len(codes), mostResults*columns)] {
-		label := widget.Fit(" "+Clean(v.Say(render.Words(code))), resultLabel)
+		label := widget.Fit(" "+Clean(v.resultName(code)), resultLabel)
 		bar := strings.Repeat(v.Styles.bars[0], max(results[code]*resultBar/highest, 1))
 		cell := widget.Fit(label+widget.FitRight(fmt.Sprint(results[code]), 4)+" "+v.Styles.accent(bar), width/columns)
 		if i%columns == 0 {

@@ -222,7 +222,12 @@ func (d *Desk) legend(width int) []string {
 		key, text := choiceKeys[i:i+1], Clean(d.Say(entry.ResultWords(row)))
 		isChosen := row.Code == d.Day.Form().ResultCode
 		if known = known || isChosen; isChosen {
-			items = append(items, s.band("["+key+" "+text+"]")+d.effectText(row))
+			chip, effect := s.band("["+key+" "+text+"]"), d.effectText(row)
+			if effect != "" && render.Width(chip+effect) > width { // Below it, in full.
+				items = append(items, chip, strings.TrimPrefix(effect, " "))
+			} else {
+				items = append(items, chip+effect)
+			}
 			continue
 		}
 		items = append(items, s.Key(key)+" "+text)

@@ -95,7 +95,10 @@ func (t *Table[T, R]) Lines(
 			c, start := &t.Columns[i], len(b)+min(i, 1)
 			var paint func(string) string
 			b = appendCell(b, i, widths[i], c.Right, func(b []byte) []byte {
-				b, paint = t.Cell(b, row, c)
+				from := len(b)
+				if b, paint = t.Cell(b, row, c); c.Items {
+					b = append(b[:from], wholeItems(string(b[from:]), widths[i])...)
+				}
 				return b
 			})
 			if paint != nil && t.top+n != t.cursor {
@@ -114,6 +117,19 @@ func (t *Table[T, R]) Lines(
 		lines = append(lines, style(row, t.top+i == t.cursor, text[ends[i]:ends[i+1]]))
 	}
 	return lines
+}
+
+// wholeItems returns the first items of a list with commas that fit in a width, with a sign for the others.
+func wholeItems(list string, width int) string {
+	if render.Width(list) <= width {
+		return list
+	}
+	for at := len(list); at >= 0; at = strings.LastIndex(list[:at], ", ") {
+		if text := list[:at] + ", …"; render.Width(text) <= width {
+			return text
+		}
+	}
+	return list
 }
 
 // appendCell adds a cell of width cells, and the blank before it, to a line.

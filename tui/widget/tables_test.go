@@ -120,3 +120,21 @@ func TestBar(t *testing.T) {
 		t.Errorf("got %q, want half a bar", got)
 	}
 }
+
+// A list of items without room for all has whole ones, and a sign for the others.
+func TestWholeItems(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		width int
+		want  string
+	}{
+		{40, "confirmed 12, corrected 6, never 1"},
+		{33, "confirmed 12, corrected 6, …"},
+		{27, "confirmed 12, …"},
+		{8, "confirmed 12, corrected 6, never 1"}, // The table cuts it.
+	} {
+		if got := wholeItems("confirmed 12, corrected 6, never 1", test.width); got != test.want {
+			t.Errorf("%d: got %q, want %q", test.width, got, test.want)
+		}
+	}
+}

@@ -98,6 +98,18 @@ func (c *Codes) Words(kind apitype.CallType, code string) string {
 	return entry.ResultWords(apitype.ResultChoice{Code: code})
 }
 
+// Name returns a result in words, whatever the type of its call. Types may name a code differently: then it has the name
+// of the first of them.
+func (c *Codes) Name(code string) string {
+	plain := entry.ResultWords(apitype.ResultChoice{Code: code})
+	for _, kind := range apitype.CallTypes {
+		if name := c.Words(kind, code); name != plain {
+			return name
+		}
+	}
+	return plain
+}
+
 // See notes a code that a call has.
 func (c *Codes) See(kind apitype.CallType, code string) {
 	if code == "" || c.IsKnown(kind) {

@@ -97,8 +97,11 @@ type table struct {
 	order  []string          // The causes with a place, the longest first.
 }
 
-// place marks a value in a cause.
-const place = "{}"
+// place marks a value in a cause. ofProfile is a cause that names a profile.
+const (
+	place     = "{}"
+	ofProfile = " of profile " + place
+)
 
 // readTexts reads a table. Each line has an English text, a tab, and the translation. The causes follow an empty line.
 func readTexts(lines string) table {
@@ -156,6 +159,9 @@ func (t table) whole(text string) (said string, isWhole bool) {
 			}
 			for _, value := range values {
 				word := cmp.Or(t.texts[value+kind], t.texts[value], t.cause(value))
+				if english == ofProfile { // The name of a profile may be a word of the Desk, too.
+					word = value
+				}
 				said = strings.Replace(said, place, word, 1)
 			}
 			return said, true
