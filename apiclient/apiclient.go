@@ -101,7 +101,8 @@ type Client struct {
 	own     bool // The transport is our own, and reports whether a connection was made.
 	behind  atomic.Int64
 
-	extensions atomic.Pointer[[]string] // The extensions of the service. Nil until they are known.
+	extensions atomic.Pointer[[]string]         // The extensions of the service. Nil until they are known.
+	person     atomic.Pointer[apitype.UserName] // The person behind the token, if an answer has named one.
 
 	maxPage, maxRecord int // Bytes; constant but for tests.
 

@@ -269,6 +269,7 @@ func (c *Client) Has(ctx context.Context, extension string) (bool, error) {
 	unknown := []Kind{KindUnavailable, KindUnauthenticated, KindInterrupted, KindUsage}
 	switch failed := asError(err); {
 	case failed == nil && json.Unmarshal(answer.Body, &said) == nil:
+		c.person.Store(said.User)
 	case failed != nil && slices.Contains(unknown, failed.Kind):
 		return false, err
 	default: // Not found, or another answer of a service to an unknown path.
@@ -296,5 +297,9 @@ func (c *Client) SignedIn(ctx context.Context) (*apitype.UserName, error) {
 	if err != nil {
 		return nil, broken(answer, "the extensions cannot be read")
 	}
+	c.person.Store(said.User)
 	return said.User, nil
 }
+
+// KnownPerson returns the person behind the token if an answer has named one, or nil. It asks for none.
+func (c *Client) KnownPerson() *apitype.UserName { return c.person.Load() }

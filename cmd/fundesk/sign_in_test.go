@@ -134,6 +134,7 @@ func (h *signInHome) openDesk(t *testing.T) (term *terminal, call string) {
 	term.write("fundesk tui")
 	term.send("Enter")
 	term.waitFor("take the next call")
+	term.waitFor("default · Anneke de Vries · ") // The settings were not read yet.
 	return term, term.take()
 }
 

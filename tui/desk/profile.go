@@ -27,12 +27,18 @@ func (b *base) NeedSettings() []event.Event {
 // WaitsForSettings reports whether the service has settings of the floor that were not read yet.
 func (b *base) WaitsForSettings() bool { return b.floor.IsWaiting() }
 
-// AgentName returns the name of a user in the profile, or else in the settings, or an empty text.
+// AgentName returns the name of a user in the profile, or else in the settings. The name of the signed-in person is
+// known before the settings are. Without a name it returns an empty text.
 func (b *base) AgentName(id apitype.UUID) string {
 	name := b.Agents[id]
 	for _, user := range b.floor.Present().Users {
 		if user.UUID == id {
 			name = cmp.Or(name, user.Name)
+		}
+	}
+	if name == "" && b.Client != nil {
+		if person := b.Client.KnownPerson(); person != nil && person.UUID == id {
+			name = person.Name
 		}
 	}
 	return name

@@ -110,6 +110,25 @@ func TestTwoHomesHaveOneFloor(t *testing.T) {
 	}
 }
 
+// A signed-in person has their name on the Desk before the settings are read.
+func TestSignedInPersonIsNamed(t *testing.T) {
+	t.Parallel()
+	client, service := floorClient(t)
+	service.answers["GET /fundesk/v1"] = `200 {"extensions":["settings"],
+		"user":{"uuid":"20000000-0000-4000-8000-000000000002","name":"Joost"}}`
+	d := floorDay(t, Options{Client: client})
+	if has, err := client.Has(t.Context(), apitype.ExtensionSettings); err != nil || !has {
+		t.Fatalf("the service is asked for its extensions: %t, %v", has, err)
+	}
+	id := apitype.MustParseUUID("20000000-0000-4000-8000-000000000002")
+	if got := d.AgentName(id); got != "Joost" {
+		t.Errorf("got %q, want the person of the token", got)
+	}
+	if got := d.AgentName(apitype.MustParseUUID("20000000-0000-4000-8000-000000000003")); got != "" {
+		t.Errorf("got %q for another user, want no name", got)
+	}
+}
+
 // A Desk works offline from what an earlier start has kept, and a profile's own settings come first.
 func TestSettingsOffline(t *testing.T) {
 	t.Parallel()
