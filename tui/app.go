@@ -186,7 +186,7 @@ func (a *app) Jump(to page.Reference) tea.Cmd {
 // Turn turns to a page.
 func (a *app) Turn(index int) tea.Cmd {
 	a.current = index
-	a.Day.Changes.Autosave.FlushSoon()
+	a.Day.Changes.Drafts.FlushSoon()
 	return a.pages[index].Open()
 }
 
@@ -285,11 +285,11 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return a, a.onMouse(msg)
 	case tea.BlurMsg:
 		a.focused = false
-		a.Day.Changes.Autosave.FlushSoon()
+		a.Day.Changes.Drafts.FlushSoon()
 		return a, nil
 	case tea.FocusMsg:
 		a.focused = true
-		return a, a.Perform(a.Day.Changes.ReadOutbox())
+		return a, a.Perform(a.Day.Changes.Refresh())
 	case continued:
 		if a.suspended { // The library sets the terminal up after its own stop.
 			return a, nil
@@ -299,7 +299,7 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.ResumeMsg:
 		a.suspended = false
 		a.Day.Outbox.Resume()
-		return a, tea.Batch(a.Perform(a.Day.Changes.ReadOutbox()), tea.ClearScreen)
+		return a, tea.Batch(a.Perform(a.Day.Changes.Refresh()), tea.ClearScreen)
 	case page.Result:
 		open, current, isBusy := a.Dialog, a.current, a.Day.Gate.Busy()
 		cmd := msg.TakeIn()
@@ -339,10 +339,10 @@ func (a *app) resize(width, height int) {
 func (a *app) quit() tea.Cmd {
 	line := "The call on the desk is not completed. What you typed is kept as a draft and offered next time."
 	switch {
-	case a.Day.Changes.Trouble != nil:
+	case a.Day.Changes.Drafts.Trouble != nil:
 		line = a.Say(
 			"What you typed could not be saved and is lost then: %s.",
-			a.Say(connection.Cause(a.Day.Changes.Trouble)),
+			a.Say(connection.Cause(a.Day.Changes.Drafts.Trouble)),
 		)
 	case !a.Day.HasDraft():
 		return a.finish()
@@ -355,7 +355,7 @@ func (a *app) quit() tea.Cmd {
 func (a *app) finish() tea.Cmd {
 	a.Messages.Say("sending what is held…")
 	return func() tea.Msg {
-		a.Day.Changes.Finish(a.Ctx)
+		a.Day.Changes.Finish(a.Ctx, a.Day.QuitWait)
 		return finished{}
 	}
 }
@@ -402,7 +402,7 @@ func (a *app) marked() []string {
 			l.Width,
 			l.Height,
 		) + " "
-		if a.Day.Changes.Trouble == nil {
+		if a.Day.Changes.Drafts.Trouble == nil {
 			sentence += a.Say("What you typed is kept.")
 		} else {
 			sentence += a.Say("What you typed is not saved.")
@@ -496,7 +496,7 @@ func (a *app) onTick() tea.Cmd {
 	}
 	a.reading.seen = a.Loads
 	if a.beats%5 == 0 {
-		commands = append(commands, a.Perform(a.Day.Changes.ReadOutbox()))
+		commands = append(commands, a.Perform(a.Day.Changes.Refresh()))
 	}
 	if a.beats%a.pollEvery() == 0 {
 		commands = append(commands, a.Perform(a.Day.Poll()))

@@ -146,7 +146,7 @@ func TestTicksAreKept(t *testing.T) {
 	}
 	d.enter("k", "space", "space", "6")
 	d.sees("2 of 8 checked")
-	servicetest.Check(t, d.app.Day.Changes.Autosave.Flush())
+	servicetest.Check(t, d.app.Day.Changes.Drafts.Flush())
 	draft, _, err := w.box.Draft(d.app.Day.Call.UUID)
 	servicetest.Check(t, err)
 	w = newWorld(t)

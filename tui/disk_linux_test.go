@@ -100,7 +100,7 @@ func TestDiskThatTakesHalf(t *testing.T) {
 	w.seen()
 	d.press("i")
 	d.send(tea.PasteMsg{Content: strings.Repeat("long note ", 1200)})
-	servicetest.Check(t, d.app.Day.Changes.Autosave.Flush())
+	servicetest.Check(t, d.app.Day.Changes.Drafts.Flush())
 	free := fill()
 	filler := filepath.Join(dir, "filler")
 	info, err := os.Stat(filler)

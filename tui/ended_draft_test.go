@@ -44,7 +44,7 @@ func TestDraftOfAnEndedCall(t *testing.T) {
 			t.Fatalf("%s, undone: got %+v, want the call with its result and notes", test.key, form)
 		}
 		end()
-		if err := d.app.Day.Changes.Autosave.Flush(); err != nil {
+		if err := d.app.Day.Changes.Drafts.Flush(); err != nil {
 			t.Fatal(err)
 		}
 		if drafts, err := w.box.Drafts(); err != nil || len(drafts) != 1 {

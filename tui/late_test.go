@@ -198,10 +198,10 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 					d.enter("/", "a", "enter")
 				case "a":
 					w.Clock.Advance(time.Second)
-					before := len(a.Day.Recent)
+					before := len(a.Day.Changes.Recent)
 					on := a.Day.Call
 					d.send(keyPress("a"))
-					if on != nil && a.Dialog == nil && len(a.Day.Recent) > before && a.Day.Recent[0].What == "not reached" {
+					if on != nil && a.Dialog == nil && len(a.Day.Changes.Recent) > before && a.Day.Changes.Recent[0].What == "not reached" {
 						done.attempts[on.UUID]++
 					}
 				case "result":
@@ -231,7 +231,7 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 				d.answer(random.IntN(4))
 			}
 			d.answer(10_000)
-			servicetest.Check(t, a.Day.Changes.Autosave.Flush())
+			servicetest.Check(t, a.Day.Changes.Drafts.Flush())
 			a.Day.Changes.Written()
 			w.checkTyped(t, path, done)
 		})

@@ -13,7 +13,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/service"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/changes"
 	"fundesk/tui/page"
 )
 
@@ -238,24 +238,24 @@ func TestLastCalls(t *testing.T) {
 	name := d.app.Day.Name()
 	w.seen()
 	d.press("a")
-	fate := func(want desk.Fate) {
+	fate := func(want changes.Fate) {
 		t.Helper()
-		if r := d.app.Day.Recent; len(r) == 0 || r[len(r)-1].Call != first || r[len(r)-1].Name != name || r[len(r)-1].Fate != want {
+		if r := d.app.Day.Changes.Recent; len(r) == 0 || r[len(r)-1].Call != first || r[len(r)-1].Name != name || r[len(r)-1].Fate != want {
 			t.Errorf("got %+v, want %s with fate %d", r, name, want)
 		}
 	}
-	fate(desk.FateHeld)
+	fate(changes.FateHeld)
 	d.press("enter")
 	d.sees("not reached ▰▰▰▰▰ 5 s", "u undoes it")
 	d.enter("esc", "u")
-	if len(d.app.Day.Recent) != 0 || !d.app.Day.IsOn(first) {
-		t.Fatalf("undone: got %+v, want none and the call on the desk", d.app.Day.Recent)
+	if len(d.app.Day.Changes.Recent) != 0 || !d.app.Day.IsOn(first) {
+		t.Fatalf("undone: got %+v, want none and the call on the desk", d.app.Day.Changes.Recent)
 	}
 	w.seen()
 	d.press("a")
 	w.Clock.Advance(6 * time.Second)
 	d.deliverOutbox(w)
-	fate(desk.FateSent)
+	fate(changes.FateSent)
 	d.enter("enter", "enter")
 	if !d.app.Day.IsOn(first) {
 		t.Errorf("enter: got %+v, want the call again", d.app.Day.Call)
@@ -267,7 +267,7 @@ func TestLastCalls(t *testing.T) {
 	d.press("a")
 	w.Clock.Advance(6 * time.Second)
 	d.deliverOutbox(w)
-	if r := d.app.Day.Recent; r[0].Fate != desk.FateRefused {
+	if r := d.app.Day.Changes.Recent; r[0].Fate != changes.FateRefused {
 		t.Errorf("refused: got %+v, want it said", r)
 	}
 }

@@ -93,7 +93,7 @@ func TestNotesOfAnAttemptStayADraft(t *testing.T) {
 			if got := w.entries(t); !slices.Equal(got, []string{"call.attempt c0010000"}) {
 				t.Errorf("got %v, want the attempt alone", got)
 			}
-			if err := d.app.Day.Changes.Autosave.Flush(); err != nil {
+			if err := d.app.Day.Changes.Drafts.Flush(); err != nil {
 				t.Fatal(err)
 			}
 			if drafts, err := w.box.Drafts(); err != nil || len(drafts) != 1 || drafts[0].Notes != "later" || drafts[0].Call != apitype.UUID(callID(1)) {
@@ -110,7 +110,7 @@ func TestOpenedDraftIsChangedNotJoined(t *testing.T) {
 	servicetest.Check(t, w.box.SaveDraft(callID(1), outbox.Draft{Call: callID(1), Notes: "typed before"}))
 	d := newDriver(t, w.options)
 	d.enter("n", "i", "backspace")
-	servicetest.Check(t, d.app.Day.Changes.Autosave.Flush())
+	servicetest.Check(t, d.app.Day.Changes.Drafts.Flush())
 	if draft, _, _ := w.box.Draft(callID(1)); draft.Notes != "typed befor" {
 		t.Errorf("draft: got %q, want the changed one", draft.Notes)
 	}

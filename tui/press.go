@@ -184,7 +184,7 @@ func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 	switch act := a.keys.find(msg.String(), []page.Scope{page.ScopeEverywhere}); {
 	case act == nil:
 		return nil
-	case act.ID == "quit" && a.Day.Changes.Trouble == nil && (len(msg.Text) == 0 || a.Dialog == nil):
+	case act.ID == "quit" && a.Day.Changes.Drafts.Trouble == nil && (len(msg.Text) == 0 || a.Dialog == nil):
 		return a.finish() // What was typed is kept as a draft.
 	case act.Is(page.WhenSmall):
 		return a.run(act)
@@ -246,7 +246,7 @@ func (a *app) resizePanes(by int) tea.Cmd {
 func (a *app) suspend() tea.Cmd {
 	a.suspended = true
 	return tea.Sequence(func() tea.Msg {
-		_ = a.Day.Changes.Autosave.Flush() // It is repeated, and reported, when the program goes on.
+		_ = a.Day.Changes.Drafts.Flush() // It is repeated, and reported, when the program goes on.
 		a.Day.Outbox.Quiesce(suspendTime)
 		return nil
 	}, tea.Suspend)

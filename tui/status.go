@@ -18,16 +18,16 @@ const mostProfile = 20
 // corner names the service and the state of the connection.
 func (a *app) corner() string {
 	text := ""
-	if a.Day.Changes.Trouble != nil {
+	if a.Day.Changes.Drafts.Trouble != nil {
 		text += a.Styles.Bad(a.Say("draft not saved")) + " "
 	}
 	switch {
 	case a.Day.Offline != "":
 		text += a.Styles.Bad(strings.Replace(a.Say(a.Day.Offline), "service ", a.Say("service")+" ", 1)) + " "
-	case a.Day.Changes.Unsent() > len(a.Day.Changes.Held):
-		text += a.Styles.Warn(a.Say("%d unsent", a.Day.Changes.Unsent())) + " "
+	case a.Day.Changes.Waiting() > len(a.Day.Changes.Held):
+		text += a.Styles.Warn(a.Say("%d unsent", a.Day.Changes.Waiting())) + " "
 	}
-	if n := len(a.Day.Changes.Entries) - a.Day.Changes.Unsent(); n > 0 {
+	if n := len(a.Day.Changes.Entries) - a.Day.Changes.Waiting(); n > 0 {
 		text += a.Styles.Bad(a.Say("%d refused", n)) + " "
 	}
 	corners := a.corners(text)
@@ -150,10 +150,10 @@ func (a *app) news(width int) string {
 		line = a.Styles.Bad(widget.Fit(a.Styles.WarnSign+" "+page.Clean(a.Messages.Errors[0].Text), width))
 	case said:
 		line = widget.Fit(page.Clean(a.Messages.Latest()), width)
-	case a.Day.Changes.Trouble != nil:
+	case a.Day.Changes.Drafts.Trouble != nil:
 		line = a.Styles.Bad(
 			widget.Fit(
-				a.Say("the draft is not saved")+": "+page.Clean(a.Say(connection.Cause(a.Day.Changes.Trouble))),
+				a.Say("the draft is not saved")+": "+page.Clean(a.Say(connection.Cause(a.Day.Changes.Drafts.Trouble))),
 				width,
 			),
 		)
@@ -218,7 +218,7 @@ func (a *app) offlineLines() []string {
 	}
 	every := a.pollEvery()
 	text += " " + a.Say("Next try in %d s, %s tries now.", every-a.beats%every, a.KeyOf(page.ActRefresh))
-	if n := a.Day.Changes.Unsent(); n > 0 {
+	if n := a.Day.Changes.Waiting(); n > 0 {
 		text += " " + a.Say("%s, and sent then.", a.Day.Count(n, "change is kept", "changes are kept"))
 	} else {
 		text += " " + a.Say("What you do is kept, and sent then.")

@@ -95,7 +95,7 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	_, runErr := program.Run()
 	// However the program ends, changes and typed text reach the disk.
 	a.Day.Changes.Written()
-	flushErr := a.Day.Changes.Autosave.Flush()
+	flushErr := a.Day.Changes.Drafts.Flush()
 	a.Day.End()
 	stop()
 	cancel()
@@ -143,8 +143,8 @@ func (a *app) hearSignals(ctx context.Context, program *tea.Program, kill func()
 					return
 				}
 				asked = true
-				_ = a.Day.Changes.Autosave.Flush() // Run flushes again and reports.
-				go program.Quit()                  // The program may be busy, and the second signal must be heard.
+				_ = a.Day.Changes.Drafts.Flush() // Run flushes again and reports.
+				go program.Quit()                // The program may be busy, and the second signal must be heard.
 			case <-ctx.Done():
 				return
 			case <-done:

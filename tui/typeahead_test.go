@@ -64,7 +64,7 @@ func TestTypingWaitsForTheDraft(t *testing.T) {
 	servicetest.Check(t, w.box.SaveDraft(callID(1), outbox.Draft{Notes: "of yesterday"}))
 	d := unreadDesk(t, w)
 	a := d.app
-	drafts := a.Perform(a.Day.Changes.ReadOutbox())
+	drafts := a.Perform(a.Day.Changes.Refresh())
 	d.run(a.Perform(a.Day.Begin()), 0)
 	d.enter("n", "i", "!")
 	d.run(drafts, 0)

@@ -30,6 +30,7 @@ var forbidden = map[string][]string{
 	"fundesk/tui/desk/say":                 {"fundesk/apiclient", "fundesk/service/...", "fundesk/commands/...", "fundesk/tui", "fundesk/tui/desk", "net/http"},
 	"fundesk/tui/desk/entry":               {"fundesk/commands/...", "fundesk/service/...", "fundesk/tui", "fundesk/tui/desk", "fundesk/tui/desk/card", "charm.land/..."},
 	"fundesk/tui/desk/card":                {"fundesk/commands/...", "fundesk/service/...", "fundesk/tui", "fundesk/tui/desk", "charm.land/..."},
+	"fundesk/tui/desk/changes":             {"fundesk/commands/...", "fundesk/service/...", "fundesk/tui", "fundesk/tui/desk", "fundesk/tui/desk/card", "fundesk/tui/desk/floor", "charm.land/..."},
 	"fundesk/tui/desk/drafts":              {"fundesk/commands/...", "fundesk/service/...", "fundesk/tui", "fundesk/tui/desk", "fundesk/tui/desk/card", "charm.land/..."},
 	"fundesk/tui/desk/pending":             {"fundesk/commands/...", "fundesk/service/...", "fundesk/render", "fundesk/tui", "fundesk/tui/desk", "charm.land/..."},
 	"fundesk/tui/desk/event":               {"fundesk/commands/...", "fundesk/service/...", "fundesk/tui", "fundesk/tui/desk", "charm.land/...", "fundesk/apiclient", "fundesk/tui/desk/card", "fundesk/tui/desk/entry"},

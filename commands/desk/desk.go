@@ -105,11 +105,11 @@ func ByLines(ctx context.Context, s *cli.Session, look time.Duration) error {
 	group := l.day.Start(beside, l.told.put)
 	err = l.work(ctx)
 	l.day.Changes.Written()
-	if saved := l.day.Changes.Autosave.Flush(); err == nil && saved != nil {
+	if saved := l.day.Changes.Drafts.Flush(); err == nil && saved != nil {
 		err = fmt.Errorf("save the draft: %w", saved)
 	}
 	if err == nil {
-		l.day.Changes.Finish(ctx)
+		l.day.Changes.Finish(ctx, l.day.QuitWait)
 	}
 	l.day.End()
 	stop()
@@ -132,7 +132,7 @@ func (l *lineDesk) work(ctx context.Context) error {
 	}
 	l.day.Guard.Touch(l.session.App.Now()) // The agent has just started it.
 	l.perform(ctx, l.day.Begin())
-	if n := len(l.day.Changes.Drafts); n > 0 {
+	if n := len(l.day.Changes.Drafts.All); n > 0 {
 		l.say("%s not sent yet; D goes on with the latest", l.day.Count(n, "draft is", "drafts are"))
 	}
 	l.perform(ctx, l.day.Next())

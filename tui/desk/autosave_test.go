@@ -67,14 +67,14 @@ func TestNotesOfAnotherTerminalAreShown(t *testing.T) {
 	d := newDay()
 	d.Call = &apitype.Call{UUID: callID(1), Status: apitype.CallRequested}
 	d.Form().SetNotes("from A, more")
-	d.Changes.Drafts = []outbox.Draft{{Call: callID(3), Notes: "of a third"}, {Call: callID(2), Notes: "from A"}}
+	d.Changes.Drafts.All = []outbox.Draft{{Call: callID(3), Notes: "of a third"}, {Call: callID(2), Notes: "from A"}}
 	d.Drain()
 	d.onJoined(drafts.Joined{Written: outbox.Draft{Call: callID(2), Notes: "from A"}, Saved: outbox.Draft{Call: callID(2), Notes: "from B\nfrom A"}})
 	if events := d.Drain(); d.Form().Notes != "from A, more" || len(events) != 0 {
 		t.Errorf("of another call: got %q and %v, want what was typed", d.Form().Notes, events)
 	}
-	if want := []outbox.Draft{{Call: callID(2), Notes: "from B\nfrom A"}, {Call: callID(3), Notes: "of a third"}}; !cmp.Equal(want, d.Changes.Drafts) {
-		t.Errorf("drafts (-want +got):\n%s", cmp.Diff(want, d.Changes.Drafts))
+	if want := []outbox.Draft{{Call: callID(2), Notes: "from B\nfrom A"}, {Call: callID(3), Notes: "of a third"}}; !cmp.Equal(want, d.Changes.Drafts.All) {
+		t.Errorf("drafts (-want +got):\n%s", cmp.Diff(want, d.Changes.Drafts.All))
 	}
 	d.onJoined(drafts.Joined{Written: outbox.Draft{Call: callID(1), Notes: "from A"}, Saved: outbox.Draft{Call: callID(1), Notes: "from B\nfrom A"}})
 	if d.Form().Notes != "from B\nfrom A, more" {

@@ -12,6 +12,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/event"
 )
 
@@ -54,13 +55,8 @@ func (d *Day) Dial(number card.Number) []event.Event {
 
 // struckNumber is a number of the donor that does not exist, by an attempt.
 type struckNumber struct {
-	kind  string       // Of [card.Number].
-	group *changeGroup // With the attempt. An undo restores the number.
-}
-
-// isBack reports whether all of a group was undone.
-func (g *changeGroup) isBack() bool {
-	return len(g.parts) > 0 && !slices.ContainsFunc(g.parts, func(p *part) bool { return p.fate != partBack })
+	kind  string         // Of [card.Number].
+	group *changes.Group // With the attempt. An undo restores the number.
 }
 
 // NotReached records an attempt and takes the next call. What was typed stays a draft.
@@ -70,15 +66,13 @@ func (d *Day) NotReached() []event.Event { return d.NotReachedFor("") }
 func (d *Day) NotReachedFor(reason apitype.NotReached) []event.Event {
 	attempt, describes := d.attempt(reason)
 	if next, isLeft := d.Card().NumberAfter(reason); isLeft {
-		d.struck = append(d.struck, struckNumber{d.Card().KindOf(reason), attempt.group})
-		attempt.next = d.Say("the card stays, and the %s number is next", d.Say(next.Kind))
-		d.Changes.submit(attempt)
+		d.struck = append(d.struck, struckNumber{d.Card().KindOf(reason), attempt.Group})
+		attempt.Next = d.Say("the card stays, and the %s number is next", d.Say(next.Kind))
+		d.Changes.Add(attempt)
 	} else {
 		d.finish(attempt, d.notReachedWords(reason), false)
 	}
-	for _, change := range describes {
-		d.Changes.submit(change)
-	}
+	d.Changes.Add(describes...)
 	return d.Drain()
 }
 
@@ -86,20 +80,18 @@ func (d *Day) NotReachedFor(reason apitype.NotReached) []event.Event {
 func (d *Day) NotReachedWithNote(reason apitype.NotReached) []event.Event {
 	attempt, describes := d.attempt(reason)
 	change, err := apiclient.LeaveNoteChange(d.Call.UUID, apitype.NoteRequest{Text: d.entered.Notes})
-	note := Change{
+	note := changes.Change{
 		Change: change,
 		Label:  d.Say("not reached, your notes for the next agent") + ": " + d.Name(),
-		err:    err,
-		group:  attempt.group,
+		Err:    err,
+		Group:  attempt.Group,
 	}
-	d.Changes.submit(attempt)
+	d.Changes.Add(attempt)
 	besides := d.Draft()
 	besides.Notes = ""
 	// A result or a correction stays a draft, with the notes.
 	d.finish(note, d.notReachedWords(reason), besides.IsEmpty())
-	for _, change := range describes {
-		d.Changes.submit(change)
-	}
+	d.Changes.Add(describes...)
 	return d.Drain()
 }
 
@@ -112,13 +104,13 @@ func (d *Day) notReachedWords(reason apitype.NotReached) string {
 
 // attempt returns the attempt for the call on the Desk, and its description if there is one. Its time is the time of
 // dialling.
-func (d *Day) attempt(reason apitype.NotReached) (attempt Change, describes []Change) {
-	at := *d.Changes.now()
+func (d *Day) attempt(reason apitype.NotReached) (attempt changes.Change, describes []changes.Change) {
+	at := *d.Changes.Time()
 	if dialled := d.Card().Dialled(); !dialled.IsZero() {
 		at = apitype.NewTime(dialled)
 	}
-	attempt = d.Changes.attemptAt(d.Call.UUID, &at, d.notReachedWords(reason)+": "+d.Name())
-	attempt.group = new(changeGroup)
+	attempt = d.Changes.AttemptAt(d.Call.UUID, &at, d.notReachedWords(reason)+": "+d.Name())
+	attempt.Group = new(changes.Group)
 	request := apitype.AttemptReasonRequest{}
 	if reason != "" {
 		request.Reason = &reason
@@ -134,8 +126,8 @@ func (d *Day) attempt(reason apitype.NotReached) (attempt Change, describes []Ch
 	}
 	change, err := apiclient.DescribeAttemptChange(d.Call.UUID, at, request)
 	label := d.Say("reason of the attempt") + ": " + d.Name()
-	described := Change{Change: change, Label: label, err: err, isExtra: true, group: attempt.group}
-	return attempt, []Change{described}
+	described := changes.Change{Change: change, Label: label, Err: err, IsExtra: true, Group: attempt.Group}
+	return attempt, []changes.Change{described}
 }
 
 // WhyNotLater returns why the call on the Desk cannot be deferred.
@@ -167,10 +159,10 @@ func (d *Day) Later(c apitype.Callback, forMe bool) []event.Event {
 	change, err := apiclient.DeferCallChange(call, request)
 	what := d.Say("later") + ": " + d.Date(c.At.In(d.Now().Location()).Format("Mon 2 Jan 15:04")) + ", " + whose
 	d.finish(
-		Change{
+		changes.Change{
 			Change: change,
 			Label:  d.Say("later") + ": " + name + ", " + d.Card().BothTimes(c.At) + ", " + whose,
-			err:    err,
+			Err:    err,
 		},
 		what,
 		false,
@@ -193,7 +185,7 @@ func (s *leases) onDeferred(e outbox.Entry) {
 // struckKinds returns the kinds of the donor's numbers that do not exist.
 func (d *Day) struckKinds() (kinds []string) {
 	for _, s := range d.struck {
-		if !s.group.isBack() {
+		if !s.group.IsBack() {
 			kinds = append(kinds, s.kind)
 		}
 	}

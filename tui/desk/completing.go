@@ -8,13 +8,14 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/entry"
 	"fundesk/tui/desk/event"
 )
 
 // CompleteCall sends the result and takes the next call.
 func (d *Day) CompleteCall() []event.Event {
-	result := &apitype.CallResultRequest{CompletedAt: d.Changes.now(), ResultCode: new(d.entered.ResultCode)}
+	result := &apitype.CallResultRequest{CompletedAt: d.Changes.Time(), ResultCode: new(d.entered.ResultCode)}
 	if notes := d.entered.Notes; strings.TrimSpace(notes) != "" {
 		result.Notes = &notes
 	}
@@ -33,26 +34,26 @@ func (d *Day) CompleteCall() []event.Event {
 	}
 	// One group, in order: a refused change holds back the ones after it.
 	label := d.Form().ResultWords() + ": " + d.Name()
-	completion := Change{
+	completion := changes.Change{
 		Change: change,
 		Label:  label,
-		says:   strings.Join(d.Form().CorrectionWords(), ", "),
-		effect: d.storedEffect(d.Form().Result(d.entered.ResultCode)),
-		err:    err,
+		Says:   strings.Join(d.Form().CorrectionWords(), ", "),
+		Effect: d.storedEffect(d.Form().Result(d.entered.ResultCode)),
+		Err:    err,
 	}
 	checks, hasChecks := d.checksChange()
 	fixes := d.fixChanges()
 	if len(fixes) > 0 || hasChecks {
-		completion.group = new(changeGroup)
-		checks.group = completion.group
+		completion.Group = new(changes.Group)
+		checks.Group = completion.Group
 	}
 	for _, fix := range fixes {
-		fix.group = completion.group
-		d.Changes.submit(fix)
+		fix.Group = completion.Group
+		d.Changes.Add(fix)
 	}
 	d.finish(completion, what, true)
 	if hasChecks { // Last: a refusal of them must not hold back the result.
-		d.Changes.submit(checks)
+		d.Changes.Add(checks)
 	}
 	return d.Drain()
 }
@@ -76,50 +77,57 @@ func (d *Day) MarkProcessed() []event.Event {
 
 // finish sends a change that ends work on the call, and takes the next one. The text of a
 // completion goes with it; any other change leaves it as a draft.
-func (d *Day) finish(c Change, what string, textGoes bool) {
+func (d *Day) finish(c changes.Change, what string, textGoes bool) {
 	id := d.Call.UUID
-	d.Recent.remember(Recent{Call: id, Name: d.Name(), At: d.Now(), What: what, Fate: FateHeld})
+	d.Changes.Recent.Add(changes.Recent{
+		Call: id,
+		Name: d.Name(),
+		At:   d.Now(),
+		What: what,
+		Fate: changes.FateHeld,
+	})
 	d.leases.protect(id)
-	c.asked = d.Guard.presses
-	c.from = &worked{
-		call:     *d.Call,
-		draft:    d.Draft(),
-		disk:     d.Changes.Autosave.From(id),
-		goes:     textGoes,
-		progress: d.progress,
-	}
+	before := worked{call: *d.Call, draft: d.Draft(), progress: d.progress, undone: c.Group}
+	c.Asked = d.Guard.presses
+	c.Restore = func() { d.restore(before) }
 	d.queue.pass(id, "")
 	if textGoes {
-		d.Changes.forgetDraft(id)
+		c.Typed = &changes.Typed{Draft: before.draft, Disk: d.Changes.Drafts.From(id)}
+		d.Changes.Drafts.Forget(id)
 		d.entered = entry.Entered{}
 	}
-	d.Changes.submit(c)
+	d.Changes.Add(c)
 	d.next()
 }
 
+// worked is a call as it was when the agent ended it, to give back.
+type worked struct {
+	call  apitype.Call
+	draft outbox.Draft
+	progress
+	undone *changes.Group // The changes that have ended it. Nil if it was one alone.
+}
+
 // restore puts a call and its text back on the desk, as they were before a change.
-func (d *Day) restore(c Change) {
-	if c.from == nil {
-		return
-	}
-	call := c.from.call
+func (d *Day) restore(before worked) {
+	call := before.call
 	d.queue.dismissed[call.UUID] = false
 	d.leases.reopen(call.UUID)
 	d.leave()
 	d.Pause.OpensCall()
-	draft := c.from.draft
-	if since := d.Changes.newest(call.UUID, d.Changes.draftOf(call.UUID)); since != nil {
+	draft := before.draft
+	if since := d.Changes.Drafts.Newest(call.UUID, d.Changes.Drafts.Of(call.UUID)); since != nil {
 		draft.Notes = outbox.JoinNotes("", draft.Notes, since.Notes)
 		both := entry.Join(outbox.Draft{}, *since, draft) // Those since win.
 		draft.Corrections, draft.Recorded = both.Corrections, both.Recorded
 		draft.Checked, draft.CheckedAt = both.Checked, both.CheckedAt
 	}
-	d.Changes.forgetDraft(call.UUID)
+	d.Changes.Drafts.Forget(call.UUID)
 	d.Gate.askedAt = d.Guard.presses
 	d.present(call)
 	d.fill(draft)
-	d.progress, d.undone = c.from.progress, c.group
-	d.Changes.Autosave.Loaded(outbox.Draft{Call: call.UUID})
+	d.progress, d.undone = before.progress, before.undone
+	d.Changes.Drafts.Loaded(outbox.Draft{Call: call.UUID})
 	d.autosave()
 	d.leases.trimLeases()
 }
@@ -132,9 +140,9 @@ func (d *Day) CompleteAlone() []event.Event {
 
 // checksChange returns what was ticked of the call on the desk as it is sent; false if there is nothing to send, or the
 // service keeps no checks.
-func (d *Day) checksChange() (Change, bool) {
+func (d *Day) checksChange() (changes.Change, bool) {
 	if !d.Has(apitype.ExtensionChecks) || len(d.entered.Checked) == 0 {
-		return Change{}, false
+		return changes.Change{}, false
 	}
 	checks := apitype.CallChecks{UserUUID: d.Agent}
 	for _, tick := range d.entered.Checked[:min(len(d.entered.Checked), apitype.MaxChecks)] {
@@ -146,7 +154,7 @@ func (d *Day) checksChange() (Change, bool) {
 	}
 	change, err := apiclient.PutChecksChange(d.Call.UUID, checks)
 	label := d.Say("what was checked") + ": " + d.Name()
-	return Change{Change: change, Label: label, err: err, isExtra: true}, true
+	return changes.Change{Change: change, Label: label, Err: err, IsExtra: true}, true
 }
 
 // required returns the checks that the organization of the call on the Desk requires. Settings change between calls
@@ -159,14 +167,15 @@ func (d *Day) required() []string {
 }
 
 // fixChanges returns the updates of the call on the Desk, in the order in which they are sent.
-func (d *Day) fixChanges() (changes []Change) {
+func (d *Day) fixChanges() []changes.Change {
 	label := d.Say("correct") + ": " + d.Name()
 	updates, err := d.Form().Updates()
 	if err != nil {
-		return []Change{{Label: label, err: err}}
+		return []changes.Change{{Label: label, Err: err}}
 	}
+	var fixes []changes.Change
 	for _, update := range updates {
-		changes = append(changes, Change{Change: update, Label: label})
+		fixes = append(fixes, changes.Change{Change: update, Label: label})
 	}
-	return changes
+	return fixes
 }

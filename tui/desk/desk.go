@@ -23,6 +23,7 @@ import (
 	"fundesk/render"
 	"fundesk/tui/desk/callbacks"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/connection"
 	"fundesk/tui/desk/donors"
 	"fundesk/tui/desk/drafts"
@@ -75,7 +76,7 @@ func (b *base) Ago(t time.Time) string { return b.Texts.Ago(t, b.Now()) }
 // Day is an agent's work on one call after the other. It is not safe for concurrent use.
 type Day struct {
 	*base
-	Changes *Changes
+	Changes *changes.Session
 	Search  *donors.Search
 	Gate    *gate
 	Codes   *floor.Codes
@@ -86,7 +87,6 @@ type Day struct {
 
 	*seat                   // Of the call on the Desk.
 	Accepted map[string]int // The accepted changes of this session, by operation.
-	Recent   RecentCalls
 	// IsRevealed shows secret values without a mask.
 	IsRevealed bool
 	Caller     *donors.Caller // A caller without an open call, for a question. Nil without one.
@@ -152,10 +152,9 @@ func New(o Options) *Day {
 	}
 	var d *Day
 	b := newBase(o, func() { d.Changes.Sender.Resume() })
-	changes := &Changes{base: b, Autosave: drafts.New(o.Outbox)}
 	d = &Day{
 		base:       b,
-		Changes:    changes,
+		Changes:    newChanges(b),
 		Search:     donors.NewSearch(b.Queue, b.State, o.Client),
 		Guard:      new(Guard),
 		seat:       &seat{visit: new(visit)},
@@ -164,6 +163,9 @@ func New(o Options) *Day {
 		screens:    &screens{box: o.Outbox},
 		messages:   &floor.Messages{Texts: o.Texts, Events: b.Queue, AgentName: b.AgentName},
 	}
+	d.Changes.OnSaved = func(call apitype.UUID) { d.leases.isSaved(call) }
+	d.Changes.OnReturn = d.onReturn
+	d.Changes.OnRead = d.onOutbox
 	var err error
 	if d.Codes, err = floor.OpenCodes(b.floor, o.Results, o.ResultCodes, o.StateFile); err != nil {
 		d.Fail("the results of earlier calls cannot be read", err)
@@ -173,6 +175,17 @@ func New(o Options) *Day {
 	d.floor.Open()
 	d.join()
 	return d
+}
+
+func newChanges(b *base) *changes.Session {
+	author := changes.Author{Agent: b.Agent, ExternalSourceName: b.ExternalSourceName, Now: b.now}
+	return changes.NewSession(author, &changes.Unsent{
+		Texts:      b.Texts,
+		Events:     b.Queue,
+		Connection: b.State,
+		Outbox:     b.Outbox,
+		Drafts:     drafts.NewList(b.Outbox),
+	})
 }
 
 // join hands each part what it needs of the others.
@@ -187,7 +200,7 @@ func (d *Day) join() {
 		screens:   d.screens,
 		messages:  d.messages,
 		codes:     d.Codes,
-		isChanged: d.Changes.keepsBack,
+		isChanged: d.Changes.KeepsBack,
 		readToday: d.readToday,
 		startedAt: b.Now(),
 		pending:   &pending.Leases{Client: b.Client, Now: b.Now},
@@ -207,29 +220,12 @@ func (d *Day) join() {
 		Client:   b.Client,
 		Now:      b.now,
 		Agent:    d.leases.agent,
-		IsAtHand: func(call apitype.UUID) bool { return d.IsOn(call) || d.Changes.isPending(call) },
+		IsAtHand: func(call apitype.UUID) bool { return d.IsOn(call) || d.Changes.IsPending(call) },
 	}
 	d.leases.pause, d.leases.callbacks = d.Pause, d.Callbacks
 	d.Gate = &gate{base: b, seat: d.seat, guard: d.Guard, pause: d.Pause, next: d.next, onAccept: d.onRefusals}
-	d.queue = newQueue(b, d.seat, show, d.leases, d.Codes, d.Changes)
-	d.Changes.onSave = func(q queued) {
-		d.Recent.entered(q)
-		if q.change.from != nil {
-			d.leases.isSaved(q.change.from.call.UUID)
-		}
-	}
-	d.Changes.onLoss = d.onLoss
-	d.Changes.onRead = d.onOutbox
-	d.Changes.onRecall = d.onRecalled
-}
-
-// onLoss offers the call of a change that was not saved.
-func (d *Day) onLoss(c Change) {
-	d.Gate.admit(arrival{
-		asked: c.asked,
-		text:  d.Say("%s was not saved", d.Say(c.Label)),
-		run:   func() { d.restore(c) },
-	})
+	d.queue = newQueue(b, d.seat, show, d.leases, d.Codes)
+	d.queue.isChanged = d.Changes.IsPending
 }
 
 // onOutbox follows a reading of the outbox. isLatest means that nothing has changed since.
@@ -287,15 +283,14 @@ func (d *Day) Start(ctx context.Context, tell func(event.Result)) *sync.WaitGrou
 	d.tellDrafts(tell)
 	var group sync.WaitGroup
 	group.Go(func() { d.Changes.Sender.Run(ctx) })
-	group.Go(func() { d.Changes.Autosave.Run(ctx) })
+	group.Go(func() { d.Changes.Drafts.Run(ctx) })
 	return &group
 }
 
 // Told returns the sender's messages for Receive.
 func (d *Day) Told(e outbox.Event) event.Result {
 	return event.Result{Name: "progress of an entry", TakeIn: func() {
-		d.Changes.onSender(e)
-		d.Recent.hear(e)
+		d.Changes.Hear(e)
 		if e.Outcome == outbox.OutcomeRejected && apiclient.KindOf(e.Err) == apiclient.KindForbidden {
 			d.refusedOps[e.Entry.Op] = true
 		}
@@ -306,7 +301,7 @@ func (d *Day) Told(e outbox.Event) event.Result {
 // Begin starts reading: the outbox, the queue and the scripts.
 func (d *Day) Begin() []event.Event {
 	d.Guard.Touch(d.Now())
-	d.Changes.readOutbox()
+	d.Changes.Read()
 	d.discover()
 	event.Do(
 		d.Queue,
@@ -379,7 +374,7 @@ func (d *Day) leaveFor(what, reason string) []event.Event {
 	if d.Call != nil {
 		d.queue.pass(d.Call.UUID, reason)
 		d.leases.passOver(d.Call.UUID)
-		d.holdReturn(what+": "+d.Name(), apitype.UUID{})
+		d.holdStep(what+": "+d.Name(), apitype.UUID{})
 	}
 	waited := d.NoneLeft
 	if d.next(); waited {
@@ -400,7 +395,7 @@ func (d *Day) Take(id apitype.UUID) []event.Event {
 
 // Resume takes the call of the latest draft.
 func (d *Day) Resume() []event.Event {
-	for _, draft := range d.Changes.Drafts {
+	for _, draft := range d.Changes.Drafts.All {
 		if !d.IsOn(draft.Call) {
 			return d.Take(draft.Call)
 		}
@@ -419,29 +414,14 @@ func (d *Day) leave() {
 	}
 	d.leaveScreen()
 	d.floor.Apply()
-	d.Changes.Autosave.FlushSoon()
+	d.Changes.Drafts.FlushSoon()
 	if d.HasDraft() {
 		// Until the disk is read again, the draft is known from here.
 		draft := d.Draft()
 		draft.SavedAt = d.Now()
-		d.Changes.forgetDraft(draft.Call)
-		d.Changes.Drafts = append([]outbox.Draft{draft}, d.Changes.Drafts...)
-		d.Changes.draftsOld = d.Changes.reading
-		d.Changes.readAgain = d.Changes.readAgain || d.Changes.reading
+		d.Changes.SetDraft(draft)
 	}
 	d.visit = new(visit)
-}
-
-func (c *Changes) forgetDraft(call apitype.UUID) {
-	c.Drafts = slices.DeleteFunc(c.Drafts, func(x outbox.Draft) bool { return x.Call == call })
-}
-
-// draftOf returns the draft of a call in the list, or nil.
-func (c *Changes) draftOf(call apitype.UUID) *outbox.Draft {
-	if i := slices.IndexFunc(c.Drafts, func(x outbox.Draft) bool { return x.Call == call }); i >= 0 {
-		return &c.Drafts[i]
-	}
-	return nil
 }
 
 // Refresh reads the call on the Desk again, and the changes.

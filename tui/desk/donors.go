@@ -7,6 +7,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
+	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/donors"
 	"fundesk/tui/desk/event"
 )
@@ -18,7 +19,7 @@ func (d *Day) FindDonors(limit int) []donors.Donor {
 	for _, c := range known {
 		open = append(open, donors.Open{Call: c.ID, Person: c.person, Name: c.Name, Numbers: c.numbers})
 	}
-	return d.Search.Among(open, d.Changes.isPending, limit)
+	return d.Search.Among(open, d.Changes.IsPending, limit)
 }
 
 // OpenDonor puts the open call of a donor on the Desk. It looks for one if none is known, and sets Caller if there is
@@ -64,13 +65,13 @@ func (d *Day) OpenDonor(donor donors.Donor) []event.Event {
 // held, because the donor waits.
 func (d *Day) NewCall(c donors.Caller, kind apitype.CallType) []event.Event {
 	id := apitype.NewUUID()
-	d.holdReturn(d.Say("new call")+": "+c.Name, id)
+	d.holdStep(d.Say("new call")+": "+c.Name, id)
 	change, err := apiclient.CreateCallChange(apitype.CreateCallRequest{
 		UUID:                &id,
 		PersonUUID:          c.ID,
 		RelatedCaseUUID:     c.Pledge,
 		Type:                &kind,
-		RequestedAt:         *d.Changes.now(),
+		RequestedAt:         *d.Changes.Time(),
 		RequestedByUserUUID: d.Agent,
 	})
 	d.opening, d.openedAt = id, d.Guard.presses
@@ -78,11 +79,11 @@ func (d *Day) NewCall(c donors.Caller, kind apitype.CallType) []event.Event {
 		d.leases.pending.Open(id, d.leases.agent())
 	}
 	return d.Changes.Submit(
-		Change{
+		changes.Change{
 			Change: change,
 			Label:  d.Say("new call, %s", d.Say(render.Words(string(kind)))) + ": " + c.Name,
-			err:    err,
-			atOnce: true,
+			Err:    err,
+			AtOnce: true,
 		},
 	)
 }

@@ -41,7 +41,7 @@ func (d *Day) resultsOfCall() []apitype.ResultChoice {
 
 func (d *Day) autosave() {
 	if d.Call != nil {
-		d.Changes.Autosave.Put(d.Draft())
+		d.Changes.Drafts.Put(d.Draft())
 	}
 }
 
@@ -55,27 +55,19 @@ func (d *Day) Draft() outbox.Draft {
 // HasDraft reports whether something was entered and not sent.
 func (d *Day) HasDraft() bool { return d.Call != nil && !d.Draft().IsEmpty() }
 
-// newest returns the draft of a call: the one that is not on disk yet, or else the one that was read. Nil without any.
-func (c *Changes) newest(call apitype.UUID, read *outbox.Draft) *outbox.Draft {
-	if unwritten, found := c.Autosave.Unwritten(call); found {
-		return &unwritten
-	}
-	return read
-}
-
 // openForm begins the form of a call with what was entered for it, if anything was.
 func (d *Day) openForm(call apitype.UUID, read *outbox.Draft) {
 	d.entered = entry.Entered{}
-	if draft := d.Changes.newest(call, read); draft != nil {
+	if draft := d.Changes.Drafts.Newest(call, read); draft != nil {
 		d.fill(*draft)
 	} else {
-		d.Changes.Autosave.Loaded(outbox.Draft{Call: call})
+		d.Changes.Drafts.Loaded(outbox.Draft{Call: call})
 	}
 }
 
 func (d *Day) fill(draft outbox.Draft) {
 	if draft.BaseURL != "" { // Read from disk.
-		d.Changes.Autosave.Loaded(draft)
+		d.Changes.Drafts.Loaded(draft)
 	}
 	draft.BaseURL, draft.Account, draft.SavedAt = "", "", time.Time{} // They are the problems of the saved entries.
 	d.entered = entry.Entered{Draft: draft}
@@ -83,26 +75,25 @@ func (d *Day) fill(draft outbox.Draft) {
 
 // tellDrafts sends the messages about drafts, which come from the background, for Receive.
 func (d *Day) tellDrafts(tell func(event.Result)) {
-	d.Changes.Autosave.OnSaved = func(err error) {
+	d.Changes.Drafts.OnSaved = func(err error) {
 		tell(event.Result{Name: "drafts saved", TakeIn: func() { d.onSaved(err) }})
 	}
-	d.Changes.Autosave.OnJoined = func(j drafts.Joined) {
+	d.Changes.Drafts.OnJoined = func(j drafts.Joined) {
 		tell(event.Result{Name: "draft of another terminal joined", TakeIn: func() { d.onJoined(j) }})
 	}
 }
 
 // onSaved hears that drafts were written, or why not.
 func (d *Day) onSaved(err error) {
-	d.Changes.Trouble = err
-	d.Changes.readOutbox()
+	d.Changes.Drafts.Trouble = err
+	d.Changes.Read()
 }
 
 // onJoined shows what another terminal has saved for the call on the Desk.
 func (d *Day) onJoined(j drafts.Joined) {
 	if !d.IsOn(j.Saved.Call) {
-		if d.Changes.draftOf(j.Saved.Call) != nil {
-			d.Changes.forgetDraft(j.Saved.Call)
-			d.Changes.Drafts = append([]outbox.Draft{j.Saved}, d.Changes.Drafts...)
+		if d.Changes.Drafts.Of(j.Saved.Call) != nil {
+			d.Changes.Drafts.Set(j.Saved)
 		}
 		return
 	}
@@ -154,7 +145,7 @@ func (d *Day) Keep(f entry.Fix, ours bool) []event.Event {
 // resolve sends the rest of a refused update, over the values that the agent has seen.
 func (d *Day) resolve(c *entry.Conflict) {
 	d.Over(c.Entry.ID)
-	d.Changes.onDisk(func() error {
+	d.Changes.OnDisk(func() error {
 		rest := c.Rest()
 		if rest.Body == nil {
 			return d.Outbox.Drop(c.Entry.ID)
@@ -185,7 +176,7 @@ func (d *Day) readConflict(e outbox.Entry) {
 		return entry.ConflictOf(e, record.Raw, call), err
 	}, func(c entry.Conflict, err error) {
 		if d.IsRead("cannot read what was changed elsewhere", err) {
-			c.Name = d.Changes.entryName(e)
+			c.Name = d.Changes.Name(e)
 			d.conflict = &c
 		}
 	})

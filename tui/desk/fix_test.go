@@ -14,6 +14,7 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
 	"fundesk/service/servicetest"
+	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/donors"
 	"fundesk/tui/desk/entry"
 	"fundesk/tui/desk/event"
@@ -105,11 +106,11 @@ func TestAWrongResultLeavesNothing(t *testing.T) {
 		{"opened again", func(d *Day) []event.Event {
 			call := *d.Call
 			d.leave()
-			servicetest.Check(t, d.Changes.Autosave.Flush())
+			servicetest.Check(t, d.Changes.Drafts.Flush())
 			d.Call = nil
 			draft, _, err := d.Outbox.Draft(call.UUID)
 			servicetest.Check(t, err)
-			d.Changes.Drafts = []outbox.Draft{draft}
+			d.Changes.Drafts.All = []outbox.Draft{draft}
 			d.present(call)
 			return d.Drain()
 		}},
@@ -163,17 +164,17 @@ func TestWhatEndsACall(t *testing.T) {
 	if !strings.Contains(string(entries[2].Body), `"donorRetentionRating":8`) || !strings.Contains(string(entries[2].Body), `"notes":"glad to give"`) || !strings.Contains(string(entries[2].Body), callID(9).String()) {
 		t.Errorf("got %s, want all that was entered", entries[2].Body)
 	}
-	if d.Recent[0].What != "glad, 8" || d.Changes.Labels[entries[2].ID] != "glad: Bos" || d.HasDraft() || len(d.Changes.Held) != 3 {
-		t.Errorf("got %+v and %d held, want the result as it was", d.Recent[0], len(d.Changes.Held))
+	if d.Changes.Recent[0].What != "glad, 8" || d.Changes.Labels[entries[2].ID] != "glad: Bos" || d.HasDraft() || len(d.Changes.Held) != 3 {
+		t.Errorf("got %+v and %d held, want the result as it was", d.Changes.Recent[0], len(d.Changes.Held))
 	}
 	lines, err := d.Changes.Remaining()
-	if err != nil || !slices.Equal(lines, []string{"3 changes stay in the outbox; to send: fundesk outbox send"}) || d.Changes.Unsent() != 3 {
-		t.Errorf("got %q, %v, %d unsent", lines, err, d.Changes.Unsent())
+	if err != nil || !slices.Equal(lines, []string{"3 changes stay in the outbox; to send: fundesk outbox send"}) || d.Changes.Waiting() != 3 {
+		t.Errorf("got %q, %v, %d unsent", lines, err, d.Changes.Waiting())
 	}
 	if texts := work(t, d, d.Undo()); !slices.Equal(texts, []string{"undone: glad: Bos"}) {
 		t.Errorf("got %q, want it taken back", texts)
 	}
-	if !d.IsOn(callID(1)) || d.Form().Notes != "glad to give" || len(d.Recent) != 0 || d.Changes.CanUndo() {
+	if !d.IsOn(callID(1)) || d.Form().Notes != "glad to give" || len(d.Changes.Recent) != 0 || d.Changes.CanUndo() {
 		t.Errorf("got %+v and %+v, want the call with its text on the desk again", d.Call, d.Draft())
 	}
 	// A result that no service takes is not sent.
@@ -185,22 +186,22 @@ func TestWhatEndsACall(t *testing.T) {
 	for want, end := range map[string]func() []event.Event{"cancelled": d.CancelCall, "expired": d.ExpireCall, "not reached": d.NotReached} {
 		donor(d)
 		work(t, d, end())
-		if d.Recent[0].What != want || d.Call != nil || !d.Wanted {
-			t.Errorf("got %+v, want it %s, and the next one wanted", d.Recent[0], want)
+		if d.Changes.Recent[0].What != want || d.Call != nil || !d.Wanted {
+			t.Errorf("got %+v, want it %s, and the next one wanted", d.Changes.Recent[0], want)
 		}
 	}
 	donor(d)
-	d.ExternalSourceName = "crm"
+	d.Changes.ExternalSourceName = "crm"
 	work(t, d, d.MarkProcessed())
 	entries, _, _ = d.Outbox.List()
 	if last := entries[len(entries)-1]; last.Op != apiclient.OpMarkProcessed || !strings.Contains(string(last.Body), `"externalSourceName":"crm"`) {
 		t.Errorf("got %s %s, want the mark with its source", last.Op, last.Body)
 	}
 	// A change that cannot be sent at all is not saved, and holds back those after it.
-	g := &changeGroup{}
-	again := Change{Change: entries[0].Change}
-	for want, changes := range [][]Change{{{err: io.ErrShortWrite, group: g}, {Change: again.Change, group: g}}, {again}} {
-		work(t, d, d.Changes.Submit(changes...))
+	g := new(changes.Group)
+	again := changes.Change{Change: entries[0].Change}
+	for want, all := range [][]changes.Change{{{Err: io.ErrShortWrite, Group: g}, {Change: again.Change, Group: g}}, {again}} {
+		work(t, d, d.Changes.Submit(all...))
 		if after, _, _ := d.Outbox.List(); len(after)-len(entries) != want {
 			t.Errorf("got %d more entries, want %d", len(after)-len(entries), want)
 		}
@@ -323,7 +324,7 @@ func TestOpenCallOfADonor(t *testing.T) {
 	d = dayAt(t, nil)
 	work(t, d, d.NewCall(donors.Caller{Donor: donors.Donor{ID: callID(101), Name: "Bos"}, Pledge: new(callID(201))}, apitype.CallWinback))
 	entries, _, err := d.Outbox.List()
-	if err != nil || len(entries) != 1 || d.opening != entries[0].UUID || d.Changes.Labels[entries[0].ID] != "new call, win-back: Bos" || len(d.Changes.Held) != 1 || d.Changes.Held[0].id != "" || !entries[0].NotBefore.IsZero() {
+	if err != nil || len(entries) != 1 || d.opening != entries[0].UUID || d.Changes.Labels[entries[0].ID] != "new call, win-back: Bos" || len(d.Changes.Held) != 1 || !entries[0].NotBefore.IsZero() {
 		t.Errorf("got %+v, %v, want a new call that is sent at once", entries, err)
 	}
 }
@@ -340,8 +341,8 @@ func TestOutboxByHand(t *testing.T) {
 	if texts := work(t, d, d.Changes.SendNow()); !slices.Equal(texts, []string{"trying everything again…"}) {
 		t.Errorf("got %q, want it tried", texts)
 	}
-	d.Changes.Finish(t.Context())
-	work(t, d, d.Changes.ReadOutbox())
+	d.Changes.Finish(t.Context(), d.QuitWait)
+	work(t, d, d.Changes.Refresh())
 	if len(d.Changes.Entries) != 1 || d.Changes.Entries[0].State != outbox.StateRejected {
 		t.Errorf("got %+v, want it refused", d.Changes.Entries)
 	}
@@ -351,35 +352,25 @@ func TestOutboxByHand(t *testing.T) {
 	if texts := work(t, d, d.Changes.Drop(id)); len(texts) != 0 || len(d.Changes.Entries) != 0 {
 		t.Errorf("got %q and %d entries, want it dropped", texts, len(d.Changes.Entries))
 	}
-	servicetest.Check(t, d.Changes.Autosave.Save(outbox.Draft{Call: callID(1), Notes: "x"}))
+	servicetest.Check(t, d.Changes.Drafts.Save(outbox.Draft{Call: callID(1), Notes: "x"}))
 	d.onSaved(nil)
 	work(t, d, d.Drain())
-	if len(d.Changes.Drafts) != 1 {
-		t.Fatalf("got %d drafts, want one", len(d.Changes.Drafts))
+	if len(d.Changes.Drafts.All) != 1 {
+		t.Fatalf("got %d drafts, want one", len(d.Changes.Drafts.All))
 	}
-	if work(t, d, d.Changes.DropDraft(callID(1))); len(d.Changes.Drafts) != 0 {
-		t.Errorf("got %d drafts, want none", len(d.Changes.Drafts))
+	if work(t, d, d.Changes.DropDraft(callID(1))); len(d.Changes.Drafts.All) != 0 {
+		t.Errorf("got %d drafts, want none", len(d.Changes.Drafts.All))
 	}
 	servicetest.Check(t, d.Outbox.SaveDraft(callID(2), outbox.Draft{Notes: "of yesterday"}))
-	work(t, d, d.Changes.ReadOutbox())
+	work(t, d, d.Changes.Refresh())
 	work(t, d, d.Changes.DropDraft(callID(2)))
 	if _, found, err := d.Outbox.Draft(callID(2)); found || err != nil {
 		t.Errorf("the draft of an earlier start is still there after it was dropped: %v", err)
 	}
 	donor(d)
-	d.Changes.Drafts = []outbox.Draft{{Call: callID(1)}}
+	d.Changes.Drafts.All = []outbox.Draft{{Call: callID(1)}}
 	if texts := work(t, d, d.Resume()); !slices.Equal(texts, []string{"the draft is open already"}) {
 		t.Errorf("got %q", texts)
-	}
-	d.Changes.onOutbox(outboxRead{}, io.ErrShortWrite)
-	if texts, _ := said(d); !slices.Equal(texts, []string{"!!cannot read the outbox: short write"}) {
-		t.Errorf("got %q, want both said", texts)
-	}
-	d.onRecalled(recalled{err: io.ErrShortWrite, change: Held{Change: Change{Label: "attempt: Bos"}}})
-	d.onRecalled(recalled{burst: 1, change: Held{Change: Change{Label: "attempt: Bos"}}})
-	d.onRecalled(recalled{burst: 2, change: Held{Change: Change{Label: "attempt: Bos"}}})
-	if texts, _ := said(d); !slices.Equal(texts, []string{"!!cannot undo attempt: Bos: short write", "undone: attempt: Bos", "undone: 2 changes"}) {
-		t.Errorf("got %q, want each said", texts)
 	}
 }
 

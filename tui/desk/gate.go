@@ -153,7 +153,7 @@ func (d *Day) takeCall(id apitype.UUID) {
 
 // mayServe reports whether the call that the agent waits for may come on the desk now.
 func (d *Day) mayServe() bool {
-	return d.Wanted && d.Call == nil && d.Changes.draftsRead && (d.Gate.isAsked(d.Gate.askedAt) || d.Gate.isFree())
+	return d.Wanted && d.Call == nil && d.Changes.Drafts.IsRead && (d.Gate.isAsked(d.Gate.askedAt) || d.Gate.isFree())
 }
 
 // present puts a call on the desk and reads it again.
@@ -162,7 +162,7 @@ func (d *Day) present(call apitype.Call) {
 	d.Wanted, d.NoneLeft = false, false
 	d.noteReason()
 	d.Guard.Show(d.Now())
-	d.openForm(call.UUID, d.Changes.draftOf(call.UUID))
+	d.openForm(call.UUID, d.Changes.Drafts.Of(call.UUID))
 	delete(d.queue.prefetched, call.UUID)
 	d.pickScript()
 	if l := d.leases.leaseOf(call.UUID); l != nil && l.Ahead {

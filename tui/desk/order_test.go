@@ -167,7 +167,7 @@ func (s *scattered) beside() {
 			return
 		}
 		s.Changes.Written()
-		servicetest.Check(s.f.t, s.Changes.Autosave.Flush())
+		servicetest.Check(s.f.t, s.Changes.Drafts.Flush())
 		s.End()
 		s.again = true
 		s.start(s.f)
@@ -179,7 +179,7 @@ func (s *scattered) beside() {
 	case 2:
 		_, _ = s.Changes.Sender.SendDue(s.f.t.Context())
 	case 3:
-		servicetest.Check(s.f.t, s.Changes.Autosave.Flush())
+		servicetest.Check(s.f.t, s.Changes.Drafts.Flush())
 	}
 }
 
@@ -200,7 +200,7 @@ func (s *scattered) settle() {
 			break
 		}
 	}
-	servicetest.Check(s.f.t, s.Changes.Autosave.Flush())
+	servicetest.Check(s.f.t, s.Changes.Drafts.Flush())
 }
 
 // TestAnswersInAnyOrder lets two agents work while their requests are done, and answered, in any order. No typed word

@@ -24,7 +24,7 @@ var openers = map[string]func(a *agent, call apitype.Call){
 			a.sendHeld()
 		}
 	},
-	lastCalls: func(a *agent, _ apitype.Call) { a.perform(a.Take(a.Recent[0].Call)) },
+	lastCalls: func(a *agent, _ apitype.Call) { a.perform(a.Take(a.Changes.Recent[0].Call)) },
 	"a draft": func(a *agent, call apitype.Call) {
 		a.perform(a.Take(call.UUID))
 		a.Form().SetNotes("calls back")

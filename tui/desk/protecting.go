@@ -151,14 +151,6 @@ func (s *leases) keepsBack(call apitype.UUID) bool {
 	return s.pending.IsWanted(call) || s.isChanged(call)
 }
 
-// keepsBack reports whether a change of a call waits, or one that ends it was refused.
-func (c *Changes) keepsBack(call apitype.UUID) bool {
-	isRefused := func(e outbox.Entry) bool {
-		return e.UUID == call && e.State == outbox.StateRejected && pending.EndsCall(e.Op)
-	}
-	return c.isPending(call) || slices.ContainsFunc(c.Entries, isRefused)
-}
-
 // holderName returns the name of the user who holds a donor.
 func (s *leases) holderName(held *apitype.LeaseHolder) string {
 	return card.Card{Form: entry.Form{Texts: s.Texts}, AgentName: s.AgentName}.HolderName(held)

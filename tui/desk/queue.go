@@ -52,10 +52,11 @@ type PassedOver struct {
 type queue struct {
 	*base
 	*showing
-	seat    *seat
-	leases  *leases
-	codes   *floor.Codes
-	changes *Changes
+	seat   *seat
+	leases *leases
+	codes  *floor.Codes
+	// isChanged reports whether a change of a call waits.
+	isChanged func(call apitype.UUID) bool
 
 	candidates []Candidate
 	known      map[apitype.UUID]bool         // The candidates.
@@ -79,10 +80,10 @@ type reached struct {
 	at   time.Time
 }
 
-func newQueue(b *base, at *seat, show *showing, l *leases, codes *floor.Codes, c *Changes) *queue {
+func newQueue(b *base, at *seat, show *showing, l *leases, codes *floor.Codes) *queue {
 	now := b.Now()
 	return &queue{
-		base: b, seat: at, showing: show, leases: l, codes: codes, changes: c,
+		base: b, seat: at, showing: show, leases: l, codes: codes,
 		known: map[apitype.UUID]bool{}, prefetched: map[apitype.UUID]apitype.Call{},
 		fetching: map[apitype.UUID]bool{}, dismissed: map[apitype.UUID]bool{}, reached: map[apitype.UUID]reached{},
 		position: position{size: WalkPage, now: now}, since: apitype.NewTime(now),

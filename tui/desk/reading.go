@@ -13,6 +13,7 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/pending"
 )
@@ -316,7 +317,7 @@ func (d *Day) showLatest() {
 
 // compare reports changes of the call on the Desk by others since it was listed. was is the record's earlier reading.
 func (d *Day) compare(before, was *apitype.Call, asked int) {
-	if before == nil || d.Changes.isPending(d.Call.UUID) {
+	if before == nil || d.Changes.IsPending(d.Call.UUID) {
 		return
 	}
 	switch now := d.Call; {
@@ -327,8 +328,14 @@ func (d *Day) compare(before, was *apitype.Call, asked int) {
 			return
 		}
 		d.queue.pass(now.UUID, "")
-		d.Recent.remember(
-			Recent{Call: now.UUID, Name: d.Name(), At: d.Now(), What: d.Say("ended by another agent"), Fate: FateEnded},
+		d.Changes.Recent.Add(
+			changes.Recent{
+				Call: now.UUID,
+				Name: d.Name(),
+				At:   d.Now(),
+				What: d.Say("ended by another agent"),
+				Fate: changes.FateEnded,
+			},
 		)
 		d.leases.releaseLease(now.UUID)
 		d.Gate.replaceStale(text, asked)
@@ -427,7 +434,7 @@ func (q *queue) readChanges() {
 	}
 	after := q.changesFrom
 	if after.IsZero() {
-		after = q.changes.AsOf(q.since)
+		after = FeedStart(q.Client, q.Now(), q.since)
 	}
 	event.Do(q.Queue, "changed calls read", func(ctx context.Context) (apiclient.News[apitype.Call], error) {
 		return apiclient.ReadNews[apitype.Call](
@@ -451,13 +458,13 @@ const clockLeeway = 2 * time.Minute
 // never come, so the records are read again.
 const MostChanges = 2000
 
-// AsOf returns the start of a feed if changes up to a time of ours are known. Our clock may be ahead of the service's,
-// or may have been set back, and must not hide changes. The feed goes on with the service's times.
-func (c *Changes) AsOf(known apitype.Time) apitype.Time {
-	if now := c.Now(); known.After(now) {
+// FeedStart returns the start of a feed if changes up to a time of ours are known. Our clock may be ahead of the
+// service's, or may have been set back, and must not hide changes. The feed goes on with the service's times.
+func FeedStart(client *apiclient.Client, now time.Time, known apitype.Time) apitype.Time {
+	if known.After(now) {
 		known = apitype.NewTime(now)
 	}
-	return apitype.NewTime(known.Add(-clockLeeway - c.Client.Behind()))
+	return apitype.NewTime(known.Add(-clockLeeway - client.Behind()))
 }
 
 // onChanges merges changes without moving the view.
@@ -466,7 +473,7 @@ func (q *queue) onChanges(n apiclient.News[apitype.Call]) {
 	maps.DeleteFunc(q.reached, func(_ apitype.UUID, r reached) bool { return q.Now().Sub(r.at) >= card.AttemptPause })
 	for _, call := range n.Found {
 		if q.seat.IsOn(call.UUID) && q.seat.Checked && call.LastUpdatedAt.After(q.seat.Call.LastUpdatedAt.Time) &&
-			!q.changes.isPending(call.UUID) {
+			!q.isChanged(call.UUID) {
 			q.SayOf(
 				call.UUID,
 				"%s was changed by another agent: %s, %s",
@@ -505,7 +512,7 @@ func (d *Day) onOutcome(e outbox.Event) {
 		d.Accepted[e.Entry.Op]++
 		hasEnded := e.Entry.Op == apiclient.OpCancelCall || e.Entry.Op == apiclient.OpExpireCall
 		if hasEnded && d.Changes.Labels[e.Entry.ID] != "" && !d.IsOn(e.Entry.UUID) {
-			d.Changes.dropChoices(e.Entry.UUID)
+			d.Changes.OnDisk(func() error { return d.Changes.Drafts.EraseChoices(e.Entry.UUID) })
 		}
 		isDeferred := e.Entry.Op == apiclient.OpDeferCall
 		if isDeferred {

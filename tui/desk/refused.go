@@ -24,40 +24,9 @@ type refusals struct {
 	asked map[string]bool      // The agent was asked about it.
 }
 
-// isFix reports whether an entry corrects a person or a pledge.
-func isFix(e outbox.Entry) bool {
-	return e.Op == apiclient.OpUpdatePerson || e.Op == apiclient.OpUpdatePledge
-}
-
-// refusedFixes returns the refused corrections for the agent's decision: with details that were changed elsewhere, or
-// with another change behind them.
-func (c *Changes) refusedFixes() []outbox.Entry {
-	var found []outbox.Entry
-	for _, e := range c.Entries {
-		isAsked := len(e.Fields) > 0 || len(c.behind(e.ID)) > 0
-		if isFix(e) && e.State == outbox.StateRejected && isAsked {
-			found = append(found, e)
-		}
-	}
-	return found
-}
-
-// behind returns the entries that wait for an entry, and for those.
-func (c *Changes) behind(id string) []outbox.Entry {
-	ids := map[string]bool{id: true}
-	var found []outbox.Entry
-	for _, e := range c.Entries {
-		if ids[e.After] && e.After != "" {
-			ids[e.ID] = true
-			found = append(found, e)
-		}
-	}
-	return found
-}
-
 // onRefusals notes which corrections are refused, and offers the first that the agent was not asked about.
 func (d *Day) onRefusals() {
-	refused := d.Changes.refusedFixes()
+	refused := d.Changes.Refused()
 	isThere := func(id string) bool {
 		return slices.ContainsFunc(refused, func(e outbox.Entry) bool { return e.ID == id })
 	}
@@ -78,7 +47,7 @@ func (d *Day) onRefusals() {
 
 // offerRefused offers to decide about a refused correction.
 func (d *Day) offerRefused(e outbox.Entry) {
-	name := d.Changes.entryName(e)
+	name := d.Changes.Name(e)
 	a := arrival{
 		entry: e.ID,
 		text:  d.Say("%s was not sent, the record has changed", name),
@@ -94,7 +63,10 @@ func (d *Day) offerRefused(e outbox.Entry) {
 			a.text += ": " + e.LastError
 		}
 		a.does = "sends the result without it"
-		a.run = func() { d.Changes.drop(e.ID) }
+		a.run = func() {
+			d.Changes.OnDisk(func() error { return d.Outbox.Drop(e.ID) })
+			d.Over(e.ID)
+		}
 	}
 	d.Gate.offer(a)
 }
@@ -102,16 +74,16 @@ func (d *Day) offerRefused(e outbox.Entry) {
 // sendAlone sends the change behind a refused correction without it, after the agent has not answered for long enough.
 // A result that confirms corrections goes on waiting.
 func (d *Day) sendAlone() {
-	for _, e := range d.Changes.refusedFixes() {
+	for _, e := range d.Changes.Refused() {
 		since, known := d.refusals.since[e.ID]
-		behind := d.Changes.behind(e.ID)
+		behind := d.Changes.Behind(e.ID)
 		isLate := known && d.Now().Sub(since) >= answerTime
 		if !isLate || len(behind) == 0 || slices.ContainsFunc(behind, d.saysCorrected) {
 			continue
 		}
 		text := d.Say(
 			"the result was sent alone; not corrected: %s",
-			d.Changes.entryName(e)+" ("+d.fixedText(e)+")",
+			d.Changes.Name(e)+" ("+d.fixedText(e)+")",
 		)
 		event.Do(
 			d.Queue,
@@ -123,7 +95,7 @@ func (d *Day) sendAlone() {
 					return
 				}
 				d.Notify(event.Notice{Level: event.Failed, Text: text, See: event.SeeOutbox, Owner: e.ID})
-				d.Changes.readOutbox()
+				d.Changes.Read()
 			},
 		)
 	}

@@ -103,7 +103,7 @@ func TestSpreadLeavesWhoWasCalledAlone(t *testing.T) {
 		},
 	} {
 		d := at(morning)
-		q := newQueue(d.base, d.seat, nil, d.leases, d.Codes, d.Changes)
+		q := newQueue(d.base, d.seat, nil, d.leases, d.Codes)
 		waits, other := requested(1), requested(2)
 		waits.PersonUUID, other.PersonUUID = callID(50), callID(50)
 		change(&other, apitype.NewTime(morning.Add(-time.Hour)))

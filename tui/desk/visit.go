@@ -3,6 +3,7 @@ package desk
 import (
 	"fundesk/apiclient/apitype"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/entry"
 )
 
@@ -47,8 +48,8 @@ type visit struct {
 
 	entered  entry.Entered
 	script   card.Script
-	consents card.Consents // Of the donor, as far as they were read.
-	undone   *changeGroup  // The undone change of the call. Nil without one.
+	consents card.Consents  // Of the donor, as far as they were read.
+	undone   *changes.Group // The undone change of the call. Nil without one.
 	progress
 
 	// results are the results of the call, which keep their digits while it is on the Desk. Nil before they were asked

@@ -11,7 +11,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/changes"
 )
 
 // Calls is the list of calls.
@@ -117,22 +117,22 @@ func (v *Calls) isOpen(call Row) bool {
 }
 
 func (v *Calls) bulkActions(rows []Row, sent func()) []Option {
-	t, changes := v.targets(rows, sent, v.isOpen), v.Day.Changes
+	t, author := v.targets(rows, sent, v.isOpen), v.Day.Changes.Author
 	return []Option{
 		v.askEach(
 			"Record an attempt",
 			t,
-			func(id apitype.UUID, name string) desk.Change { return changes.Attempt(id, "attempt: "+name) },
+			func(id apitype.UUID, name string) changes.Change { return author.Attempt(id, "attempt: "+name) },
 		),
 		v.askEach(
 			"Cancel the calls",
 			t,
-			func(id apitype.UUID, name string) desk.Change { return changes.Cancel(id, "cancel: "+name) },
+			func(id apitype.UUID, name string) changes.Change { return author.Cancel(id, "cancel: "+name) },
 		),
 		v.askEach(
 			"Expire the calls",
 			t,
-			func(id apitype.UUID, name string) desk.Change { return changes.Expire(id, "expire: "+name) },
+			func(id apitype.UUID, name string) changes.Change { return author.Expire(id, "expire: "+name) },
 		),
 	}
 }

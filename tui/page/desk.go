@@ -106,7 +106,7 @@ func (d *Desk) AcceptOrOpen() tea.Cmd {
 			return nil
 		}
 		return d.Host.Perform(d.Day.Gate.Accept())
-	case len(d.Day.Recent) > 0:
+	case len(d.Day.Changes.Recent) > 0:
 		return d.AskRecent()
 	case d.Day.Call == nil:
 		return d.Host.Perform(d.Day.Next())
@@ -138,7 +138,7 @@ func (d *Desk) onceWarned(then func()) tea.Cmd {
 // LeaveNotes takes the keys back from the notes.
 func (d *Desk) LeaveNotes() tea.Cmd {
 	d.writing = false
-	d.Day.Changes.Autosave.FlushSoon()
+	d.Day.Changes.Drafts.FlushSoon()
 	return nil
 }
 

@@ -57,13 +57,13 @@ func (d *Desk) startLines(width, height int) []string {
 		lines = append(lines, d.nextDonor(width)...)
 		can(ActNext, s.bold(d.Say("take the next call")))
 	}
-	if n := len(d.Day.Changes.Drafts); n > 0 {
+	if n := len(d.Day.Changes.Drafts.All); n > 0 {
 		can(
 			ActResume,
 			d.Say("go on with")+" "+d.Day.Count(n, "draft that you have not sent", "drafts that you have not sent"),
 		)
 	}
-	unsent := d.Day.Changes.Unsent()
+	unsent := d.Day.Changes.Waiting()
 	for _, of := range []struct {
 		n         int
 		one, many string
@@ -391,7 +391,7 @@ const titleGap = 4
 // hourLine draws the agent's calls of the last hour, as far back as there is room, or nothing without any.
 func (d *Desk) hourLine(room int) string {
 	counts, now := make([]int, hourSteps), d.Day.Now()
-	for _, r := range d.Day.Recent {
+	for _, r := range d.Day.Changes.Recent {
 		if step := int(now.Sub(r.At) / hourStep); step >= 0 && step < hourSteps {
 			counts[hourSteps-1-step]++
 		}

@@ -114,7 +114,7 @@ func parse[T any, O apiclient.ListOptions](l *List[T], s source[T, O], text stri
 		}
 		rows := marked(apiclient.Rows(page, row), isFound)
 		return batch{rows: rows, cursor: page.EndCursor, more: page.HasNextPage, mayBeCut: page.MayBeCut}, nil
-	}, changed: func(ctx context.Context, since apitype.Time, after []apitype.Time) (c changes, err error) {
+	}, changed: func(ctx context.Context, since apitype.Time, after []apitype.Time) (c changedRows, err error) {
 		o, isFound := extended(ctx, o)
 		o, filters := s.feeds(o)
 		for i, filter := range filters {

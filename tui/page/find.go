@@ -9,7 +9,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/donors"
 	"fundesk/tui/widget"
 )
@@ -138,21 +138,21 @@ func (d *Desk) AskRecent() tea.Cmd {
 }
 
 // fateText returns the outcome of a call, and the state of its change.
-func (d *Desk) fateText(r desk.Recent) string {
+func (d *Desk) fateText(r changes.Recent) string {
 	s := d.Styles
 	switch r.Fate {
-	case desk.FateHeld:
+	case changes.FateHeld:
 		if left := d.Day.Changes.HeldFor(r); left > 0 {
 			return fmt.Sprintf("%s %s %s  %s", s.DueSign, Clean(r.What), d.HoldBar(left), d.Host.KeyOf(ActUndo))
 		}
 		return s.DueSign + " " + Clean(r.What) + ", " + d.Say("on its way")
-	case desk.FateWaits:
+	case changes.FateWaits:
 		return s.WarnSign + " " + Clean(r.What) + ", " + d.Say("waiting")
-	case desk.FateRefused:
+	case changes.FateRefused:
 		return s.badSign + " " + Clean(r.What) + ", " + d.Say("refused")
-	case desk.FateLater:
+	case changes.FateLater:
 		return s.DueSign + " " + Clean(r.What)
-	case desk.FateEnded:
+	case changes.FateEnded:
 		return s.badSign + " " + Clean(r.What)
 	default:
 		return s.OKSign + " " + Clean(r.What)
@@ -180,10 +180,10 @@ func indented(text string, width, indent int) []string {
 }
 
 // fateLines returns fateText in lines of a width. The bar of a hold and the key stay together.
-func (d *Desk) fateLines(r desk.Recent, width int) []string {
+func (d *Desk) fateLines(r changes.Recent, width int) []string {
 	text := " " + d.fateText(r)
 	left := d.Day.Changes.HeldFor(r)
-	if r.Fate != desk.FateHeld || left <= 0 || render.Width(text) <= width {
+	if r.Fate != changes.FateHeld || left <= 0 || render.Width(text) <= width {
 		return indented(text, width, recentIndent)
 	}
 	bar := strings.Fields(d.HoldBar(left))[0] + " " + d.Host.KeyOf(ActUndo) // It shows the seconds already.
@@ -198,13 +198,13 @@ func (d *Desk) fateLines(r desk.Recent, width int) []string {
 
 // recentLines returns the last calls with their fate, as many as there is room for.
 func (d *Desk) recentLines(width, room int) (lines []string) {
-	for _, r := range d.Day.Recent {
-		role := map[desk.Fate]paint{
-			desk.FateHeld:    d.Styles.Held,
-			desk.FateLater:   d.Styles.Held,
-			desk.FateWaits:   d.Styles.Warn,
-			desk.FateRefused: d.Styles.Bad,
-			desk.FateSent:    d.Styles.Good,
+	for _, r := range d.Day.Changes.Recent {
+		role := map[changes.Fate]paint{
+			changes.FateHeld:    d.Styles.Held,
+			changes.FateLater:   d.Styles.Held,
+			changes.FateWaits:   d.Styles.Warn,
+			changes.FateRefused: d.Styles.Bad,
+			changes.FateSent:    d.Styles.Good,
 		}[r.Fate]
 		if role == nil {
 			role = d.Styles.plain

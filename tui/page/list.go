@@ -59,7 +59,7 @@ type source[T any, O apiclient.ListOptions] struct {
 // query is a filter that was understood.
 type query struct {
 	fetch   func(ctx context.Context, after string) (batch, error)
-	changed func(ctx context.Context, since apitype.Time, after []apitype.Time) (changes, error) // Or come.
+	changed func(ctx context.Context, since apitype.Time, after []apitype.Time) (changedRows, error) // Or come.
 	// The local part. Nil keeps everything.
 	keep func(Row) bool
 	// The service's part, as far as a change may end it. Nil keeps everything.
@@ -73,8 +73,8 @@ func (q query) passes(row Row) bool {
 	return (q.keep == nil || q.keep(row)) && (q.remains == nil || q.remains(row))
 }
 
-// changes are the changed and new records of a list.
-type changes struct {
+// changedRows are the changed and new records of a list.
+type changedRows struct {
 	rows  []Row // Newest first.
 	isCut bool  // There are more, or may be.
 	after []apitype.Time

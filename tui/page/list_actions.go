@@ -8,7 +8,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/say"
 )
 
@@ -297,7 +297,7 @@ func bulkOptions[T any](l *List[T], rows []Row, sent func()) (options []Option) 
 	}
 	return append(
 		options,
-		l.askEach("Mark as processed", l.targets(rows, sent, nil), func(id apitype.UUID, name string) desk.Change {
+		l.askEach("Mark as processed", l.targets(rows, sent, nil), func(id apitype.UUID, name string) changes.Change {
 			return l.Day.Changes.Mark(l.kind, id, l.Say("mark processed")+": "+name)
 		}),
 	)
@@ -327,7 +327,7 @@ func (l *List[T]) targets(rows []Row, sent func(), allowed func(Row) bool) targe
 
 // askEach makes an option that asks with the count and the names, and then sends a
 // change for each record.
-func (e *Env) askEach(label string, t targets, change func(id apitype.UUID, name string) desk.Change) Option {
+func (e *Env) askEach(label string, t targets, change func(id apitype.UUID, name string) changes.Change) Option {
 	option := Option{Label: e.Say(label)}
 	switch {
 	case len(t.ids) == 0:
@@ -349,14 +349,14 @@ func (e *Env) askEach(label string, t targets, change func(id apitype.UUID, name
 			lines = append(lines, "  "+name)
 		}
 		e.Dialog = &Confirm{Title: label, Lines: lines, Yes: func() tea.Cmd {
-			var changes []desk.Change
+			var all []changes.Change
 			for i, id := range t.ids {
-				changes = append(changes, change(id, t.names[i]))
+				all = append(all, change(id, t.names[i]))
 			}
 			if t.sent != nil {
 				t.sent()
 			}
-			return e.Host.Perform(e.Day.Changes.SubmitEach(label, t.names, changes))
+			return e.Host.Perform(e.Day.Changes.SubmitEach(label, t.names, all))
 		}}
 		return nil
 	}

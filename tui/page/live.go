@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk"
 )
 
 // Poll requests the changes since the last poll.
@@ -17,13 +18,13 @@ func (l *List[T]) Poll() tea.Cmd {
 	if l.filter != "" && l.since.Local().YearDay() != l.Day.Now().Local().YearDay() {
 		return l.reread(true) // The filter may name a day as today.
 	}
-	changed, since, after := l.query.changed, l.Day.Changes.AsOf(l.since), l.after
+	changed, since, after := l.query.changed, desk.FeedStart(l.Day.Client, l.Day.Now(), l.since), l.after
 	return loadAs(
 		l.Env,
 		"changes of a list read",
 		&l.seq,
-		func(ctx context.Context) (changes, error) { return changed(ctx, since, after) },
-		func(c changes, err error) tea.Cmd {
+		func(ctx context.Context) (changedRows, error) { return changed(ctx, since, after) },
+		func(c changedRows, err error) tea.Cmd {
 			if err != nil {
 				l.FailRead("cannot read what has changed", err)
 				return nil
@@ -36,7 +37,7 @@ func (l *List[T]) Poll() tea.Cmd {
 
 // update merges changes: known rows are replaced, new ones are inserted in their place, and the cursor stays on its
 // record.
-func (l *List[T]) update(c changes) tea.Cmd {
+func (l *List[T]) update(c changedRows) tea.Cmd {
 	if c.isCut {
 		return l.reread(true)
 	}

@@ -11,7 +11,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/entry"
 	"fundesk/tui/desk/say"
 	"fundesk/tui/widget"
@@ -47,7 +47,7 @@ func (r outboxRow) shown(s *Env) render.Entry {
 			State: string(
 				r.entry.State,
 			),
-			Label: Clean(s.Say(cmp.Or(s.Day.Changes.Labels[r.entry.ID], desk.OpLabel(r.entry.Op)))),
+			Label: Clean(s.Say(cmp.Or(s.Day.Changes.Labels[r.entry.ID], changes.OpLabel(r.entry.Op)))),
 			CreatedAt: new(
 				apitype.NewTime(r.entry.CreatedAt),
 			),
@@ -82,8 +82,9 @@ func (v *Outbox) rows() []outboxRow {
 	for i := range v.Day.Changes.Entries {
 		rows = append(rows, outboxRow{id: v.Day.Changes.Entries[i].ID, entry: &v.Day.Changes.Entries[i]})
 	}
-	for i := range v.Day.Changes.Drafts {
-		rows = append(rows, outboxRow{id: v.Day.Changes.Drafts[i].Call.String(), draft: &v.Day.Changes.Drafts[i]})
+	drafts := v.Day.Changes.Drafts.All
+	for i := range drafts {
+		rows = append(rows, outboxRow{id: drafts[i].Call.String(), draft: &drafts[i]})
 	}
 	for i := range v.Day.Changes.Damaged {
 		rows = append(rows, outboxRow{id: v.Day.Changes.Damaged[i].Path, damaged: &v.Day.Changes.Damaged[i]})
@@ -104,7 +105,7 @@ func (v *Outbox) Chosen() (outboxRow, bool) {
 }
 
 // Open implements Page.
-func (v *Outbox) Open() tea.Cmd { return v.Host.Perform(v.Day.Changes.ReadOutbox()) }
+func (v *Outbox) Open() tea.Cmd { return v.Host.Perform(v.Day.Changes.Refresh()) }
 
 // Resize implements Page.
 func (v *Outbox) Resize(l Layout) {
@@ -115,7 +116,7 @@ func (v *Outbox) Resize(l Layout) {
 func (v *Outbox) Scopes() []Scope { return []Scope{ScopeOutbox, ScopeLists} }
 
 // Refresh implements Page.
-func (v *Outbox) Refresh() tea.Cmd { return v.Host.Perform(v.Day.Changes.ReadOutbox()) }
+func (v *Outbox) Refresh() tea.Cmd { return v.Host.Perform(v.Day.Changes.Refresh()) }
 
 // Scroll implements Page.
 func (v *Outbox) Scroll(by Step) tea.Cmd {
@@ -188,7 +189,7 @@ func (v *Outbox) OpenRecord() tea.Cmd {
 	if row.draft != nil {
 		return v.Host.WorkOn(Reference{apitype.EntityCall, row.draft.Call})
 	}
-	v.Dialog = &Text{Title: desk.OpLabel(row.entry.Op), Lines: v.entryLines(*row.entry)}
+	v.Dialog = &Text{Title: changes.OpLabel(row.entry.Op), Lines: v.entryLines(*row.entry)}
 	return nil
 }
 
@@ -279,7 +280,7 @@ func (v *Outbox) AskDrop() tea.Cmd {
 		if other.After == e.ID {
 			lines = append(
 				lines,
-				v.Say("The change that waits for it is then sent: %s.", v.Say(desk.OpLabel(other.Op))),
+				v.Say("The change that waits for it is then sent: %s.", v.Say(changes.OpLabel(other.Op))),
 			)
 		}
 	}
@@ -300,7 +301,7 @@ func (v *Outbox) Lines(l Layout) []string {
 		"change",
 		"changes",
 	) + ", " + v.Day.Count(
-		len(v.Day.Changes.Drafts),
+		len(v.Day.Changes.Drafts.All),
 		"draft",
 		"drafts",
 	)

@@ -13,7 +13,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/changes"
 )
 
 // Pledges is the list of pledges.
@@ -93,7 +93,7 @@ func (v *Pledges) actions(rows []Row, sent func()) []Option {
 	var options []Option
 	for _, act := range v.PledgeActions {
 		t := v.targets(rows, sent, func(r Row) bool { return v.allows(r, act) })
-		options = append(options, v.askEach(Clean(string(act)), t, func(id apitype.UUID, name string) desk.Change {
+		options = append(options, v.askEach(Clean(string(act)), t, func(id apitype.UUID, name string) changes.Change {
 			return v.Day.Changes.Action(id, act, shown[id], string(act)+": "+name)
 		}))
 	}

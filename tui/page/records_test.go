@@ -22,6 +22,7 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/event"
 	"fundesk/tui/widget"
 )
@@ -320,7 +321,7 @@ func TestOutboxIsDrawn(t *testing.T) {
 	}
 	e.Day.Changes.Entries[0].LastError, e.Day.Changes.Entries[1].After, e.Day.Changes.Entries[2].UUID = "no", "1", apitype.UUID{}
 	e.Day.Changes.Labels = map[string]string{"2": "attempt: Anna"}
-	e.Day.Changes.Drafts = []outbox.Draft{{Call: callID(4), Notes: "é", ResultCode: "was_glad", SavedAt: morning}}
+	e.Day.Changes.Drafts.All = []outbox.Draft{{Call: callID(4), Notes: "é", ResultCode: "was_glad", SavedAt: morning}}
 	e.Day.Changes.Damaged = []outbox.Damaged{{Path: "/box/x", Reason: "torn"}}
 	golden(t, "outbox", v.Lines(layout))
 	v.Resize(layout)
@@ -378,11 +379,11 @@ func TestCopiesAndFates(t *testing.T) {
 	if got := strings.Join(drawn(e.Dialog, e.Styles, 70, 12), "\n"); !strings.Contains(got, "mobile  +31612345678") || !strings.Contains(got, "e-mail  anna@example.org") {
 		t.Errorf("got %s, want what the call shows", got)
 	}
-	for fate, want := range map[desk.Fate]string{
-		desk.FateHeld: "was glad, on its way", desk.FateWaits: "was glad, waiting", desk.FateRefused: "was glad, refused", desk.FateSent: "was glad",
-		desk.FateLater: "was glad", desk.FateEnded: "was glad",
+	for fate, want := range map[changes.Fate]string{
+		changes.FateHeld: "was glad, on its way", changes.FateWaits: "was glad, waiting", changes.FateRefused: "was glad, refused", changes.FateSent: "was glad",
+		changes.FateLater: "was glad", changes.FateEnded: "was glad",
 	} {
-		if got := d.fateText(desk.Recent{What: "was glad", Fate: fate}); !strings.HasSuffix(got, " "+want) {
+		if got := d.fateText(changes.Recent{What: "was glad", Fate: fate}); !strings.HasSuffix(got, " "+want) {
 			t.Errorf("%s: got %q, want %q", fate, got, want)
 		}
 	}

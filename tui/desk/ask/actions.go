@@ -142,7 +142,9 @@ func Actions() []Action {
 			ID: "last-calls", Keys: "H", Word: "last calls",
 			Help: "your last calls, to open one again…",
 			Run:  (*Questions).AskRecent,
-			why:  func(d *desk.Day) string { return say.When(len(d.Recent) == 0, "you have not worked on a call yet") },
+			why: func(d *desk.Day) string {
+				return say.When(len(d.Changes.Recent) == 0, "you have not worked on a call yet")
+			},
 		},
 		{
 			ID: "pause", Keys: "P", Word: "pause",
@@ -189,9 +191,9 @@ func whyNoCall(d *desk.Day) string {
 func whyNoDraft(d *desk.Day) string {
 	isOther := func(draft outbox.Draft) bool { return !d.IsOn(draft.Call) }
 	switch {
-	case len(d.Changes.Drafts) == 0:
+	case len(d.Changes.Drafts.All) == 0:
 		return "there is no draft"
-	case !slices.ContainsFunc(d.Changes.Drafts, isOther):
+	case !slices.ContainsFunc(d.Changes.Drafts.All, isOther):
 		return "the draft is open already"
 	default:
 		return ""

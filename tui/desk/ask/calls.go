@@ -47,7 +47,7 @@ func (q *Questions) NotReached() Answer {
 
 func (q *Questions) notReached(reason apitype.NotReached) Answer {
 	record := func() Answer { return q.recordAttempt(reason) }
-	if !q.day.HasUndoneAttempt() {
+	if !q.day.Card().HasUndoneAttempt {
 		return record()
 	}
 	again := q.Say("Another key records another attempt. Record it anyway?")

@@ -11,6 +11,7 @@ import (
 	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/donors"
 	"fundesk/tui/desk/entry"
 	"fundesk/tui/desk/event"
@@ -392,18 +393,18 @@ func (q *Questions) NewCall(c donors.Caller) *Question {
 
 // AskRecent offers the last calls with their outcome.
 func (q *Questions) AskRecent() Answer {
-	return q.Recent(func(r desk.Recent) string { return r.What + ": " + q.Say(r.Fate.String()) }, "{undo}").again()
+	return q.Recent(func(r changes.Recent) string { return r.What + ": " + q.Say(r.Fate.String()) }, "{undo}").again()
 }
 
 // Recent offers the last calls, to open one again. text returns the outcome of each in the words of the face.
-func (q *Questions) Recent(text func(desk.Recent) string, undo string) *Question {
+func (q *Questions) Recent(text func(changes.Recent) string, undo string) *Question {
 	ask := &Question{Title: q.Say("My last calls"), Hint: q.Say("Enter opens one again")}
-	for _, r := range q.day.Recent {
+	for _, r := range q.day.Changes.Recent {
 		c := Choice{
 			Label: r.At.Format("15:04") + "  " + r.Name + "  " + text(r),
 			Pick:  func() Answer { return Answer{Events: q.day.Take(r.Call)} },
 		}
-		if r.Fate == desk.FateHeld && q.day.Changes.HeldFor(r) > 0 {
+		if r.Fate == changes.FateHeld && q.day.Changes.HeldFor(r) > 0 {
 			c.Why = q.Say("%s undoes it", undo)
 		}
 		ask.Choices = append(ask.Choices, c)

@@ -76,7 +76,7 @@ func TestLatestDraftIsOfAnotherCall(t *testing.T) {
 		{[]outbox.Draft{own, other}, ""},
 		{[]outbox.Draft{other, own}, ""},
 	} {
-		d.Changes.Drafts = test.drafts
+		d.Changes.Drafts.All = test.drafts
 		if got := resume.Why(d); got != test.want {
 			t.Errorf("%d drafts: got %q, want %q", len(test.drafts), got, test.want)
 		}

@@ -36,7 +36,9 @@ type Card struct {
 	// KeepsReasons reports whether the service keeps the reason of a callback.
 	KeepsReasons   bool
 	CallbackReason string // Why the donor wanted to be called back. Empty without a callback.
-	Remains        string // Which parts of an undone change stay. Empty without any.
+	// HasUndoneAttempt means that the service has, or may have, an attempt of the call that was undone.
+	HasUndoneAttempt bool
+	Remains          string // Which parts of an undone change stay. Empty without any.
 
 	ShownAt  time.Time       // When the call came on the screen.
 	Dials    []DialledNumber // In the order of time.

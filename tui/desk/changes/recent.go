@@ -1,4 +1,4 @@
-package desk
+package changes
 
 import (
 	"slices"
@@ -27,6 +27,14 @@ func (f Fate) String() string {
 	return []string{"held", "waiting", "sent", "refused", "deferred", "ended"}[f]
 }
 
+// fates has the fate of a sent change by its outcome.
+var fates = map[outbox.Outcome]Fate{
+	outbox.OutcomeAccepted: FateSent,
+	outbox.OutcomeRejected: FateRefused,
+	outbox.OutcomeUnsure:   FateWaits,
+	outbox.OutcomeWaiting:  FateWaits,
+}
+
 // Recent is a call that the agent has worked on.
 type Recent struct {
 	Call  apitype.UUID
@@ -34,7 +42,7 @@ type Recent struct {
 	At    time.Time
 	What  string // Its outcome in words.
 	Fate  Fate
-	entry string // Its change in the outbox; "" until it is there.
+	entry string // Its change in the outbox. Empty before it is there.
 }
 
 // mostRecent is about how many calls an agent makes in an hour.
@@ -43,37 +51,24 @@ const mostRecent = 10
 // RecentCalls are the calls that the agent has worked on, the latest first.
 type RecentCalls []Recent
 
-// remember puts a call before the others.
-func (all *RecentCalls) remember(r Recent) {
+// Add puts a call before the others.
+func (all *RecentCalls) Add(r Recent) {
 	*all = slices.Insert(*all, 0, r)
 	*all = (*all)[:min(len(*all), mostRecent)]
 }
 
-// HeldFor returns how long the work on a call can still be taken back.
-func (c *Changes) HeldFor(r Recent) time.Duration {
-	for _, h := range c.Held {
-		if h.id == r.entry && h.id != "" {
-			return h.Until.Sub(c.Now())
-		}
-	}
-	return 0
-}
-
-// entered stores the entry of the change of a call, or that it was not saved.
-func (all *RecentCalls) entered(q queued) {
-	if q.change.from == nil {
-		return
-	}
+// saved stores the entry of the change that ended a call, or forgets the work if the change was not saved.
+func (all *RecentCalls) saved(call apitype.UUID, entry string, err error) {
 	i := slices.IndexFunc(
 		*all,
-		func(r Recent) bool { return r.Call == q.change.UUID && r.entry == "" && r.Fate == FateHeld },
+		func(r Recent) bool { return r.Call == call && r.entry == "" && r.Fate == FateHeld },
 	)
 	switch {
 	case i < 0:
-	case q.err != nil:
+	case err != nil:
 		*all = slices.Delete(*all, i, i+1)
 	default:
-		(*all)[i].entry = q.entry.ID
+		(*all)[i].entry = entry
 	}
 }
 
@@ -83,21 +78,18 @@ func (all *RecentCalls) hear(e outbox.Event) {
 		all.forget(e.Entry.ID)
 	}
 	for i := range *all {
-		if r := &(*all)[i]; r.entry != "" && r.entry == e.Entry.ID {
-			r.Fate = map[outbox.Outcome]Fate{
-				outbox.OutcomeAccepted: FateSent,
-				outbox.OutcomeRejected: FateRefused,
-				outbox.OutcomeUnsure:   FateWaits,
-				outbox.OutcomeWaiting:  FateWaits,
-			}[e.Outcome]
-			if r.Fate == FateSent && e.Entry.Op == apiclient.OpDeferCall {
-				r.Fate = FateLater
-			}
+		r := &(*all)[i]
+		if r.entry == "" || r.entry != e.Entry.ID {
+			continue
+		}
+		r.Fate = fates[e.Outcome]
+		if r.Fate == FateSent && e.Entry.Op == apiclient.OpDeferCall {
+			r.Fate = FateLater
 		}
 	}
 }
 
-// forget takes out the work that was taken back.
+// forget removes work that was undone.
 func (all *RecentCalls) forget(entry string) {
 	*all = slices.DeleteFunc(*all, func(r Recent) bool { return r.entry == entry })
 }

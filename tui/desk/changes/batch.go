@@ -1,4 +1,4 @@
-package desk
+package changes
 
 import (
 	"fundesk/apiclient/outbox"
@@ -14,37 +14,29 @@ type Batch struct {
 // BatchRecord is one record of a batch.
 type BatchRecord struct {
 	Name  string
-	State string // Its state in words.
+	State string // In words.
 	Done  bool
 	Bad   bool
-	entry string // Its id in the outbox; "" until it is there, or when it never was.
+	entry string // Its id in the outbox. Empty before it is there.
 }
 
-// SubmitEach submits changes as one batch if they are several. names are the names of their records.
-func (c *Changes) SubmitEach(label string, names []string, changes []Change) []event.Event {
-	b := &Batch{Label: label}
-	for i := range changes {
-		b.Records = append(b.Records, BatchRecord{Name: names[i], State: "held"})
-		changes[i].batch, changes[i].index = b, i
-	}
-	if len(changes) > 1 {
-		c.Batch = b
-	}
-	return c.Submit(changes...)
-}
+// stateUndone is the state of a record whose change was undone.
+const stateUndone = "undone"
 
-func (b *Batch) isQueued(q queued) {
+// saved notes that the change of a record is in the outbox, or why it is not.
+func (b *Batch) saved(index int, entry string, err error) {
 	if b == nil {
 		return
 	}
-	r := &b.Records[q.change.index]
-	if r.entry = q.entry.ID; q.err != nil {
-		r.State, r.Bad = event.ErrorText("not saved", q.err), true
+	r := &b.Records[index]
+	r.entry = entry
+	if err != nil {
+		r.State, r.Bad = event.ErrorText("not saved", err), true
 	}
 }
 
-// isTakenBack notes that a record's change was undone.
-func (b *Batch) isTakenBack(entry string) {
+// undone notes that a record's change was undone.
+func (b *Batch) undone(entry string) {
 	if r := b.find(entry); r != nil {
 		r.State = stateUndone
 	}
@@ -92,9 +84,6 @@ func (b *Batch) Answered() (n int) {
 	}
 	return n
 }
-
-// stateUndone is the state of a record whose change was undone.
-const stateUndone = "undone"
 
 // Summary returns how far the batch has come, in one line.
 func (b *Batch) Summary(say func(string, ...any) string) string {
