@@ -197,3 +197,21 @@ func TestFloorShowsALineOnce(t *testing.T) {
 		t.Errorf("got:\n%s\nwant the line once, and whole", screen)
 	}
 }
+
+// A line that the service did not take is offered again: nothing that was typed is lost.
+func TestFloorKeepsALineThatWasNotSent(t *testing.T) {
+	t.Parallel()
+	w, down := floorWorld(t), fault(nil)
+	w.faulty(t, &down)
+	d := newDriver(t, w.options)
+	d.press("t")
+	d.typing("from 16:00 win-back only")
+	down = withStatus(http.StatusForbidden)
+	d.press("enter")
+	d.sees("the line was not sent to all desks")
+	down = nil
+	d.enter("t")
+	d.sees("from 16:00 win-back only")
+	d.enter("enter")
+	d.sees("sent to all desks")
+}

@@ -22,12 +22,15 @@ import (
 	"fundesk/tui/desk/say"
 )
 
+// wireWords finds identifiers and words of the interface.
+var wireWords = regexp.MustCompile(`\b[a-z]+(_[a-z]+|[A-Z][a-z]+)+\b|[0-9a-f]{8}-[0-9a-f]{4}-`)
+
 // The screens as an agent sees them, at the least size that is promised and a large
 // one. Read them as code.
 func TestGoldenScreens(t *testing.T) {
 	t.Parallel()
 	previews := map[string]string{"calls": "donates", "persons": "1 pledge", "pledges": "to "}
-	identifiers, wireWords := regexp.MustCompile(`\b[0-9a-f]{8}\b`), regexp.MustCompile(`\b[a-z]+(_[a-z]+|[A-Z][a-z]+)+\b|[0-9a-f]{8}-[0-9a-f]{4}-`)
+	identifiers := regexp.MustCompile(`\b[0-9a-f]{8}\b`)
 	for _, size := range [][2]int{{80, 24}, {100, 30}, {120, 36}, {200, 50}} {
 		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
 			t.Parallel()

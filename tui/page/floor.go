@@ -31,6 +31,7 @@ type Floor struct {
 	pace    []paceSample // Since the page was opened, the oldest first.
 	day     agentDay     // Of the chosen agent.
 	moves   int          // Of the cursor, and readings of a day.
+	unsent  string       // The line to all desks that the service did not take. Empty without one.
 	layout  Layout
 }
 
@@ -327,8 +328,10 @@ func (v *Floor) AskMessage() tea.Cmd {
 			"line to all desks sent",
 			floor.SetMessage(v.Day.Client, v.Day.Agent, text),
 			func(_ int, err error) tea.Cmd {
+				v.unsent = ""
 				switch {
 				case err != nil:
+					v.unsent = text // It is not to be typed again.
 					v.FailRead("the line was not sent to all desks", err)
 				case text == "":
 					v.Messages.Say(v.Say("the line to all desks has ended"))
@@ -341,6 +344,9 @@ func (v *Floor) AskMessage() tea.Cmd {
 	}}
 	for _, m := range v.messages {
 		p.Editor.SetValue(m.Text)
+	}
+	if v.unsent != "" {
+		p.Editor.SetValue(v.unsent)
 	}
 	v.Dialog = p
 	return nil

@@ -151,12 +151,15 @@ func (r *askedRating) Hints() []Hint {
 // The labels of the form, in cells.
 const formLabel = 12
 
+// leastForBoth is the least height of a card, in lines, for all details and the form.
+const leastForBoth = 40
+
 // form returns the result with its legend, the rating and the notes, and what ctrl+s will send. Where details are
-// corrected on a low screen it gives them its room.
+// corrected it gives them its room, unless there is enough for both.
 func (c *callCard) form(notes []string) []string {
 	s := c.Styles
 	sending := c.willSendLines(c.width)
-	if c.fixing() != nil && c.height < 27 {
+	if c.fixing() != nil && c.height < leastForBoth {
 		return append([]string{c.frame.Rule("", "")}, c.frame.Lines(sending...)...)
 	}
 	_, choosing := c.Dialog.(*askedResult)

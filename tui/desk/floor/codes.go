@@ -98,8 +98,8 @@ func (c *Codes) Words(kind apitype.CallType, code string) string {
 	return entry.ResultWords(apitype.ResultChoice{Code: code})
 }
 
-// Name returns a result in words, whatever the type of its call. If types name a code differently, it has the name of the
-// first of them.
+// Name returns a result in words, whatever the type of its call. If types name a code differently, it has the name of
+// the first of them.
 func (c *Codes) Name(code string) string {
 	plain := entry.ResultWords(apitype.ResultChoice{Code: code})
 	for _, kind := range apitype.CallTypes {
