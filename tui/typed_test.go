@@ -2,6 +2,7 @@ package tui
 
 import (
 	"maps"
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -281,5 +282,57 @@ func TestRefusedCorrectionLetsTheResultGo(t *testing.T) {
 				t.Errorf("status: got %q, want nothing of a text that was dropped", status)
 			}
 		})
+	}
+}
+
+// Each task on the agent's page takes the keys that the page names.
+func TestAgentsPageKeysPerTask(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/agent.md")
+	servicetest.Check(t, err)
+	_, table, _ := strings.Cut(string(page), "## Keys per task")
+	table, _, found := strings.Cut(table, "\n## ")
+	wants := map[string]string{
+		"not reached, with the reason": "not reached, busy: Anna Jansen",
+		"result, rating, complete":     "confirmed: Anna Jansen",
+		"no more calls":                "wants to stop (opt-out): Anna Jansen",
+		"a move of house":              "Kerkstraat 61a, 8094 RA Zwolle",
+		"pause":                        "paused · lunch",
+		"callback":                     "Anna Jansen, Sat 21 Nov 14:00",
+		"the second number":            "Dial the home number",
+	}
+	typed := map[string]string{"the pasted address": "Kerkstraat 61a, 8094 RA Zwolle", "the time": "tomorrow 14:00"}
+	row := regexp.MustCompile(`(?m)^\| ([^|` + "`" + `]+) \| ([^|]+) \|$`)
+	part := regexp.MustCompile("`([^`]+)`|the pasted address|the time")
+	for _, task := range row.FindAllStringSubmatch(table, -1) {
+		want, isTask := wants[task[1]]
+		if !isTask {
+			continue // The head.
+		}
+		delete(wants, task[1])
+		w := newQueueWorld(t)
+		home := `{"phoneNumber":"+31201234567"}`
+		path := "/api/v1/persons/" + personID(1).String() + "/actions/update"
+		if got := w.Do(w.token, http.MethodPut, path, home); got.Status/100 != 2 {
+			t.Fatalf("got %d %s", got.Status, got.Body)
+		}
+		d := fixerOf(t, w)
+		d.send(tea.WindowSizeMsg{Width: 200, Height: 50})
+		if strings.HasSuffix(task[2], "again") {
+			d.press("d")
+		}
+		for _, key := range part.FindAllStringSubmatch(task[2], -1) {
+			if text := typed[key[0]]; text != "" {
+				d.send(tea.PasteMsg{Content: text})
+				continue
+			}
+			d.press(key[1])
+		}
+		if text := d.text() + d.app.Day.Changes.HeldText("u"); !strings.Contains(text, want) {
+			t.Errorf("%s, %s: got\n%s\nwant %q", task[1], task[2], text, want)
+		}
+	}
+	if !found || len(wants) > 0 {
+		t.Errorf("the page does not name: %v", wants)
 	}
 }
