@@ -182,9 +182,9 @@ func Countries(text string) (all []string) {
 
 // extensionWords are the words of more than two letters that may stand behind a house number, beside those before a
 // further number.
-const extensionWords = "bis ter quater boîte apartment appart hinterhaus hinterhof vorderhaus seitenflügel gartenhaus " +
-	"erdgeschoss souterrain links rechts mitte boven beneden achter voor kelder verdieping hoog huis rood " +
-	"zwart ges stock etage floor flat tür interno izq dcha rear suite unit iii vii viii xii"
+const extensionWords = "bis ter quater boîte apartment appart hinterhaus hinterhof vorderhaus seitenflügel " +
+	"gartenhaus erdgeschoss souterrain links rechts mitte boven beneden achter voor kelder verdieping hoog huis " +
+	"rood zwart ges stock etage floor flat tür interno izq dcha rear suite unit iii vii viii xii"
 
 // IsExtension reports whether a text may stand behind a house number: short parts, and words for a part of a house. A
 // sentence has others.
