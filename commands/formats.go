@@ -112,7 +112,7 @@ func checkOutput(s *cli.Session, cmd *cobra.Command) error {
 		kind = stream
 	}
 	if len(s.Flags.Columns) > 0 && !kind.columns {
-		return cli.UsageError("there are no columns here; " + kind.advice())
+		return cli.UsageError("this command has no columns; " + kind.advice())
 	}
 	if s.Flags.SortBy != "" && (!kind.columns || kind.endless) {
 		return cli.UsageError("this command prints no list that --sort-by could sort")
@@ -145,7 +145,7 @@ func checkOutput(s *cli.Session, cmd *cobra.Command) error {
 	case s.Flags.JQ != "" && !format.IsJSON():
 		return cli.UsageError("--jq needs -o json, ndjson, tsv or id")
 	case !slices.Contains(kind.formats, format):
-		return cli.UsageError("there is no -o " + string(format) + " here; " + kind.advice())
+		return cli.UsageError("this command has no -o " + string(format) + "; " + kind.advice())
 	default:
 		return nil
 	}

@@ -37,7 +37,7 @@ func TestEveryLeafHasItsFormats(t *testing.T) {
 			switch {
 			case !has && (code != 2 || out != "" || !strings.Contains(errs, "-o "+string(format))):
 				t.Errorf("%s -o %s: got exit code %d, %q and %q, want 2 and what there is", name, format, code, out, errs)
-			case has && strings.Contains(errs, "there is no -o"):
+			case has && strings.Contains(errs, "this command has no -o"):
 				t.Errorf("%s -o %s: got %q, want it printed", name, format, errs)
 			case has && code != 0 && format == render.JSON:
 				var line struct{ Error *cli.Report }

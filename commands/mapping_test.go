@@ -122,7 +122,7 @@ optIns.phone = { Yes = false, "" = true }
 		"a whole address beside a town": {"address,address.city,address.country\n\"Dorpsstraat 12 bis, 1234 AB Utrecht\",Ede,NL\n", "", "", 2, []string{
 			`line 2: address.street (column 1 "address"): cannot be split`,
 		}},
-		"blanks": {"last\n\u00a0Jansen\u200b \n", last, "", 0, []string{`"lastName":"Jansen"`, "removed blanks at the ends of 1 cell"}},
+		"blanks": {"last\n\u00a0Jansen\u200b \n", last, "", 0, []string{`"lastName":"Jansen"`, "removed spaces around 1 cell"}},
 		"heads that changed": {"First name,Nachname\na,b\n", "[columns]\n\"Voornaam\" = \"name.firstName\"\n\"Nachname\" = \"name.lastName\"\n", "", 2, []string{
 			`does not have: "Voornaam"; columns that the mapping does not name: column 1 "First name"`,
 		}},

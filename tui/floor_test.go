@@ -125,7 +125,7 @@ func TestFloorFreesAnAgent(t *testing.T) {
 		t.Error("a question that was declined freed a call")
 	}
 	d.enter("X", "y")
-	if text := d.text(); held() != before-1 || !strings.Contains(text, "freed: 1 call of e0030000") {
+	if text := d.text(); held() != before-1 || !strings.Contains(text, "released: 1 call of e0030000") {
 		t.Errorf("got %d leases of %d and:\n%s\nwant the call freed", held(), before, text)
 	}
 }

@@ -274,7 +274,7 @@ func TestStandingSentence(t *testing.T) {
 		want   []string
 	}{
 		{http.StatusUnauthorized, []string{"The login at " + w.URL + " has ended", "fundesk auth login --profile prod", "R tries now"}},
-		{http.StatusServiceUnavailable, []string{"The service at " + w.URL + " answers with an error", "Next try in", "R tries now", "kept, and sent then"}},
+		{http.StatusServiceUnavailable, []string{"The service at " + w.URL + " answers with an error", "Next try in", "R tries now", "kept and will be sent then"}},
 	} {
 		status = test.status
 		d.press("R")

@@ -169,7 +169,7 @@ func TestLineToAllDesks(t *testing.T) {
 		supervisor.press("backspace")
 	}
 	supervisor.press("enter")
-	supervisor.sees("the line to all desks has ended")
+	supervisor.sees("the message to all desks was removed")
 	supervisor.lacks("to all desks: from")
 }
 

@@ -219,9 +219,9 @@ func (a *app) offlineLines() []string {
 	every := a.pollEvery()
 	text += " " + a.Say("Next try in %d s, %s tries now.", every-a.beats%every, a.KeyOf(page.ActRefresh))
 	if n := a.Day.Changes.Waiting(); n > 0 {
-		text += " " + a.Say("%s, and sent then.", a.Day.Count(n, "change is kept", "changes are kept"))
+		text += " " + a.Say("%s and will be sent then.", a.Day.Count(n, "change is kept", "changes are kept"))
 	} else {
-		text += " " + a.Say("What you do is kept, and sent then.")
+		text += " " + a.Say("What you do is kept and will be sent then.")
 	}
 	lines := widget.Wrap(page.Clean(text), min(a.layout.Width-4, 100))
 	for i, line := range lines {

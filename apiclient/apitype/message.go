@@ -8,7 +8,7 @@ import (
 // ExtensionMessage announces the line that a supervisor sends to all desks.
 const ExtensionMessage = "message"
 
-// MaxMessage is the longest line to all desks, in characters.
+// MaxMessage is the longest message to all desks, in characters.
 const MaxMessage = 200
 
 // QueueMessage is the line of an organization to all desks.

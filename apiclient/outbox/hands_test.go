@@ -51,7 +51,7 @@ func TestEntriesByHand(t *testing.T) {
 		if shown, err := box.Show(e.ID); err != nil || shown.State != test.state {
 			t.Errorf("%s: got it %s, %v, want %s", test.name, shown.State, err, test.state)
 		}
-		if err := box.Requeue(e.ID); (err == nil) != test.requeues || err != nil && err.Error() != fmt.Sprintf("%s: it is %s and is sent by itself", e.ID, test.state) {
+		if err := box.Requeue(e.ID); (err == nil) != test.requeues || err != nil && err.Error() != fmt.Sprintf("%s: it is %s and is sent automatically", e.ID, test.state) {
 			t.Errorf("%s: got %v of sending it again, want it taken %t", test.name, err, test.requeues)
 		}
 		if shown, _ := box.Show(e.ID); test.requeues && (shown.State != StateQueued || shown.Tries != 0) {

@@ -354,7 +354,7 @@ func (o *Outbox) remove(id string, may func(Entry) error) (Entry, error) {
 	}
 	err = o.note(e, OutcomeDropped, nil)
 	if err != nil && !e.SentAt.IsZero() { // A full disk must not prevent an undo of an unsent entry.
-		return Entry{}, fmt.Errorf("note what becomes of %s: %w", id, err)
+		return Entry{}, fmt.Errorf("record the outcome of %s: %w", id, err)
 	}
 	return e, o.erase(id)
 }
@@ -377,7 +377,7 @@ func (o *Outbox) requeue(id string, as *apiclient.Change) error {
 		return err
 	}
 	if e.State != StateRejected && e.State != StateUnsure {
-		return fmt.Errorf("%s: it is %s and is sent by itself", id, e.State)
+		return fmt.Errorf("%s: it is %s and is sent automatically", id, e.State)
 	}
 	if e.State == StateRejected {
 		e.Revision, e.Fields = "", nil

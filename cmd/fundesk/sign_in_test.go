@@ -196,7 +196,7 @@ func TestLostSessionKeepsTheCard(t *testing.T) {
 		t.Fatalf("the card is gone:\n%s", term.screen())
 	}
 	term.send("C-s")
-	term.waitFor("is kept, and sent then")
+	term.waitFor("change is kept")
 	h.must(t, "until fundesk outbox list -o json | grep -q 'has ended'; do sleep 0.1; done") // A send was tried.
 	if got := h.look(t, call); got.Status != apitype.CallRequested {
 		t.Errorf("got the call %s while the session is lost, want it requested", got.Status)
@@ -244,7 +244,7 @@ func TestAnotherPersonStopsTheDesk(t *testing.T) {
 	term.waitFor("belongs to another account: you get no calls and nothing is")
 	term.fill(notes)
 	term.send("C-s")
-	term.waitFor("is kept, and sent then")
+	term.waitFor("change is kept")
 	for range 3 { // Each tries to send.
 		term.send("R")
 		term.waitFor("belongs to another account")

@@ -13,7 +13,7 @@ func TestClockResetAsks(t *testing.T) {
 	if code, _, errs := e.run("", "clock", "reset"); code != exitUsage || !strings.Contains(errs, "--yes does it") {
 		t.Errorf("got %d %q, want a question that names --yes", code, errs)
 	}
-	if code, out, errs := e.run("", "clock", "reset", "--yes"); code != exitDone || out != "0 records given the present time\n" {
+	if code, out, errs := e.run("", "clock", "reset", "--yes"); code != exitDone || out != "0 records set to the present time\n" {
 		t.Errorf("got %d %q %q", code, out, errs)
 	}
 }

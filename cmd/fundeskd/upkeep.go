@@ -289,7 +289,7 @@ func (p *program) clockReset() *cobra.Command {
 				return fmt.Errorf("clock reset: %w", err)
 			}
 			return p.print(map[string]int{"changed": changed}, func(w io.Writer) {
-				fmt.Fprintf(w, "%s given the present time\n", count(changed, "record"))
+				fmt.Fprintf(w, "%s set to the present time\n", count(changed, "record"))
 			})
 		},
 	}

@@ -343,7 +343,7 @@ func commandWords(key, text string) ([]string, error) {
 	}
 	isBareLine := strings.ContainsAny(text, "$|;&<>`") && !strings.ContainsAny(text, "'\"")
 	if isBareLine {
-		return nil, cli.WithHint(cli.UsageError(key+" is a program with its arguments, not a line of a shell"),
+		return nil, cli.WithHint(cli.UsageError(key+" is a program with its arguments, not a command line of a shell"),
 			"a shell runs one: "+key+"=\"sh -c 'LINE'\"")
 	}
 	return words, nil

@@ -140,11 +140,11 @@ func TestBeginningsOfUUIDs(t *testing.T) {
 		whole[:7]: false, "jansen": false, "f966357fcbb6": false, "": false, whole + "0": false,
 	} {
 		_, err := ParseID(text)
-		if got := err != nil && strings.Contains(err.Error(), "the whole one is needed; -o id"); got != isBeginning {
+		if got := err != nil && strings.Contains(err.Error(), "only the beginning of a UUID; -o id"); got != isBeginning {
 			t.Errorf("%q: got %v, want a beginning: %v", text, err, isBeginning)
 		}
 		err = UUIDValue(&person).Set(text)
-		if got := err != nil && strings.Contains(err.Error(), "the whole one is needed"); got != isBeginning {
+		if got := err != nil && strings.Contains(err.Error(), "only the beginning of a UUID"); got != isBeginning {
 			t.Errorf("the flag %q: got %v, want a beginning: %v", text, err, isBeginning)
 		}
 	}

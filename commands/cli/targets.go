@@ -33,7 +33,7 @@ var beginsUUID = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // errBeginning is the error of such a text. Two records may share it.
-var errBeginning = errors.New("is the beginning of a UUID, and the whole one is needed; -o id and -o wide print it")
+var errBeginning = errors.New("is only the beginning of a UUID; -o id and -o wide print the whole one")
 
 // parseUUID reads an identifier, and reports the beginning of one by name.
 func parseUUID(text string) (apitype.UUID, error) {

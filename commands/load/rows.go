@@ -83,7 +83,7 @@ func (f *rowFlags) register(cmd *cobra.Command, fields []change.Field) {
 		&f.format.Encoding,
 		"encoding",
 		"",
-		"encoding of the file: "+strings.Join(bulk.Encodings, ", ")+" (default: utf-8, or its mark)",
+		"encoding of the file: "+strings.Join(bulk.Encodings, ", ")+" (default: utf-8, or by its byte order mark)",
 	)
 	flags.StringArrayVar(
 		&f.mapped,

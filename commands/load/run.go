@@ -305,7 +305,7 @@ func (r *rowRun) prepare(ctx context.Context) error {
 		}
 	}
 	if n := r.reader.blanks; n > 0 {
-		r.session.Note("removed blanks at the ends of %s", cli.Count(n, "cell"))
+		r.session.Note("removed spaces around %s", cli.Count(n, "cell"))
 	}
 	return r.all.Err()
 }

@@ -79,11 +79,11 @@ func queueMessage(s *cli.Session) *cobra.Command {
 	var organization, user *apitype.UUID
 	cmd := &cobra.Command{
 		Use:   "message [TEXT]",
-		Short: "Send a line to all desks, or show it",
+		Short: "Send a message to all desks, or show it",
 		Args:  cli.AtMost(1),
-		Long: "Show a line of 200 characters at most on all desks of an organization. It ends at midnight of\n" +
-			"the organization's country, or after 12 hours without a country. An empty TEXT ends it. Without\n" +
-			"TEXT, print the lines that are shown.",
+		Long: "Show a message of 200 characters at most on all desks of an organization. It goes at midnight of\n" +
+			"the organization's country, or after 12 hours without a country. An empty TEXT removes it. Without\n" +
+			"TEXT, print the messages that are shown.",
 		Example: "  fundesk queue message 'Team meeting at 15:00'\n  fundesk queue message ''\n  fundesk queue message",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := s.Agent(&user); err != nil {

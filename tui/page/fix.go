@@ -114,7 +114,7 @@ func (f *fixing) turn(fix entry.Fix, name string) Fate {
 		f.key, f.wrong = "", ""
 		return Passes
 	case name != "esc":
-		f.wrong = f.desk.Say("%s: y is yes, n is no, enter turns it", f.desk.Say(fix.Label))
+		f.wrong = f.desk.Say("%s: y is yes, n is no, enter switches it", f.desk.Say(fix.Label))
 		return Stays
 	}
 	f.key = ""

@@ -195,7 +195,7 @@ func floorActions() []Action {
 		},
 		{
 			ID: "message", Scope: ScopeFloor, Keys: "t",
-			Help: "send one line to all desks…", Word: "tell all",
+			Help: "send a message to all desks…", Word: "tell all",
 			Run: on((*Floor).AskMessage), Why: onWhy((*Floor).WhyNoMessage),
 		},
 	}
@@ -312,20 +312,20 @@ func (v *Floor) workLines(work []apitype.AgentWorkItem) []string {
 func (v *Floor) WhyNoMessage() string {
 	return say.When(
 		v.Day.Client == nil || !v.Day.Client.Announces(apitype.ExtensionMessage),
-		"this service has no line to all desks",
+		"this service cannot send a message to all desks",
 	)
 }
 
-// AskMessage asks for the line to all desks. An empty one ends it.
+// AskMessage asks for the message to all desks. An empty one ends it.
 func (v *Floor) AskMessage() tea.Cmd {
-	p := &Prompt{Title: v.Say("A line to all desks, empty to end it"), done: func(text string) (string, tea.Cmd) {
+	p := &Prompt{Title: v.Say("Message to all desks, empty to remove it"), done: func(text string) (string, tea.Cmd) {
 		text = strings.TrimSpace(text)
 		if n := utf8.RuneCountInString(text); n > apitype.MaxMessage {
 			return v.Say("it has %d characters, 200 at most", n), nil
 		}
 		return "", Load(
 			v.Env,
-			"line to all desks sent",
+			"message to all desks sent",
 			floor.SetMessage(v.Day.Client, v.Day.Agent, text),
 			func(_ int, err error) tea.Cmd {
 				v.unsent = ""
@@ -334,7 +334,7 @@ func (v *Floor) AskMessage() tea.Cmd {
 					v.unsent = text // It is not to be typed again.
 					v.FailRead("the line was not sent to all desks", err)
 				case text == "":
-					v.Messages.Say(v.Say("the line to all desks has ended"))
+					v.Messages.Say(v.Say("the message to all desks was removed"))
 				default:
 					v.Messages.Say(v.Say("sent to all desks"))
 				}
@@ -360,17 +360,17 @@ func (v *Floor) AskFree() tea.Cmd {
 		return apiclient.Decoded(v.Day.Client.Queue.ReleaseUser(ctx, apitype.ReleaseUserRequest{UserUUID: a.UserUUID}))
 	}
 	v.Dialog = &Confirm{
-		Title: v.Say("Free what %s holds?", name),
+		Title: v.Say("Release the calls of %s?", name),
 		Lines: []string{
 			v.Say("The calls go back to the queue, and other agents get them. Callbacks stay with %s.", name),
 		},
 		Yes: func() tea.Cmd {
 			return Load(v.Env, "leases of an agent ended", free, func(freed apitype.ReleasedUser, err error) tea.Cmd {
 				if err != nil {
-					v.FailRead(v.Say("cannot free what %s holds", name), err)
+					v.FailRead(v.Say("cannot release the calls of %s", name), err)
 					return nil
 				}
-				v.Messages.Say(v.Say("freed: %s of %s", v.Day.Count(freed.Leases, "call", "calls"), name))
+				v.Messages.Say(v.Say("released: %s of %s", v.Day.Count(freed.Leases, "call", "calls"), name))
 				return v.Refresh()
 			})
 		},

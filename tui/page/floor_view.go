@@ -132,7 +132,7 @@ func (v *Floor) tableLines(width, height int) []string {
 	return append(widget.Block(lines, width, max(height-below, 1)), widget.Block(chosen, width, below)...)
 }
 
-// lookLines returns what needs a look: long calls, due callbacks, the oldest call, and the line to all desks.
+// lookLines returns what needs a look: long calls, due callbacks, the oldest call, and the message to all desks.
 func (v *Floor) lookLines(width int) []string {
 	var parts []string
 	for _, a := range v.agents {

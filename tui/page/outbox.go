@@ -154,7 +154,7 @@ func (v *Outbox) WhyNotOpen() string {
 func (v *Outbox) WhyNotSendAgain() string {
 	row, ok := v.Chosen()
 	if ok && !row.isIn(outbox.StateRejected) && !row.isIn(outbox.StateUnsure) {
-		return "only what was refused or is unsure is sent again by hand; the rest is sent by itself"
+		return "only what was refused or is unsure is sent again by hand; the rest is sent automatically"
 	}
 	return v.WhyNotOpen()
 }

@@ -333,8 +333,8 @@ func TestOutboxIsDrawn(t *testing.T) {
 	for line, want := range []struct{ copies, sendAgain, opens string }{
 		{"typed", "", ""},
 		{`{"userUuid":null}`, "", ""},
-		{"x", "only what was refused or is unsure is sent again by hand; the rest is sent by itself", ""},
-		{"é", "only what was refused or is unsure is sent again by hand; the rest is sent by itself", "work c0040000"},
+		{"x", "only what was refused or is unsure is sent again by hand; the rest is sent automatically", ""},
+		{"é", "only what was refused or is unsure is sent again by hand; the rest is sent automatically", "work c0040000"},
 	} {
 		if _, onRow := v.Click(0, line+2); !onRow {
 			t.Fatalf("line %d: got no row", line)
