@@ -25,8 +25,8 @@ func (p *program) backupCommand() *cobra.Command {
 		Use:   "backup FILE|-",
 		Short: "Back up the database while it is served",
 		Long: "Backup writes a complete copy of the database to FILE, and prints the SHA-256 of\n" +
-			"the copy, for fundeskd restore --sha256. The file holds the signing key:\n" +
-			"keep it as you keep the database. An existing file is not touched. FILE exists\n" +
+			"the copy, for fundeskd restore --sha256. The file holds the signing key: protect\n" +
+			"it as you protect the database. An existing file is not touched. FILE exists\n" +
 			"only when it is complete. A killed backup leaves a file that ends with\n" +
 			".unfinished, which you may delete. With - the copy goes to stdout, and the sum\n" +
 			"to stderr.",

@@ -31,8 +31,9 @@ func (p *program) dumpCommand() *cobra.Command {
 		Long: "Dump writes the signing key, accounts, records, marks and the audit, as they are\n" +
 			"at one moment: a line of {\"kind\":…,\"data\":{…}} each. fundeskd load reads it into\n" +
 			"an empty database on either engine; tokens, cursors and revisions stay valid.\n" +
-			"The file signs tokens of every account: keep it as you keep the database. Stop\n" +
-			"the programs that write first; it does not hold what they change later.\n\n" +
+			"The file can sign tokens of every account: protect it as you protect the\n" +
+			"database. Stop the programs that write first; it does not hold what they change\n" +
+			"later.\n\n" +
 			"With --retire the database is refused from then on by fundeskd serve and by\n" +
 			"every command that writes; reading and another dump still work. It is refused\n" +
 			"while a service uses the database, and a dump that fails retires nothing. Then\n" +

@@ -454,7 +454,7 @@ func TestUsage(t *testing.T) {
 		want string // The beginning of stderr, or of stdout if the code is 0.
 	}{
 		{"no command", nil, 0, "fundeskd serves persons, calls and pledges over HTTP from a database"},
-		{"help", []string{"serve", "--help"}, 0, "Serve answers the interface until it is interrupted."},
+		{"help", []string{"serve", "--help"}, 0, "Serve answers requests until it is interrupted."},
 		{"unknown command", []string{"start"}, 2, "unknown command \"start\" for \"fundeskd\"; see: fundeskd --help\n"},
 		{"unknown verb", []string{"account", "drop"}, 2, "unknown command \"drop\" for \"fundeskd account\"; see: fundeskd account --help\n"},
 		{"unknown flag", []string{"serve", "--port", "1"}, 2, "unknown flag: --port\n"},

@@ -126,7 +126,7 @@ func (p *program) oidcCheck() *cobra.Command {
 		Long: "Check reads an access token from a file (- is stdin), asks the issuer for its\n" +
 			"keys, and prints the user, the permissions and the organizations by the map.\n" +
 			"A refused token is exit code 1. It does not open the database, so it does not\n" +
-			"know users who have ended, or a subject that user set gave to a user. The\n" +
+			"know users who have ended, or the subjects that fundeskd user set gave. The\n" +
 			"flags are those of serve, with their variables.",
 		Example: "  fundeskd oidc check token.txt --oidc-issuer https://login.example/realms/charity" +
 			" --oidc-audience fundesk --oidc-map map.toml",

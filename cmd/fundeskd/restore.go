@@ -40,14 +40,15 @@ func (p *program) restoreCommand() *cobra.Command {
 			"first. The backup is copied, brought up to date and checked before anything is\n" +
 			"replaced; it stays as it is. The earlier database stays in a file with\n" +
 			".before- and the time in its name. If a restore was interrupted, run it\n" +
-			"again: until then no command opens the database. With --sha256 it takes the file\n" +
-			"of which fundeskd backup printed that sum. With - it reads the file from stdin.\n\n" +
-			"A backup does not hold what was revoked later. Restore therefore makes a new\n" +
-			"signing key, and every token ends: revoke again what was revoked since, then\n" +
-			"issue new ones with fundeskd token issue. --keep-tokens keeps the key of the\n" +
-			"backup. It undoes every revocation and every narrowed permission since the\n" +
-			"backup. A backup does not hold later erasures either: run fundeskd erasures\n" +
-			"replay before you serve it.",
+			"again: until then no command opens the database. With --sha256 it accepts only\n" +
+			"the file for which fundeskd backup printed that sum. With - it reads the file\n" +
+			"from stdin.\n\n" +
+			"A backup does not know what was revoked later. Restore therefore makes a new\n" +
+			"signing key, which ends every token: repeat the revocations, then issue new\n" +
+			"tokens with fundeskd token issue. --keep-tokens keeps the key of the backup. It\n" +
+			"undoes every revocation and every narrowed permission since the backup. A backup\n" +
+			"does not know later erasures either: run fundeskd erasures replay before you\n" +
+			"serve it.",
 		Example: "  fundeskd restore /backup/fundeskd-2026-11-20.db --sha256 \"$SUM\"\n" +
 			"  sudo -u fundeskd fundeskd restore -",
 		Args: exactly(wanted),

@@ -47,8 +47,8 @@ func (p *program) serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the interface over HTTP",
-		Long: "Serve answers the interface until it is interrupted. The first line of stdout is\n" +
-			"the base URL, written when requests are accepted; the log goes to stderr. Serve\n" +
+		Long: "Serve answers requests until it is interrupted. The first line of stdout is the\n" +
+			"base URL, written when requests are accepted; the log goes to stderr. Serve\n" +
 			"waits until PostgreSQL answers, and requests get 503 until then. SIGHUP reloads\n" +
 			"the certificate.\n\n" +
 			"Each flag has a variable, such as FUNDESKD_TLS_CERT for --tls-cert; a flag wins\n" +
@@ -90,7 +90,7 @@ func (o *serveOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`address` to listen on; port 0 picks one")
 	flags.StringVar(&o.metricsAt, "metrics-listen", "",
 		"`address` that alone serves /metrics, /healthz and /readyz (default: with the interface)")
-	flags.StringVar(&o.publicURL, "public-url", "", "base `URL` of signed links (default: as each request came)")
+	flags.StringVar(&o.publicURL, "public-url", "", "base `URL` of signed links (default: the address of each request)")
 	flags.StringVar(&o.tlsCert, "tls-cert", "", "certificate `file`")
 	flags.StringVar(&o.tlsKey, "tls-key", "", "key `file` of the certificate")
 	flags.Float64Var(&o.rate, "rate", 0, "allow one account `N` requests a second (0: any number)")

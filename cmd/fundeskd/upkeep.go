@@ -159,7 +159,7 @@ func (p *program) cleanCommand() *cobra.Command {
 			"each when it is free. It asks for a lock for one second and tries again for a\n" +
 			"minute. Then it names the table and leaves it to the next run. Requests to a\n" +
 			"table wait while it is rewritten. A table of more than 1 GiB is only named:\n" +
-			"VACUUM FULL it in a quiet hour.",
+			"run VACUUM FULL on it in a quiet hour.",
 		example: "  fundeskd clean",
 		access:  access{patient: true},
 		failure: "clean",

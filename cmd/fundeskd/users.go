@@ -93,7 +93,7 @@ type userChange struct {
 	id      apitype.UUID
 	name    string // Empty leaves it.
 	isEnded *bool
-	subject *string // Empty takes it away.
+	subject *string // Empty removes it.
 	issuer  string
 }
 
@@ -116,7 +116,7 @@ func (p *program) userSet() *cobra.Command {
 		args: wanted,
 		flags: func(flags *pflag.FlagSet) {
 			flags.BoolVar(&isEnded, "ended", false, "refuse the user's requests")
-			flags.StringVar(&subject, "subject", "", "`SUB` of the person's tokens; '' takes it away")
+			flags.StringVar(&subject, "subject", "", "`SUB` of the person's tokens; '' removes it")
 			flags.StringVar(&change.issuer, "oidc-issuer", "",
 				"`URL` of the issuer of these tokens (default: that of serve, FUNDESKD_OIDC_ISSUER)")
 		},
