@@ -1,5 +1,5 @@
 // Command compare-promises compares what the docs promise with the tests that prove it, in both
-// directions. A promise is an identifier at the beginning of a row or a heading of a paper; its test has
+// directions. A promise is an identifier at the beginning of a row or a heading of a document; its test has
 // the comment "// Promise S34: …". Run it at the top of the repository.
 package main
 
