@@ -22,7 +22,7 @@ import (
 )
 
 func queueSettings(s *cli.Session) *cobra.Command {
-	const about = "The results, scripts and hours that all agents of an organization work by, and who may be\n" +
+	const about = "The results, scripts and hours that all agents of an organization use, and who may be\n" +
 		"called. Each Desk reads them at its start."
 	cmd := cli.Group(s, "settings", about,
 		"  fundesk queue settings get > settings.toml\n  fundesk queue settings set settings.toml",

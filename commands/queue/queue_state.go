@@ -46,7 +46,7 @@ func queuePause(s *cli.Session) *cobra.Command {
 		Args:      cli.NeedExactly(1),
 		ValidArgs: reasons,
 		Long: "Give back what the user holds, except calls whose change is still to be sent. The user gets no\n" +
-			"calls until queue ready, a call that the user opens in the Desk, or 12 hours later. REASON is\n" +
+			"calls until queue ready, a call that the user opens in the Desk, or 12 hours later. REASON is one of\n" +
 			strings.Join(reasons, ", ") + ".",
 		Example: "  fundesk queue pause lunch\n" +
 			"  fundesk queue pause technical --user 7d0f7c1e-2d3c-4c8e-9a39-5a2e1a0c6b44",

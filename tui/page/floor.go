@@ -190,7 +190,7 @@ func floorActions() []Action {
 	return []Action{
 		{
 			ID: "free", Scope: ScopeFloor, Keys: "X",
-			Help: "free what the agent holds…", Word: "free",
+			Help: "release the calls of the agent…", Word: "release",
 			Run: on((*Floor).AskFree), Why: onWhy((*Floor).WhyNotOpen),
 		},
 		{
