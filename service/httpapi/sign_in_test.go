@@ -311,6 +311,38 @@ func testKeyRotation(t *testing.T, s *signedIn) {
 	}
 }
 
+// Tokens without a kid follow a rotation too, at most once a minute.
+func TestRotationWithoutKid(t *testing.T) {
+	t.Parallel()
+	s := newSignedIn(t, servicetest.NewFile(t))
+	p := s.provider
+	status := func() int {
+		token := p.TokenWithoutKid(t, "anneke")
+		return s.Do(token, http.MethodGet, "/api/v1/calls", "").Status
+	}
+	if got := status(); got != http.StatusOK {
+		t.Fatalf("got %d for a token without a kid, want 200", got)
+	}
+	p.RotateKey(false)
+	if got := status(); got != http.StatusOK {
+		t.Errorf("got %d with the new key, want 200", got)
+	}
+	p.RotateKey(false)
+	read := p.Requests("/keys")
+	for range 5 {
+		if got := status(); got != http.StatusUnauthorized {
+			t.Errorf("got %d with another new key within the minute, want 401", got)
+		}
+	}
+	if more := p.Requests("/keys") - read; more != 0 {
+		t.Errorf("the keys were read %d more times within a minute", more)
+	}
+	s.Clock.Advance(time.Minute)
+	if got := status(); got != http.StatusOK {
+		t.Errorf("got %d a minute later, want 200", got)
+	}
+}
+
 // Before the issuer was read once, persons are asked to come again, and programs are served.
 func TestIssuerUnread(t *testing.T) {
 	t.Parallel()

@@ -12,8 +12,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// rereadPause is the least time between two readings of the keys because of an unknown one. The reading at the start
-// does not count.
+// rereadPause is the least time between two readings of the keys because of an unknown one. A token without a kid may
+// have an unknown key, too. The reading at the start does not count.
 const rereadPause = time.Minute
 
 // keySet holds the public keys of an issuer. It keeps them for as long as a reading fails.
@@ -38,24 +38,34 @@ func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, err
 		return nil, errors.New("the token has no single signature")
 	}
 	id := signed.Signatures[0].Header.KeyID
-	keys := k.named(id)
-	if len(keys) == 0 {
-		err := k.reread(ctx)
-		if err != nil {
-			return nil, err
-		}
-		keys = k.named(id)
+	payload, isSigned := verifyWith(k.named(id), signed)
+	if isSigned {
+		return payload, nil
 	}
-	if len(keys) == 0 {
-		return nil, errors.New("the issuer has no key of this kid")
+	isKnown := id != "" && len(k.named(id)) > 0
+	if isKnown {
+		return nil, errors.New("the signature is wrong")
 	}
+	err = k.reread(ctx)
+	if err != nil {
+		return nil, err
+	}
+	payload, isSigned = verifyWith(k.named(id), signed)
+	if !isSigned {
+		return nil, errors.New("the issuer has no key that has signed the token")
+	}
+	return payload, nil
+}
+
+// verifyWith returns the payload of a token that one of the keys has signed.
+func verifyWith(keys []jose.JSONWebKey, signed *jose.JSONWebSignature) (payload []byte, ok bool) {
 	for _, key := range keys {
 		payload, err := signed.Verify(key)
 		if err == nil {
-			return payload, nil
+			return payload, true
 		}
 	}
-	return nil, errors.New("the signature is wrong")
+	return nil, false
 }
 
 // named returns the keys of an identifier, or all for a token without one.
@@ -77,7 +87,7 @@ func (k *keySet) reread(ctx context.Context) error {
 		now := k.now()
 		if now.Sub(k.rereadAt) < rereadPause {
 			k.mu.Unlock()
-			return errors.New("the issuer has no key of this kid, as of less than a minute ago")
+			return errors.New("the issuer had no key for this token less than a minute ago")
 		}
 		k.rereadAt = now
 		done := make(chan struct{})

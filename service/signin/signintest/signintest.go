@@ -343,6 +343,12 @@ func (p *Provider) TokenTyped(t testing.TB, subject, typ string, replaced map[st
 	return Sign(t, jose.RS256, key.key, map[string]any{"kid": key.id, "typ": typ}, claims)
 }
 
+// TokenWithoutKid returns a good token that does not name its key.
+func (p *Provider) TokenWithoutKid(t testing.TB, subject string) string {
+	t.Helper()
+	return Sign(t, jose.RS256, p.signing().key, nil, p.Claims(subject))
+}
+
 // Sign returns a token with any header and any key.
 func Sign(t testing.TB, algorithm jose.SignatureAlgorithm, key any, header, claims map[string]any) string {
 	t.Helper()
