@@ -139,6 +139,20 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
+// A new sign-in ends the session that it replaces, at the provider too.
+func TestSignInAgain(t *testing.T) {
+	t.Parallel()
+	d := newSignInDesk(t)
+	d.login()
+	d.login()
+	if got := d.provider.Sessions(); got != 1 {
+		t.Errorf("got %d sessions at the provider after two sign-ins, want one", got)
+	}
+	if code, _, errs := d.run("call list"); code != 0 {
+		t.Errorf("got %d %s with the new session, want 0", code, errs)
+	}
+}
+
 // A failed sign-in is explained in words, and nothing is stored.
 func TestSignInRefusals(t *testing.T) {
 	t.Parallel()

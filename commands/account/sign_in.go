@@ -67,6 +67,7 @@ func signIn(
 		revoke(s, t, session)
 		return "", nil, err
 	}
+	former, hadFormer := formerSession(ctx, s, t)
 	storage, err = s.Tokens().Set(t.Name, t.Profile, session.Stored(), insecure)
 	if errors.Is(err, profile.ErrTooLarge) {
 		storage, err = s.Tokens().Set(t.Name, t.Profile, session.StoredWithoutAccess(), insecure)
@@ -75,7 +76,18 @@ func signIn(
 		revoke(s, t, session)
 		return "", nil, noPlace(err)
 	}
+	if hadFormer {
+		revoke(s, t, former)
+	}
 	return storage, person, nil
+}
+
+// formerSession returns the session that a sign-in replaces. It runs no token_command.
+func formerSession(ctx context.Context, s *cli.Session, t *cli.Target) (signin.Session, bool) {
+	if t.Profile.Storage() == profile.StorageCommand {
+		return signin.Session{}, false
+	}
+	return s.StoredSession(ctx, t)
 }
 
 // noPlace returns the error of a session that cannot be stored, with a hint.
