@@ -209,6 +209,26 @@ func TestPullChangesLosesItsPosition(t *testing.T) {
 	})
 }
 
+// A --reset that fails is repeated by the next pull. Promise S70: every change reaches a consumer that pulls.
+func TestPullChangesRepeatsAReset(t *testing.T) {
+	t.Parallel()
+	w := newFeedWorld(t, servicetest.NewFile(t))
+	w.change(5)
+	if _, errs, code := w.line.run(t, "pull", "changes"); code != 0 {
+		t.Fatalf("got exit code %d and %s", code, errs)
+	}
+	w.fault = func() int { return 2 }
+	if _, errs, code := w.line.run(t, "pull", "changes", "--reset", "--retry", "0"); code == 0 {
+		t.Fatalf("got exit code 0 and %s for half of an answer", errs)
+	}
+	w.fault = nil
+	out, errs, code := w.line.run(t, "pull", "changes")
+	if code != 0 {
+		t.Fatalf("got exit code %d and %s", code, errs)
+	}
+	servicetest.Same(t, "changes", w.all(), positionsIn(out))
+}
+
 // An account without changes:read, and a service without the feed, are refused, and no position is kept.
 func TestPullChangesIsRefused(t *testing.T) {
 	t.Parallel()

@@ -81,13 +81,14 @@ func (p *changePuller) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	if !p.reset {
-		err := p.last.load(p.path)
-		if err != nil {
-			return err
-		}
+	err = keepable(p.path)
+	if err != nil {
+		return err
 	}
-	return keepable(p.path)
+	if p.reset {
+		return write(p.path, p.last) // If its first page fails, the next pull begins there.
+	}
+	return p.last.load(p.path)
 }
 
 // pull writes the changes up to now, and keeps the position after each page.
