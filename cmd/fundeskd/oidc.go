@@ -80,7 +80,11 @@ func (o *oidcOptions) offered() *httpapi.SignIn {
 	if o.issuer == "" {
 		return nil
 	}
-	return &httpapi.SignIn{Issuer: o.issuer, ClientID: o.clientID, Scopes: o.scopes}
+	var scopes []string
+	for _, text := range o.scopes { // Typed with commas, blanks or both.
+		scopes = append(scopes, strings.Fields(text)...)
+	}
+	return &httpapi.SignIn{Issuer: o.issuer, ClientID: o.clientID, Scopes: scopes}
 }
 
 // checkMapped refuses a map with an organization that the database does not have.

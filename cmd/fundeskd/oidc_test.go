@@ -80,6 +80,18 @@ func TestServeWithSignIn(t *testing.T) {
 	}
 }
 
+// Scopes may have blanks beside their commas, or instead of them.
+func TestScopesWithBlanks(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	provider := signintest.Start(t)
+	s := e.serve(append(signInFiles(t, provider, agentsMap), "--oidc-scopes", "openid, profile offline_access")...)
+	status, body := get(t, http.DefaultClient, s.url+"/.well-known/oauth-protected-resource", "")
+	if want := `"scopes_supported":["openid","profile","offline_access"]`; !strings.Contains(body, want) {
+		t.Errorf("got %d %s, want %s", status, body, want)
+	}
+}
+
 // A wrong map ends the start with its entries, and half of the flags is refused.
 func TestSignInMistakes(t *testing.T) {
 	t.Parallel()
