@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -207,6 +208,36 @@ func TestPullChangesLosesItsPosition(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The same for records, if the service is away before the first of them.
+func TestPullRepeatsAReset(t *testing.T) {
+	t.Parallel()
+	w := newFeedWorld(t, servicetest.NewFile(t))
+	w.change(5)
+	var isAway atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if isAway.Load() {
+			out.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		w.serve(out, r)
+	}))
+	t.Cleanup(server.Close)
+	w.line.environment["FUNDESK_BASE_URL"] = server.URL
+	first, errs, code := w.line.run(t, "pull", "person")
+	if code != 0 || first == "" {
+		t.Fatalf("got exit code %d, %q and %s", code, first, errs)
+	}
+	isAway.Store(true)
+	if _, errs, code := w.line.run(t, "pull", "person", "--reset", "--retry", "0"); code != 8 {
+		t.Fatalf("got exit code %d and %s from a service that is away, want 8", code, errs)
+	}
+	isAway.Store(false)
+	again, errs, code := w.line.run(t, "pull", "person")
+	if code != 0 || again != first {
+		t.Errorf("got exit code %d, %q and %s, want %q again", code, again, errs, first)
+	}
 }
 
 // A --reset that fails is repeated by the next pull. Promise S70: every change reaches a consumer that pulls.

@@ -25,6 +25,7 @@ type signInDesk struct {
 	provider *signintest.Provider
 	env      map[string]string
 	url      string
+	stdin    string
 }
 
 func newSignInDesk(t *testing.T) *signInDesk {
@@ -56,7 +57,7 @@ func (d *signInDesk) run(line string) (code int, out, errs string) {
 	var stdout bytes.Buffer
 	stderr := &enteringCode{t: d.t}
 	code = commands.Run(d.t.Context(), strings.Fields(line), commands.App{
-		In:      strings.NewReader(""),
+		In:      strings.NewReader(d.stdin),
 		Out:     &stdout,
 		Err:     stderr,
 		Getenv:  func(name string) string { return d.env[name] },
@@ -150,6 +151,13 @@ func TestSignInAgain(t *testing.T) {
 	}
 	if code, _, errs := d.run("call list"); code != 0 {
 		t.Errorf("got %d %s with the new session, want 0", code, errs)
+	}
+	d.stdin = d.provider.Token(t, "anneke", nil)
+	if code, _, errs := d.run("auth login --insecure-storage --with-token --base-url " + d.url); code != 0 {
+		t.Errorf("got %d %s with a token, want 0", code, errs)
+	}
+	if got := d.provider.Sessions(); got != 0 {
+		t.Errorf("got %d sessions at the provider after a login with a token, want none", got)
 	}
 }
 

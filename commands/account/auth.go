@@ -124,7 +124,11 @@ func obtain(s *cli.Session, cmd *cobra.Command, t *cli.Target, o loginOptions) (
 	if err := tryToken(s, cmd, t.Profile, token); err != nil {
 		return done, err
 	}
+	former, hadFormer := formerSession(cmd.Context(), s, t)
 	done.storage, err = s.Tokens().Set(t.Name, t.Profile, token, o.insecure)
+	if err == nil && hadFormer {
+		revoke(s, t, former)
+	}
 	if err != nil {
 		return done, cli.WithHint(
 			cli.Failure(apiclient.KindFailure, "the token is good, but it was not stored: %s", err),

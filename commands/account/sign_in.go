@@ -82,7 +82,7 @@ func signIn(
 	return storage, person, nil
 }
 
-// formerSession returns the session that a sign-in replaces. It runs no token_command.
+// formerSession returns the session that a login replaces. It runs no token_command.
 func formerSession(ctx context.Context, s *cli.Session, t *cli.Target) (signin.Session, bool) {
 	if t.Profile.Storage() == profile.StorageCommand {
 		return signin.Session{}, false

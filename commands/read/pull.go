@@ -320,7 +320,11 @@ func (p *puller[T]) begin(ctx context.Context, feed apiclient.Feed) (position, s
 			return last, "", nil // It moves no position.
 		}
 	}
-	return last, path, keepable(path) // Before anything is printed or marked.
+	err = keepable(path) // Before anything is printed or marked.
+	if err == nil && p.reset {
+		err = write(path, last) // If the first round fails, the next pull begins there.
+	}
+	return last, path, err
 }
 
 // keep stores the position after everything was written, and announces where the next pull begins.
