@@ -14,7 +14,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/servicetest"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/queue"
 	"fundesk/tui/page"
 )
 
@@ -47,7 +47,7 @@ func (w *world) clientOf(t *testing.T, transport http.RoundTripper, now func() t
 
 // offers reports whether the desk offers a call.
 func (d *driver) offers(id apitype.UUID) bool {
-	return slices.ContainsFunc(d.app.Day.Offers(10_000), func(c desk.Candidate) bool { return c.ID == id })
+	return slices.ContainsFunc(d.app.Day.Offers(10_000), func(c queue.Candidate) bool { return c.ID == id })
 }
 
 // untilPoll lets the time go by until the interface asks for what has changed.
@@ -69,7 +69,7 @@ func TestEveryChangeIsListedOnce(t *testing.T) {
 		requested     time.Duration // Ago, after the list was read.
 		atOnce        bool          // All of them at one time.
 	}{
-		{"more than are taken at once", 0, desk.MostChanges + 100, time.Hour, false},
+		{"more than are taken at once", 0, queue.MostChanges + 100, time.Hour, false},
 		{"beyond what is read", 2 * page.ListPage, 1, 200 * time.Hour, false},
 		{"of one time", page.ListPage + 20, 40, time.Hour, true},
 	} {
@@ -119,7 +119,7 @@ func TestMoreChangesThanTheQueueTakesAtOnce(t *testing.T) {
 	if _, all := d.app.Day.Waiting(); !all {
 		t.Fatal("the queue was not read to its end")
 	}
-	added := w.loadRequested(desk.MostChanges+100, w.Clock.Now().Add(-time.Hour))
+	added := w.loadRequested(queue.MostChanges+100, w.Clock.Now().Add(-time.Hour))
 	d.untilPoll(w)
 	if !d.offers(added[0]) {
 		t.Error("the oldest of the new calls: got no candidate, want one")

@@ -9,9 +9,9 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
-	"fundesk/tui/desk"
 	"fundesk/tui/desk/ask"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/queue"
 	"fundesk/tui/desk/say"
 )
 
@@ -45,7 +45,7 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 	skipped := l.action("skipped")
 	skipped.why = notHere(len(d.PassedOver()) > 0)
 	skipped.run = l.saying(func() []string {
-		return texts(d.PassedOver(), func(p desk.PassedOver) string { return p.Name + ": " + d.Say(p.Reason) })
+		return texts(d.PassedOver(), func(p queue.PassedOver) string { return p.Name + ": " + d.Say(p.Reason) })
 	})
 	script := l.action("script")
 	script.run = l.nextStep

@@ -14,6 +14,7 @@ import (
 	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/event"
+	"fundesk/tui/desk/queue"
 )
 
 // NumberPlace is replaced by the number in the arguments of [Options].Dial.
@@ -179,7 +180,7 @@ func (s *leases) onDeferred(e outbox.Entry) {
 	if next := s.nextDueAt; next == nil || request.NotBefore.Before(next.Time) {
 		s.nextDueAt = request.NotBefore
 	}
-	s.upcoming = slices.DeleteFunc(s.upcoming, func(c Candidate) bool { return c.ID == e.UUID })
+	s.upcoming = slices.DeleteFunc(s.upcoming, func(c queue.Candidate) bool { return c.ID == e.UUID })
 }
 
 // struckKinds returns the kinds of the donor's numbers that do not exist.

@@ -90,7 +90,7 @@ func (d *Day) finish(c changes.Change, what string, textGoes bool) {
 	before := worked{call: *d.Call, draft: d.Draft(), progress: d.progress, undone: c.Group}
 	c.Asked = d.Guard.presses
 	c.Restore = func() { d.restore(before) }
-	d.queue.pass(id, "")
+	d.queue.Pass(id, "")
 	if textGoes {
 		c.Typed = &changes.Typed{Draft: before.draft, Disk: d.Changes.Drafts.From(id)}
 		d.Changes.Drafts.Forget(id)
@@ -111,7 +111,7 @@ type worked struct {
 // restore puts a call and its text back on the desk, as they were before a change.
 func (d *Day) restore(before worked) {
 	call := before.call
-	d.queue.dismissed[call.UUID] = false
+	d.queue.Restore(call.UUID)
 	d.leases.reopen(call.UUID)
 	d.leave()
 	d.Pause.OpensCall()

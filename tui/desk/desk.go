@@ -32,6 +32,7 @@ import (
 	"fundesk/tui/desk/floor"
 	"fundesk/tui/desk/pause"
 	"fundesk/tui/desk/pending"
+	"fundesk/tui/desk/queue"
 	"fundesk/tui/desk/say"
 )
 
@@ -91,7 +92,7 @@ type Day struct {
 	IsRevealed bool
 	Caller     *donors.Caller // A caller without an open call, for a question. Nil without one.
 
-	queue       *queue
+	queue       *queue.Walk
 	leases      *leases
 	opening     apitype.UUID // The call that was requested for the Desk. Zero without one.
 	openedAt    int          // After how many keys it was asked for.
@@ -224,8 +225,31 @@ func (d *Day) join() {
 	}
 	d.leases.pause, d.leases.callbacks = d.Pause, d.Callbacks
 	d.Gate = &gate{base: b, seat: d.seat, guard: d.Guard, pause: d.Pause, next: d.next, onAccept: d.onRefusals}
-	d.queue = newQueue(b, d.seat, show, d.leases, d.Codes)
-	d.queue.isChanged = d.Changes.IsPending
+	d.queue = d.newQueue()
+}
+
+// newQueue returns the walk that chooses calls if the service has no queue.
+func (d *Day) newQueue() *queue.Walk {
+	return queue.New(queue.Walk{
+		Texts:       d.Texts,
+		Events:      d.Queue,
+		Connection:  d.State,
+		Client:      d.Client,
+		Now:         d.now,
+		MaxAttempts: d.MaxAttempts,
+		Desk: queue.Desk{
+			Agent:     d.leases.agent,
+			Filter:    func() apitype.QueueFilter { return d.Filter },
+			KeepsBack: d.leases.keepsBack,
+			IsOn:      d.IsOn,
+			Wants:     d.mayServe,
+			Present:   d.present,
+			NoneLeft:  func(isNone bool) { d.NoneLeft = isNone },
+			Serve:     d.serve,
+			See:       d.Codes.See,
+			OnNews:    d.onNews,
+		},
+	})
 }
 
 // onOutbox follows a reading of the outbox. isLatest means that nothing has changed since.
@@ -345,23 +369,19 @@ func (d *Day) IsReading() bool {
 }
 
 // Offers returns the calls that come next, in their order, up to limit.
-func (d *Day) Offers(limit int) []Candidate { return d.source().offers(limit) }
-
-func (q *queue) isLeftOut(c Candidate) bool {
-	return q.leases.keepsBack(c.ID) || len(q.Filter.Types) > 0 && !slices.Contains(q.Filter.Types, c.Type) ||
-		len(q.Filter.Languages) > 0 && c.language != "" && !slices.Contains(q.Filter.Languages, c.language)
-}
+func (d *Day) Offers(limit int) []queue.Candidate { return d.source().Offers(limit) }
 
 // Waiting returns how many requested calls are known; all reports whether there are no others.
 func (d *Day) Waiting() (n int, all bool) {
 	if state := d.leases.state; state != nil {
 		return state.Waiting, true
 	}
-	return len(d.queue.candidates), d.queue.ended
+	known, all := d.queue.Known()
+	return len(known), all
 }
 
 // PassedOver returns the calls that Next passes over.
-func (d *Day) PassedOver() []PassedOver { return d.queue.reasons() }
+func (d *Day) PassedOver() []queue.PassedOver { return d.queue.PassedOver() }
 
 // Next shows the oldest requested call that may be dialled, as soon as it is known. It skips the call on the Desk from
 // then on.
@@ -372,20 +392,20 @@ func (d *Day) Skip() []event.Event { return d.leaveFor("skipped", "skipped by yo
 
 func (d *Day) leaveFor(what, reason string) []event.Event {
 	if d.Call != nil {
-		d.queue.pass(d.Call.UUID, reason)
+		d.queue.Pass(d.Call.UUID, reason)
 		d.leases.passOver(d.Call.UUID)
 		d.holdStep(what+": "+d.Name(), apitype.UUID{})
 	}
 	waited := d.NoneLeft
 	if d.next(); waited {
 		d.Sayf("asking the service for a call…")
-		d.queue.readNews()
+		d.queue.ReadNews()
 	}
 	return d.Drain()
 }
 
-// serve gives the waiting agent a call, if one was read ahead.
-func (d *Day) serve() { d.source().serve() }
+// Serve gives the waiting agent a call, if one was read ahead.
+func (d *Day) serve() { d.source().Serve() }
 
 // Take puts a certain call on the desk.
 func (d *Day) Take(id apitype.UUID) []event.Event {

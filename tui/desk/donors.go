@@ -14,10 +14,11 @@ import (
 
 // FindDonors returns the donors for the typed text, up to a limit.
 func (d *Day) FindDonors(limit int) []donors.Donor {
-	known := slices.Concat(d.leases.offers(queueShown+1), d.queue.candidates)
+	walked, _ := d.queue.Known()
+	known := slices.Concat(d.leases.Offers(queueShown+1), walked)
 	open := make([]donors.Open, 0, len(known))
 	for _, c := range known {
-		open = append(open, donors.Open{Call: c.ID, Person: c.person, Name: c.Name, Numbers: c.numbers})
+		open = append(open, donors.Open{Call: c.ID, Person: c.Person, Name: c.Name, Numbers: c.Numbers})
 	}
 	return d.Search.Among(open, d.Changes.IsPending, limit)
 }

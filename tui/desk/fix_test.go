@@ -19,6 +19,7 @@ import (
 	"fundesk/tui/desk/entry"
 	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/floor"
+	"fundesk/tui/desk/queue"
 )
 
 // answers is a service that answers by method and path: a status and a body, 404 for any other.
@@ -241,7 +242,7 @@ func TestNarrowing(t *testing.T) {
 	d.leases.usable = true
 	servicetest.Same(t, "languages", []string{"de", "nl"}, d.KnownLanguages())
 	happy := []apitype.CallType{apitype.CallHappy}
-	d.leases.none, d.NoneLeft, d.leases.upcoming = true, true, []Candidate{{}}
+	d.leases.none, d.NoneLeft, d.leases.upcoming = true, true, []queue.Candidate{{}}
 	d.leases.held = []lease{{Lease: apitype.Lease{CallUUID: callID(1)}}}
 	if events := d.Narrow(apitype.QueueFilter{Types: happy}); len(events) != 3 || d.leases.none || d.NoneLeft || len(d.leases.upcoming) != 0 || len(d.leases.held) != 0 {
 		t.Errorf("got %d requests and %+v, want the next call given back, and the queue read anew", len(events), d.leases)
@@ -249,15 +250,6 @@ func TestNarrowing(t *testing.T) {
 	d.Narrow(apitype.QueueFilter{Types: happy, Languages: []string{"de", "nl"}})
 	if got := d.NarrowedTo(); got != "happy call · German, Dutch" {
 		t.Errorf("got %q", got)
-	}
-	for _, test := range []struct {
-		kind     apitype.CallType
-		language string
-		want     bool
-	}{{apitype.CallHappy, "de", false}, {apitype.CallHappy, "", false}, {apitype.CallHappy, "fr", true}, {apitype.CallWinback, "de", true}} {
-		if got := d.queue.isLeftOut(Candidate{Type: test.kind, language: test.language}); got != test.want {
-			t.Errorf("%s %q: got left out %t, want %t", test.kind, test.language, got, test.want)
-		}
 	}
 	d.Narrow(apitype.QueueFilter{Languages: []string{"de", "nl"}})
 	if got := d.NarrowedTo(); got != "German, Dutch" {
@@ -300,7 +292,7 @@ func TestOpenCallOfADonor(t *testing.T) {
 		{"one not read, the other with", answers{"GET /api/v1/pledges": pledges, read(201): `422 {"detail":"no"}`, read(202): calls(202, call(6, "requested"))}, []string{looking, "!!call c0060000 is no longer there"}, false, 0, false},
 	} {
 		d := dayAt(t, test.service)
-		d.leases.asked, d.queue.ended = true, true
+		d.leases.asked = true
 		var texts []string
 		events := d.OpenDonor(donors.Donor{ID: callID(101), Name: "Bos"})
 		for len(events) > 0 {

@@ -163,7 +163,6 @@ func (d *Day) present(call apitype.Call) {
 	d.noteReason()
 	d.Guard.Show(d.Now())
 	d.openForm(call.UUID, d.Changes.Drafts.Of(call.UUID))
-	delete(d.queue.prefetched, call.UUID)
 	d.pickScript()
 	if l := d.leases.leaseOf(call.UUID); l != nil && l.Ahead {
 		d.leases.extend(*l)
@@ -172,11 +171,9 @@ func (d *Day) present(call apitype.Call) {
 		d.unleased = call.UUID
 	}
 	d.reread(call.UUID, d.Gate.askedAt)
-	d.source().prefetch()
+	d.source().Prefetch()
 	if d.leases.usable && !d.Callbacks.IsAsked() {
 		d.Callbacks.Read()
 	}
-	if len(d.queue.candidates) < queueEnough {
-		d.queue.walk()
-	}
+	d.queue.Shown(call.UUID)
 }

@@ -62,8 +62,8 @@ func TestSameNumberOfSomebodyElse(t *testing.T) {
 		person := apitype.Person{UUID: callID(100 + n), MobilePhoneNumber: &number}
 		return apitype.Call{UUID: callID(n), PersonUUID: person.UUID, Status: apitype.CallRequested, Person: apitype.Embed(person)}
 	}
-	d.queue.learn(call(1, "+31612345671"))
-	d.queue.learn(call(2, "0031612345672"))
+	d.queue.Learn(call(1, "+31612345671"))
+	d.queue.Learn(call(2, "0031612345672"))
 	own := call(3, "+31612345671")
 	d.Call = &own
 	want := []string{"1 open call of another donor with the same number"}

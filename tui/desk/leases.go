@@ -15,6 +15,7 @@ import (
 	"fundesk/tui/desk/floor"
 	"fundesk/tui/desk/pause"
 	"fundesk/tui/desk/pending"
+	"fundesk/tui/desk/queue"
 )
 
 // How the desk holds leases of the service's queue.
@@ -62,7 +63,7 @@ type leases struct {
 	state    *apitype.QueueState // As last counted; nil before.
 	takes    int                 // How many were answered.
 	waiting  int                 // The last answer.
-	upcoming []Candidate         // In the order in which they would be taken.
+	upcoming []queue.Candidate   // In the order in which they would be taken.
 }
 
 // lease is a call that is held.
@@ -134,11 +135,10 @@ func (d *Day) onDiscovered(found discovered, err error) {
 	}
 	d.leases.asked, d.leases.usable = true, found.has
 	d.leases.held = append(d.leases.held, found.adopted...)
+	d.queue.Begin(!found.has)
 	if found.has {
 		d.leases.readQueue()
 		d.readCodes()
-	} else {
-		d.queue.walk()
 	}
 	d.serve()
 }
@@ -161,8 +161,8 @@ func (s *leases) leaseOf(call apitype.UUID) *lease {
 	return &s.held[i]
 }
 
-// serve shows the prefetched call to the waiting agent, and prefetches the next one.
-func (s *leases) serve() {
+// Serve shows the prefetched call to the waiting agent, and prefetches the next one.
+func (s *leases) Serve() {
 	if l := s.ahead(); l != nil {
 		if s.may() { // A call comes with its draft, or typing would write over that.
 			s.present(l.call)
@@ -179,7 +179,8 @@ func (s *leases) serve() {
 	}
 }
 
-func (s *leases) prefetch() { s.serve() }
+// Prefetch takes the call after the one on the Desk.
+func (s *leases) Prefetch() { s.Serve() }
 
 // takeLease asks the queue for the next call.
 func (s *leases) takeLease() {

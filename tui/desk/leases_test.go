@@ -19,6 +19,7 @@ import (
 	"fundesk/tui/desk/ask"
 	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/event"
+	"fundesk/tui/desk/queue"
 )
 
 // floor is a service with a queue of n calls, and its agents.
@@ -319,7 +320,7 @@ func TestLaterPutsACallOff(t *testing.T) {
 	if a.Call == nil || a.Call.UUID == put {
 		t.Fatalf("got %+v (%q), want the next call", a.Call, a.told)
 	}
-	if slices.ContainsFunc(a.Offers(10), func(c desk.Candidate) bool { return c.ID == put }) {
+	if slices.ContainsFunc(a.Offers(10), func(c queue.Candidate) bool { return c.ID == put }) {
 		t.Errorf("the call that was put off still stands among the next ones")
 	}
 	a.sendHeld()

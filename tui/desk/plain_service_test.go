@@ -15,6 +15,7 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/queue"
 )
 
 // counted counts what a desk asks for, and the pages of calls among that.
@@ -62,7 +63,7 @@ func TestAgentsAreSpreadWithoutAQueue(t *testing.T) {
 	f.InterfaceOnly()
 	for n := range 12 {
 		user := apitype.MustParseUUID(fmt.Sprintf("e0000000-0000-4000-8000-%012d", n))
-		want := desk.Spread(user.String(), f.calls, func(id apitype.UUID) apitype.UUID { return id })[0]
+		want := queue.Spread(user.String(), f.calls, func(id apitype.UUID) apitype.UUID { return id })[0]
 		for range 2 {
 			a, _ := f.plainDesk(t.TempDir(), "x", &user)
 			a.perform(a.Next())
@@ -101,7 +102,7 @@ func TestChangeThatIsSettledLate(t *testing.T) {
 	a, _ := f.plainDesk(t.TempDir(), "x", nil)
 	attempts := func() int {
 		all := a.Offers(10)
-		at := slices.IndexFunc(all, func(c desk.Candidate) bool { return c.ID == f.calls[2] })
+		at := slices.IndexFunc(all, func(c queue.Candidate) bool { return c.ID == f.calls[2] })
 		if at < 0 {
 			return -1
 		}

@@ -16,9 +16,9 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
-	"fundesk/tui/desk"
 	"fundesk/tui/desk/ask"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/queue"
 )
 
 // faultyLine is a line to the service that a test cuts, or lets answer otherwise.
@@ -240,7 +240,7 @@ func TestDonorIsProtectedFromTheKeyOn(t *testing.T) {
 				a.perform(a.Poll())
 			}
 			offers := a.Offers(10)
-			if slices.ContainsFunc(offers, func(c desk.Candidate) bool { return c.ID == call }) {
+			if slices.ContainsFunc(offers, func(c queue.Candidate) bool { return c.ID == call }) {
 				t.Errorf("%s, %s: got the donor among the next ones", key, loss)
 			}
 			a.sendHeld()

@@ -10,6 +10,7 @@ import (
 	"fundesk/tui/desk/entry"
 	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/pending"
+	"fundesk/tui/desk/queue"
 )
 
 // NewSender returns a sender of the outbox that makes the leases of the calls pending before it sends a change.
@@ -39,7 +40,7 @@ func (s *leases) protect(call apitype.UUID) {
 		}
 		s.endLease(id)
 	}
-	s.upcoming = slices.DeleteFunc(s.upcoming, func(c Candidate) bool { return c.ID == call })
+	s.upcoming = slices.DeleteFunc(s.upcoming, func(c queue.Candidate) bool { return c.ID == call })
 	p := s.pending.Want(call, s.agent(), id)
 	p.Saving++
 	if note != nil {

@@ -2,7 +2,6 @@ package desk
 
 import (
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk/queue"
 )
 
 var errNotTaken = &apiclient.Error{Kind: apiclient.KindRejected, Status: 422, Message: "no"}
@@ -65,7 +65,7 @@ func TestCallbackThatComesDue(t *testing.T) {
 	if d.leases.onUpcoming(nil, nil); !d.leases.none {
 		t.Error("an empty queue was taken for one with calls")
 	}
-	if d.leases.onUpcoming([]Candidate{{}}, nil); d.leases.none {
+	if d.leases.onUpcoming([]queue.Candidate{{}}, nil); d.leases.none {
 		t.Error("a queue with a call was taken for an empty one")
 	}
 	d.leases.nextDueAt = new(apitype.NewTime(morning.Add(time.Millisecond)))
@@ -75,58 +75,6 @@ func TestCallbackThatComesDue(t *testing.T) {
 	d.leases.nextDueAt = new(apitype.NewTime(morning))
 	if events := d.Tick(); len(events) != 1 || d.leases.nextDueAt != nil {
 		t.Errorf("when it is due: got %d requests, want one", len(events))
-	}
-}
-
-// A list is mostly calls that ended: the queue learns their results and keeps nothing
-// else of them, also when they end while they wait.
-func TestQueueKeepsNothingOfEndedCalls(t *testing.T) {
-	t.Parallel()
-	code := "confirmed"
-	ended := func(n int) apitype.Call {
-		c := apitype.Call{UUID: callID(n), Status: apitype.CallCompleted, Type: apitype.CallHappy}
-		c.Result = apitype.Embed(apitype.CallResult{ResultCode: &code})
-		return c
-	}
-	q := newDay().queue
-	codes := q.codes
-	for n := range 100 {
-		q.learn(ended(n))
-	}
-	q.learn(apitype.Call{UUID: callID(100), Status: apitype.CallRequested})
-	if got, _ := resultsOf(codes, apitype.CallHappy); len(q.candidates) != 1 || len(q.known) != 1 || !slices.Equal(got, []string{code}) {
-		t.Errorf("got %d candidates, %d known calls and %v, want one, one, and one result", len(q.candidates), len(q.known), got)
-	}
-	q.learn(ended(100))
-	if len(q.candidates) != 0 || len(q.known) != 0 {
-		t.Errorf("got %d candidates and %d known calls, want none", len(q.candidates), len(q.known))
-	}
-}
-
-// The desk learns every waiting call again, the next one too. Known details of a person stay if the list does not show
-// them.
-func TestQueueLearnsWhatChanged(t *testing.T) {
-	t.Parallel()
-	q := newDay().queue
-	call := func(n, attempts int) apitype.Call {
-		return apitype.Call{UUID: callID(n), Status: apitype.CallRequested, RequestedAt: apitype.NewTime(time.Unix(int64(n), 0)), AttemptsCount: attempts}
-	}
-	const calls = 3
-	for n := range calls {
-		known := call(n, 0)
-		known.Person = apitype.Embed(apitype.Person{LastName: new("Jansen " + strconv.Itoa(n)), OptInPhone: new(false)})
-		q.learn(known)
-	}
-	for n := range calls {
-		q.learn(call(n, n+1))
-	}
-	for n, c := range q.candidates {
-		if c.ID != callID(n) || c.Attempts != n+1 || c.Name != "Jansen "+strconv.Itoa(n) || !c.optedOut {
-			t.Errorf("place %d: got %+v, want call %d with %d attempts, and its person as before", n, c, n, n+1)
-		}
-	}
-	if len(q.candidates) != calls {
-		t.Errorf("got %d candidates, want %d", len(q.candidates), calls)
 	}
 }
 

@@ -3,8 +3,6 @@ package desk
 import (
 	"cmp"
 	"context"
-	"errors"
-	"maps"
 	"strings"
 	"time"
 
@@ -12,103 +10,10 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
-	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/pending"
 )
-
-// walk reads on in the queue, unless enough of it is there.
-func (q *queue) walk() {
-	if !q.leases.asked || q.leases.usable || q.walking || q.ended {
-		return
-	}
-	q.walking = true
-	from := q.position
-	event.Do(q.Queue, "calls read", func(ctx context.Context) (walked, error) {
-		return walkPage(ctx, q.Client, from)
-	}, q.onWalked)
-}
-
-func (q *queue) onWalked(w walked, err error) {
-	q.walking = false
-	if !q.IsRead("cannot read the calls", err) {
-		return
-	}
-	q.add(w)
-	if len(q.offers(queueEnough)) < queueEnough {
-		q.walk()
-	}
-	q.showing.serve()
-}
-
-// serve gives the waiting agent a call, if one was prefetched.
-func (q *queue) serve() {
-	if !q.leases.asked {
-		return
-	}
-	if !q.isInOrder() {
-		q.walk()
-		return
-	}
-	if !q.may() {
-		q.prefetch() // A call comes with its draft, or typing would write over that.
-		return
-	}
-	offers := q.offers(1)
-	if len(offers) == 0 {
-		q.seat.NoneLeft = q.ended && !q.walking
-		q.walk()
-		return
-	}
-	call, prefetched := q.prefetched[offers[0].ID]
-	if !prefetched {
-		q.prefetch()
-		return
-	}
-	q.present(call)
-}
-
-// prefetch reads the next calls before they are asked for.
-func (q *queue) prefetch() {
-	for _, c := range q.offers(queuePrefetch + 1) {
-		if _, have := q.prefetched[c.ID]; have || q.fetching[c.ID] || q.seat.IsOn(c.ID) {
-			continue
-		}
-		if len(q.fetching) >= queuePrefetch {
-			break
-		}
-		q.fetching[c.ID] = true
-		event.Do(q.Queue, "call read ahead", func(ctx context.Context) (apitype.Call, error) {
-			return apiclient.Decoded(q.Client.Calls.Get(ctx, c.ID))
-		}, func(call apitype.Call, err error) { q.onPrefetched(c.ID, call, err) })
-	}
-}
-
-func (q *queue) onPrefetched(id apitype.UUID, call apitype.Call, err error) {
-	delete(q.fetching, id)
-	if err != nil {
-		switch {
-		case errors.Is(err, apiclient.ErrUnreadable): // The others can be worked on.
-			q.pass(id, "it cannot be read: "+err.Error())
-			q.showing.serve()
-		case apiclient.KindOf(err) == apiclient.KindNotFound:
-			q.FailRead(q.Say("cannot read call %s", render.ShortID(id)), err)
-			q.drop(id)
-			q.showing.serve()
-		default:
-			q.FailRead(q.Say("cannot read call %s", render.ShortID(id)), err)
-		}
-		return
-	}
-	q.learn(call)
-	if reason := against(q.Texts, call); reason != "" {
-		q.pass(id, reason)
-	} else {
-		q.prefetched[id] = call
-	}
-	q.showing.serve()
-}
 
 // reread reads the call on the desk, and its draft; asked is after how many keys the agent asked
 // for the call.
@@ -224,7 +129,7 @@ func (d *Day) onReread(read callRead, err error) {
 		text := d.Say("call %s is already open in another terminal", render.ShortID(read.id))
 		d.Notify(event.Notice{Level: event.Urgent, Text: text})
 	case isElsewhere:
-		d.queue.pass(read.id, "open in another terminal")
+		d.queue.Pass(read.id, "open in another terminal")
 		d.Gate.replaceStale(d.Say("%s is already open in another terminal", d.Name()), read.asked)
 	case d.isCurrent(read):
 		d.onRead(read, err)
@@ -242,7 +147,7 @@ func (d *Day) onRead(read callRead, err error) {
 	}
 	switch {
 	case apiclient.KindOf(err) == apiclient.KindNotFound:
-		d.queue.drop(read.id)
+		d.queue.Drop(read.id)
 		text := d.Say("call %s is no longer there", render.ShortID(read.id))
 		if d.Call == nil {
 			d.Fail(text, nil)
@@ -255,7 +160,7 @@ func (d *Day) onRead(read callRead, err error) {
 		return
 	}
 	d.NoteConnection(nil)
-	d.queue.learn(read.call)
+	d.queue.Learn(read.call)
 	if d.Call == nil {
 		d.Gate.admit(arrival{asked: d.Gate.askedAt, run: func() { d.show(read) }})
 		return
@@ -294,7 +199,7 @@ func (d *Day) show(read callRead) {
 		d.openForm(read.id, read.draft)
 	}
 	d.compare(before, was, read.asked)
-	d.source().prefetch()
+	d.source().Prefetch()
 }
 
 // keepsDetails reports whether the card stays as it is, and changes from elsewhere are only offered. A requested
@@ -327,7 +232,7 @@ func (d *Day) compare(before, was *apitype.Call, asked int) {
 			d.FailOf(event.OfCall(now.UUID), text+"; "+d.Say("what you typed stays here"))
 			return
 		}
-		d.queue.pass(now.UUID, "")
+		d.queue.Pass(now.UUID, "")
 		d.Changes.Recent.Add(
 			changes.Recent{
 				Call: now.UUID,
@@ -400,14 +305,14 @@ func (d *Day) Poll() []event.Event {
 	case d.leases.usable && turn == 2:
 		d.leases.readState()
 	default:
-		d.queue.readNews()
+		d.queue.ReadNews()
 	}
 	return d.Drain()
 }
 
 // readAll requests everything at once: the changes, the queue, and the next call if the agent waits for one.
 func (d *Day) readAll() {
-	d.queue.readNews()
+	d.queue.ReadNews()
 	if !d.leases.asked {
 		d.discover()
 		return
@@ -419,86 +324,23 @@ func (d *Day) readAll() {
 	d.serve()
 }
 
-// readNews requests the changes, unless the walk of all calls brings them.
-func (q *queue) readNews() {
-	if q.leases.asked && (!q.walking || q.ended) {
-		q.readChanges()
+// onNews shows that the call on the Desk was changed by another agent.
+func (d *Day) onNews(call apitype.Call) {
+	isNews := d.IsOn(call.UUID) && d.Checked && call.LastUpdatedAt.After(d.Call.LastUpdatedAt.Time)
+	if !isNews || d.Changes.IsPending(call.UUID) {
+		return
 	}
-}
-
-// readChanges asks for the changes since the last ones that are known.
-func (q *queue) readChanges() {
-	options := apitype.CallListOptions{}
-	if !q.bare {
-		options.Include = []string{apitype.IncludePerson}
+	d.SayOf(
+		call.UUID,
+		"%s was changed by another agent: %s, %s",
+		d.Name(),
+		call.Status,
+		render.Plural(call.AttemptsCount, "attempt", "attempts"),
+	)
+	d.Call.Status, d.Call.AttemptsCount, d.Call.LastUpdatedAt = call.Status, call.AttemptsCount, call.LastUpdatedAt
+	if !call.Attempts.IsZero() {
+		d.Call.Attempts = call.Attempts
 	}
-	after := q.changesFrom
-	if after.IsZero() {
-		after = FeedStart(q.Client, q.Now(), q.since)
-	}
-	event.Do(q.Queue, "changed calls read", func(ctx context.Context) (apiclient.News[apitype.Call], error) {
-		return apiclient.ReadNews[apitype.Call](
-			ctx,
-			q.Client,
-			q.Client.Calls.Feed(options, "updatedAfter"),
-			after,
-			MostChanges,
-		)
-	}, func(n apiclient.News[apitype.Call], err error) {
-		if q.IsRead("cannot read what has changed", err) {
-			q.onChanges(n)
-		}
-	})
-}
-
-// clockLeeway is the largest expected difference between the service's clock and ours. Repeated changes do no harm.
-const clockLeeway = 2 * time.Minute
-
-// MostChanges limits the changes that are read at a time. They come newest first. If there are more, the rest would
-// never come, so the records are read again.
-const MostChanges = 2000
-
-// FeedStart returns the start of a feed if changes up to a time of ours are known. Our clock may be ahead of the
-// service's, or may have been set back, and must not hide changes. The feed goes on with the service's times.
-func FeedStart(client *apiclient.Client, now time.Time, known apitype.Time) apitype.Time {
-	if known.After(now) {
-		known = apitype.NewTime(now)
-	}
-	return apitype.NewTime(known.Add(-clockLeeway - client.Behind()))
-}
-
-// onChanges merges changes without moving the view.
-func (q *queue) onChanges(n apiclient.News[apitype.Call]) {
-	q.changesFrom = n.Next
-	maps.DeleteFunc(q.reached, func(_ apitype.UUID, r reached) bool { return q.Now().Sub(r.at) >= card.AttemptPause })
-	for _, call := range n.Found {
-		if q.seat.IsOn(call.UUID) && q.seat.Checked && call.LastUpdatedAt.After(q.seat.Call.LastUpdatedAt.Time) &&
-			!q.isChanged(call.UUID) {
-			q.SayOf(
-				call.UUID,
-				"%s was changed by another agent: %s, %s",
-				callName(q.base, *q.seat.Call),
-				call.Status,
-				render.Plural(call.AttemptsCount, "attempt", "attempts"),
-			)
-			shown := q.seat.Call
-			shown.Status = call.Status
-			shown.AttemptsCount = call.AttemptsCount
-			shown.LastUpdatedAt = call.LastUpdatedAt
-			if !call.Attempts.IsZero() {
-				shown.Attempts = call.Attempts
-			}
-		}
-		if prefetched, have := q.prefetched[call.UUID]; have && !prefetched.LastUpdatedAt.Equal(call.LastUpdatedAt) {
-			delete(q.prefetched, call.UUID)
-		}
-		q.learn(call)
-	}
-	if n.IsCut && !q.leases.usable {
-		q.rewalk()
-		q.walk()
-	}
-	q.showing.serve()
 }
 
 // onOutcome counts accepted changes, and reads the call again if it is on the Desk.

@@ -8,6 +8,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/tui/desk/event"
+	"fundesk/tui/desk/queue"
 )
 
 // codesShown is the number of latest completed calls that are read for their results.
@@ -18,19 +19,25 @@ func (d *Day) readCodes() {
 	if d.Codes.AreKnown() {
 		return
 	}
+	type result struct {
+		kind apitype.CallType
+		code string
+	}
 	options := apitype.CallListOptions{
 		Statuses: []apitype.CallStatus{apitype.CallCompleted},
 		Paging:   apitype.Paging{First: new(codesShown)},
 	}
-	event.Do(d.Queue, "completed calls read", func(ctx context.Context) ([]listed, error) {
+	event.Do(d.Queue, "completed calls read", func(ctx context.Context) ([]result, error) {
 		page, err := d.Client.Calls.List(ctx, options)
-		return apiclient.Rows(page, newListed), err
-	}, func(calls []listed, err error) {
+		return apiclient.Rows(page, func(call apitype.Call) result {
+			return result{call.Type, apitype.TextOf(call.Result.Value().ResultCode)}
+		}), err
+	}, func(results []result, err error) {
 		if !d.IsRead("cannot read the results", err) {
 			return
 		}
-		for _, call := range calls {
-			d.Codes.See(call.Type, call.code)
+		for _, r := range results {
+			d.Codes.See(r.kind, r.code)
 		}
 	})
 }
@@ -66,11 +73,11 @@ func (d *Day) ClosedText() string {
 	return d.Say("%s wait until %s", count, d.Date(opens.Format(layout)))
 }
 
-// offers returns the next calls: the leased ones, then the queue of the service.
-func (s *leases) offers(limit int) []Candidate {
-	var next []Candidate
+// Offers returns the next calls: the leased ones, then the queue of the service.
+func (s *leases) Offers(limit int) []queue.Candidate {
+	var next []queue.Candidate
 	if l := s.ahead(); l != nil {
-		c := newListed(l.call).Candidate
+		c := queue.CandidateOf(l.call)
 		c.Due = l.DueAt != nil
 		next = append(next, c)
 	}
@@ -99,9 +106,9 @@ func (s *leases) queueOptions() apitype.QueueOptions {
 
 func (s *leases) readUpcoming() {
 	options := apitype.QueueCallListOptions{QueueOptions: s.queueOptions(), First: new(queueShown)}
-	event.Do(s.Queue, "upcoming calls read", func(ctx context.Context) ([]Candidate, error) {
+	event.Do(s.Queue, "upcoming calls read", func(ctx context.Context) ([]queue.Candidate, error) {
 		page, err := s.Client.Queue.Calls.List(ctx, options)
-		return apiclient.Rows(page, func(call apitype.Call) Candidate { return newListed(call).Candidate }), err
+		return apiclient.Rows(page, queue.CandidateOf), err
 	}, s.onUpcoming)
 }
 
@@ -175,7 +182,7 @@ func (d *Day) Tick() []event.Event {
 	d.leases.warnOfEnd()
 	d.Changes.Release()
 	d.Gate.admitWaiting()
-	hasNext := d.leases.ahead() != nil || len(d.queue.prefetched) > 0
+	hasNext := d.leases.ahead() != nil || d.queue.HasAhead()
 	if d.Wanted && d.Call == nil && d.Gate.isFree() && hasNext {
 		d.serve()
 	}
@@ -191,7 +198,7 @@ func (d *Day) Tick() []event.Event {
 	return d.Drain()
 }
 
-func (s *leases) onUpcoming(calls []Candidate, err error) {
+func (s *leases) onUpcoming(calls []queue.Candidate, err error) {
 	if !s.IsRead("cannot read the queue", err) {
 		return
 	}

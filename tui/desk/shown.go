@@ -6,7 +6,6 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/tui/desk/card"
-	"fundesk/tui/desk/say"
 )
 
 // Card returns the call on the Desk as it is shown. Without a call it knows the settings and the names of users.
@@ -56,38 +55,12 @@ func (d *Day) place() card.Place {
 
 // Warnings returns what an agent should know before calling the donor on the Desk.
 func (d *Day) Warnings() []string {
-	ofPerson, ofNumber := d.otherOpenCalls(*d.Call)
+	ofPerson, ofNumber := d.queue.Others(*d.Call)
 	return d.Card().Warnings(card.Elsewhere{
-		Called:   d.queue.reachedReason(d.Call.UUID, d.Call.PersonUUID),
+		Called:   d.queue.ReachedReason(d.Call.UUID, d.Call.PersonUUID),
 		OfPerson: ofPerson,
 		OfNumber: ofNumber,
 	})
-}
-
-// otherOpenCalls counts the known requested calls of the same person and of the same number, in the queue and of the
-// pledge.
-func (d *Day) otherOpenCalls(call apitype.Call) (ofPerson, ofNumber int) {
-	ofPerson, ofNumber = d.queue.others(call)
-	if pledge := call.PledgeCase.Pointer(); pledge != nil {
-		for _, other := range pledge.Calls.Value() {
-			if other.Status == apitype.CallRequested && other.UUID != call.UUID && d.queue.index(other.UUID) < 0 {
-				ofPerson++
-			}
-		}
-	}
-	return ofPerson, ofNumber
-}
-
-// against returns why a call is not offered in this session, or an empty text. Reasons by attempts change with the
-// time: see Day.Offers.
-func against(texts say.Texts, call apitype.Call) string {
-	if p := call.Person.Pointer(); p != nil && p.OptInPhone != nil && !*p.OptInPhone {
-		return card.ReasonOptedOut
-	}
-	if call.Status != apitype.CallRequested {
-		return texts.Say("is %s", texts.Say(string(call.Status)))
-	}
-	return ""
 }
 
 // localeLanguages returns the languages of the environment, by LANGUAGE or the locale. A locale such as C has none.

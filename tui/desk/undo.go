@@ -16,7 +16,7 @@ func (d *Day) holdStep(label string, created apitype.UUID) {
 	if d.Call != nil {
 		id, done := d.Call.UUID, d.progress
 		restore = func() {
-			d.queue.dismissed[id] = false
+			d.queue.Restore(id)
 			d.takeCall(id)
 			d.progress = done
 		}

@@ -17,6 +17,7 @@ import (
 	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/floor"
+	"fundesk/tui/desk/queue"
 )
 
 // said takes the desk's messages, and the number of its requests.
@@ -35,6 +36,7 @@ func said(d *Day) (texts []string, jobs int) {
 func at(now time.Time) *Day {
 	d := newDay()
 	d.Now = func() time.Time { return now }
+	d.queue = d.newQueue()
 	return d
 }
 
@@ -153,9 +155,8 @@ func sayWarnings(say sayer) {
 	d := at(now)
 	d.MaxAttempts = 3
 	d.Languages = []string{"nl", "de"}
-	d.queue.position.now = now
-	d.queue.learn(apitype.Call{UUID: callID(7), PersonUUID: callID(50), Status: "requested"})
-	d.queue.learn(apitype.Call{UUID: callID(8), PersonUUID: callID(50), Status: "completed", CompletedAt: new(apitype.NewTime(now.Add(-61 * time.Minute)))})
+	d.queue.Learn(apitype.Call{UUID: callID(7), PersonUUID: callID(50), Status: "requested"})
+	d.queue.Learn(apitype.Call{UUID: callID(8), PersonUUID: callID(50), Status: "completed", CompletedAt: new(apitype.NewTime(now.Add(-61 * time.Minute)))})
 	low, enough := apitype.NumberFromInt(59), apitype.NumberFromInt(60)
 	person := apitype.Embed(apitype.Person{
 		OptInPhone: new(false), Language: new("FR"), Address: apitype.Embed(apitype.Address{Country: "nl"}),
@@ -184,7 +185,7 @@ func sayWarnings(say sayer) {
 	} {
 		d.Call = &call
 		say("warnings", d.Warnings()...)
-		say("against it", against(d.Texts, call))
+		say("against it", queue.LastingReason(d.Texts, call))
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
-	"fundesk/tui/desk"
 	"fundesk/tui/desk/ask"
+	"fundesk/tui/desk/queue"
 	"fundesk/tui/widget"
 )
 
@@ -325,7 +325,7 @@ func (d *Desk) callbackLines(frame widget.Frame, height int) []string {
 }
 
 // queueRow draws a call of the queue: a bar of its type, the donor, and how many attempts there were.
-func (d *Desk) queueRow(c desk.Candidate, width int) string {
+func (d *Desk) queueRow(c queue.Candidate, width int) string {
 	s, tries, after := d.Styles, "", ""
 	if c.Attempts > 0 {
 		tries = fmt.Sprint(c.Attempts)
@@ -350,7 +350,7 @@ func (d *Desk) queueRow(c desk.Candidate, width int) string {
 }
 
 // offered returns the donor of a call of the queue.
-func (d *Desk) offered(c desk.Candidate) string {
+func (d *Desk) offered(c queue.Candidate) string {
 	return cmp.Or(Clean(c.Name), d.Say("name not read yet"))
 }
 

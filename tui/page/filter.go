@@ -13,7 +13,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/queue"
 	"fundesk/tui/find"
 )
 
@@ -125,7 +125,7 @@ func parse[T any, O apiclient.ListOptions](l *List[T], s source[T, O], text stri
 				from = begins
 			}
 			// After more changes the list is read again.
-			news, err := apiclient.ReadNews[T](ctx, l.Day.Client, feed, from, desk.MostChanges)
+			news, err := apiclient.ReadNews[T](ctx, l.Day.Client, feed, from, queue.MostChanges)
 			if err != nil {
 				return c, err
 			}

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/queue"
 )
 
 // Poll requests the changes since the last poll.
@@ -18,7 +18,7 @@ func (l *List[T]) Poll() tea.Cmd {
 	if l.filter != "" && l.since.Local().YearDay() != l.Day.Now().Local().YearDay() {
 		return l.reread(true) // The filter may name a day as today.
 	}
-	changed, since, after := l.query.changed, desk.FeedStart(l.Day.Client, l.Day.Now(), l.since), l.after
+	changed, since, after := l.query.changed, queue.FeedStart(l.Day.Client, l.Day.Now(), l.since), l.after
 	return loadAs(
 		l.Env,
 		"changes of a list read",

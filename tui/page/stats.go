@@ -10,7 +10,7 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/render/counts"
-	"fundesk/tui/desk"
+	"fundesk/tui/desk/queue"
 	"fundesk/tui/desk/say"
 	"fundesk/tui/widget"
 )
@@ -85,7 +85,7 @@ func (v *Stats) clear() {
 		),
 		"",
 	)
-	v.size, v.short, v.agents = desk.WalkPage, false, nil
+	v.size, v.short, v.agents = queue.PageSize, false, nil
 }
 
 // callGroups are the ways in which calls are counted here.

@@ -1,4 +1,4 @@
-package desk
+package queue_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
+	"fundesk/tui/desk/queue"
 )
 
 func callsOf(random *rand.Rand, n int) []apitype.UUID {
@@ -29,16 +30,16 @@ func TestSpread(t *testing.T) {
 	t.Parallel()
 	calls := callsOf(rand.New(rand.NewPCG(1, 1)), 60)
 	before := slices.Clone(calls)
-	anneke, joost := Spread("anneke", calls, self), Spread("joost", calls, self)
+	anneke, joost := queue.Spread("anneke", calls, self), queue.Spread("joost", calls, self)
 	servicetest.Same(t, "the calls themselves were moved", before, calls)
-	if slices.Equal(anneke, joost) || !slices.Equal(anneke, Spread("anneke", calls, self)) {
+	if slices.Equal(anneke, joost) || !slices.Equal(anneke, queue.Spread("anneke", calls, self)) {
 		t.Error("got the same order for two agents, or two for one")
 	}
 	servicetest.Same(t, "calls after the fiftieth were moved", calls[50:], anneke[50:])
 	gone := slices.DeleteFunc(slices.Clone(calls[:50]), func(id apitype.UUID) bool { return id == anneke[7] })
 	want := slices.Delete(slices.Clone(anneke[:50]), 7, 8)
-	servicetest.Same(t, "the others were moved when one went", want, Spread("anneke", gone, self))
-	if got := Spread[apitype.UUID]("anneke", nil, self); len(got) != 0 {
+	servicetest.Same(t, "the others were moved when one went", want, queue.Spread("anneke", gone, self))
+	if got := queue.Spread[apitype.UUID]("anneke", nil, self); len(got) != 0 {
 		t.Errorf("got %v of no calls", got)
 	}
 }
@@ -68,7 +69,7 @@ func simulatedRings(random *rand.Rand, agents, ringsEach int) (double int) {
 			}
 		}
 		waiting = slices.DeleteFunc(waiting, func(id apitype.UUID) bool { return id == floor[next].call })
-		call := Spread(fmt.Sprint("agent ", next), waiting[:60], self)[0]
+		call := queue.Spread(fmt.Sprint("agent ", next), waiting[:60], self)[0]
 		if slices.ContainsFunc(floor, func(w work) bool { return w.call == call }) {
 			double++
 		}
@@ -102,23 +103,22 @@ func TestSpreadLeavesWhoWasCalledAlone(t *testing.T) {
 			c.Attempts = apitype.Embed([]apitype.CallAttempt{{AttemptAt: at}})
 		},
 	} {
-		d := at(morning)
-		q := newQueue(d.base, d.seat, nil, d.leases, d.Codes)
+		q := newWalk(morning)
 		waits, other := requested(1), requested(2)
 		waits.PersonUUID, other.PersonUUID = callID(50), callID(50)
 		change(&other, apitype.NewTime(morning.Add(-time.Hour)))
-		q.record(newListed(waits))
-		q.record(newListed(other)) // As the walk of all calls brings it.
+		q.Learn(waits)
+		q.Learn(other) // As the walk of all calls brings it.
 		offered := func(now time.Time) bool {
 			q.Now = func() time.Time { return now }
-			return slices.ContainsFunc(q.allowed(10), func(c Candidate) bool { return c.ID == waits.UUID })
+			return isOffered(q, waits.UUID)
 		}
 		if offered(morning) || !offered(morning.Add(3*time.Hour)) {
 			t.Errorf("%s: got it offered %t after 1 hour and %t after 4, want it then", name, offered(morning), offered(morning.Add(3*time.Hour)))
 		}
 		q.Now = func() time.Time { return morning }
-		reasons := q.reasons()
-		if !slices.ContainsFunc(reasons, func(p PassedOver) bool {
+		reasons := q.PassedOver()
+		if !slices.ContainsFunc(reasons, func(p queue.PassedOver) bool {
 			return p.ID == waits.UUID && strings.HasPrefix(p.Reason, "called 1 h 0 min ago on another call")
 		}) {
 			t.Errorf("%s: got %+v, want the reason", name, reasons)
@@ -129,14 +129,14 @@ func TestSpreadLeavesWhoWasCalledAlone(t *testing.T) {
 // A call with as many attempts as the profile allows is passed over, however many they are.
 func TestTheMostAttempts(t *testing.T) {
 	t.Parallel()
-	d := at(morning)
-	d.MaxAttempts = 3
+	q := newWalk(morning)
+	q.MaxAttempts = 3
 	call := requested(1)
 	call.AttemptsCount = 4
-	d.queue.learn(call)
-	want := []PassedOver{{ID: callID(1), Reason: "4 attempts, the maximum is 3"}}
-	servicetest.Same(t, "passed over", want, d.PassedOver())
-	if offered := d.Offers(1); len(offered) != 0 {
+	q.Learn(call)
+	want := []queue.PassedOver{{ID: callID(1), Reason: "4 attempts, the maximum is 3"}}
+	servicetest.Same(t, "passed over", want, q.PassedOver())
+	if offered := q.Offers(1); len(offered) != 0 {
 		t.Errorf("got %v offered, want none", offered)
 	}
 }

@@ -1,0 +1,188 @@
+package queue
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/event"
+)
+
+// position is the position of the walk.
+type position struct {
+	cursor  string // Up to there everything was read.
+	size    int
+	bare    bool      // The account may not read persons.
+	forward bool      // From the newest call on: the service does not begin at the oldest.
+	now     time.Time // When the walk began.
+}
+
+// list lists calls with their persons, or without if the account may not read them. Spec gap: A3.
+func (p *position) list(ctx context.Context, client *apiclient.Client) (apiclient.Page[apitype.Call], error) {
+	o := apitype.CallListOptions{Paging: apitype.Paging{Before: p.cursor, Last: &p.size}}
+	if p.forward {
+		o.Paging = apitype.Paging{After: p.cursor, First: &p.size}
+	}
+	if !p.bare {
+		o.Include = []string{apitype.IncludePerson}
+		page, err := client.Calls.List(ctx, o)
+		if apiclient.KindOf(err) != apiclient.KindForbidden {
+			return page, err
+		}
+		p.bare, o.Include = true, nil
+	}
+	return client.Calls.List(ctx, o)
+}
+
+// page is one page of the walk.
+type page struct {
+	calls      []listed // The oldest first.
+	from, next position
+	more       bool
+}
+
+// readPage reads the page of calls at a position, from the oldest end of the list: last
+// without before gives the oldest ones. A service that refuses that, or begins at the
+// newest anyway, is walked from there. Spec gaps: L1, L2.
+func readPage(ctx context.Context, client *apiclient.Client, from position) (page, error) {
+	at := from
+	got, err := at.list(ctx, client)
+	if got.Fewer > 0 {
+		at.size = got.Fewer
+	}
+	isRefused := apiclient.KindOf(err) == apiclient.KindRejected
+	isNewest := err == nil && got.HasNextPage
+	if from.cursor == "" && !at.forward && (isRefused || isNewest) {
+		at.forward = true
+		got, err = at.list(ctx, client)
+	}
+	if err != nil {
+		return page{}, err
+	}
+	calls := apiclient.Rows(got, newListed)
+	slices.Reverse(calls)
+	more := got.MayHavePrevious()
+	at.cursor = got.StartCursor
+	if at.forward {
+		at.cursor, more = got.EndCursor, got.HasNextPage
+	}
+	// A cursor that does not advance would never end the walk.
+	return page{calls: calls, from: from, next: at, more: more && at.cursor != "" && at.cursor != from.cursor}, nil
+}
+
+// Begin begins the walk, or only follows what changes if the service has a queue.
+func (w *Walk) Begin(walks bool) {
+	w.begun, w.walks = true, walks
+	w.read()
+}
+
+// read reads on in the list, unless all of it is there.
+func (w *Walk) read() {
+	if !w.walks || w.isReading || w.ended {
+		return
+	}
+	w.isReading = true
+	from := w.position
+	event.Do(w.Events, "calls read", func(ctx context.Context) (page, error) {
+		return readPage(ctx, w.Client, from)
+	}, w.onPage)
+}
+
+func (w *Walk) onPage(p page, err error) {
+	w.isReading = false
+	if !w.Connection.IsRead("cannot read the calls", err) {
+		return
+	}
+	w.add(p)
+	if len(w.Offers(enough)) < enough {
+		w.read()
+	}
+	w.Desk.Serve()
+}
+
+// add takes a page of the walk in.
+func (w *Walk) add(p page) {
+	cursor := w.cursor
+	if p.from.cursor == cursor { // Otherwise the walk began again.
+		w.ended = !p.more
+		if p.more {
+			cursor = p.next.cursor
+		}
+	}
+	w.position = p.next
+	w.cursor = cursor
+	for _, call := range p.calls {
+		w.record(call)
+	}
+}
+
+// isInOrder reports whether the oldest waiting call is known.
+func (w *Walk) isInOrder() bool { return !w.forward || w.ended }
+
+// feed is the position in the feed of changes.
+type feed struct {
+	since apitype.Time // Changes up to this time are known, by our clock.
+	next  apitype.Time // By the service's clock. Zero before the first reading.
+}
+
+// clockLeeway is the largest expected difference between the service's clock and ours. Repeated changes do no harm.
+const clockLeeway = 2 * time.Minute
+
+// MostChanges limits the changes that are read at a time. They come newest first. If there are more, the rest would
+// never come, so the records are read again.
+const MostChanges = 2000
+
+// FeedStart returns the start of a feed if changes up to a time of ours are known. Our clock may be ahead of the
+// service's, or may have been set back, and must not hide changes. The feed goes on with the service's times.
+func FeedStart(client *apiclient.Client, now time.Time, known apitype.Time) apitype.Time {
+	if known.After(now) {
+		known = apitype.NewTime(now)
+	}
+	return apitype.NewTime(known.Add(-clockLeeway - client.Behind()))
+}
+
+// ReadNews requests the changes since the last ones, unless the walk of all calls brings them.
+func (w *Walk) ReadNews() {
+	isWalking := w.isReading && !w.ended
+	if !w.begun || isWalking {
+		return
+	}
+	options := apitype.CallListOptions{}
+	if !w.bare {
+		options.Include = []string{apitype.IncludePerson}
+	}
+	after := w.feed.next
+	if after.IsZero() {
+		after = FeedStart(w.Client, w.Now(), w.feed.since)
+	}
+	event.Do(w.Events, "changed calls read", func(ctx context.Context) (apiclient.News[apitype.Call], error) {
+		calls := w.Client.Calls.Feed(options, "updatedAfter")
+		return apiclient.ReadNews[apitype.Call](ctx, w.Client, calls, after, MostChanges)
+	}, func(n apiclient.News[apitype.Call], err error) {
+		if w.Connection.IsRead("cannot read what has changed", err) {
+			w.onNews(n)
+		}
+	})
+}
+
+// onNews takes changes in. If there are too many, the walk begins again: known calls stay, and missed ones are added.
+func (w *Walk) onNews(n apiclient.News[apitype.Call]) {
+	w.feed.next = n.Next
+	maps.DeleteFunc(w.reached, func(_ apitype.UUID, r reached) bool { return w.Now().Sub(r.at) >= card.AttemptPause })
+	for _, call := range n.Found {
+		w.Desk.OnNews(call)
+		if prefetched, have := w.prefetched[call.UUID]; have && !prefetched.LastUpdatedAt.Equal(call.LastUpdatedAt) {
+			delete(w.prefetched, call.UUID)
+		}
+		w.Learn(call)
+	}
+	if n.IsCut && w.walks {
+		w.cursor, w.ended = "", false
+		w.read()
+	}
+	w.Desk.Serve()
+}
