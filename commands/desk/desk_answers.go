@@ -272,7 +272,7 @@ func (l *lineDesk) spoken(text string) string {
 // accept opens the offered call.
 func (l *lineDesk) accept(ctx context.Context) error {
 	l.perform(ctx, l.day.Gate.Accept())
-	if !l.day.HasConflict() {
+	if _, _, asks := l.day.Refused.Next(); !asks {
 		return nil
 	}
 	return l.follow(ctx, l.questions.Overtaken(func() ask.Answer { return ask.Answer{} }))

@@ -27,12 +27,12 @@ import (
 	"fundesk/tui/desk/connection"
 	"fundesk/tui/desk/donors"
 	"fundesk/tui/desk/drafts"
-	"fundesk/tui/desk/entry"
 	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/floor"
 	"fundesk/tui/desk/pause"
 	"fundesk/tui/desk/pending"
 	"fundesk/tui/desk/queue"
+	"fundesk/tui/desk/refused"
 	"fundesk/tui/desk/say"
 )
 
@@ -82,6 +82,7 @@ type Day struct {
 	Gate    *gate
 	Codes   *floor.Codes
 	Pause   *pause.Pause
+	Refused *refused.Corrections
 	// Callbacks has the agent's callbacks.
 	Callbacks *callbacks.List
 	Guard     *Guard
@@ -101,8 +102,6 @@ type Day struct {
 	messages    *floor.Messages
 	scripts     card.Scripts    // Of the configuration folder.
 	refusedOps  map[string]bool // Kinds of corrections that the service has forbidden this account.
-	refusals    refusals
-	conflict    *entry.Conflict // The refused update in the present question. Nil without one.
 	guessedTold bool
 	awake       time.Time // When the desk was last seen to run, by the wall clock.
 	polls       int       // One request each time, in turn for the card, what has changed, the calls and the counts.
@@ -224,8 +223,26 @@ func (d *Day) join() {
 		IsAtHand: func(call apitype.UUID) bool { return d.IsOn(call) || d.Changes.IsPending(call) },
 	}
 	d.leases.pause, d.leases.callbacks = d.Pause, d.Callbacks
-	d.Gate = &gate{base: b, seat: d.seat, guard: d.Guard, pause: d.Pause, next: d.next, onAccept: d.onRefusals}
+	d.Refused = d.newRefused()
+	d.Gate = &gate{base: b, seat: d.seat, guard: d.Guard, pause: d.Pause, next: d.next, onAccept: d.Refused.Check}
 	d.queue = d.newQueue()
+}
+
+// newRefused returns the refused corrections, which offer their questions at the gate.
+func (d *Day) newRefused() *refused.Corrections {
+	return &refused.Corrections{
+		Texts:      d.Texts,
+		Events:     d.Queue,
+		Connection: d.State,
+		Client:     d.Client,
+		Unsent:     d.Changes.Unsent,
+		Now:        d.now,
+		HasOffer:   func() bool { return d.Gate.IsOffered() },
+		MayCorrect: func(result string) bool { return d.Codes.MayBe(result, apitype.EffectCorrected) },
+		Offer: func(o refused.Offer) {
+			d.Gate.offer(arrival{entry: o.Entry, text: o.Text, does: o.Does, run: o.Run})
+		},
+	}
 }
 
 // newQueue returns the walk that chooses calls if the service has no queue.
@@ -256,7 +273,7 @@ func (d *Day) newQueue() *queue.Walk {
 func (d *Day) onOutbox(isLatest bool) {
 	if isLatest {
 		d.leases.reconcile(d.Changes.Entries)
-		d.onRefusals()
+		d.Refused.Check()
 	}
 	o := d.Gate.offered
 	isOver := o != nil && o.entry != "" &&

@@ -1,11 +1,8 @@
 package desk
 
 import (
-	"context"
-	"strings"
 	"time"
 
-	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/tui/desk/drafts"
@@ -112,16 +109,11 @@ func (d *Day) NextNotes() string {
 	return ""
 }
 
-// HasConflict reports whether the Desk must ask about a refused update.
-func (d *Day) HasConflict() bool { return d.conflict != nil }
-
-// LeaveConflict asks no more about a refused update, which stays in the outbox as it is.
-func (d *Day) LeaveConflict() { d.conflict = nil }
-
 // Overtaken returns the next overtaken detail and its record. A refused update comes before the call on the Desk.
 func (d *Day) Overtaken() (whose string, f entry.Fix, asks bool) {
-	if d.conflict != nil {
-		return d.conflict.Name, d.conflict.Next(), true
+	whose, f, asks = d.Refused.Next()
+	if asks {
+		return whose, f, true
 	}
 	f, asks = d.Form().Overtaken()
 	return d.Name(), f, asks
@@ -129,69 +121,11 @@ func (d *Day) Overtaken() (whose string, f entry.Fix, asks bool) {
 
 // Keep takes the agent's answer about the detail of Overtaken: the correction, or the recorded value.
 func (d *Day) Keep(f entry.Fix, ours bool) []event.Event {
-	c := d.conflict
-	if c == nil {
+	if _, _, asks := d.Refused.Next(); asks {
+		d.Refused.Keep(ours)
+	} else {
 		d.showLatest()
 		d.Form().Keep(f, ours)
-		return d.Drain()
-	}
-	if c.Keep(ours) {
-		d.conflict = nil
-		d.resolve(c)
 	}
 	return d.Drain()
-}
-
-// resolve sends the rest of a refused update, over the values that the agent has seen.
-func (d *Day) resolve(c *entry.Conflict) {
-	d.Over(c.Entry.ID)
-	d.Changes.OnDisk(func() error {
-		rest := c.Rest()
-		if rest.Body == nil {
-			return d.Outbox.Drop(c.Entry.ID)
-		}
-		return d.Outbox.Amend(c.Entry.ID, rest)
-	})
-}
-
-// AskConflict asks about a refused update with overtaken details.
-func (d *Day) AskConflict(e outbox.Entry) []event.Event {
-	d.readConflict(e)
-	return d.Drain()
-}
-
-// readConflict reads the record of a refused update as it is now.
-func (d *Day) readConflict(e outbox.Entry) {
-	event.Do(d.Queue, "newer record read", func(ctx context.Context) (entry.Conflict, error) {
-		var call apitype.Call
-		if e.Op == apiclient.OpUpdatePledge {
-			record, err := d.Client.Pledges.Get(ctx, e.UUID)
-			pledge, err := apiclient.Decoded(record, err)
-			call.PledgeCase, call.Person = apitype.Embed(pledge), apitype.Embed(apitype.Person{})
-			return entry.ConflictOf(e, record.Raw, call), err
-		}
-		record, err := d.Client.Persons.Get(ctx, e.UUID)
-		person, err := apiclient.Decoded(record, err)
-		call.Person = apitype.Embed(person)
-		return entry.ConflictOf(e, record.Raw, call), err
-	}, func(c entry.Conflict, err error) {
-		if d.IsRead("cannot read what was changed elsewhere", err) {
-			c.Name = d.Changes.Name(e)
-			d.conflict = &c
-		}
-	})
-}
-
-// fixedText returns what a correction would have changed, and to which values. A secret value is left out.
-func (d *Day) fixedText(e outbox.Entry) string {
-	whole := apitype.Call{Person: apitype.Embed(apitype.Person{}), PledgeCase: apitype.Embed(apitype.Pledge{})}
-	var parts []string
-	for _, f := range entry.FixesOf(e, bodyFields(e.Body), whole) {
-		part := d.Say(f.Label)
-		if !f.IsSecret() {
-			part += " " + f.Is
-		}
-		parts = append(parts, strings.TrimSpace(part))
-	}
-	return strings.Join(parts, ", ")
 }

@@ -267,7 +267,7 @@ func (d *Day) tellChanged(labels []string) {
 // Poll requests the changes since the last poll.
 func (d *Day) Poll() []event.Event {
 	d.wake()
-	d.sendAlone()
+	d.Refused.SendLate()
 	d.floor.Tend()
 	if !d.leases.asked {
 		d.discover()

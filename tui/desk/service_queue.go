@@ -186,7 +186,7 @@ func (d *Day) Tick() []event.Event {
 	if d.Wanted && d.Call == nil && d.Gate.isFree() && hasNext {
 		d.serve()
 	}
-	d.sendAlone()
+	d.Refused.SendLate()
 	d.Callbacks.Ring()
 	if d.floor.HasFailed() {
 		d.floor.Tend()

@@ -240,7 +240,7 @@ func (v *Outbox) AskSendAgain() tea.Cmd {
 	row, _ := v.Chosen()
 	e := *row.entry
 	if len(e.Fields) > 0 {
-		return v.Host.Perform(v.Day.AskConflict(e))
+		return v.Host.Perform(v.Day.Refused.Ask(e))
 	}
 	lines := []string{v.Say("It was refused") + ": " + Clean(v.Say(e.LastError))}
 	if e.State == outbox.StateUnsure {

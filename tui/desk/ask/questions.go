@@ -233,7 +233,7 @@ func (q *Questions) Overtaken(then func() Answer) Answer {
 			},
 		},
 		Left: func() *Question {
-			d.LeaveConflict() // It stays in the outbox as it is.
+			d.Refused.Leave() // It stays in the outbox as it is.
 			return nil
 		},
 	}}
