@@ -225,6 +225,25 @@ func TestAnUndoBringsTheDraftBack(t *testing.T) {
 	}
 }
 
+// The work of a key is back when all of it was undone. Before anything is on disk, it is not.
+func TestAGroupIsBackAfterItsUndo(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	attempt := d.Attempt(callID(1), "attempt: Anna Jansen")
+	attempt.Group = new(changes.Group)
+	wantBack := func(want bool, when string) {
+		t.Helper()
+		if got := attempt.Group.IsBack(); got != want {
+			t.Errorf("%s: back is %t, want %t", when, got, want)
+		}
+	}
+	wantBack(false, "before the key")
+	d.work(d.Submit(attempt))
+	wantBack(false, "while it is held")
+	d.work(d.Undo(1))
+	wantBack(true, "after the undo")
+}
+
 // If the outcome of a lost answer stays unknown, the Desk reports it and says where the change is. It does not mention
 // a change that will be looked up again. A refusal says that the text is kept.
 func TestWhatTheServiceAnsweredIsSaid(t *testing.T) {
