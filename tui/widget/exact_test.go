@@ -10,6 +10,16 @@ import (
 )
 
 // The window follows the cursor by half of itself, and no further than the list.
+func TestWrapKeepsDatesWhole(t *testing.T) {
+	t.Parallel()
+	if got, want := Wrap("sinds 11-10-2026, een e-mail", 12), []string{"sinds", "11-10-2026,", "een e-mail"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := Wrap("een half-jaar", 10), []string{"een half-", "jaar"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestTableFollowsItsCursor(t *testing.T) {
 	t.Parallel()
 	rows := make([]int, 20)

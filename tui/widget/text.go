@@ -15,6 +15,7 @@
 package widget
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -80,10 +81,15 @@ func Wrap(text string, width int) []string {
 			lines = append(lines, line)
 			continue
 		}
-		lines = append(lines, strings.Split(render.Method(line).Wrap(line, width, " "), "\n")...)
+		whole := dateHyphens.ReplaceAllString(line, "$1\u2011") // A line may end at a hyphen, but not in a date.
+		wrapped := strings.ReplaceAll(render.Method(line).Wrap(whole, width, " "), "\u2011", "-")
+		lines = append(lines, strings.Split(wrapped, "\n")...)
 	}
 	return lines
 }
+
+// dateHyphens finds the hyphens between digits.
+var dateHyphens = regexp.MustCompile(`(\d)-\b`)
 
 // Block makes lines exactly height lines of exactly width cells.
 func Block(lines []string, width, height int) []string {
