@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"fundesk/service/servicetest"
 )
 
@@ -37,6 +39,22 @@ func TestPastedAddress(t *testing.T) {
 	want := `"address":{"street":"Kerkstraat","houseNumber":"61","houseNumberExtension":"a","zipCode":"8094 RA","city":"Zwolle"`
 	if got := w.sentUpdate(t); !strings.Contains(got, want) {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// The lines of a pasted address are its parts.
+func TestPastedAddressOfSeveralLines(t *testing.T) {
+	t.Parallel()
+	for pasted, want := range map[string]string{
+		"Kerkstraat 61a\n8094 RA Zwolle\n":                               "Kerkstraat 61a, 8094 RA Zwolle, NL",
+		"Flat 3, 10 High Street,\r\nOxford\r\nOX1 4BJ\r\nUnited Kingdom": "High Street 10 Flat 3, OX1 4BJ Oxford, GB",
+		"Mariahilfer Straße 12/3/4\n1060 Wien\nÖsterreich":               "Mariahilfer Straße 12 3/4, 1060 Wien, AT",
+	} {
+		_, d := opened(t)
+		d.enter("n", "f", "6")
+		d.send(tea.PasteMsg{Content: pasted})
+		d.enter("enter", "esc", "c", "1", "8")
+		d.sees("address " + want) // In the line before sending.
 	}
 }
 

@@ -27,7 +27,10 @@ var (
 // A house number, with an extension that is joined to it, and an address that begins with one.
 var (
 	houseNumber = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(\d{1,5})[-/]?([A-Za-z]{0,4}|[\dIVX]{1,4})$`)
+		return regexp.MustCompile(`^(\d{1,5})[-/]?([A-Za-z]{0,4}|[\dIVX]{1,4}(?:/[\dIVX]{1,4}){0,2})$`)
+	})
+	flatBefore = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(?:flat|apartment|apt|unit|suite)\s+\w{1,4}[\s,]+`)
 	})
 	numberThenStreet = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^(\d{1,5})(?:\s*(bis|ter|quater|[a-z]|[-/]\s?\d{1,4}))?[\s,]+(\D.*)$`)
@@ -135,7 +138,12 @@ func SplitWhole(text, country string) (a Address, found bool) {
 	if country == "GB" { // The town comes before the postcode.
 		code, city = city, code
 	}
-	street, number, extension, err := Split(strings.Trim(first, " ,"), country)
+	flat := ""
+	if country == "GB" { // "Flat 3, 10 High Street".
+		flat = flatBefore().FindString(first)
+	}
+	street, number, extension, err := Split(strings.Trim(strings.TrimPrefix(first, flat), " ,"), country)
+	extension = strings.TrimSpace(extension + " " + strings.Trim(flat, " ,"))
 	a = Address{street, number, extension, strings.ToUpper(code), strings.Trim(city, " ,")}
 	return a, err == nil
 }

@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -238,10 +239,16 @@ func (f *fixing) Paste(text string) tea.Cmd {
 	if !found || fix.Why != "" || fix.IsYesNo() {
 		return nil // It is dropped.
 	}
+	if fix.Key == entry.StreetKey {
+		text = addressLines.ReplaceAllString(strings.TrimSpace(text), ", ")
+	}
 	f.editor.Insert(text)
 	f.check(fix)
 	return nil
 }
+
+// addressLines finds the ends of the lines of an address.
+var addressLines = regexp.MustCompile(`[\s,]*[\r\n][\s,]*`)
 
 // The least of a column of details, in cells.
 const fixColumn = 34
