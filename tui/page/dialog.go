@@ -77,6 +77,9 @@ func (p *picker) move(key string, choices int) bool {
 	return true
 }
 
+// noChoice is the cursor before it moves over choices of which one holds already.
+const noChoice = -1
+
 // choiceKeys are the keys given to options that have none.
 const choiceKeys = "123456789abcdefghilmoprstuvwxyz"
 
@@ -128,7 +131,9 @@ func (c *Choose) Matching() []Option {
 // Hints implements Dialog.
 func (c *Choose) Hints() []Hint {
 	all := []Hint{{"esc", "close"}}
-	if found := c.Matching(); c.cursor < len(found) && found[c.cursor].Run != nil && found[c.cursor].Why == "" {
+	found := c.Matching()
+	isOnOne := c.cursor != noChoice && c.cursor < len(found)
+	if isOnOne && found[c.cursor].Run != nil && found[c.cursor].Why == "" {
 		all = append([]Hint{{"enter", "choose"}}, all...)
 	}
 	return all
@@ -142,6 +147,8 @@ func (c *Choose) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 		return Closes, nil
 	case c.move(name, len(found)), c.late.isUnseen():
 		return Stays, nil
+	case name == "enter" && c.cursor == noChoice:
+		return Closes, nil
 	case name == "enter" && c.cursor < len(found):
 		return c.pick(found[c.cursor])
 	case name == "enter":

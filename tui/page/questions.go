@@ -81,6 +81,9 @@ func (d *Desk) ask(q *ask.Question, back func()) tea.Cmd {
 	default:
 		choice := NewChoice(title, q.Hint, options)
 		choice.late = unseenYet
+		if q.IsKept {
+			choice.cursor = noChoice
+		}
 		d.Dialog = choice
 	}
 	return nil

@@ -14,7 +14,11 @@ import (
 // one may follow.
 func (q *Questions) Narrow() *Question {
 	ask := &Question{Title: q.Say("Calls that you take"), Hint: q.Say("none chosen means all")}
-	then := func(events []event.Event) Answer { return Answer{Events: events, Next: q.Narrow()} }
+	then := func(events []event.Event) Answer {
+		next := q.Narrow()
+		next.IsKept = true
+		return Answer{Events: events, Next: next}
+	}
 	add := func(name string, isOn bool, to apitype.QueueFilter) {
 		ask.Choices = append(
 			ask.Choices,
