@@ -179,7 +179,7 @@ func TestCallTakenByAnotherAgent(t *testing.T) {
 		t.Fatalf("complete: got %d, want 200", answer.Status)
 	}
 	m.press("n")
-	m.see("another agent was faster", onCard(4))
+	m.see("Anna Jansen: completed elsewhere", onCard(4))
 }
 
 func TestWarningsBeforeDialling(t *testing.T) {

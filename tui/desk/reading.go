@@ -227,7 +227,7 @@ func (d *Day) compare(before, was *apitype.Call, asked int) {
 	}
 	switch now := d.Call; {
 	case before.Status == apitype.CallRequested && now.Status != apitype.CallRequested:
-		text := d.Say("%s is %s: another agent was faster", d.Name(), d.Say(string(now.Status)))
+		text := d.Say("%s: %s elsewhere", d.Name(), d.Say(string(now.Status)))
 		if d.HasDraft() {
 			d.FailOf(event.OfCall(now.UUID), text+"; "+d.Say("what you typed stays here"))
 			return

@@ -167,6 +167,9 @@ func (k Card) LeaseText() string {
 	if text := k.HolderText(); text != "" || !k.IsFreed || k.IsErased {
 		return text
 	}
+	if k.Call.Status != apitype.CallRequested { // There is nothing left to call for.
+		return ""
+	}
 	return k.Say("this donor is no longer reserved for you: another agent may call, too")
 }
 

@@ -103,14 +103,14 @@ func (e Form) WhyNotComplete() string {
 	row := e.Result(e.ResultCode)
 	half, _ := e.HalfAddress()
 	switch {
+	case e.Ended() != "":
+		return e.Ended()
 	case e.ResultCode == "":
 		return e.Say("choose the result first")
 	case row.AsksNotes && strings.TrimSpace(e.Notes) == "":
 		return e.Say("write notes first: %s asks for them", e.Say(ResultWords(row)))
-	case e.Ended() == "" && half != "":
-		return half
 	default:
-		return e.Ended()
+		return half
 	}
 }
 
