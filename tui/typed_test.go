@@ -17,6 +17,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/service/servicetest"
+	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/entry"
 )
 
@@ -38,6 +39,7 @@ func TestAgentsPageTypesWhatItSays(t *testing.T) {
 	}
 	for _, example := range examples {
 		_, d := laterLine(t)
+		d.app.Day.Hours = card.CallingHours{"NL": {Sunday: "10:00-18:00"}} // The day after tomorrow is a Sunday.
 		call := d.app.Day.Call.UUID
 		at, err := d.app.Day.Card().ReadLater(example[1])
 		if err != nil {

@@ -126,9 +126,6 @@ type HoursOfDays struct {
 	Sunday   string `json:"sunday,omitzero" toml:"sunday,omitempty"`
 }
 
-// DefaultHours hold for a country that neither a profile nor the settings name.
-var DefaultHours = HoursOfDays{Weekday: "09:00-21:00", Saturday: "10:00-18:00", Sunday: "10:00-18:00"}
-
 // The bounds of settings.
 const (
 	MaxResults    = 100       // Of one type of call.

@@ -270,10 +270,11 @@ func german() *country { return &words().Countries[1] }
 // sampleSettings returns what agents of the sample data work by. The scripts are in Dutch, in German, and in
 // English for everybody else.
 func sampleSettings() apitype.OrganizationSettings {
+	daily := apitype.HoursOfDays{Weekday: "09:00-21:00", Saturday: "10:00-18:00", Sunday: "10:00-18:00"}
 	settings := apitype.OrganizationSettings{
 		Results:      words().Results,
 		Scripts:      map[string]string{},
-		CallingHours: map[string]apitype.HoursOfDays{"NL": apitype.DefaultHours, "DE": apitype.DefaultHours},
+		CallingHours: map[string]apitype.HoursOfDays{"NL": daily, "DE": daily}, // A demo has calls on Sundays, too.
 	}
 	scripts, _ := files.ReadDir("scripts")
 	for _, script := range scripts {

@@ -18,6 +18,7 @@ func TestTimesOfCallbacksKnowCallingHours(t *testing.T) {
 	d := newDay()
 	d.Now = func() time.Time { return time.Date(2026, 11, 22, 16, 57, 0, 0, time.UTC) } // A Sunday.
 	d.Call = &apitype.Call{Person: apitype.Embed(apitype.Person{Address: apitype.Embed(apitype.Address{Country: "NL"})})}
+	d.Hours = card.CallingHours{"NL": {Sunday: "10:00-18:00"}}
 	for hours, want := range map[time.Duration][2]string{
 		0:        {"Sun 22 Nov 17:57 there (16:57 here)", ""},
 		1:        {"Sun 22 Nov 18:57 there (17:57 here)", "calls are made from 10:00 to 18:00"},

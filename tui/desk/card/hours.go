@@ -53,10 +53,7 @@ func (c CallingHours) Against(now time.Time, country string, say func(text strin
 	}
 	local := now.In(zone)
 	day := local.Weekday()
-	span, err := apitype.ParseSpan(cmp.Or(c[strings.ToUpper(country)].On(day), apitype.DefaultHours.On(day)))
-	if err != nil { // It was checked when it was set.
-		return ""
-	}
+	span := hours.SpanOn(c[strings.ToUpper(country)], day)
 	return outside(hours.Day{Local: local, Country: strings.ToUpper(country), Span: span}, say)
 }
 

@@ -11,6 +11,7 @@ import (
 func TestCallingHours(t *testing.T) {
 	t.Parallel()
 	own := card.CallingHours{"DE": {Weekday: "10:00-20:00", Sunday: "-"}}
+	sundays := card.CallingHours{"DE": {Sunday: "10:00-18:00"}, "NL": {Sunday: "10:00-18:00"}}
 	tests := []struct {
 		name    string
 		hours   card.CallingHours
@@ -24,14 +25,15 @@ func TestCallingHours(t *testing.T) {
 		{"nine in the evening", nil, "2026-11-23T20:00:00Z", "NL", "it is 21:00 on Monday in NL: calls are made from 09:00 to 21:00"},
 		{"summer", nil, "2026-07-06T07:00:00Z", "nl", ""},
 		{"summer, a minute too soon", nil, "2026-07-06T06:59:00Z", "nl", "it is 08:59 on Monday in NL: calls are made from 09:00 to 21:00"},
-		{"Saturday morning", nil, "2026-11-21T08:30:00Z", "DE", "it is 09:30 on Saturday in DE: calls are made from 10:00 to 18:00"},
+		{"Saturday morning", nil, "2026-11-21T08:30:00Z", "DE", "it is 09:30 on Saturday in DE: calls are made from 10:00 to 16:00"},
 		{"Saturday noon", nil, "2026-11-21T11:00:00Z", "DE", ""},
-		{"Sunday evening", nil, "2026-11-22T17:00:00Z", "DE", "it is 18:00 on Sunday in DE: calls are made from 10:00 to 18:00"},
+		{"Saturday at four", nil, "2026-11-21T15:00:00Z", "DE", "it is 16:00 on Saturday in DE: calls are made from 10:00 to 16:00"},
+		{"Sunday", nil, "2026-11-22T11:00:00Z", "DE", "it is 12:00 on Sunday in DE: no calls on that day"},
 		{"another zone, another day", nil, "2026-11-22T23:30:00Z", "JP", "it is 08:30 on Monday in JP: calls are made from 09:00 to 21:00"},
-		{"the Sunday that loses an hour, in Berlin", nil, "2026-03-29T07:59:00Z", "DE", "it is 09:59 on Sunday in DE: calls are made from 10:00 to 18:00"},
-		{"an hour later", nil, "2026-03-29T08:00:00Z", "DE", ""},
-		{"the Sunday that has it twice, in Amsterdam", nil, "2026-10-25T08:59:00Z", "NL", "it is 09:59 on Sunday in NL: calls are made from 10:00 to 18:00"},
-		{"an hour later, in winter", nil, "2026-10-25T09:00:00Z", "NL", ""},
+		{"the Sunday that loses an hour, in Berlin", sundays, "2026-03-29T07:59:00Z", "DE", "it is 09:59 on Sunday in DE: calls are made from 10:00 to 18:00"},
+		{"an hour later", sundays, "2026-03-29T08:00:00Z", "DE", ""},
+		{"the Sunday that has it twice, in Amsterdam", sundays, "2026-10-25T08:59:00Z", "NL", "it is 09:59 on Sunday in NL: calls are made from 10:00 to 18:00"},
+		{"an hour later, in winter", sundays, "2026-10-25T09:00:00Z", "NL", ""},
 		{"an hour of one's own", own, "2026-11-23T08:30:00Z", "DE", "it is 09:30 on Monday in DE: calls are made from 10:00 to 20:00"},
 		{"a day without calls", own, "2026-11-22T12:00:00Z", "DE", "it is 13:00 on Sunday in DE: no calls on that day"},
 		{"an unknown country", nil, "2026-11-23T03:00:00Z", "XX", ""},
