@@ -2,7 +2,6 @@ package page
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -240,15 +239,23 @@ func (f *fixing) Paste(text string) tea.Cmd {
 		return nil // It is dropped.
 	}
 	if fix.Key == entry.StreetKey {
-		text = addressLines.ReplaceAllString(strings.TrimSpace(text), ", ")
+		text = oneLine(text)
 	}
 	f.editor.Insert(text)
 	f.check(fix)
 	return nil
 }
 
-// addressLines finds the ends of the lines of an address.
-var addressLines = regexp.MustCompile(`[\s,]*[\r\n][\s,]*`)
+// oneLine joins the lines of an address with commas.
+func oneLine(address string) string {
+	var parts []string
+	for line := range strings.FieldsFuncSeq(address, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		if line = strings.Trim(line, " \t,"); line != "" {
+			parts = append(parts, line)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
 
 // The least of a column of details, in cells.
 const fixColumn = 34

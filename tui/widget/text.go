@@ -17,6 +17,7 @@ package widget
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"charm.land/lipgloss/v2"
@@ -81,15 +82,25 @@ func Wrap(text string, width int) []string {
 			lines = append(lines, line)
 			continue
 		}
-		whole := dateHyphens.ReplaceAllString(line, "$1\u2011") // A line may end at a hyphen, but not in a date.
-		wrapped := strings.ReplaceAll(render.Method(line).Wrap(whole, width, " "), "\u2011", "-")
-		lines = append(lines, strings.Split(wrapped, "\n")...)
+		lines = append(lines, strings.Split(wrapLine(line, width), "\n")...)
 	}
 	return lines
 }
 
-// dateHyphens finds the hyphens between digits.
-var dateHyphens = regexp.MustCompile(`(\d)-\b`)
+// wrapLine breaks a line at blanks and hyphens, but not behind a hyphen within a date or a number.
+func wrapLine(line string, width int) string {
+	wrap := render.Method(line).Wrap
+	if !strings.Contains(line, "-") || strings.Contains(line, noBreak) {
+		return wrap(line, width, " ")
+	}
+	whole := hyphenBehindDigit().ReplaceAllString(line, "$1"+noBreak)
+	return strings.ReplaceAll(wrap(whole, width, " "), noBreak, "-")
+}
+
+// noBreak is a hyphen at which no line ends.
+const noBreak = "\u2011"
+
+var hyphenBehindDigit = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d)-\b`) })
 
 // Block makes lines exactly height lines of exactly width cells.
 func Block(lines []string, width, height int) []string {
