@@ -24,7 +24,7 @@ var (
 	ErrForm      = errors.New("cannot be split into street and house number")
 )
 
-// A house number, with an extension that is joined to it, and an address that begins with one.
+// A house number, with an extension that is joined to it, a flat before it, and an address that begins with one.
 var (
 	houseNumber = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(\d{1,5})[-/]?([A-Za-z]{0,4}|[\dIVX]{1,4}(?:/[\dIVX]{1,4}){0,2})$`)
@@ -192,7 +192,8 @@ func Countries(text string) (all []string) {
 // further number.
 const extensionWords = "bis ter quater boîte apartment appart hinterhaus hinterhof vorderhaus seitenflügel " +
 	"gartenhaus erdgeschoss souterrain links rechts mitte boven beneden achter voor kelder verdieping hoog huis " +
-	"rood zwart ges stock etage floor flat tür interno izq dcha rear suite unit iii vii viii xii"
+	"rood zwart ges stock etage floor flat tür interno izq dcha rear suite unit iii vii viii xii bâtiment batiment " +
+	"résidence escalera izquierda derecha planta zij ingang woonboot woonschip aanbouw"
 
 // IsExtension reports whether a text may stand behind a house number: short parts, and words for a part of a house. A
 // sentence has others.

@@ -65,7 +65,7 @@ func (e Form) wrongStreet(f Fix, typed string) string {
 }
 
 // mostStreet is the most words of a street.
-const mostStreet = 8
+const mostStreet = 12
 
 // isSentence reports whether a text is more than a street and a house number.
 func isSentence(typed, country string) bool {
@@ -84,7 +84,7 @@ func (e Form) wrongPart(f Fix, typed string) string {
 	case strings.Contains(typed, "@"):
 		return e.Say("is an e-mail address")
 	case f.Key == "address/zipCode" && !postal.IsCode(typed, e.country()):
-		return e.Say("is no postcode")
+		return e.Say("is not a postcode")
 	default:
 		return ""
 	}

@@ -100,13 +100,15 @@ func TestCorrections(t *testing.T) {
 		{"country", "XX", "NL", "must be an ISO 3166-1 country code of two letters, such as NL", ""},
 		{"city", "", "Stad", "cannot be cleared alone; clear the address", ""},
 		{"postcode", "3gisela@example.org", "1000 AA", "is an e-mail address", ""},
-		{"postcode", "Stad", "1000 AA", "is no postcode", ""},
-		{"postcode", "1000 AA, Stad", "1000 AA", "is no postcode", ""},
+		{"postcode", "Stad", "1000 AA", "is not a postcode", ""},
+		{"postcode", "1000 AA, Stad", "1000 AA", "is not a postcode", ""},
 		{"postcode", "1000 AB", "1000 AB", "", `person {"address":{"zipCode":"1000 AB"}}`},
 		{"street", "she moved to number 12 last week", "Weg", notAStreet, ""},
 		{"street", "lives at 12 now", "Weg", notAStreet, ""},
 		{"street", "anna@example.org", "Weg", notAStreet, ""},
 		{"street", "Straße des 17. Juni", "Straße des 17. Juni", "", `person {"address":{"street":"Straße des 17. Juni"}}`},
+		{"street", "Carrer de la Mare de Déu de la Salut", "Carrer de la Mare de Déu de la Salut", "",
+			`person {"address":{"street":"Carrer de la Mare de Déu de la Salut"}}`},
 		{"city", "anna@example.org", "Stad", "is an e-mail address", ""},
 	} {
 		form := donor()
