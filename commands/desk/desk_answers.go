@@ -272,7 +272,7 @@ func (l *lineDesk) spoken(text string) string {
 // accept opens the offered call.
 func (l *lineDesk) accept(ctx context.Context) error {
 	l.perform(ctx, l.day.Gate.Accept())
-	if _, _, asks := l.day.Refused.Next(); !asks {
+	if !l.day.Refused.Asks() {
 		return nil
 	}
 	return l.follow(ctx, l.questions.Overtaken(func() ask.Answer { return ask.Answer{} }))

@@ -26,7 +26,7 @@ func (d *Day) Dial(number card.Number) []event.Event {
 	rang := d.Card().RangText(number)
 	d.dials = append(d.dials, card.DialledNumber{Kind: number.Kind, At: d.Now()})
 	if len(d.Options.Dial) == 0 {
-		text := d.Say("Dial the %s number by hand: time runs.", d.Say(number.Kind))
+		text := d.Say("Dial the %s number by hand: the clock is running.", d.Say(number.Kind))
 		d.Notify(event.Notice{Text: text + rang})
 		return d.Drain()
 	}

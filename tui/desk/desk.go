@@ -421,7 +421,7 @@ func (d *Day) leaveFor(what, reason string) []event.Event {
 	return d.Drain()
 }
 
-// Serve gives the waiting agent a call, if one was read ahead.
+// serve gives the waiting agent a call, if one was read ahead.
 func (d *Day) serve() { d.source().Serve() }
 
 // Take puts a certain call on the desk.

@@ -25,7 +25,7 @@ func TestDialsTheSecondNumber(t *testing.T) {
 		}
 		a.perform(a.Ask.Dial().Events)
 	}
-	if !strings.Contains(strings.Join(a.told, "\n"), "home number by hand: time runs. (mobile called ") {
+	if !strings.Contains(strings.Join(a.told, "\n"), "home number by hand: the clock is running. (mobile called ") {
 		t.Errorf("got %q, want the time of the first number", a.told)
 	}
 	a.perform(a.NotReached())

@@ -121,7 +121,7 @@ func (d *Day) Overtaken() (whose string, f entry.Fix, asks bool) {
 
 // Keep takes the agent's answer about the detail of Overtaken: the correction, or the recorded value.
 func (d *Day) Keep(f entry.Fix, ours bool) []event.Event {
-	if _, _, asks := d.Refused.Next(); asks {
+	if d.Refused.Asks() {
 		d.Refused.Keep(ours)
 	} else {
 		d.showLatest()

@@ -72,7 +72,7 @@ func (d *Desk) Follow(inFront bool) {
 			d.Dialog = nil // Its answer would be for another call.
 		}
 	}
-	if _, _, asks := d.Day.Refused.Next(); asks && d.Dialog == nil && !d.writing {
+	if d.Day.Refused.Asks() && d.Dialog == nil && !d.writing {
 		if a := d.Questions.Overtaken(func() ask.Answer { return ask.Answer{} }); a.Next != nil {
 			a.Next.IsLate = true
 			d.ask(a.Next, nil) // Nothing is performed here: that would follow again.

@@ -204,6 +204,9 @@ func (c *Corrections) read(e outbox.Entry) {
 	})
 }
 
+// Asks reports whether there is a question for the agent.
+func (c *Corrections) Asks() bool { return c.conflict != nil }
+
 // Next returns the detail to ask about and its record. asks is false without a question.
 func (c *Corrections) Next() (whose string, f entry.Fix, asks bool) {
 	if c.conflict == nil {
