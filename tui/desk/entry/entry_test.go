@@ -107,8 +107,10 @@ func TestCorrections(t *testing.T) {
 		{"street", "lives at 12 now", "Weg", notAStreet, ""},
 		{"street", "anna@example.org", "Weg", notAStreet, ""},
 		{"street", "Straße des 17. Juni", "Straße des 17. Juni", "", `person {"address":{"street":"Straße des 17. Juni"}}`},
-		{"street", "Carrer de la Mare de Déu de la Salut", "Carrer de la Mare de Déu de la Salut", "",
-			`person {"address":{"street":"Carrer de la Mare de Déu de la Salut"}}`},
+		{
+			"street", "Carrer de la Mare de Déu de la Salut", "Carrer de la Mare de Déu de la Salut", "",
+			`person {"address":{"street":"Carrer de la Mare de Déu de la Salut"}}`,
+		},
 		{"city", "anna@example.org", "Stad", "is an e-mail address", ""},
 	} {
 		form := donor()
