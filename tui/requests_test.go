@@ -185,7 +185,7 @@ func TestNarrowedDesk(t *testing.T) {
 		if d.app.Day.Call == nil || d.app.Day.Call.UUID != callID(1) {
 			t.Errorf("with a queue %v: got %+v, want the oldest verification", hasQueue, d.app.Day.Call)
 		}
-		d.enter("F", "1", "enter") // Enter leaves the question, and ticks no row.
+		d.enter("F", "enter", "F", "1", "enter") // Enter leaves the question, and ticks no row.
 		screen("only Dutch")
 		d.enter("F", "1", "up", "enter", "esc")
 		screen("only Dutch")

@@ -77,7 +77,7 @@ func (p *picker) move(key string, choices int) bool {
 	return true
 }
 
-// noChoice is the cursor before it moves over choices of which one holds already.
+// noChoice is the cursor of a choice that stays open, before it moves.
 const noChoice = -1
 
 // choiceKeys are the keys given to options that have none.

@@ -81,7 +81,7 @@ func (d *Desk) ask(q *ask.Question, back func()) tea.Cmd {
 	default:
 		choice := NewChoice(title, q.Hint, options)
 		choice.late = unseenYet
-		if q.IsKept {
+		if q.StaysOpen {
 			choice.cursor = noChoice
 		}
 		d.Dialog = choice

@@ -13,12 +13,8 @@ import (
 // Narrow offers the types and languages of the calls that the agent takes; each choice holds at once, and the next
 // one may follow.
 func (q *Questions) Narrow() *Question {
-	ask := &Question{Title: q.Say("Calls that you take"), Hint: q.Say("none chosen means all")}
-	then := func(events []event.Event) Answer {
-		next := q.Narrow()
-		next.IsKept = true
-		return Answer{Events: events, Next: next}
-	}
+	ask := &Question{Title: q.Say("Calls that you take"), Hint: q.Say("none chosen means all"), StaysOpen: true}
+	then := func(events []event.Event) Answer { return Answer{Events: events, Next: q.Narrow()} }
 	add := func(name string, isOn bool, to apitype.QueueFilter) {
 		ask.Choices = append(
 			ask.Choices,

@@ -30,8 +30,8 @@ type Question struct {
 	Value   string                   // The text to begin with.
 	IsKeyed bool                     // Its choices have keys, and no cursor: Enter chooses nothing.
 	IsLate  bool                     // It may open by itself, so the agent must see it before it takes an answer.
-	// IsKept is set if a choice of it holds already: Enter chooses nothing before the cursor moves, and leaves it.
-	IsKept bool
+	// StaysOpen means that choices are ticked one after the other. Enter leaves it, unless the cursor was moved to one.
+	StaysOpen bool
 	// Left is called when the agent leaves without an answer. It may return another question. Nil does nothing.
 	Left func() *Question
 }
