@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"net/http"
 	"testing"
 	"time"
 
@@ -57,5 +58,30 @@ func TestDraftOfAnEndedCall(t *testing.T) {
 		if err != nil || (len(drafts) != 0) != hasWords {
 			t.Errorf("%s after %q: got the drafts %+v, %v", test.key, test.notes, drafts, err)
 		}
+	}
+}
+
+// A call that another program cancels while the agent types says so, and keeps the words. It does not say that another
+// agent may call: whichever of the call and the leases is read first.
+func TestEndedElsewhereWithWords(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.enter("n", "i")
+	d.typing("asks for a letter")
+	d.press("esc")
+	call := d.app.Day.Call.UUID
+	answer := w.Do(w.Token(), http.MethodPut, "/api/v1/calls/"+call.String()+"/actions/cancel", `{}`)
+	if answer.Status != http.StatusOK {
+		t.Fatalf("cancel: got %d %s", answer.Status, answer.Body)
+	}
+	for range 6 {
+		d.untilPoll(w)
+	}
+	d.sees("cancelled elsewhere; what you typed stays here", "asks for a letter")
+	d.lacks("another agent may call")
+	if n := len(d.app.Messages.Errors); n != 1 {
+		t.Errorf("got %d errors, want the end of the call alone: %+v", n, d.app.Messages.Errors)
 	}
 }

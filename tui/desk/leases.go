@@ -392,8 +392,11 @@ func (d *Day) wake() {
 // isFreed notes that a lease has ended that was not given back here. It is not taken again unless the agent asks.
 func (s *leases) isFreed(l lease) {
 	s.endLease(l.LeaseUUID)
-	if s.seat.IsOn(l.CallUUID) {
-		s.seat.isFreed = true
+	if !s.seat.IsOn(l.CallUUID) {
+		return
+	}
+	s.seat.isFreed = true
+	if s.seat.Call.Status == apitype.CallRequested { // Otherwise there is nothing left to call for.
 		s.FailOf(
 			event.OfCall(l.CallUUID),
 			s.Say("%s is no longer reserved for you: another agent may call, too", callName(s.base, l.call)),

@@ -229,6 +229,7 @@ func (d *Day) compare(before, was *apitype.Call, asked int) {
 	case before.Status == apitype.CallRequested && now.Status != apitype.CallRequested:
 		text := d.Say("%s: %s elsewhere", d.Name(), d.Say(string(now.Status)))
 		if d.HasDraft() {
+			d.Over(event.OfCall(now.UUID)) // No other agent calls for it either.
 			d.FailOf(event.OfCall(now.UUID), text+"; "+d.Say("what you typed stays here"))
 			return
 		}
