@@ -40,6 +40,9 @@ func TestCallbacksOfTwoAgents(t *testing.T) {
 		if n := strings.Count(logs[i].String(), "message: tea.RawMsg"); n != 1 {
 			t.Errorf("desk %d: the bell rang %d times, want once", i, n)
 		}
+		d.sees("callback: ") // For a minute already: it stands until a key.
+		d.press("x")
+		d.lacks("callback: ")
 	}
 }
 

@@ -108,6 +108,6 @@ func (l *List) Ring() {
 			l.rung = map[apitype.UUID]time.Time{}
 		}
 		l.rung[c.CallUUID] = at
-		l.Events.Notify(event.Notice{Text: l.Say("callback: %s", render.Clean(l.Text(c))), Rings: true})
+		l.Events.Notify(event.Notice{Level: event.Told, Text: l.Say("callback: %s", render.Clean(l.Text(c))), Rings: true})
 	}
 }
