@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -158,6 +160,56 @@ func TestSignInAgain(t *testing.T) {
 	}
 	if got := d.provider.Sessions(); got != 0 {
 		t.Errorf("got %d sessions at the provider after a login with a token, want none", got)
+	}
+}
+
+// A session that is removed or replaced ends at the provider, and a program that renews it at that moment does not store
+// it again.
+func TestRenewalBesideItsEnd(t *testing.T) {
+	servicetest.Slow(t)
+	t.Parallel()
+	for name, ends := range map[string]string{
+		"logout":          "auth logout",
+		"another token":   "auth login --insecure-storage --with-token --base-url ",
+		"another address": "profile set default base_url=https://b.example --yes",
+		"removed":         "profile remove default --yes",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newSignInDesk(t)
+			d.provider.TokenLife = time.Second
+			d.login()
+			time.Sleep(time.Second) //nolint:forbidigo // The life of a token is counted in seconds.
+			d.stdin = d.provider.Token(t, "anneke", map[string]any{"exp": time.Now().Add(time.Hour).Unix()})
+			if strings.HasSuffix(ends, " ") {
+				ends += d.url
+			}
+			held := d.provider.Hold()
+			var group sync.WaitGroup
+			group.Go(func() { d.run("call list") })
+			<-held
+			ended := make(chan struct{})
+			group.Go(func() {
+				defer close(ended)
+				if code, _, errs := d.run(ends); code != 0 {
+					t.Errorf("got %d %s", code, errs)
+				}
+			})
+			select {
+			case <-ended:
+				t.Error("it did not wait for the renewal")
+			case <-time.After(300 * time.Millisecond):
+			}
+			d.provider.Release()
+			group.Wait()
+			if got := d.provider.Sessions(); got != 0 {
+				t.Errorf("got %d sessions at the provider, want none", got)
+			}
+			stored, _ := os.ReadFile(filepath.Join(d.env["HOME"], ".config", "fundesk", "tokens", "default"))
+			if want := map[bool]string{true: d.stdin}[name == "another token"]; strings.TrimSpace(string(stored)) != want {
+				t.Errorf("got %q stored, want %q", stored, want)
+			}
+		})
 	}
 }
 

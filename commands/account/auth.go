@@ -124,11 +124,10 @@ func obtain(s *cli.Session, cmd *cobra.Command, t *cli.Target, o loginOptions) (
 	if err := tryToken(s, cmd, t.Profile, token); err != nil {
 		return done, err
 	}
-	former, hadFormer := formerSession(cmd.Context(), s, t)
-	done.storage, err = s.Tokens().Set(t.Name, t.Profile, token, o.insecure)
-	if err == nil && hadFormer {
-		revoke(s, t, former)
-	}
+	err = replaceToken(cmd.Context(), s, t, func() (err error) {
+		done.storage, err = s.Tokens().Set(t.Name, t.Profile, token, o.insecure)
+		return err
+	})
 	if err != nil {
 		return done, cli.WithHint(
 			cli.Failure(apiclient.KindFailure, "the token is good, but it was not stored: %s", err),
@@ -249,11 +248,8 @@ func authLogout(s *cli.Session) *cobra.Command {
 				return nil
 			}
 			t := &cli.Target{Name: name, Profile: p, BaseURL: p.BaseURL, FromProfile: true}
-			if session, ok := s.StoredSession(cmd.Context(), t); ok {
-				revoke(s, t, session)
-			}
-			if err := s.Tokens().Delete(name, p); err != nil {
-				return cli.Failure(apiclient.KindFailure, "the token was not removed: %s", err)
+			if err := removeToken(cmd.Context(), s, t); err != nil {
+				return err
 			}
 			if err := forgetCopies(cmd.Context(), s, t, false); err != nil {
 				return err
@@ -272,6 +268,15 @@ func authLogout(s *cli.Session) *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// removeToken removes the stored token of a profile, and ends the session that it was.
+func removeToken(ctx context.Context, s *cli.Session, t *cli.Target) error {
+	err := replaceToken(ctx, s, t, func() error { return s.Tokens().Delete(t.Name, t.Profile) })
+	if _, hasHint := errors.AsType[cli.Hinted](err); hasHint || err == nil {
+		return err
+	}
+	return cli.Failure(apiclient.KindFailure, "the token was not removed: %s", err)
 }
 
 // forgetCopies deletes the local copies of a profile, or, if it is removed, those that no other profile used.

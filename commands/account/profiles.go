@@ -140,7 +140,7 @@ func addProfile(s *cli.Session, cmd *cobra.Command, name, agent string, texts []
 		}
 		all = append(all, given{"agent", id})
 	}
-	if err := changeProfile(s, name, was, s.Flags.BaseURL, all); err != nil {
+	if err := changeProfile(cmd.Context(), s, name, was, s.Flags.BaseURL, all); err != nil {
 		return err
 	}
 	s.Note("profile %s is in %s", name, s.Store().Path())
@@ -266,7 +266,8 @@ func profileRemove(s *cli.Session) *cobra.Command {
 		ValidArgsFunction: s.ProfileNames,
 		Short:             "Remove a profile and its token",
 		Args:              cli.NeedExactly(1),
-		Long:              "Remove a profile from the configuration, and its token from where it is stored.",
+		Long: "Remove a profile from the configuration, and its token from where it is stored. The session of a\n" +
+			"person ends at the identity provider too.",
 		Example: "  fundesk profile remove old --yes\n" +
 			"  fundesk profile remove old --yes && fundesk profile list",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -282,8 +283,8 @@ func profileRemove(s *cli.Session) *cobra.Command {
 			if err := s.Ask(cmd.Context(), yes, "remove the profile and its token for "+named.Service()); err != nil {
 				return err
 			}
-			if err := s.Tokens().Delete(args[0], p); err != nil {
-				return cli.Failure(apiclient.KindFailure, "the token was not removed: %s", err)
+			if err := removeToken(cmd.Context(), s, named); err != nil {
+				return err
 			}
 			if err := forgetCopies(cmd.Context(), s, named, true); err != nil {
 				return err

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -350,7 +351,14 @@ func commandWords(key, text string) ([]string, error) {
 }
 
 // changeProfile stores a profile with the given settings. An empty address keeps the present one.
-func changeProfile(s *cli.Session, name string, was profile.Profile, address string, all []given) error {
+func changeProfile(
+	ctx context.Context,
+	s *cli.Session,
+	name string,
+	was profile.Profile,
+	address string,
+	all []given,
+) error {
 	p := was
 	if address != "" {
 		p.BaseURL = strings.TrimRight(address, "/")
@@ -364,7 +372,7 @@ func changeProfile(s *cli.Session, name string, was profile.Profile, address str
 	if err := checkProfile(p); err != nil {
 		return err
 	}
-	if err := dropToken(s, name, was, p); err != nil {
+	if err := dropToken(ctx, s, name, was, p); err != nil {
 		return err
 	}
 	return s.Store().Change(func(config *profile.Config) error {
@@ -375,12 +383,13 @@ func changeProfile(s *cli.Session, name string, was profile.Profile, address str
 
 // dropToken removes the token of a profile that changes its address or its token storage. A token left behind would be
 // sent to the new address if the profile names that storage again.
-func dropToken(s *cli.Session, name string, was, is profile.Profile) error {
+func dropToken(ctx context.Context, s *cli.Session, name string, was, is profile.Profile) error {
 	moves := is.BaseURL != was.BaseURL
 	if was.BaseURL == "" || !moves && is.TokenStorage == was.TokenStorage {
 		return nil
 	}
-	err := s.Tokens().Delete(name, was)
+	t := &cli.Target{Name: name, Profile: was, BaseURL: was.BaseURL, FromProfile: true}
+	err := replaceToken(ctx, s, t, func() error { return s.Tokens().Delete(name, was) })
 	switch {
 	case err == nil:
 		return nil
@@ -502,7 +511,7 @@ func profileSet(s *cli.Session) *cobra.Command {
 			if err := askToMove(cmd, s, name, was, address, yes); err != nil {
 				return err
 			}
-			return changeProfile(s, name, was, address, all)
+			return changeProfile(cmd.Context(), s, name, was, address, all)
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")

@@ -67,23 +67,44 @@ func signIn(
 		revoke(s, t, session)
 		return "", nil, err
 	}
-	former, hadFormer := formerSession(ctx, s, t)
-	storage, err = s.Tokens().Set(t.Name, t.Profile, session.Stored(), insecure)
-	if errors.Is(err, profile.ErrTooLarge) {
-		storage, err = s.Tokens().Set(t.Name, t.Profile, session.StoredWithoutAccess(), insecure)
-	}
+	err = replaceToken(ctx, s, t, func() (err error) {
+		storage, err = s.Tokens().Set(t.Name, t.Profile, session.Stored(), insecure)
+		if errors.Is(err, profile.ErrTooLarge) {
+			storage, err = s.Tokens().Set(t.Name, t.Profile, session.StoredWithoutAccess(), insecure)
+		}
+		return err
+	})
 	if err != nil {
 		revoke(s, t, session)
 		return "", nil, noPlace(err)
 	}
-	if hadFormer {
-		revoke(s, t, former)
-	}
 	return storage, person, nil
 }
 
-// formerSession returns the session that a login replaces. It runs no token_command.
-func formerSession(ctx context.Context, s *cli.Session, t *cli.Target) (signin.Session, bool) {
+// replaceToken replaces or removes the stored token of a profile by write. If it was a person's session, that ends at
+// its provider. No program renews the session meanwhile: it would store it again.
+func replaceToken(ctx context.Context, s *cli.Session, t *cli.Target, write func() error) error {
+	if _, isSession := storedSession(ctx, s, t); !isSession {
+		return write()
+	}
+	unlock, err := s.Tokens().LockRenewal(ctx, t.Name, apiclient.Pause)
+	if err != nil {
+		return cli.WithHint(
+			cli.Failure(apiclient.KindFailure, "another program renews the session of profile %s: %s", t.Name, err),
+			"try again",
+		)
+	}
+	former, wasSession := storedSession(ctx, s, t) // It may have been renewed.
+	err = write()
+	unlock()
+	if err == nil && wasSession {
+		revoke(s, t, former)
+	}
+	return err
+}
+
+// storedSession returns the stored session of a profile. It runs no token_command.
+func storedSession(ctx context.Context, s *cli.Session, t *cli.Target) (signin.Session, bool) {
 	if t.Profile.Storage() == profile.StorageCommand {
 		return signin.Session{}, false
 	}
@@ -92,6 +113,9 @@ func formerSession(ctx context.Context, s *cli.Session, t *cli.Target) (signin.S
 
 // noPlace returns the error of a session that cannot be stored, with a hint.
 func noPlace(err error) error {
+	if _, hasHint := errors.AsType[cli.Hinted](err); hasHint {
+		return err
+	}
 	return cli.WithHint(
 		cli.Failure(apiclient.KindFailure, "the session cannot be stored: %s", err),
 		"--insecure-storage keeps it in a file that only you can read",
