@@ -201,17 +201,19 @@ func TestFloorShowsALineOnce(t *testing.T) {
 // A line that the service did not take is offered again: nothing that was typed is lost.
 func TestFloorKeepsALineThatWasNotSent(t *testing.T) {
 	t.Parallel()
-	w, down := floorWorld(t), fault(nil)
-	w.faulty(t, &down)
-	d := newDriver(t, w.options)
-	d.press("t")
-	d.typing("from 16:00 win-back only")
-	down = withStatus(http.StatusForbidden)
-	d.press("enter")
-	d.sees("the line was not sent to all desks")
-	down = nil
-	d.enter("t")
-	d.sees("from 16:00 win-back only")
-	d.enter("enter")
-	d.sees("sent to all desks")
+	for _, status := range []int{http.StatusForbidden, http.StatusServiceUnavailable} { // The last one is no connection.
+		w, down := floorWorld(t), fault(nil)
+		w.faulty(t, &down)
+		d := newDriver(t, w.options)
+		d.press("t")
+		d.typing("from 16:00 win-back only")
+		down = withStatus(status)
+		d.press("enter")
+		d.sees("the message was not sent to all desks")
+		down = nil
+		d.enter("t")
+		d.sees("from 16:00 win-back only")
+		d.enter("enter")
+		d.sees("sent to all desks")
+	}
 }

@@ -332,7 +332,7 @@ func (v *Floor) AskMessage() tea.Cmd {
 				switch {
 				case err != nil:
 					v.unsent = text // It is not to be typed again.
-					v.FailRead("the line was not sent to all desks", err)
+					v.FailChange("the message was not sent to all desks", err)
 				case text == "":
 					v.Messages.Say(v.Say("the message to all desks was removed"))
 				default:
@@ -367,7 +367,7 @@ func (v *Floor) AskFree() tea.Cmd {
 		Yes: func() tea.Cmd {
 			return Load(v.Env, "leases of an agent ended", free, func(freed apitype.ReleasedUser, err error) tea.Cmd {
 				if err != nil {
-					v.FailRead(v.Say("cannot release the calls of %s", name), err)
+					v.FailChange(v.Say("cannot release the calls of %s", name), err)
 					return nil
 				}
 				v.Messages.Say(v.Say("released: %s of %s", v.Day.Count(freed.Leases, "call", "calls"), name))

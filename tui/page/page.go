@@ -237,6 +237,12 @@ func loadAs[T any](
 	}
 }
 
+// FailChange shows that a change was not made that is not kept in the outbox, also without a connection.
+func (e *Env) FailChange(what string, err error) {
+	e.Day.NoteConnection(err)
+	e.Messages.Fail(what, err)
+}
+
 // FailRead shows that something could not be read.
 func (e *Env) FailRead(what string, err error) {
 	if !e.Day.NoteConnection(err) {
