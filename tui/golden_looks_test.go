@@ -33,7 +33,7 @@ var looks = []look{
 	{name: "de-80x24", language: "de", size: [2]int{80, 24}},
 }
 
-// The pages and dialogs in each look that no other test draws. The small size cuts no sentence that has room.
+// The pages and dialogs in each look that no other test draws. Pages of donors show no word of the interface.
 func TestGoldenLooks(t *testing.T) {
 	t.Parallel()
 	pages := []struct {

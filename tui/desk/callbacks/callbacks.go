@@ -108,6 +108,7 @@ func (l *List) Ring() {
 			l.rung = map[apitype.UUID]time.Time{}
 		}
 		l.rung[c.CallUUID] = at
-		l.Events.Notify(event.Notice{Level: event.Told, Text: l.Say("callback: %s", render.Clean(l.Text(c))), Rings: true})
+		text := l.Say("callback: %s", render.Clean(l.Text(c)))
+		l.Events.Notify(event.Notice{Level: event.Told, Text: text, Rings: true})
 	}
 }
