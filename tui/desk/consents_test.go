@@ -45,7 +45,7 @@ func TestCardShowsConsents(t *testing.T) {
 	}{
 		"English":         {"", false, "phone yes · web form, 12 May 2026  e-mail no · withdrawn, 13 May 2026  post ?  sms ? · relation, letter, 14 May 2026"},
 		"Dutch":           {"nl", false, "telefoon yes · web form, 12 mei 2026  e-mail no · ingetrokken, 13 mei 2026  post ?  sms ? · donateursrelatie, letter, 14 mei 2026"},
-		"German":          {"de", false, "Telefon yes · web form, 12 Mai 2026  E-Mail no · widerrufen, 13 Mai 2026  Post ?  SMS ? · Spenderbeziehung, letter, 14 Mai 2026"},
+		"German":          {"de", false, "Telefon yes · web form, 12. Mai 2026  E-Mail no · widerrufen, 13. Mai 2026  Post ?  SMS ? · Spenderbeziehung, letter, 14. Mai 2026"},
 		"no announcement": {"", true, "phone yes  e-mail no  post ?  sms ?"},
 	}
 	for name, test := range tests {

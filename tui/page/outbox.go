@@ -44,23 +44,17 @@ func (r outboxRow) shown(s *Env) render.Entry {
 	switch {
 	case r.entry != nil:
 		return render.Entry{
-			State: string(
-				r.entry.State,
-			),
-			Label: Clean(s.Say(cmp.Or(s.Day.Changes.Labels[r.entry.ID], changes.OpLabel(r.entry.Op)))),
-			CreatedAt: new(
-				apitype.NewTime(r.entry.CreatedAt),
-			),
+			State:     string(r.entry.State),
+			Label:     Clean(s.Say(cmp.Or(s.Day.Changes.Labels[r.entry.ID], changes.OpLabel(r.entry.Op)))),
+			CreatedAt: new(apitype.NewTime(r.entry.CreatedAt)),
 			Tries:     r.entry.Tries,
 			LastError: new(Clean(s.Say(r.entry.LastError))),
 		}
 	case r.draft != nil:
 		return render.Entry{
-			State: "draft",
-			Label: Clean(cmp.Or(r.draft.Name, s.Say("a person"))),
-			CreatedAt: new(
-				apitype.NewTime(r.draft.SavedAt),
-			),
+			State:     "draft",
+			Label:     Clean(cmp.Or(r.draft.Name, s.Say("a person"))),
+			CreatedAt: new(apitype.NewTime(r.draft.SavedAt)),
 			Tries:     -1,
 			LastError: new(Clean(entry.DraftText(s.Day.Texts, *r.draft))),
 		}
@@ -109,8 +103,11 @@ func (v *Outbox) Open() tea.Cmd { return v.Host.Perform(v.Day.Changes.Refresh())
 
 // Resize implements Page.
 func (v *Outbox) Resize(l Layout) {
-	v.table.SetHeight(max(l.Body-2, 1))
+	v.table.SetHeight(max(l.Body-outboxRowsFrom-wholeAnswer, 1))
 }
+
+// wholeAnswer is the number of lines below the list for the answer of the chosen row.
+const wholeAnswer = 6
 
 // Scopes implements Page.
 func (v *Outbox) Scopes() []Scope { return []Scope{ScopeOutbox, ScopeLists} }
@@ -296,15 +293,9 @@ func (v *Outbox) AskDrop() tea.Cmd {
 func (v *Outbox) Lines(l Layout) []string {
 	s := v.Styles
 	rows := v.rows()
-	summary := " " + v.Day.Count(
-		len(v.Day.Changes.Entries),
-		"change",
-		"changes",
-	) + ", " + v.Day.Count(
-		len(v.Day.Changes.Drafts.All),
-		"draft",
-		"drafts",
-	)
+	entries := v.Day.Count(len(v.Day.Changes.Entries), "change", "changes")
+	drafts := v.Day.Count(len(v.Day.Changes.Drafts.All), "draft", "drafts")
+	summary := " " + entries + ", " + drafts
 	lines := []string{s.Dim(widget.Fit(summary, l.Width))}
 	lines = append(lines, v.table.Lines(rows, l.Width, s.head, func(r outboxRow, chosen bool, line string) string {
 		switch {
@@ -318,9 +309,25 @@ func (v *Outbox) Lines(l Layout) []string {
 			return line
 		}
 	})...)
-	row, _ := v.Chosen()
-	if v.chosen = row.id; len(rows) == 0 {
+	if len(rows) == 0 {
 		lines = append(lines, s.Dim(" "+v.Say("Everything you did has reached the service.")))
 	}
+	row, ok := v.Chosen()
+	if v.chosen = row.id; ok {
+		lines = append(lines, v.answerLines(row, l.Width)...)
+	}
 	return widget.Block(lines, l.Width, l.Body)
+}
+
+// answerLines draws the answer of a row in full, because its column can be too narrow for it.
+func (v *Outbox) answerLines(r outboxRow, width int) []string {
+	shown := r.shown(v.Env)
+	if shown.LastError == nil || *shown.LastError == "" {
+		return nil
+	}
+	lines := []string{"", " " + v.Styles.bold(shown.Label)}
+	for _, line := range widget.Wrap(*shown.LastError, width-2) {
+		lines = append(lines, " "+line)
+	}
+	return lines
 }

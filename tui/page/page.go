@@ -261,22 +261,14 @@ func cleanLines(text string) []string {
 // Say translates a text of the Desk into the agent's language; see [desk.Day].
 func (e *Env) Say(text string, args ...any) string { return e.Day.Say(text, args...) }
 
-// ago returns the distance of a time in words.
+// ago returns the distance of a time in words: "3 days ago", "in 2h".
 func (e *Env) ago(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	if strings.HasSuffix(e.Day.Locale.Relative(t, e.Day.Now()), " ago") {
-		return e.Day.Ago(t) // A sentence has "20 days ago", not the "20d ago" of a column.
-	}
-	return e.shortAgo(t)
-}
-
-// shortAgo returns the distance of a time for a column, or beside its date.
-func (e *Env) shortAgo(t time.Time) string {
 	text := e.Day.Locale.Relative(t, e.Day.Now())
-	if before, isPast := strings.CutSuffix(text, " ago"); isPast {
-		return e.Say("%s ago", before)
+	if strings.HasSuffix(text, " ago") {
+		return e.Day.Ago(t)
 	}
 	if after, isAhead := strings.CutPrefix(text, "in "); isAhead {
 		return e.Say("in %s", after)
@@ -288,7 +280,7 @@ func (e *Env) shortAgo(t time.Time) string {
 func (e *Env) when(t apitype.Time) string {
 	text := e.Day.Date(e.Day.Locale.DateTime(t.Local(), "2 Jan 2006 15:04"))
 	if age := e.Day.Now().Sub(t.Time).Abs(); age < 30*24*time.Hour {
-		text = e.shortAgo(t.Time) + " (" + text + ")"
+		text = e.ago(t.Time) + " (" + text + ")"
 	}
 	return text
 }

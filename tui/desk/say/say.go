@@ -44,11 +44,15 @@ func (t Texts) Say(text string, args ...any) string {
 	return fmt.Sprintf(text, args...)
 }
 
-// Date returns a written date with its days and months in the agent's language.
+// Date returns a written date with its days and months in the agent's language: "Mon 2 Jan" is "Mo 2. Jan" in German.
 func (t Texts) Date(text string) string {
 	words := strings.Split(text, " ")
 	for i, word := range words {
 		words[i] = t.Say(word)
+		isDay := len(word) <= 2 && strings.Trim(word, "0123456789") == ""
+		if isDay && t.Language == "de" {
+			words[i] += "."
+		}
 	}
 	return strings.Join(words, " ")
 }

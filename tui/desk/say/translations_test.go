@@ -68,3 +68,14 @@ func TestSaidTextsAreTranslated(t *testing.T) {
 		t.Errorf("got %d texts, want those of the Desk", found)
 	}
 }
+
+func TestDatesOfLanguages(t *testing.T) {
+	t.Parallel()
+	for language, want := range map[string]string{
+		"":   "Mon 2 Mar 09:15",
+		"nl": "ma 2 mrt 09:15",
+		"de": "Mo 2. Mär 09:15",
+	} {
+		servicetest.Same(t, language, (Texts{Language: language}).Date("Mon 2 Mar 09:15"), want)
+	}
+}
