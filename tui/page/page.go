@@ -261,10 +261,16 @@ func cleanLines(text string) []string {
 // Say translates a text of the Desk into the agent's language; see [desk.Day].
 func (e *Env) Say(text string, args ...any) string { return e.Day.Say(text, args...) }
 
-// ago returns the distance of a time in words: "3 days ago", "in 2h".
+// longAgo is the least distance of a time that is written as its date.
+const longAgo = 60 * 24 * time.Hour
+
+// ago returns the distance of a time in words: "3 days ago", "in 2h", or its date.
 func (e *Env) ago(t time.Time) string {
 	if t.IsZero() {
 		return "-"
+	}
+	if e.Day.Now().Sub(t).Abs() >= longAgo {
+		return e.Day.Date(e.Day.Locale.Date(t.Local(), "2 Jan 2006"))
 	}
 	text := e.Day.Locale.Relative(t, e.Day.Now())
 	if strings.HasSuffix(text, " ago") {

@@ -131,6 +131,9 @@ func (k Card) Facts(sign func(said string) string) []Fact {
 			if !k.IsRevealed {
 				masked = render.MaskDigits(masked)
 			}
+			if day := &fact.Parts[0]; day.Was == "" && day.Is == "" {
+				day.Was, day.Is = fact.none, fact.none
+			}
 			fact.Parts = append(fact.Parts, Part{" · " + k.Say("social security number") + " ", masked, masked})
 		}
 		if first.Key == entry.StreetKey {

@@ -223,3 +223,21 @@ func TestResultsOfCorrections(t *testing.T) {
 		}
 	}
 }
+
+// What was changed elsewhere is named in the agent's language, consents with their new value.
+func TestChangedDetails(t *testing.T) {
+	t.Parallel()
+	for language, want := range map[string]string{
+		"":   "mobile, may not be phoned any more, e-mail wanted",
+		"de": "mobil, darf nicht mehr angerufen werden, will E-Mail",
+	} {
+		form := donor()
+		form.Texts.Language = language
+		now := *form.Call
+		person := *form.Call.Person.Pointer()
+		person.OptInPhone, person.OptInEmail = new(false), new(true)
+		person.MobilePhoneNumber = new("+31687654321")
+		now.Person = apitype.Embed(person)
+		servicetest.Same(t, language, want, strings.Join(form.ChangedDetails(*form.Call, now), ", "))
+	}
+}

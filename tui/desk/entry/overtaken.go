@@ -49,16 +49,22 @@ func (e Form) Keep(f Fix, ours bool) {
 	e.Save()
 }
 
-// ChangedDetails returns the labels of the details that differ between two readings, except details that the agent
-// corrected to the same value.
-func (e Form) ChangedDetails(was, now apitype.Call) (labels []string) {
+// ChangedDetails returns which details differ between two readings, in the agent's language, except details that the
+// agent corrected to the same value. Consents have their new value: "may not be phoned any more".
+func (e Form) ChangedDetails(was, now apitype.Call) (details []string) {
 	before := Recorded(was)
 	for i, f := range Recorded(now) {
-		if i < len(before) && before[i].Was != f.Was && e.Corrections[f.Key] != f.Was {
-			labels = append(labels, f.Label)
+		if i >= len(before) || before[i].Was == f.Was || e.Corrections[f.Key] == f.Was {
+			continue
 		}
+		if f.IsYesNo() && f.Was != "" {
+			f.Is = f.Was
+			details = append(details, e.says(f, ""))
+			continue
+		}
+		details = append(details, e.Say(f.Label))
 	}
-	return labels
+	return details
 }
 
 // Conflict is a refused update with overtaken details.

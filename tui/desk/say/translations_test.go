@@ -76,6 +76,6 @@ func TestDatesOfLanguages(t *testing.T) {
 		"nl": "ma 2 mrt 09:15",
 		"de": "Mo 2. Mär 09:15",
 	} {
-		servicetest.Same(t, language, (Texts{Language: language}).Date("Mon 2 Mar 09:15"), want)
+		servicetest.Same(t, language, want, (Texts{Language: language}).Date("Mon 2 Mar 09:15"))
 	}
 }
