@@ -208,7 +208,7 @@ func QueueAgentList(cells AgentCells) []Column[apitype.QueueAgent] {
 		{Name: "name", Width: 22, Cell: says(cells.Name)},
 		{Name: "type", Width: 12, Cell: says(cells.Now)},
 		{Name: "takenAt", Width: 8, Cell: says(cells.Since)},
-		{Name: "taken", Title: "Today", Width: 5},
+		{Name: "taken", Width: 5},
 		{Name: "completed", Width: 7},
 		{Name: "share", Title: "%", Width: 4, Right: true, Cell: says(reachedShare)},
 		{Name: "attempts", Width: 8},

@@ -45,9 +45,6 @@ func (v *Floor) agentCells() render.AgentCells {
 			return widget.Bar(int(v.since(a)), int(longCall), callBar, v.ASCII)
 		},
 		Since: func(a apitype.QueueAgent) string {
-			if a.TakenAt == nil && a.State != apitype.UserPaused {
-				return ""
-			}
 			text := strconv.Itoa(int(v.since(a)/time.Minute)) + " min"
 			if v.since(a) >= longPause {
 				text = strconv.Itoa(int(v.since(a)/time.Hour)) + " h"
@@ -62,15 +59,9 @@ func (v *Floor) agentCells() render.AgentCells {
 	}
 }
 
-// since returns how long the present call of an agent lasts, or the pause.
+// since returns how long the present call of an agent lasts, or else the pause, or else the time without a call.
 func (v *Floor) since(a apitype.QueueAgent) time.Duration {
-	at := a.TakenAt
-	if at == nil {
-		at = a.Since
-	}
-	if at == nil {
-		return 0
-	}
+	at := cmp.Or(a.TakenAt, a.Since, &a.LastSeenAt)
 	return max(v.Day.Now().Sub(at.Time), 0)
 }
 
@@ -132,21 +123,30 @@ func (v *Floor) tableLines(width, height int) []string {
 	return append(widget.Block(lines, width, max(height-below, 1)), widget.Block(chosen, width, below)...)
 }
 
-// lookLines returns what needs a look: long calls, due callbacks, the oldest call, and the message to all desks.
+// lookLines returns what needs a look: long calls, agents without a call, due callbacks, the oldest call, and the
+// message to all desks.
 func (v *Floor) lookLines(width int) []string {
 	var parts []string
+	idle := 0
 	for _, a := range v.agents {
-		if a.TakenAt != nil && v.since(a) >= longCall {
+		switch {
+		case a.TakenAt != nil && v.since(a) >= longCall:
 			minutes := int(v.since(a) / time.Minute)
 			parts = append(parts, v.Say("%s on one call for %d min", v.queueAgent(a), minutes))
+		case a.TakenAt == nil && a.State != apitype.UserPaused:
+			idle++
 		}
 	}
-	due, oldest := 0, (*apitype.Time)(nil)
+	waiting, due, oldest := 0, 0, (*apitype.Time)(nil)
 	for _, w := range v.waiting {
+		waiting += w.state.Waiting
 		due += w.state.Due
 		if at := w.state.OldestRequestedAt; at != nil && (oldest == nil || at.Before(oldest.Time)) {
 			oldest = at
 		}
+	}
+	if waiting+due == 0 && idle > 0 {
+		parts = append(parts, v.Say("no call is waiting for %s", v.Day.Count(idle, "idle agent", "idle agents")))
 	}
 	if due > 0 {
 		parts = append(parts, v.Day.Count(due, "callback is overdue", "callbacks are overdue"))
@@ -316,57 +316,129 @@ const (
 	waitingName   = 14
 	waitingNumber = 10
 	mostLanguages = 4
+	leastBar      = 10
 )
 
-// waitingLines returns the waiting calls by type and language, with their age and the due callbacks. Languages without
-// room are counted together.
+// waitingTable is the layout of what waits: columns for languages, three for ages and callbacks, and bars.
+type waitingTable struct {
+	languages []string
+	hasOthers bool // The last column counts the languages without room.
+	number    int  // Cells of a column.
+	bar       int  // Cells of the longest bar. 0 draws none.
+}
+
+// waitingTable returns the columns that have room, and bars in the rest.
+func (v *Floor) waitingTable(width int) waitingTable {
+	t := waitingTable{languages: v.languages(), number: waitingNumber}
+	for _, language := range t.languages {
+		t.number = max(t.number, render.Width(v.Say(Clean(render.Language(language))))+3) // A sign precedes it.
+	}
+	room := min((width-waitingName)/t.number-3, mostLanguages) // Three columns follow them.
+	if t.hasOthers = len(t.languages) > room; t.hasOthers {
+		t.languages = t.languages[:max(room-1, 0)]
+	}
+	columns := len(t.languages) + 3
+	if t.hasOthers {
+		columns++
+	}
+	if rest := width - waitingName - t.number*columns - 2; rest >= leastBar {
+		t.bar = rest
+	}
+	return t
+}
+
+// line returns a line of the table without its bar.
+func (t waitingTable) line(name string, cells ...string) string {
+	text := widget.Fit(" "+name, waitingName)
+	for _, cell := range cells {
+		text += widget.FitRight(cell, t.number)
+	}
+	return text
+}
+
+// waitingLines returns the waiting calls by type and language, with their age and the due callbacks. The rest of a line
+// is a bar with a part for each language.
 func (v *Floor) waitingLines(width int) []string {
-	languages, number := v.languages(), waitingNumber
-	for _, language := range languages {
-		number = max(number, render.Width(v.Say(Clean(render.Language(language))))+1)
-	}
-	room := min((width-waitingName)/number-3, mostLanguages) // Three columns follow them.
-	hasOthers := len(languages) > room
-	if hasOthers {
-		languages = languages[:max(room-1, 0)]
-	}
-	line := func(name string, cells ...string) string {
-		for i, cell := range cells {
-			cells[i] = widget.FitRight(cell, number)
-		}
-		return widget.Fit(widget.Fit(" "+name, waitingName)+strings.Join(cells, ""), width)
-	}
-	var titles []string
-	for _, language := range languages {
-		titles = append(titles, v.Say(cmp.Or(Clean(render.Language(language)), "not known")))
-	}
-	if hasOthers {
-		titles = append(titles, v.Say("others"))
-	}
-	lines := []string{
-		v.Styles.head(line(v.Say("Type"), append(titles, v.Say("oldest"), v.Say("due"), v.Say("next hour"))...)),
-	}
+	table := v.waitingTable(width)
+	lines := []string{v.Styles.head(widget.Fit(table.line(v.Say("Type"), v.waitingTitles(table)...), width))}
+	most := v.mostWaiting()
 	for _, w := range v.waiting {
-		left, oldest := w.state.Waiting, ""
-		var numbers []string
-		for _, language := range languages {
-			numbers = append(numbers, fmt.Sprint(w.state.ByLanguage[language]))
-			left -= w.state.ByLanguage[language]
+		oldest := ""
+		if at := w.state.OldestRequestedAt; at != nil {
+			oldest = v.Day.Count(int(v.Day.Now().Sub(at.Time).Hours()/24), "day", "days")
 		}
-		if hasOthers {
-			numbers = append(numbers, fmt.Sprint(left))
+		counts := table.counts(w)
+		var cells []string
+		for _, n := range counts {
+			cells = append(cells, v.Day.Locale.Count(n))
 		}
-		if w.state.OldestRequestedAt != nil {
-			oldest = v.Day.Count(int(v.Day.Now().Sub(w.state.OldestRequestedAt.Time).Hours()/24), "day", "days")
+		cells = append(cells, oldest, v.Day.Locale.Count(w.state.Due), v.Day.Locale.Count(w.state.DueNextHour))
+		text := table.line(v.Say(render.Words(string(w.kind))), cells...)
+		if table.bar > 0 {
+			text += "  " + v.waitingBar(counts, most, table.bar)
 		}
-		lines = append(
-			lines,
-			line(
-				v.Say(render.Words(string(w.kind))),
-				append(numbers, oldest, fmt.Sprint(w.state.Due), fmt.Sprint(w.state.DueNextHour))...),
-		)
+		lines = append(lines, widget.Fit(text, width))
 	}
 	return lines
+}
+
+// waitingTitles returns the titles of the columns. A language has the sign of its part of a bar.
+func (v *Floor) waitingTitles(table waitingTable) []string {
+	var titles []string
+	for _, language := range table.languages {
+		titles = append(titles, v.Say(cmp.Or(Clean(render.Language(language)), "not known")))
+	}
+	if table.hasOthers {
+		titles = append(titles, v.Say("others"))
+	}
+	if isSigned := table.bar > 0 && len(titles) > 1; isSigned {
+		for i := range titles {
+			titles[i] = v.languageSign(i) + " " + titles[i]
+		}
+	}
+	return append(titles, v.Say("oldest"), v.Say("due"), v.Say("next hour"))
+}
+
+// counts returns how many calls of a type wait, by the columns of languages.
+func (t waitingTable) counts(w waitingType) []int {
+	var counts []int
+	left := w.state.Waiting
+	for _, language := range t.languages {
+		n := w.state.ByLanguage[language]
+		counts = append(counts, n)
+		left -= n
+	}
+	if t.hasOthers {
+		counts = append(counts, left)
+	}
+	return counts
+}
+
+// mostWaiting returns the number of waiting calls of the type that has most of them.
+func (v *Floor) mostWaiting() int {
+	most := 1
+	for _, w := range v.waiting {
+		most = max(most, w.state.Waiting)
+	}
+	return most
+}
+
+// languageSign marks a language in the bars of what waits.
+func (v *Floor) languageSign(i int) string { return v.Styles.bars[i%len(v.Styles.bars)] }
+
+// waitingBar draws a part for each number, in width cells for most.
+func (v *Floor) waitingBar(counts []int, most, width int) string {
+	bar, sum, drawn := "", 0, 0
+	for i, n := range counts {
+		sum += n
+		cells := sum*width/most - drawn
+		if n > 0 && cells == 0 && drawn < width {
+			cells = 1
+		}
+		drawn += cells
+		bar += strings.Repeat(v.languageSign(i), cells)
+	}
+	return v.Styles.accent(bar)
 }
 
 // languages returns the languages of the calls that wait, the most frequent first.
