@@ -94,7 +94,7 @@ func TestGoldenScreens(t *testing.T) {
 			m.press("5")
 			shot("outbox", "rejected", "the call is", "1 draft", "draft ")
 			m.press("6")
-			shot("stats", "counted 6 calls and 6 pledges of all time, R")
+			shot("stats", "counted 6 calls and 6 pledges of all time, at 09:15, R")
 			m.press("?")
 			shot("help", "type to filter")
 		})

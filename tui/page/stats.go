@@ -27,6 +27,7 @@ type Stats struct {
 	stopped bool
 	short   bool // Some records were not counted, or may be missing.
 	period  period
+	done    time.Time            // When the last count ended.
 	begins  time.Time            // The beginning of the counted period. Zero counts everything.
 	agents  []apitype.QueueAgent // The work of each agent in the period. Nil if the service does not report it.
 	view    widget.Scroll
@@ -197,7 +198,7 @@ func (v *Stats) readAgents() tea.Cmd {
 		)
 		return answer.Agents, err
 	}, func(agents []apitype.QueueAgent) tea.Cmd {
-		v.running, v.agents = false, agents
+		v.running, v.agents, v.done = false, agents, v.Day.Now()
 		return nil
 	})
 }

@@ -37,7 +37,7 @@ func (v *Stats) Lines(l Layout) []string {
 	case v.short:
 		state += v.Say("; there may be more, and these numbers are not complete. ") + again
 	default:
-		state += ", " + again
+		state += ", " + v.Say("at %s", v.done.Format("15:04")) + ", " + again
 	}
 	var all, top, bottom []string
 	width, room := l.Width, l.Body-2

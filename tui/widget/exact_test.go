@@ -10,13 +10,17 @@ import (
 )
 
 // The window follows the cursor by half of itself, and no further than the list.
-func TestWrapKeepsDatesWhole(t *testing.T) {
+func TestWrapKeepsDatesAndAmountsWhole(t *testing.T) {
 	t.Parallel()
-	if got, want := Wrap("sinds 11-10-2026, een e-mail", 12), []string{"sinds", "11-10-2026,", "een e-mail"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if got, want := Wrap("een half-jaar", 10), []string{"een half-", "jaar"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+	for text, want := range map[string][]string{
+		"sinds 11-10-2026, een e-mail": {"sinds", "11-10-2026,", "een e-mail"},
+		"een half-jaarlijks":           {"een half-", "jaarlijks"},
+		"u geeft nu € 10,00":           {"u geeft nu", "€ 10,00"},
+		"wir buchen 50,00 € ab":        {"wir buchen", "50,00 € ab"},
+	} {
+		if got := Wrap(text, 12); !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 

@@ -87,20 +87,27 @@ func Wrap(text string, width int) []string {
 	return lines
 }
 
-// wrapLine breaks a line at blanks and hyphens, but not behind a hyphen within a date or a number.
+// wrapLine breaks a line at blanks and hyphens, but not behind a hyphen within a date or a number, nor within an amount.
 func wrapLine(line string, width int) string {
 	wrap := render.Method(line).Wrap
-	if !strings.Contains(line, "-") || strings.Contains(line, noBreak) {
+	if !strings.ContainsAny(line, "-€") || strings.ContainsAny(line, noBreak+noBlank) {
 		return wrap(line, width, " ")
 	}
 	whole := hyphenBehindDigit().ReplaceAllString(line, "$1"+noBreak)
-	return strings.ReplaceAll(wrap(whole, width, " "), noBreak, "-")
+	whole = blankInAmount().ReplaceAllString(whole, "$1$3"+noBlank+"$2$4")
+	return strings.NewReplacer(noBreak, "-", noBlank, " ").Replace(wrap(whole, width, " "))
 }
 
-// noBreak is a hyphen at which no line ends.
-const noBreak = "\u2011"
+// noBreak is a hyphen at which no line ends, and noBlank such a blank.
+const (
+	noBreak = "\u2011"
+	noBlank = "\u00a0"
+)
 
-var hyphenBehindDigit = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d)-\b`) })
+var (
+	hyphenBehindDigit = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d)-\b`) })
+	blankInAmount     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(€) (\d)|(\d) (€)`) })
+)
 
 // Block makes lines exactly height lines of exactly width cells.
 func Block(lines []string, width, height int) []string {
