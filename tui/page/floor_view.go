@@ -349,11 +349,12 @@ func (v *Floor) waitingTable(width int) waitingTable {
 
 // line returns a line of the table without its bar.
 func (t waitingTable) line(name string, cells ...string) string {
-	text := widget.Fit(" "+name, waitingName)
+	var text strings.Builder
+	text.WriteString(widget.Fit(" "+name, waitingName))
 	for _, cell := range cells {
-		text += widget.FitRight(cell, t.number)
+		text.WriteString(widget.FitRight(cell, t.number))
 	}
-	return text
+	return text.String()
 }
 
 // waitingLines returns the waiting calls by type and language, with their age and the due callbacks. The rest of a line

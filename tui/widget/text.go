@@ -87,7 +87,7 @@ func Wrap(text string, width int) []string {
 	return lines
 }
 
-// wrapLine breaks a line at blanks and hyphens, but not behind a hyphen within a date or a number, nor within an amount.
+// wrapLine breaks a line at blanks and hyphens, but not at a hyphen within a date or a number, or within an amount.
 func wrapLine(line string, width int) string {
 	wrap := render.Method(line).Wrap
 	if !strings.ContainsAny(line, "-€") || strings.ContainsAny(line, noBreak+noBlank) {
