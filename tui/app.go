@@ -187,7 +187,16 @@ func (a *app) Jump(to page.Reference) tea.Cmd {
 func (a *app) Turn(index int) tea.Cmd {
 	a.current = index
 	a.Day.Changes.Drafts.FlushSoon()
-	return a.pages[index].Open()
+	return a.openPage()
+}
+
+// openPage opens the current page. All pages but the Desk name results by the settings of the floor; on the Desk the
+// first call does not wait for them.
+func (a *app) openPage() tea.Cmd {
+	if a.current == page.DeskPage {
+		return a.pages[a.current].Open()
+	}
+	return tea.Batch(a.Perform(a.Day.NeedSettings()), a.pages[a.current].Open())
 }
 
 // WorkOn takes a call to the desk.
@@ -206,7 +215,7 @@ func (a *app) ShowList(index int, filter string) tea.Cmd {
 // Init reads the outbox and opens the first page.
 func (a *app) Init() tea.Cmd {
 	a.Loads++
-	begins := []tea.Cmd{a.Perform(a.Day.Begin()), a.pages[a.current].Open(), a.tick()}
+	begins := []tea.Cmd{a.Perform(a.Day.Begin()), a.openPage(), a.tick()}
 	if a.asksGround {
 		a.groundAsked = time.Now()
 		begins = append(begins, tea.RequestBackgroundColor)

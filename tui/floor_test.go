@@ -88,6 +88,23 @@ func TestFloorShowsTheDayOfTheChosenAgent(t *testing.T) {
 	d.lacks("you · Today")
 }
 
+// The floor names results as the settings do, also on a Desk that had no call yet.
+func TestFloorNamesResults(t *testing.T) {
+	t.Parallel()
+	w := floorWorld(t)
+	supervisor := w.Token(servicetest.May("calls:read", "settings:write"))
+	settings := `{"results":{"verification":[{"code":"wants_to_stop","label":"no more calls","asksNotes":false}]}}`
+	answer := w.Do(supervisor, http.MethodPut, "/fundesk/v1/settings/"+organizationID.String(), settings)
+	if answer.Status != http.StatusOK && answer.Status != http.StatusNoContent {
+		t.Fatalf("settings: got %d %s", answer.Status, answer.Body)
+	}
+	w.options.Agent = nil // A supervisor has no calls.
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.sees("no more calls")
+	d.lacks("wants to stop")
+}
+
 // Without a queue the floor explains this, and asks for nothing of one.
 func TestFloorWithoutAQueue(t *testing.T) {
 	t.Parallel()

@@ -94,11 +94,10 @@ var callGroups = []string{"age", "attempts", "result", "type", "completed"}
 
 // Open implements Page.
 func (v *Stats) Open() tea.Cmd {
-	names := v.Host.Perform(v.Day.NeedSettings())
 	if v.running || v.Calls.Total.Records > 0 {
-		return tea.Batch(names, v.Poll())
+		return v.Poll()
 	}
-	return tea.Batch(names, v.restart())
+	return v.restart()
 }
 
 // Poll counts again if the day has changed.
