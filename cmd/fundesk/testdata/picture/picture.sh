@@ -43,13 +43,23 @@ floor() {
   local home="$work/home" agent
   (
     export HOME="$home" FUNDESK_PROFILE=demo
-    take() { "$work/fundesk" queue take --user "$1" -o json --jq '.[0].callUuid' | tr -d '"'; }
+    take() { "$work/fundesk" queue take --user "$1" -o json --jq '.[0].call | .uuid + " " + .type' | tr -d '"'; }
+    attempt() { "$work/fundesk" call attempt "$1" --user "$2" -q; }
+    complete() { "$work/fundesk" call complete "$1" --user "$2" --any-result --result-code "$3" --rating "$4" -q; }
+    declare -A first=([verification]=confirmed [happy_call]=thanked [winback]=resubscribed)
+    declare -A second=([verification]=corrected [happy_call]=raised_amount [winback]=declined)
     for i in 1 2 3 4 5 6; do
       agent="a0000000-0000-4000-8000-00000000000$i"
-      for code in confirmed corrected confirmed wrong_number confirmed; do
-        [ "$code" = wrong_number ] || "$work/fundesk" call attempt "$(take "$agent")" --user "$agent" -q
-        [ $((i % 3)) = 0 ] && [ "$code" = corrected ] && continue
-        "$work/fundesk" call complete "$(take "$agent")" --user "$agent" --any-result --result-code "$code" --rating $((i + 3)) -q
+      for round in 1 2 3 4 5; do
+        if [ $((round % 5)) != 4 ]; then
+          read -r call kind < <(take "$agent")
+          attempt "$call" "$agent"
+        fi
+        [ $((i % 3)) = 0 ] && [ "$round" = 2 ] && continue
+        read -r call kind < <(take "$agent")
+        code=${first[$kind]}
+        [ $(((round + i) % 3)) != 0 ] || code=${second[$kind]}
+        complete "$call" "$agent" "$code" $((i + 3))
       done
       [ "$i" = 3 ] || take "$agent"
     done
