@@ -201,34 +201,7 @@ func (c *Choose) View(s Styles, width, height int) (string, []string) {
 		longest = max(longest, render.Width(s.say(o.Label)+s.say(o.Why))+14)
 	}
 	width = min(width, longest)
-	var all []string
-	first, last := 0, 0 // The lines of the chosen one.
-	for i, o := range found {
-		key, label := widget.Fit(s.KeyNames(strings.Fields(o.Key)...), 9)+" ", o.Label
-		if !c.Filterable {
-			key, label = widget.Fit(s.KeyNames(o.Key), 3), s.say(o.Label)
-		}
-		if o.Why != "" {
-			label += "  (" + s.say(o.Why) + ")"
-		}
-		if i == c.cursor {
-			first = len(all)
-		}
-		for _, part := range widget.Wrap(label, width-render.Width(key)) {
-			line := widget.Fit(key+part, width)
-			key = strings.Repeat(" ", render.Width(key))
-			switch {
-			case i == c.cursor:
-				line = s.chosen(line)
-			case o.Why != "":
-				line = s.Dim(line)
-			}
-			all = append(all, line)
-		}
-		if i == c.cursor {
-			last = len(all)
-		}
-	}
+	all, first, last := c.optionLines(s, found, width)
 	room = max(room, 1)
 	top := max(0, min(max(first-room/2, last-room), len(all)-room))
 	lines = append(lines, all[top:min(len(all), top+room)]...)
@@ -237,6 +210,40 @@ func (c *Choose) View(s Styles, width, height int) (string, []string) {
 	}
 	lines = append(lines, s.Dim(hint))
 	return c.Title, lines
+}
+
+// optionLines draws the options. The lines of the chosen one are those from first up to last.
+func (c *Choose) optionLines(s Styles, options []Option, width int) (all []string, first, last int) {
+	before := "" // The reason of the option before.
+	for i, o := range options {
+		isChosen := i == c.cursor
+		key, label := widget.Fit(s.KeyNames(strings.Fields(o.Key)...), 9)+" ", o.Label
+		if !c.Filterable {
+			key, label = widget.Fit(s.KeyNames(o.Key), 3), s.say(o.Label)
+		}
+		if o.Why != "" && (isChosen || o.Why != before) { // Many have the same reason.
+			label += "  (" + s.say(o.Why) + ")"
+		}
+		before = o.Why
+		if isChosen {
+			first = len(all)
+		}
+		for _, part := range widget.Wrap(label, width-render.Width(key)) {
+			line := widget.Fit(key+part, width)
+			key = strings.Repeat(" ", render.Width(key))
+			switch {
+			case isChosen:
+				line = s.chosen(line)
+			case o.Why != "":
+				line = s.Dim(line)
+			}
+			all = append(all, line)
+		}
+		if isChosen {
+			last = len(all)
+		}
+	}
+	return all, first, last
 }
 
 // Prompt asks for a line of text.
