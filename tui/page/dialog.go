@@ -214,14 +214,15 @@ func (c *Choose) View(s Styles, width, height int) (string, []string) {
 
 // optionLines draws the options. The lines of the chosen one are those from first up to last.
 func (c *Choose) optionLines(s Styles, options []Option, width int) (all []string, first, last int) {
-	before := "" // The reason of the option before.
+	before := ""                  // The reason of the option before.
+	isDimmed := s.Dim("a") != "a" // Otherwise its reason alone shows that an option cannot be chosen.
 	for i, o := range options {
 		isChosen := i == c.cursor
 		key, label := widget.Fit(s.KeyNames(strings.Fields(o.Key)...), 9)+" ", o.Label
 		if !c.Filterable {
 			key, label = widget.Fit(s.KeyNames(o.Key), 3), s.say(o.Label)
 		}
-		if o.Why != "" && (isChosen || o.Why != before) { // Many have the same reason.
+		if isRepeated := o.Why == before && isDimmed; o.Why != "" && (isChosen || !isRepeated) {
 			label += "  (" + s.say(o.Why) + ")"
 		}
 		before = o.Why

@@ -248,3 +248,16 @@ func TestDialogOverALine(t *testing.T) {
 		}
 	}
 }
+
+// A reason that several options have stands once, and on the chosen one. Without dim text each has its reason.
+func TestRepeatedReasons(t *testing.T) {
+	t.Parallel()
+	for theme, want := range map[string]int{"default": 2, "high-contrast": 3} {
+		c := NewChoice("", "", []Option{{Label: "one"}, {Label: "two", Why: "no call"}, {Label: "three", Why: "no call"}, {Label: "four", Why: "no call"}})
+		c.cursor = 3
+		_, lines := c.View(NewStyles(theme, false, false), 40, 10)
+		if got := strings.Count(strings.Join(lines, "\n"), "(no call)"); got != want {
+			t.Errorf("%s: got %d reasons, want %d:\n%s", theme, got, want, strings.Join(lines, "\n"))
+		}
+	}
+}
