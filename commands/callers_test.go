@@ -200,7 +200,7 @@ func (c *callCase) completeAtDesk(code string) {
 	client.Pin(box.Account())
 	day := desk.New(desk.Options{Client: client, Outbox: box, Now: c.Clock.Now, Agent: &c.agent})
 	defer day.End()
-	day.Changes.Sender = day.NewSender(outbox.SenderOptions{})
+	day.Changes.Sender = day.Leases.NewSender(outbox.SenderOptions{})
 	perform := func(events []event.Event) {
 		for ; len(events) > 0; events = events[1:] {
 			if job, isJob := events[0].(event.Job); isJob {

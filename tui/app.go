@@ -99,7 +99,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 		a.Messages.Say(o.Notice)
 	}
 	a.desk = page.NewDesk(a.Env)
-	a.Day.Gate.Busy = func() bool { return a.Dialog != nil || a.isTyping() }
+	a.Day.Transitions.Busy = func() bool { return a.Dialog != nil || a.isTyping() }
 	a.pages = []page.Page{
 		a.desk,
 		page.NewCalls(a.Env),
@@ -310,7 +310,7 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		a.Day.Outbox.Resume()
 		return a, tea.Batch(a.Perform(a.Day.Changes.Refresh()), tea.ClearScreen)
 	case page.Result:
-		open, current, isBusy := a.Dialog, a.current, a.Day.Gate.Busy()
+		open, current, isBusy := a.Dialog, a.current, a.Day.Transitions.Busy()
 		cmd := msg.TakeIn()
 		if isBusy && (a.Dialog != open || a.current != current) { // Typing continues in the same field.
 			a.Dialog, a.current = open, current

@@ -61,7 +61,7 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 		} else if cmd != nil {
 			return tea.Batch(cmd, a.onMouse(msg))
 		}
-		a.Day.Guard.Touch(a.Day.Now())
+		a.Day.Keys.Touch(a.Day.Now())
 		twice := a.mouse.x == at.X && a.mouse.y == at.Y && a.Day.Now().Sub(a.mouse.click) < doubleClick
 		a.mouse.x, a.mouse.y, a.mouse.click = at.X, at.Y, a.Day.Now()
 		if at.Y == 0 && at.Button == tea.MouseLeft {

@@ -27,7 +27,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		return a.pressUnseen(msg)
 	}
 	if a.Dialog == nil && !a.isTyping() && a.unheard.takes(msg, a.Day.Now()) {
-		a.Day.Guard.Touch(a.Day.Now())
+		a.Day.Keys.Touch(a.Day.Now())
 		return nil
 	}
 	if cmd, isStale := a.wake(name, len(msg.Text) > 0); isStale {
@@ -43,13 +43,13 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		return a.resume(name)
 	}
 	if page.TickInstead(a.desk, name) {
-		a.Day.Guard.Press(name, msg.IsRepeat, false, a.Day.Now())
+		a.Day.Keys.Press(name, msg.IsRepeat, false, a.Day.Now())
 		return nil
 	}
 	act := a.keys.find(name, append(current.Scopes(), page.ScopeEverywhere))
 	isText := a.isTyping() && (act == nil || !act.Is(page.InText) || len(msg.Text) > 0)
 	// An action that ends a call must have been meant for the call on the screen, and pressed again.
-	isTooSoon := a.Day.Guard.Press(name, msg.IsRepeat, !isText && act != nil && act.Is(page.EndsCall), a.Day.Now())
+	isTooSoon := a.Day.Keys.Press(name, msg.IsRepeat, !isText && act != nil && act.Is(page.EndsCall), a.Day.Now())
 	switch {
 	case isText:
 		return a.desk.Text(msg)
@@ -73,7 +73,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 // pause: the agent may not have seen it yet.
 func (a *app) pressDialog(msg tea.KeyPressMsg) tea.Cmd {
 	open := a.Dialog
-	a.Day.Guard.Touch(a.Day.Now())
+	a.Day.Keys.Touch(a.Day.Now())
 	question, isQuestion := open.(*page.Confirm)
 	if isQuestion && a.unheard.takes(msg, a.Day.Now()) {
 		if question.Answers(msg.String()) {
@@ -92,7 +92,7 @@ func (a *app) pressDialog(msg tea.KeyPressMsg) tea.Cmd {
 	if becomes == page.Passes {
 		return a.press(msg)
 	}
-	a.Day.Guard.Count(msg.String(), msg.IsRepeat, a.Day.Now())
+	a.Day.Keys.Count(msg.String(), msg.IsRepeat, a.Day.Now())
 	return cmd
 }
 
@@ -109,7 +109,7 @@ func (a *app) refuse(act *action, name, why string) {
 
 // resume ends a pause. A key that undoes a change does that, too: the change is held only for seconds.
 func (a *app) resume(name string) tea.Cmd {
-	a.Day.Guard.Touch(a.Day.Now())
+	a.Day.Keys.Touch(a.Day.Now())
 	var undoes tea.Cmd
 	act := a.keys.find(name, []page.Scope{page.ScopeEverywhere})
 	if act != nil && act.ID == page.ActUndo && a.whyNot(act) == "" {
@@ -144,7 +144,7 @@ func (a *app) wake(name string, isText bool) (cmd tea.Cmd, isStale bool) {
 		name == "ctrl+c" {
 		return cmd, false
 	}
-	a.Day.Guard.Touch(a.Day.Now())
+	a.Day.Keys.Touch(a.Day.Now())
 	act := a.keys.find(name, append(a.desk.Scopes(), page.ScopeEverywhere))
 	a.refuse(act, name, a.Say("%s: press it again, the call is read again after the pause", a.Styles.KeyNames(name)))
 	return cmd, true
@@ -174,7 +174,7 @@ func escThen(msg tea.KeyPressMsg) (esc, then tea.KeyPressMsg, both bool) {
 // pressUnseen is press on a terminal that is too small to show anything. Text still reaches its editor, and nothing
 // runs that the user cannot see.
 func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
-	a.Day.Guard.Touch(a.Day.Now())
+	a.Day.Keys.Touch(a.Day.Now())
 	if p, asks := a.Dialog.(*page.Prompt); asks && len(msg.Text) > 0 {
 		return p.Paste(msg.Text)
 	}
@@ -193,7 +193,7 @@ func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
-	a.Day.Guard.Touch(a.Day.Now())
+	a.Day.Keys.Touch(a.Day.Now())
 	switch text, takes := a.Dialog.(page.Paster); {
 	case takes:
 		return text.Paste(msg.Content)

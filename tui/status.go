@@ -119,7 +119,7 @@ func (a *app) newsWidth() int {
 // news returns the reply to a key, an error, an offer, or the latest message.
 func (a *app) news(width int) string {
 	said := a.Messages.IsSaid()
-	offer, does := a.Day.Gate.Offered()
+	offer, does := a.Day.Transitions.Proposed()
 	n := len(a.Messages.Errors)
 	if a.Messages.Standing != "" { // A key ends it, and shows the errors again.
 		n = 0

@@ -277,7 +277,7 @@ func TestRefusedCorrectionLetsTheResultGo(t *testing.T) {
 			d.press("enter")
 			d.deliverOutbox(w)
 			got := w.call(t, callID(1))
-			if got.Status != apitype.CallCompleted || len(w.entries(t)) != 0 || d.app.Day.Gate.IsOffered() {
+			if got.Status != apitype.CallCompleted || len(w.entries(t)) != 0 || d.app.Day.Transitions.IsProposed() {
 				t.Errorf("got the call %s and %q in the outbox, want the result alone sent, and nothing offered", got.Status, w.entries(t))
 			}
 			if status := ansi.Strip(d.app.status()); strings.Contains(status, "is kept") {

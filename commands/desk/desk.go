@@ -99,7 +99,7 @@ func ByLines(ctx context.Context, s *cli.Session, look time.Duration) error {
 		login:     cli.AnotherToken(t),
 		look:      cmp.Or(look, pollEvery),
 	}
-	l.day.Gate.Busy = func() bool { return l.asking }
+	l.day.Transitions.Busy = func() bool { return l.asking }
 	defer colleagues(s)()
 	beside, stop := context.WithCancel(ctx)
 	group := l.day.Start(beside, l.told.put)
@@ -130,7 +130,7 @@ func (l *lineDesk) work(ctx context.Context) error {
 	if s := l.session.Embedded(); s != nil && !s.Agent().IsZero() {
 		l.say(inventedNotice)
 	}
-	l.day.Guard.Touch(l.session.App.Now()) // The agent has just started it.
+	l.day.Keys.Touch(l.session.App.Now()) // The agent has just started it.
 	l.perform(ctx, l.day.Begin())
 	if n := len(l.day.Changes.Drafts.All); n > 0 {
 		l.say("%s not sent yet; D goes on with the latest", l.day.Count(n, "draft is", "drafts are"))
@@ -164,7 +164,7 @@ func (l *lineDesk) work(ctx context.Context) error {
 // sayIdle prints that there is no call now.
 func (l *lineDesk) sayIdle() {
 	shown := l.day.Count(l.shown, "call", "calls")
-	if closed := l.day.ClosedText(); closed != "" {
+	if closed := l.day.Leases.ClosedText(); closed != "" {
 		l.say("%s; %s shown. A message appears when a call arrives.", closed, shown)
 		return
 	}
@@ -220,7 +220,7 @@ func (l *lineDesk) ask(ctx context.Context, text string, meanwhile func()) (answ
 				ctx,
 				l.day.Wake(),
 			) // After the computer slept, everything is read before the answer counts.
-			l.day.Guard.Touch(l.session.App.Now()) // The call on the desk stays the agent's.
+			l.day.Keys.Touch(l.session.App.Now()) // The call on the desk stays the agent's.
 			switch answer = strings.TrimSpace(answer); {
 			case errors.Is(err, io.EOF) && answer == "":
 				l.say("")

@@ -37,15 +37,15 @@ func (l *lineDesk) answers(typed string) []lineAnswer {
 	find.text = "find a donor"
 	find.run = func(ctx context.Context) error { return l.follow(ctx, l.questions.Find(typed)) }
 	accept := l.action("accept")
-	accept.text, accept.why, accept.run = "for what was offered", notHere(d.Gate.IsOffered()), l.accept
+	accept.text, accept.why, accept.run = "for what was offered", notHere(d.Transitions.IsProposed()), l.accept
 	copies := l.action("copy-other")
 	copies.text, copies.run = "numbers and other identifiers", l.saying(func() []string {
 		return texts(d.Card().Copies(), func(c card.Copy) string { return d.Say(c.Name) + ": " + c.Text })
 	})
 	skipped := l.action("skipped")
-	skipped.why = notHere(len(d.PassedOver()) > 0)
+	skipped.why = notHere(len(d.Walk.PassedOver()) > 0)
 	skipped.run = l.saying(func() []string {
-		return texts(d.PassedOver(), func(p queue.PassedOver) string { return p.Name + ": " + d.Say(p.Reason) })
+		return texts(d.Walk.PassedOver(), func(p queue.PassedOver) string { return p.Name + ": " + d.Say(p.Reason) })
 	})
 	script := l.action("script")
 	script.run = l.nextStep
@@ -271,7 +271,7 @@ func (l *lineDesk) spoken(text string) string {
 
 // accept opens the offered call.
 func (l *lineDesk) accept(ctx context.Context) error {
-	l.perform(ctx, l.day.Gate.Accept())
+	l.perform(ctx, l.day.Transitions.Accept())
 	if !l.day.Refused.Asks() {
 		return nil
 	}

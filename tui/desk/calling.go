@@ -2,19 +2,15 @@ package desk
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os/exec"
-	"slices"
 	"strings"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
-	"fundesk/apiclient/outbox"
 	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/event"
-	"fundesk/tui/desk/queue"
 )
 
 // NumberPlace is replaced by the number in the arguments of [Options].Dial.
@@ -134,7 +130,7 @@ func (d *Day) attempt(reason apitype.NotReached) (attempt changes.Change, descri
 // WhyNotLater returns why the call on the Desk cannot be deferred.
 func (d *Day) WhyNotLater() string {
 	switch {
-	case !d.HasQueue():
+	case !d.Leases.HasQueue:
 		return "the service has no queue, so calls cannot be deferred"
 	case d.Call != nil:
 		return d.Form().Ended()
@@ -149,12 +145,12 @@ func (d *Day) Later(c apitype.Callback, forMe bool) []event.Event {
 	call, name, whose := d.Call.UUID, d.Name(), d.Card().WhoseCallback(forMe)
 	request := apitype.DeferRequest{NotBefore: new(apitype.NewTime(c.At))}
 	if forMe {
-		request.UserUUID = new(d.leases.agent())
+		request.UserUUID = new(d.Leases.Agent())
 	}
 	if c.Reason != "" {
 		request.Reason = &c.Reason
 	}
-	if l := d.leases.leaseOf(call); l != nil {
+	if l := d.Leases.Of(call); l != nil {
 		request.LeaseUUID = &l.LeaseUUID
 	}
 	change, err := apiclient.DeferCallChange(call, request)
@@ -171,18 +167,6 @@ func (d *Day) Later(c apitype.Callback, forMe bool) []event.Event {
 	return d.Drain()
 }
 
-// onDeferred stores when a deferred call is due.
-func (s *leases) onDeferred(e outbox.Entry) {
-	var request apitype.DeferRequest
-	if json.Unmarshal(e.Body, &request) != nil || request.NotBefore == nil {
-		return
-	}
-	if next := s.nextDueAt; next == nil || request.NotBefore.Before(next.Time) {
-		s.nextDueAt = request.NotBefore
-	}
-	s.upcoming = slices.DeleteFunc(s.upcoming, func(c queue.Candidate) bool { return c.ID == e.UUID })
-}
-
 // struckKinds returns the kinds of the donor's numbers that do not exist.
 func (d *Day) struckKinds() (kinds []string) {
 	for _, s := range d.struck {
@@ -195,7 +179,7 @@ func (d *Day) struckKinds() (kinds []string) {
 
 // noteReason keeps the reason that the lease of the call on the Desk has, also for when the lease has ended.
 func (d *Day) noteReason() {
-	l := d.leases.leaseOf(d.Call.UUID)
+	l := d.Leases.Of(d.Call.UUID)
 	if l != nil && l.Reason != nil {
 		d.callbackReason = *l.Reason
 	}

@@ -86,11 +86,11 @@ func (d *Day) finish(c changes.Change, what string, textGoes bool) {
 		What: what,
 		Fate: changes.FateHeld,
 	})
-	d.leases.protect(id)
+	d.Leases.Protect(id)
 	before := worked{call: *d.Call, draft: d.Draft(), progress: d.progress, undone: c.Group}
-	c.Asked = d.Guard.presses
+	c.Asked = d.Keys.Presses
 	c.Restore = func() { d.restore(before) }
-	d.queue.Pass(id, "")
+	d.Walk.Pass(id, "")
 	if textGoes {
 		c.Typed = &changes.Typed{Draft: before.draft, Disk: d.Changes.Drafts.From(id)}
 		d.Changes.Drafts.Forget(id)
@@ -111,8 +111,8 @@ type worked struct {
 // restore puts a call and its text back on the desk, as they were before a change.
 func (d *Day) restore(before worked) {
 	call := before.call
-	d.queue.Restore(call.UUID)
-	d.leases.reopen(call.UUID)
+	d.Walk.Restore(call.UUID)
+	d.Leases.Reopen(call.UUID)
 	d.leave()
 	d.Pause.OpensCall()
 	draft := before.draft
@@ -123,13 +123,13 @@ func (d *Day) restore(before worked) {
 		draft.Checked, draft.CheckedAt = both.Checked, both.CheckedAt
 	}
 	d.Changes.Drafts.Forget(call.UUID)
-	d.Gate.askedAt = d.Guard.presses
+	d.askedAt = d.Keys.Presses
 	d.present(call)
 	d.fill(draft)
 	d.progress, d.undone = before.progress, before.undone
 	d.Changes.Drafts.Loaded(outbox.Draft{Call: call.UUID})
 	d.autosave()
-	d.leases.trimLeases()
+	d.Leases.Trim()
 }
 
 // CompleteAlone completes the call without the corrections that the account may not make.

@@ -1,6 +1,7 @@
 package desk_test
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -8,6 +9,14 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/service/servicetest"
 )
+
+// afterCrash returns a copy of the disk of a Desk that runs. The copy has no locks, like the disk of a Desk that died.
+func afterCrash(t *testing.T, dir string) string {
+	t.Helper()
+	copied := t.TempDir()
+	servicetest.Check(t, os.CopyFS(copied, os.DirFS(dir)))
+	return copied
+}
 
 // TestCrashAfterTheDisk kills a Desk after a key that ends a call, just when the change is on disk. The next Desk leaves
 // the lease pending, because the change waits.
@@ -18,13 +27,14 @@ func TestCrashAfterTheDisk(t *testing.T) {
 	dir := t.TempDir()
 	first := f.agent(dir)
 	first.perform(first.Take(f.calls[0]))
-	first.perform(first.CrashAfterKey())
+	first.Leases.Protect(f.calls[0])
+	first.perform(first.Drain())
 	_, err := first.Outbox.Add(outbox.Entry{
 		Change:    first.Changes.Attempt(f.calls[0], "attempt").Change,
 		NotBefore: f.Clock.Now().Add(time.Hour),
 	})
 	servicetest.Check(t, err)
-	second := f.agent(dir)
+	second := f.agent(afterCrash(t, dir))
 	second.perform(second.Next())
 	leases := f.leases()
 	if len(leases) != 1 || !leases[0].Pending {
@@ -44,12 +54,13 @@ func TestCrashBetweenTheKeyAndTheDisk(t *testing.T) {
 	dir := t.TempDir()
 	first := f.agent(dir)
 	first.perform(first.Take(f.calls[0]))
-	first.perform(first.CrashAfterKey())
+	first.Leases.Protect(f.calls[0])
+	first.perform(first.Drain())
 	leases := f.leases()
 	if len(leases) != 1 || !leases[0].Pending {
 		t.Fatalf("got %+v, want the pending lease of the ended call", leases)
 	}
-	second := f.agent(dir)
+	second := f.agent(afterCrash(t, dir))
 	leases = f.leases()
 	if len(leases) != 1 || leases[0].Pending {
 		t.Errorf("got %+v, want a lease that is not pending: no change waits", leases)

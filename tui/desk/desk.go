@@ -13,27 +13,27 @@ package desk
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
-	"fundesk/render"
 	"fundesk/tui/desk/callbacks"
 	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/connection"
+	"fundesk/tui/desk/debounce"
 	"fundesk/tui/desk/donors"
 	"fundesk/tui/desk/drafts"
 	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/floor"
+	"fundesk/tui/desk/lease"
 	"fundesk/tui/desk/pause"
-	"fundesk/tui/desk/pending"
 	"fundesk/tui/desk/queue"
 	"fundesk/tui/desk/refused"
 	"fundesk/tui/desk/say"
+	"fundesk/tui/desk/transition"
 )
 
 // Options of a desk. Client and Outbox are required.
@@ -79,13 +79,15 @@ type Day struct {
 	*base
 	Changes *changes.Session
 	Search  *donors.Search
-	Gate    *gate
-	Codes   *floor.Codes
-	Pause   *pause.Pause
-	Refused *refused.Corrections
+	// Transitions has the changes of the call on the Desk that were not made yet.
+	Transitions *transition.Transitions
+	Codes       *floor.Codes
+	Pause       *pause.Pause
+	Refused     *refused.Corrections
 	// Callbacks has the agent's callbacks.
 	Callbacks *callbacks.List
-	Guard     *Guard
+	Leases    *lease.Leases // Of the queue of the service.
+	Keys      *debounce.Keys
 
 	*seat                   // Of the call on the Desk.
 	Accepted map[string]int // The accepted changes of this session, by operation.
@@ -93,13 +95,11 @@ type Day struct {
 	IsRevealed bool
 	Caller     *donors.Caller // A caller without an open call, for a question. Nil without one.
 
-	queue       *queue.Walk
-	leases      *leases
+	Walk        *queue.Walk  // Chooses calls if the service has no queue.
 	opening     apitype.UUID // The call that was requested for the Desk. Zero without one.
 	openedAt    int          // After how many keys it was asked for.
-	screens     *screens
+	askedAt     int          // After how many keys the agent asked for the call that is to come.
 	today       today
-	messages    *floor.Messages
 	scripts     card.Scripts    // Of the configuration folder.
 	refusedOps  map[string]bool // Kinds of corrections that the service has forbidden this account.
 	guessedTold bool
@@ -109,22 +109,16 @@ type Day struct {
 
 // callRead is a reading of the call on the desk, or for it.
 type callRead struct {
-	visit     *visit // That asked.
-	number    int
-	asked     int // After how many keys the agent asked for it; unasked if not at all.
-	call      apitype.Call
-	id        apitype.UUID
-	draft     *outbox.Draft // Its entries on disk. Nil without any.
-	torn      error         // Why its draft could not be read.
-	claims    bool          // It was to keep it from the agent's other terminals.
-	elsewhere bool          // One of them has it.
-	lease     *lease        // Of an opened call. Nil without one.
-	holder    *apitype.LeaseHolder
-	opens     bool       // It was to lease the call.
-	leases    leasesRead // If it was not leased.
-	leaseErr  error      // The error of the service.
-	renews    bool       // What was shown was old.
-	consents  *card.Consents
+	visit    *visit // That asked.
+	number   int
+	asked    int // After how many keys the agent asked for it; unasked if not at all.
+	call     apitype.Call
+	id       apitype.UUID
+	draft    *outbox.Draft // Its entries on disk. Nil without any.
+	torn     error         // Why its draft could not be read.
+	opened   lease.Opened  // What it found about its lease.
+	renews   bool          // What was shown was old.
+	consents *card.Consents
 }
 
 func newBase(o Options, onLogin func()) *base {
@@ -156,14 +150,12 @@ func New(o Options) *Day {
 		base:       b,
 		Changes:    newChanges(b),
 		Search:     donors.NewSearch(b.Queue, b.State, o.Client),
-		Guard:      new(Guard),
+		Keys:       new(debounce.Keys),
 		seat:       &seat{visit: new(visit)},
 		Accepted:   map[string]int{},
 		refusedOps: map[string]bool{},
-		screens:    &screens{box: o.Outbox},
-		messages:   &floor.Messages{Texts: o.Texts, Events: b.Queue, AgentName: b.AgentName},
 	}
-	d.Changes.OnSaved = func(call apitype.UUID) { d.leases.isSaved(call) }
+	d.Changes.OnSaved = func(call apitype.UUID) { d.Leases.OnSaved(call) }
 	d.Changes.OnReturn = d.onReturn
 	d.Changes.OnRead = d.onOutbox
 	var err error
@@ -191,26 +183,13 @@ func newChanges(b *base) *changes.Session {
 // join hands each part what it needs of the others.
 func (d *Day) join() {
 	b := d.base
-	show := &showing{may: d.mayServe, present: d.present, serve: d.serve}
-	d.leases = &leases{
-		base:      b,
-		seat:      d.seat,
-		showing:   show,
-		guard:     d.Guard,
-		screens:   d.screens,
-		messages:  d.messages,
-		codes:     d.Codes,
-		isChanged: d.Changes.KeepsBack,
-		readToday: d.readToday,
-		startedAt: b.Now(),
-		pending:   &pending.Leases{Client: b.Client, Now: b.Now},
-	}
+	agent := func() apitype.UUID { return d.Leases.Agent() }
 	d.Pause = &pause.Pause{
 		Texts:     b.Texts,
 		Events:    b.Queue,
 		Client:    b.Client,
 		Now:       b.now,
-		Agent:     d.leases.agent,
+		Agent:     agent,
 		OnStart:   d.onPause,
 		OnCrossed: d.onCrossedPause,
 	}
@@ -219,13 +198,56 @@ func (d *Day) join() {
 		Events:   b.Queue,
 		Client:   b.Client,
 		Now:      b.now,
-		Agent:    d.leases.agent,
+		Agent:    agent,
 		IsAtHand: func(call apitype.UUID) bool { return d.IsOn(call) || d.Changes.IsPending(call) },
 	}
-	d.leases.pause, d.leases.callbacks = d.Pause, d.Callbacks
+	d.Leases = d.newLeases()
 	d.Refused = d.newRefused()
-	d.Gate = &gate{base: b, seat: d.seat, guard: d.Guard, pause: d.Pause, next: d.next, onAccept: d.Refused.Check}
-	d.queue = d.newQueue()
+	d.Transitions = &transition.Transitions{
+		Texts:    b.Texts,
+		Events:   b.Queue,
+		Now:      b.now,
+		Keys:     d.Keys,
+		Pause:    d.Pause,
+		Call:     d.call,
+		Next:     d.next,
+		OnAccept: d.Refused.Check,
+	}
+	d.Walk = d.newQueue()
+}
+
+// newLeases returns the leases of the Desk, which has none yet.
+func (d *Day) newLeases() *lease.Leases {
+	return lease.New(lease.Leases{
+		Texts:      d.Texts,
+		Events:     d.Queue,
+		Connection: d.State,
+		Client:     d.Client,
+		Outbox:     d.Outbox,
+		Now:        d.now,
+		User:       d.Agent,
+		AgentName:  d.AgentName,
+		Keys:       d.Keys,
+		Pause:      d.Pause,
+		Callbacks:  d.Callbacks,
+		Messages:   &floor.Messages{Texts: d.Texts, Events: d.Queue, AgentName: d.AgentName},
+		Codes:      d.Codes,
+		Desk: lease.Desk{
+			Call:         d.call,
+			Holder:       func() *apitype.LeaseHolder { return d.holder },
+			Filter:       func() apitype.QueueFilter { return d.Filter },
+			IsChanged:    d.Changes.KeepsBack,
+			IsWaiting:    func() bool { return d.Wanted },
+			MayShow:      d.mayServe,
+			Present:      d.present,
+			NoneLeft:     func() { d.NoneLeft = d.Wanted },
+			Serve:        d.serve,
+			OnDiscovered: d.onDiscovered,
+			OnFreed:      func() { d.isFreed = true },
+			OnPerson:     func(holder *apitype.LeaseHolder, isBlocked *bool) { d.onPerson(holder, isBlocked) },
+			OnConflict:   d.readToday,
+		},
+	})
 }
 
 // newRefused returns the refused corrections, which offer their questions at the gate.
@@ -237,10 +259,10 @@ func (d *Day) newRefused() *refused.Corrections {
 		Client:     d.Client,
 		Unsent:     d.Changes.Unsent,
 		Now:        d.now,
-		HasOffer:   func() bool { return d.Gate.IsOffered() },
+		HasOffer:   func() bool { return d.Transitions.IsProposed() },
 		MayCorrect: func(result string) bool { return d.Codes.MayBe(result, apitype.EffectCorrected) },
 		Offer: func(o refused.Offer) {
-			d.Gate.offer(arrival{entry: o.Entry, text: o.Text, does: o.Does, run: o.Run})
+			d.Transitions.Propose(transition.Transition{Entry: o.Entry, Text: o.Text, Does: o.Does, Run: o.Run})
 		},
 	}
 }
@@ -255,9 +277,9 @@ func (d *Day) newQueue() *queue.Walk {
 		Now:         d.now,
 		MaxAttempts: d.MaxAttempts,
 		Desk: queue.Desk{
-			Agent:     d.leases.agent,
+			Agent:     d.Leases.Agent,
 			Filter:    func() apitype.QueueFilter { return d.Filter },
-			KeepsBack: d.leases.keepsBack,
+			KeepsBack: d.Leases.KeepsBack,
 			IsOn:      d.IsOn,
 			Wants:     d.mayServe,
 			Present:   d.present,
@@ -272,15 +294,12 @@ func (d *Day) newQueue() *queue.Walk {
 // onOutbox follows a reading of the outbox. isLatest means that nothing has changed since.
 func (d *Day) onOutbox(isLatest bool) {
 	if isLatest {
-		d.leases.reconcile(d.Changes.Entries)
+		d.Leases.Reconcile(d.Changes.Entries)
 		d.Refused.Check()
 	}
-	o := d.Gate.offered
-	isOver := o != nil && o.entry != "" &&
-		!slices.ContainsFunc(d.Changes.Entries, func(e outbox.Entry) bool { return e.ID == o.entry })
-	if isOver {
-		d.Gate.offered = nil
-	}
+	d.Transitions.KeepEntries(func(entry string) bool {
+		return slices.ContainsFunc(d.Changes.Entries, func(e outbox.Entry) bool { return e.ID == entry })
+	})
 	d.serve()
 }
 
@@ -294,33 +313,24 @@ func (d *Day) onFloor() {
 func (d *Day) onPause() {
 	d.leave()
 	d.Wanted, d.NoneLeft = false, false
-	d.endLeases()
-	d.leases.readQueue()
+	d.Leases.OnPause()
+	d.Leases.ReadQueue()
 }
 
 // onCrossedPause leases the call again that the agent opened while a pause was under way, which ended its lease.
 func (d *Day) onCrossedPause() {
-	d.endLeases()
+	d.Leases.OnPause()
 	if d.Call != nil {
 		d.unleased = d.Call.UUID
 	}
 	if !d.unleased.IsZero() {
-		d.reread(d.unleased, d.Gate.askedAt)
-	}
-}
-
-// endLeases forgets the leases that a pause has ended.
-func (d *Day) endLeases() {
-	for _, l := range slices.Clone(d.leases.held) {
-		if !d.leases.keepsBack(l.CallUUID) {
-			d.leases.endLease(l.LeaseUUID)
-		}
+		d.reread(d.unleased, d.askedAt)
 	}
 }
 
 // Start runs the background work until ctx ends: the sender, and the saving of drafts. Their messages are for Receive.
 func (d *Day) Start(ctx context.Context, tell func(event.Result)) *sync.WaitGroup {
-	d.Changes.Sender = d.NewSender(outbox.SenderOptions{Notify: func(e outbox.Event) { tell(d.Told(e)) }})
+	d.Changes.Sender = d.Leases.NewSender(outbox.SenderOptions{Notify: func(e outbox.Event) { tell(d.Told(e)) }})
 	d.tellDrafts(tell)
 	var group sync.WaitGroup
 	group.Go(func() { d.Changes.Sender.Run(ctx) })
@@ -341,9 +351,9 @@ func (d *Day) Told(e outbox.Event) event.Result {
 
 // Begin starts reading: the outbox, the queue and the scripts.
 func (d *Day) Begin() []event.Event {
-	d.Guard.Touch(d.Now())
+	d.Keys.Touch(d.Now())
 	d.Changes.Read()
-	d.discover()
+	d.Leases.Discover()
 	event.Do(
 		d.Queue,
 		"scripts read",
@@ -390,15 +400,12 @@ func (d *Day) Offers(limit int) []queue.Candidate { return d.source().Offers(lim
 
 // Waiting returns how many requested calls are known; all reports whether there are no others.
 func (d *Day) Waiting() (n int, all bool) {
-	if state := d.leases.state; state != nil {
+	if state := d.Leases.State; state != nil {
 		return state.Waiting, true
 	}
-	known, all := d.queue.Known()
+	known, all := d.Walk.Known()
 	return len(known), all
 }
-
-// PassedOver returns the calls that Next passes over.
-func (d *Day) PassedOver() []queue.PassedOver { return d.queue.PassedOver() }
 
 // Next shows the oldest requested call that may be dialled, as soon as it is known. It skips the call on the Desk from
 // then on.
@@ -409,14 +416,14 @@ func (d *Day) Skip() []event.Event { return d.leaveFor("skipped", "skipped by yo
 
 func (d *Day) leaveFor(what, reason string) []event.Event {
 	if d.Call != nil {
-		d.queue.Pass(d.Call.UUID, reason)
-		d.leases.passOver(d.Call.UUID)
+		d.Walk.Pass(d.Call.UUID, reason)
+		d.Leases.PassOver(d.Call.UUID)
 		d.holdStep(what+": "+d.Name(), apitype.UUID{})
 	}
 	waited := d.NoneLeft
 	if d.next(); waited {
 		d.Sayf("asking the service for a call…")
-		d.queue.ReadNews()
+		d.Walk.ReadNews()
 	}
 	return d.Drain()
 }
@@ -445,11 +452,9 @@ func (d *Day) Resume() []event.Event {
 func (d *Day) leave() {
 	if d.Call != nil {
 		d.Over(event.OfCall(d.Call.UUID))
-		if d.Gate.offered != nil && d.Gate.offered.of == d.Call.UUID {
-			d.Gate.offered = nil
-		}
+		d.Transitions.CallLeft(d.Call.UUID)
 	}
-	d.leaveScreen()
+	d.Leases.Unlock(d.claimed)
 	d.floor.Apply()
 	d.Changes.Drafts.FlushSoon()
 	if d.HasDraft() {
@@ -464,9 +469,9 @@ func (d *Day) leave() {
 // Refresh reads the call on the Desk again, and the changes.
 func (d *Day) Refresh() []event.Event {
 	if d.Call != nil {
-		d.reread(d.Call.UUID, d.Guard.presses)
-	} else if d.leases.usable {
-		d.leases.check()
+		d.reread(d.Call.UUID, d.Keys.Presses)
+	} else if d.Leases.HasQueue {
+		d.Leases.Check()
 	}
 	d.readAll()
 	return d.Drain()
@@ -477,15 +482,5 @@ func (d *Day) Name() string {
 	if d.Call == nil {
 		return ""
 	}
-	return callName(d.base, *d.Call)
-}
-
-// callName returns the person of a call, or its identifier if the person is not shown.
-func callName(b *base, call apitype.Call) string {
-	if person := call.Person.Pointer(); person != nil {
-		if name := render.PersonName(*person); strings.TrimSpace(name) != "" {
-			return name
-		}
-	}
-	return b.Say("call %s", render.ShortID(call.UUID))
+	return card.CallName(d.Texts, *d.Call)
 }

@@ -10,12 +10,14 @@ import (
 	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/donors"
 	"fundesk/tui/desk/event"
+	"fundesk/tui/desk/lease"
+	"fundesk/tui/desk/transition"
 )
 
 // FindDonors returns the donors for the typed text, up to a limit.
 func (d *Day) FindDonors(limit int) []donors.Donor {
-	walked, _ := d.queue.Known()
-	known := slices.Concat(d.leases.Offers(queueShown+1), walked)
+	walked, _ := d.Walk.Known()
+	known := slices.Concat(d.Leases.Offers(lease.Shown+1), walked)
 	open := make([]donors.Open, 0, len(known))
 	for _, c := range known {
 		open = append(open, donors.Open{Call: c.ID, Person: c.Person, Name: c.Name, Numbers: c.Numbers})
@@ -30,7 +32,7 @@ func (d *Day) OpenDonor(donor donors.Donor) []event.Event {
 		return d.Take(donor.OpenCall)
 	}
 	d.Sayf("looking for an open call of %s…", donor.Name)
-	asked := d.Guard.presses
+	asked := d.Keys.Presses
 	event.Do(
 		d.Queue,
 		"calls of a donor read",
@@ -41,19 +43,19 @@ func (d *Day) OpenDonor(donor donors.Donor) []event.Event {
 			case err != nil && found.Open.IsZero():
 				d.FailRead(d.Say("cannot look for an open call of %s", found.Name), err)
 			case found.Open.IsZero():
-				d.Gate.admit(
-					arrival{
-						asked: asked,
-						text:  d.Say("%s has no open call", found.Name),
-						run:   func() { d.Caller = &found.Caller },
+				d.Transitions.Apply(
+					transition.Transition{
+						Asked: asked,
+						Text:  d.Say("%s has no open call", found.Name),
+						Run:   func() { d.Caller = &found.Caller },
 					},
 				)
 			default:
-				d.Gate.admit(
-					arrival{
-						asked: asked,
-						text:  d.Say("the open call of %s was found", found.Name),
-						run:   func() { d.takeCall(found.Open) },
+				d.Transitions.Apply(
+					transition.Transition{
+						Asked: asked,
+						Text:  d.Say("the open call of %s was found", found.Name),
+						Run:   func() { d.takeCall(found.Open) },
 					},
 				)
 			}
@@ -75,10 +77,8 @@ func (d *Day) NewCall(c donors.Caller, kind apitype.CallType) []event.Event {
 		RequestedAt:         *d.Changes.Time(),
 		RequestedByUserUUID: d.Agent,
 	})
-	d.opening, d.openedAt = id, d.Guard.presses
-	if d.leases.usable {
-		d.leases.pending.Open(id, d.leases.agent())
-	}
+	d.opening, d.openedAt = id, d.Keys.Presses
+	d.Leases.Open(id)
 	return d.Changes.Submit(
 		changes.Change{
 			Change: change,

@@ -103,7 +103,7 @@ func (d *Day) onJoined(j drafts.Joined) {
 
 // NextNotes returns the notes of other agents for the call on the Desk, or an empty text.
 func (d *Day) NextNotes() string {
-	if l := d.leases.leaseOf(d.Call.UUID); l != nil {
+	if l := d.Leases.Of(d.Call.UUID); l != nil {
 		return apitype.TextOf(l.Note)
 	}
 	return ""

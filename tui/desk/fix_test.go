@@ -19,7 +19,6 @@ import (
 	"fundesk/tui/desk/entry"
 	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/floor"
-	"fundesk/tui/desk/queue"
 )
 
 // answers is a service that answers by method and path: a status and a body, 404 for any other.
@@ -47,7 +46,7 @@ func dayAt(t *testing.T, service answers) *Day {
 	d := New(Options{Client: client, Outbox: box, Now: now, Languages: []string{"nl"}, Results: map[apitype.CallType][]apitype.ResultChoice{
 		apitype.CallHappy: {{Code: "glad"}, {Code: "corrected", Effect: new(apitype.EffectCorrected)}, {Code: "never", Effect: new(apitype.EffectOptOut), AsksNotes: true}, {Code: "died", Effect: new(apitype.EffectNoContact)}},
 	}})
-	d.Changes.Sender = d.NewSender(outbox.SenderOptions{})
+	d.Changes.Sender = d.Leases.NewSender(outbox.SenderOptions{})
 	return d
 }
 
@@ -238,14 +237,13 @@ func TestForbiddenCorrectionsAreLearnt(t *testing.T) {
 func TestNarrowing(t *testing.T) {
 	t.Parallel()
 	d := dayAt(t, nil)
-	d.leases.state = &apitype.QueueState{ByLanguage: map[string]int{"de": 1, "": 2, "nl": 3}}
-	d.leases.usable = true
+	d.Leases.State = &apitype.QueueState{ByLanguage: map[string]int{"de": 1, "": 2, "nl": 3}}
+	d.Leases.HasQueue = true
 	servicetest.Same(t, "languages", []string{"de", "nl"}, d.KnownLanguages())
 	happy := []apitype.CallType{apitype.CallHappy}
-	d.leases.none, d.NoneLeft, d.leases.upcoming = true, true, []queue.Candidate{{}}
-	d.leases.held = []lease{{Lease: apitype.Lease{CallUUID: callID(1)}}}
-	if events := d.Narrow(apitype.QueueFilter{Types: happy}); len(events) != 3 || d.leases.none || d.NoneLeft || len(d.leases.upcoming) != 0 || len(d.leases.held) != 0 {
-		t.Errorf("got %d requests and %+v, want the next call given back, and the queue read anew", len(events), d.leases)
+	d.NoneLeft = true
+	if events := d.Narrow(apitype.QueueFilter{Types: happy}); len(events) != 2 || d.NoneLeft {
+		t.Errorf("got %d requests and none left %t, want the queue read again", len(events), d.NoneLeft)
 	}
 	d.Narrow(apitype.QueueFilter{Types: happy, Languages: []string{"de", "nl"}})
 	if got := d.NarrowedTo(); got != "happy call · German, Dutch" {
@@ -292,7 +290,7 @@ func TestOpenCallOfADonor(t *testing.T) {
 		{"one not read, the other with", answers{"GET /api/v1/pledges": pledges, read(201): `422 {"detail":"no"}`, read(202): calls(202, call(6, "requested"))}, []string{looking, "!!call c0060000 is no longer there"}, false, 0, false},
 	} {
 		d := dayAt(t, test.service)
-		d.leases.asked = true
+		d.Leases.IsDiscovered = true
 		var texts []string
 		events := d.OpenDonor(donors.Donor{ID: callID(101), Name: "Bos"})
 		for len(events) > 0 {

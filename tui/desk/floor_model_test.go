@@ -85,7 +85,7 @@ func newFloorModel(t *testing.T, seed uint64) *floorModel {
 			blind:     map[apitype.UUID]bool{},
 		}
 		h.TellJoined(func(r event.Result) { h.results = append(h.results, r) })
-		h.Changes.Sender = h.NewSender(outbox.SenderOptions{Notify: func(e outbox.Event) { m.hear(h, e) }})
+		h.Changes.Sender = h.Leases.NewSender(outbox.SenderOptions{Notify: func(e outbox.Event) { m.hear(h, e) }})
 		m.agents = append(m.agents, h)
 	}
 	return m
@@ -197,7 +197,7 @@ func (m *floorModel) step() {
 	h := m.agents[n]
 	switch m.random.IntN(16) {
 	case 0, 1, 2, 3:
-		h.Guard.Press("x", false, false, m.Clock.Now())
+		h.Keys.Press("x", false, false, m.Clock.Now())
 		m.act(n)
 	case 4:
 		for _, other := range m.agents {
@@ -331,7 +331,7 @@ func (m *floorModel) goAway(n int) {
 		for of, h := range m.agents {
 			h.note(h.Poll())
 			if of != n {
-				h.Guard.Press("x", false, false, m.Clock.Now())
+				h.Keys.Press("x", false, false, m.Clock.Now())
 			}
 			m.drain(of)
 			m.send(of)

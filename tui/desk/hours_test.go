@@ -63,8 +63,8 @@ func TestSameNumberOfSomebodyElse(t *testing.T) {
 		person := apitype.Person{UUID: callID(100 + n), MobilePhoneNumber: &number}
 		return apitype.Call{UUID: callID(n), PersonUUID: person.UUID, Status: apitype.CallRequested, Person: apitype.Embed(person)}
 	}
-	d.queue.Learn(call(1, "+31612345671"))
-	d.queue.Learn(call(2, "0031612345672"))
+	d.Walk.Learn(call(1, "+31612345671"))
+	d.Walk.Learn(call(2, "0031612345672"))
 	own := call(3, "+31612345671")
 	d.Call = &own
 	want := []string{"1 open call of another donor with the same number"}
@@ -113,48 +113,20 @@ func TestHoursOfTheService(t *testing.T) {
 		d.Now = func() time.Time { return now }
 		call := apitype.Call{UUID: callID(1), Status: apitype.CallRequested, Person: apitype.Embed(test.person)}
 		d.Call = &call
+		shown := d.Card()
 		if test.isCallback {
-			d.leases.held = []lease{{Lease: apitype.Lease{CallUUID: call.UUID, DueAt: new(apitype.NewTime(now))}}}
+			shown.Lease = &apitype.Lease{CallUUID: call.UUID, DueAt: new(apitype.NewTime(now))}
 		}
 		var want []string
 		if test.want != "" {
 			want = []string{test.want}
 		}
-		if got := d.Warnings(); !slices.Equal(got, want) {
+		if got := shown.Warnings(card.Elsewhere{}); !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", test.name, got, want)
 		}
 		isDutch := test.person.PhoneNumber == nil
 		if at := d.Card().LaterOffers()[2].At; isDutch && at.Format(time.DateOnly) == "2026-11-30" {
 			t.Errorf("%s: got a holiday as the next working day", test.name)
-		}
-	}
-}
-
-// A queue of calls that wait for their hours is not empty.
-func TestClosedCallsAreNamed(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 11, 27, 22, 0, 0, 0, time.UTC) // A Friday.
-	for _, test := range []struct {
-		state *apitype.QueueState
-		want  string
-		dutch string
-	}{
-		{nil, "", ""},
-		{&apitype.QueueState{Waiting: 3}, "", ""},
-		{&apitype.QueueState{Closed: 1}, "1 wait outside calling hours", "1 wachten buiten de beltijden"},
-		{&apitype.QueueState{Closed: 23, OpensAt: new(apitype.NewTime(now.Add(90 * time.Minute)))}, "23 wait until 23:30", "23 wachten tot 23:30"},
-		{&apitype.QueueState{Closed: 23, OpensAt: new(apitype.NewTime(now.Add(11 * time.Hour)))}, "23 wait until Sat 09:00", "23 wachten tot za 09:00"},
-		{&apitype.QueueState{Closed: 1_200, OpensAt: new(apitype.NewTime(now.Add(12 * 24 * time.Hour)))}, "1,200 wait until Wed 9 Dec 22:00", "1,200 wachten tot wo 9 dec 22:00"},
-	} {
-		d := newDay()
-		d.Now = func() time.Time { return now }
-		d.leases.state = test.state
-		if got := d.ClosedText(); got != test.want {
-			t.Errorf("got %q, want %q", got, test.want)
-		}
-		d.Language = "nl"
-		if got := d.ClosedText(); got != test.dutch {
-			t.Errorf("got %q, want %q", got, test.dutch)
 		}
 	}
 }

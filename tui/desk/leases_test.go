@@ -96,7 +96,7 @@ func (f *floor) agent(dir string) *agent {
 		ConfigDir: f.configDir,
 	})}
 	a.Ask = ask.New(a.Day)
-	a.Changes.Sender = a.NewSender(outbox.SenderOptions{})
+	a.Changes.Sender = a.Leases.NewSender(outbox.SenderOptions{})
 	a.perform(a.Begin())
 	return a
 }
@@ -130,7 +130,7 @@ func TestEachCallIsNextOnce(t *testing.T) {
 	f := newFloor(t, 5)
 	a := f.agent(t.TempDir())
 	a.perform(a.Poll())
-	a.Guard.Press("n", false, false, f.Clock.Now())
+	a.Keys.Press("n", false, false, f.Clock.Now())
 	a.perform(a.Next())
 	var got []apitype.UUID
 	for _, offer := range a.Offers(5) {
@@ -189,7 +189,7 @@ func TestAgentsOfOneFloorNeverHaveOneDonor(t *testing.T) {
 	seen := map[apitype.UUID]bool{}
 	for range 3 {
 		a := f.agent(t.TempDir())
-		if !a.HasQueue() {
+		if !a.Leases.HasQueue {
 			t.Fatal("the desk found no queue")
 		}
 		a.perform(a.Next())
@@ -336,7 +336,7 @@ func TestUntouchedDeskGivesItsCallBack(t *testing.T) {
 	f := newFloor(t, 4)
 	a := f.agent(t.TempDir())
 	a.perform(a.Next())
-	a.Guard.Press("down", false, false, f.Clock.Now())
+	a.Keys.Press("down", false, false, f.Clock.Now())
 	call := a.Call.UUID
 	pass := func(seconds int) {
 		for ; seconds > 0; seconds-- {
@@ -355,7 +355,7 @@ func TestUntouchedDeskGivesItsCallBack(t *testing.T) {
 	if pass(1); !warned() {
 		t.Errorf("got %q after 12 minutes, want that the lease is ending", a.told)
 	}
-	a.Guard.Press("down", false, false, f.Clock.Now())
+	a.Keys.Press("down", false, false, f.Clock.Now())
 	if pass(12 * 60); !warned() || len(a.told) != 2 {
 		t.Errorf("got %q, want it said again 12 minutes after a key", a.told)
 	}
@@ -461,7 +461,7 @@ func (a *agent) sendHeld() {
 	a.Changes.Written()
 	a.f.Clock.Advance(6 * time.Second)
 	var told []outbox.Event
-	sender := a.NewSender(outbox.SenderOptions{Notify: func(e outbox.Event) { told = append(told, e) }})
+	sender := a.Leases.NewSender(outbox.SenderOptions{Notify: func(e outbox.Event) { told = append(told, e) }})
 	if _, err := sender.SendDue(a.f.t.Context()); err != nil {
 		a.f.t.Fatal(err)
 	}

@@ -18,12 +18,10 @@ func (d *Day) Narrow(filter apitype.QueueFilter) []event.Event {
 		return d.Drain()
 	}
 	d.Filter = filter
-	if l := d.leases.ahead(); l != nil {
-		d.leases.releaseLease(l.CallUUID)
-	}
-	d.leases.none, d.leases.upcoming, d.NoneLeft = false, nil, false
-	if d.leases.usable {
-		d.leases.readQueue()
+	d.Leases.ReleaseAhead()
+	d.NoneLeft = false
+	if d.Leases.HasQueue {
+		d.Leases.ReadQueue()
 	}
 	d.serve()
 	return d.Drain()
@@ -50,7 +48,7 @@ func (d *Day) KnownLanguages() []string {
 		own = localeLanguages(os.Getenv)
 	}
 	known := slices.Concat(d.Filter.Languages, own)
-	if state := d.leases.state; state != nil {
+	if state := d.Leases.State; state != nil {
 		known = slices.AppendSeq(known, maps.Keys(state.ByLanguage))
 	}
 	slices.Sort(known)

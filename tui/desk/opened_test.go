@@ -25,7 +25,7 @@ func TestNumberOfAnotherDonor(t *testing.T) {
 		t.Fatalf("got %d %s", got.Status, got.Body)
 	}
 	f.Clock.Advance(35 * time.Minute)
-	a.Guard.Press("n", false, false, f.Clock.Now())
+	a.Keys.Press("n", false, false, f.Clock.Now())
 	a.perform(a.Next())
 	want := "this number was called 35 min ago on another call, less than 4 hours"
 	if !a.IsOn(f.calls[0]) || !slices.Contains(a.Warnings(), want) {

@@ -73,7 +73,7 @@ func (f *floor) scattered(random *rand.Rand, dir string) *scattered {
 func (s *scattered) start(f *floor) {
 	s.agent, s.jobs, s.results = f.agent(s.dir), nil, nil
 	s.TellJoined(func(r event.Result) { s.results = append(s.results, r) })
-	s.Changes.Sender = s.NewSender(outbox.SenderOptions{Notify: func(e outbox.Event) { s.results = append(s.results, s.Told(e)) }})
+	s.Changes.Sender = s.Leases.NewSender(outbox.SenderOptions{Notify: func(e outbox.Event) { s.results = append(s.results, s.Told(e)) }})
 }
 
 func (s *scattered) note(events []event.Event) {
@@ -111,7 +111,7 @@ func (s *scattered) bring() bool {
 
 // act does what an agent may do now.
 func (s *scattered) act(mayTake, mayUndo bool) {
-	s.Guard.Press("x", false, false, s.f.Clock.Now())
+	s.Keys.Press("x", false, false, s.f.Clock.Now())
 	if s.Call == nil {
 		if mayTake && s.random.IntN(3) == 0 {
 			s.note(s.Take(s.f.calls[s.random.IntN(len(s.f.calls))]))
@@ -236,7 +236,7 @@ func TestAnswersInAnyOrder(t *testing.T) {
 				default:
 					s.bring()
 				}
-				if a, b := agents[0].Call, agents[1].Call; !mayTake && a != nil && b != nil && a.UUID == b.UUID && agents[0].HasQueue() {
+				if a, b := agents[0].Call, agents[1].Call; !mayTake && a != nil && b != nil && a.UUID == b.UUID && agents[0].Leases.HasQueue {
 					t.Fatalf("call %s is on two desks: %q, %q", a.UUID, agents[0].told, agents[1].told)
 				}
 			}

@@ -15,7 +15,7 @@ func TestCardStaysUntilTheAgentAccepts(t *testing.T) {
 	ways := map[string]func(a *agent){
 		"accepted": func(a *agent) {
 			a.f.Clock.Advance(time.Second)
-			a.perform(a.Gate.Accept())
+			a.perform(a.Transitions.Accept())
 		},
 		"R": func(a *agent) { a.perform(a.Refresh()) },
 		"opened again": func(a *agent) {

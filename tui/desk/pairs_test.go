@@ -78,8 +78,8 @@ func TestTwoDesksOnOneDonor(t *testing.T) {
 					a, b := f.workedOn(first, call.UUID), f.workedOn(second, call.UUID)
 					if first == "the queue" {
 						f.Clock.Advance(4 * time.Hour)
-						a.Guard.Press("n", false, false, f.Clock.Now())
-						b.Guard.Press("n", false, false, f.Clock.Now())
+						a.Keys.Press("n", false, false, f.Clock.Now())
+						b.Keys.Press("n", false, false, f.Clock.Now())
 					}
 					if open(a, call); a.Call == nil || a.Call.PersonUUID != call.PersonUUID {
 						t.Fatalf("%s: got %+v on the desk (%q), want the donor", first, a.Call, a.told)

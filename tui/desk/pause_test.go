@@ -46,30 +46,30 @@ func TestPauseCrossesACall(t *testing.T) {
 	}{
 		"an undo during the pause": {keys: func(a *agent, _ apitype.UUID) {
 			a.perform(pause(a))
-			a.Guard.Touch(a.f.Clock.Now())
+			a.Keys.Touch(a.f.Clock.Now())
 			a.perform(a.Undo())
 		}},
 		"an undo before the answer about the pause": {keys: func(a *agent, _ apitype.UUID) {
 			paused := a.served(pause(a))
-			a.Guard.Touch(a.f.Clock.Now())
+			a.Keys.Touch(a.f.Clock.Now())
 			a.perform(a.Undo())
 			a.receive(paused)
 		}},
 		"a pause that the service takes after the call that was opened later": {keys: func(a *agent, call apitype.UUID) {
 			paused := pause(a)
-			a.Guard.Touch(a.f.Clock.Now())
+			a.Keys.Touch(a.f.Clock.Now())
 			a.perform(a.Take(call))
 			a.perform(paused)
 		}},
 		"a pause that the service takes before the call that was opened earlier": {isPaused: true, keys: func(a *agent, call apitype.UUID) {
 			opened := a.Take(call)
-			a.Guard.Touch(a.f.Clock.Now())
+			a.Keys.Touch(a.f.Clock.Now())
 			a.perform(pause(a))
 			a.perform(opened)
 		}},
 		"an undo whose answer comes during the pause": {isPaused: true, keys: func(a *agent, _ apitype.UUID) {
 			undone := a.Undo()
-			a.Guard.Touch(a.f.Clock.Now())
+			a.Keys.Touch(a.f.Clock.Now())
 			a.perform(pause(a))
 			a.f.Clock.Advance(10 * time.Second)
 			a.perform(undone)
@@ -84,7 +84,7 @@ func TestPauseCrossesACall(t *testing.T) {
 		}},
 		"a key while the pause is sent again": {keys: func(a *agent, call apitype.UUID) {
 			opened := a.Take(call)
-			a.Guard.Touch(a.f.Clock.Now())
+			a.Keys.Touch(a.f.Clock.Now())
 			a.perform(pause(a))
 			var again []event.Event
 			for _, r := range a.served(opened) {

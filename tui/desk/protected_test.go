@@ -107,7 +107,7 @@ func (a *agent) pollFor(d time.Duration) {
 // press is a key of the agent, a second after what was before.
 func (a *agent) press(key string) {
 	a.f.Clock.Advance(time.Second)
-	a.Guard.Press(key, false, false, a.f.Clock.Now())
+	a.Keys.Press(key, false, false, a.f.Clock.Now())
 }
 
 // leases returns the live leases of the service.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"strings"
-	"time"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -12,125 +11,71 @@ import (
 	"fundesk/render"
 	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/event"
-	"fundesk/tui/desk/pending"
+	"fundesk/tui/desk/transition"
 )
 
-// reread reads the call on the desk, and its draft; asked is after how many keys the agent asked
-// for the call.
+// reread reads the call on the Desk or for it, its draft and its lease. asked is after how many keys the agent asked for
+// the call.
 func (d *Day) reread(id apitype.UUID, asked int) {
 	v := d.visit
 	v.number++
 	v.reads = true
-	number, user := v.number, d.leases.agent()
-	opens := d.leases.usable && d.unleased == id && d.leases.leaseOf(id) == nil
-	asks := d.leases.usable && !opens
-	held := d.leases.heldNow()
+	number := v.number
 	call := apitype.Call{UUID: id}
 	if d.IsOn(id) {
 		call = *d.Call
 	}
-	claims := d.leases.leaseOf(id) == nil && d.claimed != id
-	if claims {
+	opening := d.Leases.Opening(call, v.unleased == id, v.claimed == id)
+	if opening.Locks {
 		v.claimed, v.claimedBy = id, number
 	}
 	consented := d.consents.Person
 	event.Do(d.Queue, "call read", func(ctx context.Context) (callRead, error) {
 		draft, found, err := d.Outbox.Draft(id)
-		read := callRead{visit: v, number: number, asked: asked, id: id, torn: err, claims: claims}
+		read := callRead{visit: v, number: number, asked: asked, id: id, torn: err}
 		if found {
 			read.draft = &draft
 		}
-		note := outbox.Lease{LeaseUUID: apitype.NewUUID(), CallUUID: id, ExpiresAt: d.Now().Add(pending.LeaseTime)}
-		if opens {
-			read.lease, read.holder, read.leaseErr = d.leases.leaseOpened(ctx, call, user)
-			read.opens = true
-		}
-		if asks {
-			read.leases, read.leaseErr = d.leases.read(ctx, user, call.PersonUUID, held)
-		}
-		if read.lease != nil {
-			note.LeaseUUID = read.lease.LeaseUUID // A later start goes on with it.
-		}
-		if read.elsewhere = claims && d.screens.claim(note); read.elsewhere {
-			read.lease = nil // It belongs to the other terminal.
-		}
+		read.opened = opening.Ask(ctx)
 		read.call, err = apiclient.Decoded(d.Client.Calls.Get(ctx, id))
-		if err == nil && read.lease != nil {
-			read.lease.call = read.call
+		if err != nil {
+			return read, err
 		}
-		if err == nil && read.call.PersonUUID != consented {
+		if read.opened.Lease != nil {
+			read.opened.Lease.Call = read.call
+		}
+		if read.call.PersonUUID != consented {
 			read.consents = d.readConsents(ctx, read.call.PersonUUID)
 		}
-		return read, err
+		return read, nil
 	}, d.onReread)
-}
-
-// leaseOpened leases a call that was opened, not taken. holder is the other user with a lease of its donor. Without a
-// lease and a holder, the call is worked on without a lease, and err is the reason.
-func (s *leases) leaseOpened(
-	ctx context.Context,
-	call apitype.Call,
-	user apitype.UUID,
-) (leased *lease, holder *apitype.LeaseHolder, err error) {
-	p := s.pending.Of(call.UUID)
-	if p != nil && !p.IsWanted.Load() { // Its change was undone.
-		kept, err := s.pending.TakeOver(ctx, p)
-		if err != nil {
-			return nil, nil, err
-		}
-		if kept != nil {
-			return &lease{Lease: *kept, call: call, extended: s.Now()}, nil, nil
-		}
-	}
-	request := apitype.LeaseRequest{
-		RequestUUID:  apitype.NewUUID(),
-		UserUUID:     user,
-		LeaseSeconds: new(int(pending.LeaseTime / time.Second)),
-	}
-	answer, err := apiclient.Decoded(s.Client.Queue.Lease(ctx, call.UUID, request))
-	if held := heldBy(err); held != nil {
-		return nil, held, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return &lease{Lease: answer, call: answer.Call.Value(), extended: s.Now()}, nil, nil
 }
 
 // onReread takes in a reading of the call on the desk, unless it is a stale one.
 func (d *Day) onReread(read callRead, err error) {
 	isLeft := d.claimed != read.id
-	passes := apiclient.KindOf(read.leaseErr) == apiclient.KindUnavailable ||
-		apiclient.KindOf(read.leaseErr) == apiclient.KindUnauthenticated
-	if read.opens && !passes && d.unleased == read.id {
-		d.unleased = apitype.UUID{} // The service has answered.
-	}
-	if read.opens {
+	opened := read.opened
+	if opened.Takes() {
+		if !opened.IsUnanswered() && d.unleased == read.id {
+			d.unleased = apitype.UUID{}
+		}
 		d.Pause.MeetsLease()
 	}
-	if read.lease != nil {
-		d.leases.hold(*read.lease, d.isCurrent(read))
-		if isLeft {
-			d.leases.releaseLease(read.id)
-		}
-	}
-	if read.claims && isLeft {
-		d.screens.leave(read.id)
-	}
+	d.Leases.Keep(opened, d.isCurrent(read), isLeft)
 	if d.isCurrent(read) {
 		d.reads = false
 		read.renews = d.stale
-		d.stale = d.stale && (err != nil || passes) // A reading that failed refreshes nothing.
-		d.leases.onLeases(read.leases)
+		d.stale = d.stale && (err != nil || opened.IsUnanswered()) // A reading that failed refreshes nothing.
+		d.Leases.See(opened)
 	}
-	switch isElsewhere := read.elsewhere && read.visit == d.visit && read.number == d.claimedBy && !isLeft; {
+	switch isElsewhere := opened.IsElsewhere && read.visit == d.visit && read.number == d.claimedBy && !isLeft; {
 	case isElsewhere && d.Call == nil:
 		d.visit = new(visit) // No other reading of it counts.
 		text := d.Say("call %s is already open in another terminal", render.ShortID(read.id))
 		d.Notify(event.Notice{Level: event.Urgent, Text: text})
 	case isElsewhere:
-		d.queue.Pass(read.id, "open in another terminal")
-		d.Gate.replaceStale(d.Say("%s is already open in another terminal", d.Name()), read.asked)
+		d.Walk.Pass(read.id, "open in another terminal")
+		d.Transitions.ReplaceStale(d.Say("%s is already open in another terminal", d.Name()), read.asked)
 	case d.isCurrent(read):
 		d.onRead(read, err)
 	}
@@ -147,12 +92,12 @@ func (d *Day) onRead(read callRead, err error) {
 	}
 	switch {
 	case apiclient.KindOf(err) == apiclient.KindNotFound:
-		d.queue.Drop(read.id)
+		d.Walk.Drop(read.id)
 		text := d.Say("call %s is no longer there", render.ShortID(read.id))
 		if d.Call == nil {
 			d.Fail(text, nil)
 		} else {
-			d.Gate.replaceStale(text, read.asked)
+			d.Transitions.ReplaceStale(text, read.asked)
 		}
 		return
 	case err != nil:
@@ -160,9 +105,9 @@ func (d *Day) onRead(read callRead, err error) {
 		return
 	}
 	d.NoteConnection(nil)
-	d.queue.Learn(read.call)
+	d.Walk.Learn(read.call)
 	if d.Call == nil {
-		d.Gate.admit(arrival{asked: d.Gate.askedAt, run: func() { d.show(read) }})
+		d.Transitions.Apply(transition.Transition{Asked: d.askedAt, Run: func() { d.show(read) }})
 		return
 	}
 	d.show(read)
@@ -184,16 +129,17 @@ func (d *Day) show(read callRead) {
 	if read.consents != nil {
 		d.consents = *read.consents
 	}
-	if read.holder != nil || read.lease != nil {
-		d.holder, d.isFreed = read.holder, false
+	opened := read.opened
+	if opened.Holder != nil || opened.Lease != nil {
+		d.holder, d.isFreed = opened.Holder, false
 	}
-	if read.lease != nil {
-		d.isBlocked = read.lease.NumberBlocked
+	if opened.Lease != nil {
+		d.isBlocked = opened.Lease.NumberBlocked
 	}
 	d.isErased = before != nil && (d.isErased || !before.Person.IsZero()) && read.call.Person.Pointer() == nil
 	d.pickScript()
 	if before == nil {
-		d.Guard.Show(d.Now())
+		d.Keys.Show(d.Now())
 	}
 	if before == nil || d.Draft().IsEmpty() {
 		d.openForm(read.id, read.draft)
@@ -205,7 +151,7 @@ func (d *Day) show(read callRead) {
 // keepsDetails reports whether the card stays as it is, and changes from elsewhere are only offered. A requested
 // reading, a first reading and an erasure show at once.
 func (d *Day) keepsDetails(before *apitype.Call, read callRead) bool {
-	if before == nil || read.renews || d.Gate.isAsked(read.asked) {
+	if before == nil || read.renews || d.Transitions.IsAsked(read.asked) {
 		return false
 	}
 	wasShown := before.Person.Pointer() != nil && !before.PledgeCase.IsZero()
@@ -233,7 +179,7 @@ func (d *Day) compare(before, was *apitype.Call, asked int) {
 			d.FailOf(event.OfCall(now.UUID), text+"; "+d.Say("what you typed stays here"))
 			return
 		}
-		d.queue.Pass(now.UUID, "")
+		d.Walk.Pass(now.UUID, "")
 		d.Changes.Recent.Add(
 			changes.Recent{
 				Call: now.UUID,
@@ -243,8 +189,8 @@ func (d *Day) compare(before, was *apitype.Call, asked int) {
 				Fate: changes.FateEnded,
 			},
 		)
-		d.leases.releaseLease(now.UUID)
-		d.Gate.replaceStale(text, asked)
+		d.Leases.Release(now.UUID)
+		d.Transitions.ReplaceStale(text, asked)
 	case now.AttemptsCount > before.AttemptsCount:
 		d.SayOf(now.UUID, "another agent has called %s since the call was listed", d.Name())
 	default:
@@ -262,7 +208,7 @@ func (d *Day) tellChanged(labels []string) {
 		d.SayOf(d.Call.UUID, "%s", text)
 		return
 	}
-	d.Gate.offer(arrival{text: text, does: "shows it", of: d.Call.UUID, run: d.showLatest})
+	d.Transitions.Propose(transition.Transition{Text: text, Does: "shows it", Of: d.Call.UUID, Run: d.showLatest})
 }
 
 // Poll requests the changes since the last poll.
@@ -270,12 +216,12 @@ func (d *Day) Poll() []event.Event {
 	d.wake()
 	d.Refused.SendLate()
 	d.floor.Tend()
-	if !d.leases.asked {
-		d.discover()
+	if !d.Leases.IsDiscovered {
+		d.Leases.Discover()
 		return d.Drain()
 	}
-	if d.leases.usable {
-		d.leases.tend()
+	if d.Leases.HasQueue {
+		d.Leases.Tend()
 		d.Pause.Settle()
 		if d.NoneLeft && d.Call == nil {
 			d.readAll() // The agent waits for a call.
@@ -283,44 +229,44 @@ func (d *Day) Poll() []event.Event {
 		}
 	}
 	d.polls++
-	hasFailed := (d.stale || !d.Checked) && !d.reads && !d.Gate.IsOffered() // Its latest reading.
+	hasFailed := (d.stale || !d.Checked) && !d.reads && !d.Transitions.IsProposed() // Its latest reading.
 	if d.Call != nil && (hasFailed || d.Checked && !d.stale && d.polls%2 == 0) {
-		d.reread(d.Call.UUID, unasked)
+		d.reread(d.Call.UUID, transition.Unasked)
 		return d.Drain()
 	}
-	hasLeases := d.Call != nil || len(d.leases.held) > 0
-	if d.leases.usable && !d.stale && hasLeases {
-		d.leases.check()
+	hasLeases := d.Call != nil || !d.Leases.IsEmpty()
+	if d.Leases.HasQueue && !d.stale && hasLeases {
+		d.Leases.Check()
 	}
-	if d.leases.usable && !d.Callbacks.IsAsked() { // Not at the start: the first call comes before the list.
+	if d.Leases.HasQueue && !d.Callbacks.IsAsked() { // Not at the start: the first call comes before the list.
 		d.Callbacks.Read()
 	}
 	isOld := d.Now().Sub(d.today.asked) >= todayEvery
 	switch turn := d.polls / 2 % 4; {
-	case d.leases.usable && turn == 3 && d.Callbacks.IsOld():
+	case d.Leases.HasQueue && turn == 3 && d.Callbacks.IsOld():
 		d.Callbacks.Read()
-	case d.leases.usable && (d.Call != nil && d.today.asked.IsZero() || turn == 3 && isOld):
+	case d.Leases.HasQueue && (d.Call != nil && d.today.asked.IsZero() || turn == 3 && isOld):
 		d.readToday()
-	case d.leases.usable && turn == 1:
-		d.leases.readUpcoming()
-	case d.leases.usable && turn == 2:
-		d.leases.readState()
+	case d.Leases.HasQueue && turn == 1:
+		d.Leases.ReadUpcoming()
+	case d.Leases.HasQueue && turn == 2:
+		d.Leases.ReadState()
 	default:
-		d.queue.ReadNews()
+		d.Walk.ReadNews()
 	}
 	return d.Drain()
 }
 
 // readAll requests everything at once: the changes, the queue, and the next call if the agent waits for one.
 func (d *Day) readAll() {
-	d.queue.ReadNews()
-	if !d.leases.asked {
-		d.discover()
+	d.Walk.ReadNews()
+	if !d.Leases.IsDiscovered {
+		d.Leases.Discover()
 		return
 	}
-	d.leases.none = false
-	if d.leases.usable {
-		d.leases.readQueue()
+	d.Leases.TakeAgain()
+	if d.Leases.HasQueue {
+		d.Leases.ReadQueue()
 	}
 	d.serve()
 }
@@ -347,10 +293,8 @@ func (d *Day) onNews(call apitype.Call) {
 // onOutcome counts accepted changes, and reads the call again if it is on the Desk.
 func (d *Day) onOutcome(e outbox.Event) {
 	if e.Outcome == outbox.OutcomeAccepted {
-		d.leases.onAccepted(e)
-		if l := d.leases.leaseOf(e.Entry.UUID); l != nil && pending.EndsCall(e.Entry.Op) {
-			d.leases.endLease(l.LeaseUUID) // The change has ended it: the agent has opened the call again.
-			d.unleased = l.CallUUID
+		if d.Leases.OnAccepted(e) {
+			d.unleased = e.Entry.UUID
 		}
 		d.Accepted[e.Entry.Op]++
 		hasEnded := e.Entry.Op == apiclient.OpCancelCall || e.Entry.Op == apiclient.OpExpireCall
@@ -359,7 +303,7 @@ func (d *Day) onOutcome(e outbox.Event) {
 		}
 		isDeferred := e.Entry.Op == apiclient.OpDeferCall
 		if isDeferred {
-			d.leases.onDeferred(e.Entry)
+			d.Leases.OnDeferred(e.Entry)
 		}
 		if isDeferred || d.Callbacks.Has(e.Entry.UUID) {
 			d.Callbacks.Read()
@@ -369,11 +313,11 @@ func (d *Day) onOutcome(e outbox.Event) {
 	case !d.opening.IsZero() && d.opening == e.Entry.UUID && e.Outcome == outbox.OutcomeAccepted:
 		opened := d.opening
 		d.opening = apitype.UUID{}
-		d.Gate.admit(
-			arrival{asked: d.openedAt, text: d.Say("the new call is there"), run: func() { d.takeCall(opened) }},
+		d.Transitions.Apply(
+			transition.Transition{Asked: d.openedAt, Text: d.Say("the new call is there"), Run: func() { d.takeCall(opened) }},
 		)
 	case d.IsOn(e.Entry.UUID):
-		d.reread(e.Entry.UUID, unasked)
+		d.reread(e.Entry.UUID, transition.Unasked)
 	case d.Wanted && d.Offline == "":
 		d.serve() // The service can be reached: so can the next call.
 	}

@@ -57,7 +57,7 @@ func TestResultIsSentAloneWithoutAnAnswer(t *testing.T) {
 	f := newFloor(t, 6)
 	a := f.agent(t.TempDir())
 	call, person := a.completeOvertaken("+31611111111")
-	if !a.Gate.IsOffered() || !a.heard("was not sent, the record has changed") {
+	if !a.Transitions.IsProposed() || !a.heard("was not sent, the record has changed") {
 		t.Errorf("got %q, want the agent asked at once", a.told)
 	}
 	a.pollFor(9 * time.Minute)
@@ -92,7 +92,7 @@ func TestCorrectedResultWaitsForTheAnswer(t *testing.T) {
 		t.Fatalf("got %s and pending %v, want it waiting and protected", f.call(call).Status, f.pending())
 	}
 	a.press("enter")
-	a.perform(a.Gate.Accept())
+	a.perform(a.Transitions.Accept())
 	a.keep("o")
 	a.sendHeld()
 	if f.call(call).Status != apitype.CallCompleted || f.mobile(person) != "+31611111111" {
@@ -138,11 +138,11 @@ func TestEachOvertakenCorrectionIsOffered(t *testing.T) {
 			a = f.agent(dir)
 		}
 		for range 2 {
-			if !a.Gate.IsOffered() {
+			if !a.Transitions.IsProposed() {
 				t.Fatalf("closed %t: got nothing offered (%q)", closes, a.told)
 			}
 			a.press("enter")
-			a.perform(a.Gate.Accept())
+			a.perform(a.Transitions.Accept())
 			a.keep("k")
 			a.sendHeld()
 		}

@@ -19,7 +19,7 @@ func (d *Day) Card() card.Card {
 		ResultWords:      d.Codes.Words,
 		Required:         d.required(),
 		Holder:           d.holder,
-		HasQueue:         d.leases.state != nil,
+		HasQueue:         d.Leases.State != nil,
 		IsFreed:          d.isFreed,
 		IsBlocked:        d.isBlocked,
 		IsErased:         d.isErased,
@@ -28,7 +28,7 @@ func (d *Day) Card() card.Card {
 		CallbackReason:   d.callbackReason,
 		Remains:          d.undone.Remains(d.Texts),
 		HasUndoneAttempt: d.undone.HasAttempt(),
-		ShownAt:          d.Guard.shownAt,
+		ShownAt:          d.Keys.ShownAt,
 		Dials:            d.dials,
 		Struck:           d.struckKinds(),
 		Script:           d.script,
@@ -37,8 +37,8 @@ func (d *Day) Card() card.Card {
 	}
 	if d.Call != nil {
 		k.MaxAttempts = d.maxAttempts(d.Call)
-		if l := d.leases.leaseOf(d.Call.UUID); l != nil {
-			k.Lease = &l.Lease
+		if l := d.Leases.Of(d.Call.UUID); l != nil {
+			k.Lease = l
 		}
 	}
 	return k
@@ -55,9 +55,9 @@ func (d *Day) place() card.Place {
 
 // Warnings returns what an agent should know before calling the donor on the Desk.
 func (d *Day) Warnings() []string {
-	ofPerson, ofNumber := d.queue.Others(*d.Call)
+	ofPerson, ofNumber := d.Walk.Others(*d.Call)
 	return d.Card().Warnings(card.Elsewhere{
-		Called:   d.queue.ReachedReason(d.Call.UUID, d.Call.PersonUUID),
+		Called:   d.Walk.ReachedReason(d.Call.UUID, d.Call.PersonUUID),
 		OfPerson: ofPerson,
 		OfNumber: ofNumber,
 	})

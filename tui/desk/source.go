@@ -14,8 +14,8 @@ type source interface {
 
 // source returns the source in use.
 func (d *Day) source() source {
-	if d.leases.usable {
-		return d.leases
+	if d.Leases.HasQueue {
+		return d.Leases
 	}
-	return d.queue
+	return d.Walk
 }

@@ -4,10 +4,11 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/event"
+	"fundesk/tui/desk/transition"
 )
 
 // Undo takes the latest change back, with the other changes of the same key, the latest first.
-func (d *Day) Undo() []event.Event { return d.Changes.Undo(d.Guard.presses) }
+func (d *Day) Undo() []event.Event { return d.Changes.Undo(d.Keys.Presses) }
 
 // holdStep lets an undo return to the call on the Desk, which the agent leaves without a change. created is the new
 // call that replaces it, or zero.
@@ -16,7 +17,7 @@ func (d *Day) holdStep(label string, created apitype.UUID) {
 	if d.Call != nil {
 		id, done := d.Call.UUID, d.progress
 		restore = func() {
-			d.queue.Restore(id)
+			d.Walk.Restore(id)
 			d.takeCall(id)
 			d.progress = done
 		}
@@ -29,5 +30,5 @@ func (d *Day) onReturn(r changes.Return) {
 	if d.opening == r.Created {
 		d.opening = apitype.UUID{}
 	}
-	d.Gate.admit(arrival{asked: r.Asked, text: r.Text, run: r.Restore})
+	d.Transitions.Apply(transition.Transition{Asked: r.Asked, Text: r.Text, Run: r.Restore})
 }

@@ -17,12 +17,8 @@ type seat struct {
 // IsOn reports whether a call is on the desk.
 func (s *seat) IsOn(id apitype.UUID) bool { return s.Call != nil && s.Call.UUID == id }
 
-// showing has what a source of calls is handed to show one.
-type showing struct {
-	may     func() bool        // The call that the agent waits for may come on the Desk now.
-	present func(apitype.Call) // Puts a call on the Desk.
-	serve   func()             // Gives the waiting agent a call, if one was read ahead.
-}
+// call returns the call on the Desk, or nil.
+func (s *seat) call() *apitype.Call { return s.Call }
 
 // visit is the work on one call, from the moment when the agent asks for it until it leaves the Desk. What a reading
 // brings belongs to the visit that asked, and is dropped if another one has begun. An empty visit waits for a call.
@@ -68,18 +64,3 @@ type progress struct {
 
 // isCurrent reports whether a reading is the latest of this visit.
 func (v *visit) isCurrent(read callRead) bool { return read.visit == v && read.number == v.number }
-
-// noteHolder notes which other user holds the person on the desk, as the service lists the leases.
-func (v *visit) noteHolder(all []apitype.Lease, agent apitype.UUID) {
-	v.holder = nil
-	for _, l := range all {
-		if l.UserUUID != agent {
-			v.holder = &apitype.LeaseHolder{
-				UserUUID:  l.UserUUID,
-				Name:      l.Name,
-				TakenAt:   l.TakenAt,
-				ExpiresAt: l.ExpiresAt,
-			}
-		}
-	}
-}

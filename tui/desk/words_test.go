@@ -36,7 +36,7 @@ func said(d *Day) (texts []string, jobs int) {
 func at(now time.Time) *Day {
 	d := newDay()
 	d.Now = func() time.Time { return now }
-	d.queue = d.newQueue()
+	d.Walk = d.newQueue()
 	return d
 }
 
@@ -155,8 +155,8 @@ func sayWarnings(say sayer) {
 	d := at(now)
 	d.MaxAttempts = 3
 	d.Languages = []string{"nl", "de"}
-	d.queue.Learn(apitype.Call{UUID: callID(7), PersonUUID: callID(50), Status: "requested"})
-	d.queue.Learn(apitype.Call{UUID: callID(8), PersonUUID: callID(50), Status: "completed", CompletedAt: new(apitype.NewTime(now.Add(-61 * time.Minute)))})
+	d.Walk.Learn(apitype.Call{UUID: callID(7), PersonUUID: callID(50), Status: "requested"})
+	d.Walk.Learn(apitype.Call{UUID: callID(8), PersonUUID: callID(50), Status: "completed", CompletedAt: new(apitype.NewTime(now.Add(-61 * time.Minute)))})
 	low, enough := apitype.NumberFromInt(59), apitype.NumberFromInt(60)
 	person := apitype.Embed(apitype.Person{
 		OptInPhone: new(false), Language: new("FR"), Address: apitype.Embed(apitype.Address{Country: "nl"}),

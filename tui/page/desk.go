@@ -100,12 +100,12 @@ func (d *Desk) Follow(inFront bool) {
 // AcceptOrOpen opens the offered change. Without an offer it takes the first call, or offers the last ones.
 func (d *Desk) AcceptOrOpen() tea.Cmd {
 	switch {
-	case d.Day.Gate.IsOffered():
-		if why := d.Day.Gate.WhyNotAccept(); why != "" {
+	case d.Day.Transitions.IsProposed():
+		if why := d.Day.Transitions.WhyNotAccept(); why != "" {
 			d.Messages.Refuse(why)
 			return nil
 		}
-		return d.Host.Perform(d.Day.Gate.Accept())
+		return d.Host.Perform(d.Day.Transitions.Accept())
 	case len(d.Day.Changes.Recent) > 0:
 		return d.AskRecent()
 	case d.Day.Call == nil:
@@ -212,7 +212,7 @@ const skippedName = 22
 // ShowSkipped lists the calls that n passes over.
 func (d *Desk) ShowSkipped() tea.Cmd {
 	var lines []string
-	for _, p := range d.Day.PassedOver() {
+	for _, p := range d.Day.Walk.PassedOver() {
 		lines = append(
 			lines,
 			widget.Fit(

@@ -128,7 +128,7 @@ const mostLanguagesWaiting = 8
 
 // waitingLanguages returns how many calls wait in each language, the most frequent first.
 func (d *Desk) waitingLanguages() []string {
-	state := d.Day.QueueState()
+	state := d.Day.Leases.State
 	if state == nil || len(state.ByLanguage) == 0 {
 		return nil
 	}
@@ -166,7 +166,7 @@ func (d *Desk) nextDonor(width int) (lines []string) {
 
 // noneText returns the reason why there is no call now.
 func (d *Desk) noneText() string {
-	if closed := d.Day.ClosedText(); closed != "" {
+	if closed := d.Day.Leases.ClosedText(); closed != "" {
 		return closed + ". " + d.Say("The next call comes by itself.")
 	}
 	return d.Say("There is no donor left to call now. The next one comes by itself.")
@@ -174,7 +174,7 @@ func (d *Desk) noneText() string {
 
 // waitingLines returns how many calls of each type are waiting, as far as the service reports them.
 func (d *Desk) waitingLines() (lines []string) {
-	state := d.Day.QueueState()
+	state := d.Day.Leases.State
 	if state == nil {
 		return nil
 	}
@@ -190,7 +190,7 @@ func (d *Desk) waitingLines() (lines []string) {
 	if state.Deferred > 0 {
 		lines = append(lines, countLine(d.Say("later"), state.Deferred))
 	}
-	if closed := d.Day.ClosedText(); closed != "" && !d.Day.NoneLeft {
+	if closed := d.Day.Leases.ClosedText(); closed != "" && !d.Day.NoneLeft {
 		lines = append(lines, closed)
 	}
 	return lines
@@ -262,11 +262,11 @@ func (d *Desk) queuePane(frame widget.Frame, height int) []string {
 	if !all {
 		waiting += "+" // At least.
 	}
-	if state := d.Day.QueueState(); state != nil && state.Due > 0 {
+	if state := d.Day.Leases.State; state != nil && state.Due > 0 {
 		aside = d.Styles.DueSign + " " + d.Say("%d due", state.Due)
 	}
 	waits := d.Say("%s waiting", waiting)
-	if closed := d.Day.ClosedText(); closed != "" && n == 0 {
+	if closed := d.Day.Leases.ClosedText(); closed != "" && n == 0 {
 		waits = closed
 	}
 	title := d.Styles.bold(d.Say("Next")) + d.Styles.Dim(" · ") + waits

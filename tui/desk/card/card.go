@@ -48,6 +48,16 @@ type Card struct {
 	Consents Consents
 }
 
+// CallName returns the person of a call, or its identifier if the person is not shown.
+func CallName(texts say.Texts, call apitype.Call) string {
+	if person := call.Person.Pointer(); person != nil {
+		if name := render.PersonName(*person); strings.TrimSpace(name) != "" {
+			return name
+		}
+	}
+	return texts.Say("call %s", render.ShortID(call.UUID))
+}
+
 // Tries returns the number of the next attempt, and the maximum if it is known.
 func (k Card) Tries() (next, of string) {
 	n := k.Call.AttemptsCount + 1

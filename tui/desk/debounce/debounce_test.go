@@ -1,4 +1,4 @@
-package desk
+package debounce
 
 import (
 	"testing"
@@ -30,7 +30,7 @@ func TestKeysMeantForTheCallBefore(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			var g Guard
+			var g Keys
 			shown := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 			g.Show(shown)
 			for _, p := range test.presses {

@@ -1,4 +1,4 @@
-package desk
+package lease
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"fundesk/tui/desk/event"
 )
 
-// leasesRead has the live leases of the agent, and the lease of the person on the Desk, according to the service.
-type leasesRead struct {
+// live has the live leases of the agent, and the lease of the person on the Desk, according to the service.
+type live struct {
 	isKnown bool           // The service answered.
 	asked   []apitype.UUID // The leases that were held when it was asked.
 	person  apitype.UUID
@@ -21,47 +21,39 @@ type leasesRead struct {
 }
 
 // read requests the leases of a user and the lease of a person. person may be zero.
-func (s *leases) read(ctx context.Context, user, person apitype.UUID, asked []apitype.UUID) (leasesRead, error) {
+func (s *Leases) read(ctx context.Context, user, person apitype.UUID, asked []apitype.UUID) (live, error) {
 	has, err := s.Client.Has(ctx, apitype.ExtensionPending)
 	if err != nil || !has {
-		return leasesRead{}, err
+		return live{}, err
 	}
 	options := apitype.QueueLeaseListOptions{UserUUID: &user}
 	if !person.IsZero() {
 		options.PersonUUID = &person
 	}
 	answer, err := apiclient.Decoded(s.Client.Queue.Leases(ctx, options))
-	read := leasesRead{isKnown: err == nil, asked: asked, person: person, all: answer.Leases}
+	read := live{isKnown: err == nil, asked: asked, person: person, all: answer.Leases}
 	read.isBlocked = answer.NumberBlocked
 	return read, err
 }
 
-// heldNow returns the leases that are held, for read.
-func (s *leases) heldNow() (ids []apitype.UUID) {
-	for _, l := range s.held {
-		ids = append(ids, l.LeaseUUID)
-	}
-	return ids
-}
-
-// check asks whether the leases are still this desk's, and which user holds the person on the card.
-func (s *leases) check() {
+// Check asks whether the leases are still this Desk's, and which user holds the person on the card.
+func (s *Leases) Check() {
 	var person apitype.UUID
-	if s.seat.Call != nil {
-		person = s.seat.Call.PersonUUID
+	if call := s.Desk.Call(); call != nil {
+		person = call.PersonUUID
 	}
-	user, asked := s.agent(), s.heldNow()
-	event.Do(s.Queue, "leases read", func(ctx context.Context) (leasesRead, error) {
+	user, asked := s.Agent(), s.ids()
+	event.Do(s.Events, "leases read", func(ctx context.Context) (live, error) {
 		return s.read(ctx, user, person, asked)
-	}, func(read leasesRead, err error) {
-		if s.IsRead("cannot read the leases", err) {
-			s.onLeases(read)
+	}, func(read live, err error) {
+		if s.Connection.IsRead("cannot read the leases", err) {
+			s.onLive(read)
 		}
 	})
 }
 
-// onLeases notes which leases were freed or taken by another user.
-func (s *leases) onLeases(read leasesRead) {
+// onLive notes which leases were freed or taken by another user.
+func (s *Leases) onLive(read live) {
 	if !read.isKnown {
 		return
 	}
@@ -70,27 +62,39 @@ func (s *leases) onLeases(read leasesRead) {
 	}
 	for _, l := range slices.Clone(s.held) {
 		if slices.Contains(read.asked, l.LeaseUUID) && !isLive(l.LeaseUUID) {
-			s.isFreed(l)
+			s.onFreed(l)
 		}
 	}
 	for _, l := range read.all {
-		isLate := l.Pending && l.UserUUID == s.agent() && s.ended[l.CallUUID] && !s.pending.IsWanted(l.CallUUID)
+		isLate := l.Pending && l.UserUUID == s.Agent() && s.ended[l.CallUUID] && !s.pending.IsWanted(l.CallUUID)
 		if isLate {
 			s.settleLate(l)
 		}
 	}
-	if call := s.seat.Call; call != nil && call.PersonUUID == read.person {
-		s.seat.noteHolder(read.all, s.agent())
-		if read.isBlocked != nil {
-			s.seat.isBlocked = *read.isBlocked
+	if call := s.Desk.Call(); call != nil && call.PersonUUID == read.person {
+		s.Desk.OnPerson(holderIn(read.all, s.Agent()), read.isBlocked)
+	}
+	s.Desk.Serve()
+}
+
+// holderIn returns the other user with a lease in a list, or nil.
+func holderIn(all []apitype.Lease, agent apitype.UUID) (holder *apitype.LeaseHolder) {
+	for _, l := range all {
+		if l.UserUUID != agent {
+			holder = &apitype.LeaseHolder{
+				UserUUID:  l.UserUUID,
+				Name:      l.Name,
+				TakenAt:   l.TakenAt,
+				ExpiresAt: l.ExpiresAt,
+			}
 		}
 	}
-	s.showing.serve()
+	return holder
 }
 
 // settleLate releases a pending lease that a late repeat made after the change was accepted.
-func (s *leases) settleLate(l apitype.Lease) {
-	event.Do(s.Queue, "late lease released", func(ctx context.Context) (any, error) {
+func (s *Leases) settleLate(l apitype.Lease) {
+	event.Do(s.Events, "late lease released", func(ctx context.Context) (any, error) {
 		return nil, s.Client.Queue.Release(ctx, l.LeaseUUID, apitype.DeferRequest{})
 	}, func(any, error) {}) // The next reading finds it again.
 }

@@ -1,61 +1,60 @@
-package desk
+package lease
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
-	"fundesk/tui/desk/card"
-	"fundesk/tui/desk/entry"
 	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/pending"
 	"fundesk/tui/desk/queue"
 )
 
 // NewSender returns a sender of the outbox that makes the leases of the calls pending before it sends a change.
-func (d *Day) NewSender(o outbox.SenderOptions) *outbox.Sender {
-	o.Prepare = d.leases.pending.Prepare
+func (s *Leases) NewSender(o outbox.SenderOptions) *outbox.Sender {
+	o.Prepare = s.pending.Prepare
 	notify := o.Notify
 	o.Notify = func(e outbox.Event) {
-		d.leases.pending.Hear(e)
+		s.pending.Hear(e)
 		if notify != nil {
 			notify(e)
 		}
 	}
-	return d.Outbox.Sender(d.Client, o)
+	return s.Outbox.Sender(s.Client, o)
 }
 
-// protect makes the lease of a call pending that the agent has ended.
-func (s *leases) protect(call apitype.UUID) {
-	if !s.usable {
+// Protect makes the lease of a call pending that the agent has ended.
+func (s *Leases) Protect(call apitype.UUID) {
+	if !s.HasQueue {
 		return
 	}
 	var id apitype.UUID
-	note := s.screens.take(call)
-	if l := s.leaseOf(call); l != nil {
+	note := s.locks.take(call)
+	if l := s.of(call); l != nil {
 		id = l.LeaseUUID
 		if note == nil {
 			note, l.note = l.note, nil
 		}
-		s.endLease(id)
+		s.end(id)
 	}
 	s.upcoming = slices.DeleteFunc(s.upcoming, func(c queue.Candidate) bool { return c.ID == call })
-	p := s.pending.Want(call, s.agent(), id)
+	p := s.pending.Want(call, s.Agent(), id)
 	p.Saving++
 	if note != nil {
 		_ = p.Note.Forget() // Of an earlier lease.
 		p.Note = note
 	}
 	p.Holder = apitype.UUID{}
-	if holder := s.seat.holder; holder != nil {
+	if holder := s.Desk.Holder(); holder != nil {
 		p.Holder = holder.UserUUID
 	}
 	s.settle(p)
 }
 
-// isSaved notes that a change that ended a call is on disk, or could not be saved.
-func (s *leases) isSaved(call apitype.UUID) {
+// OnSaved notes that a change that ended a call is on disk, or could not be saved.
+func (s *Leases) OnSaved(call apitype.UUID) {
 	if p := s.pending.Of(call); p != nil && p.Saving > 0 {
 		p.Saving--
 		if p.Saving == 0 {
@@ -66,15 +65,15 @@ func (s *leases) isSaved(call apitype.UUID) {
 }
 
 // unprotect releases the pending lease of a call whose change was undone or dropped.
-func (s *leases) unprotect(call apitype.UUID) {
+func (s *Leases) unprotect(call apitype.UUID) {
 	if p := s.pending.Of(call); p != nil {
 		p.IsWanted.Store(false)
 		s.settle(p)
 	}
 }
 
-// reopen leaves the pending lease of a call whose change was undone to the opened call.
-func (s *leases) reopen(call apitype.UUID) {
+// Reopen leaves the pending lease of a call whose change was undone to the opened call.
+func (s *Leases) Reopen(call apitype.UUID) {
 	if p := s.pending.Of(call); p != nil {
 		p.IsOpening.Store(true)
 		p.IsWanted.Store(false)
@@ -82,28 +81,42 @@ func (s *leases) reopen(call apitype.UUID) {
 }
 
 // settle brings a pending lease into its wanted state.
-func (s *leases) settle(p *pending.Lease) {
-	event.Do(s.Queue, "pending lease settled", func(ctx context.Context) (any, error) {
+func (s *Leases) settle(p *pending.Lease) {
+	event.Do(s.Events, "pending lease settled", func(ctx context.Context) (any, error) {
 		return nil, s.pending.Settle(ctx, p)
 	}, func(_ any, err error) { s.onSettled(p, err) })
 }
 
 // onSettled names a colleague who now holds the donor. tend repeats other failures.
-func (s *leases) onSettled(p *pending.Lease, err error) {
+func (s *Leases) onSettled(p *pending.Lease, err error) {
 	if p.IsWanted.Load() {
 		held := heldBy(err)
 		if held != nil && held.UserUUID != p.User && held.UserUUID != p.Holder {
 			p.Holder = held.UserUUID
 			text := s.Say("%s has this donor now: your change is sent anyway", s.holderName(held))
-			s.FailOf(event.OfCall(p.Call), text)
+			s.Events.FailOf(event.OfCall(p.Call), text)
 		}
 	}
 }
 
-// onAccepted forgets the pending lease of a call with an accepted change, which ended it.
-func (s *leases) onAccepted(e outbox.Event) {
+// OnAccepted forgets the pending lease of a call with an accepted change, which ended it. It reports whether the change
+// has ended another lease, too: the agent has opened the call again.
+func (s *Leases) OnAccepted(e outbox.Event) (hasEnded bool) {
+	if !pending.EndsCall(e.Entry.Op) {
+		return false
+	}
+	s.endPending(e)
+	l := s.of(e.Entry.UUID)
+	if l == nil {
+		return false
+	}
+	s.end(l.LeaseUUID)
+	return true
+}
+
+func (s *Leases) endPending(e outbox.Event) {
 	p := s.pending.Of(e.Entry.UUID)
-	if p == nil || !pending.EndsCall(e.Entry.Op) {
+	if p == nil {
 		return
 	}
 	if e.IsForeign { // It may have become pending after that.
@@ -119,10 +132,29 @@ func (s *leases) onAccepted(e outbox.Event) {
 	s.ended[p.Call] = true
 }
 
-// reconcile makes the leases pending of changes that an earlier Desk left, and of failed changes. It releases the
+// OnDeferred notes when a deferred call is due.
+func (s *Leases) OnDeferred(e outbox.Entry) {
+	var request apitype.DeferRequest
+	if json.Unmarshal(e.Body, &request) != nil || request.NotBefore == nil {
+		return
+	}
+	if next := s.nextDueAt; next == nil || request.NotBefore.Before(next.Time) {
+		s.nextDueAt = request.NotBefore
+	}
+	s.upcoming = slices.DeleteFunc(s.upcoming, func(c queue.Candidate) bool { return c.ID == e.UUID })
+}
+
+// Open lets the creation of a call lease the call for the agent.
+func (s *Leases) Open(call apitype.UUID) {
+	if s.HasQueue {
+		s.pending.Open(call, s.Agent())
+	}
+}
+
+// Reconcile makes the leases pending of changes that an earlier Desk left, and of failed changes. It releases the
 // leases of calls without changes.
-func (s *leases) reconcile(entries []outbox.Entry) {
-	if !s.usable {
+func (s *Leases) Reconcile(entries []outbox.Entry) {
+	if !s.HasQueue {
 		return
 	}
 	waits := map[apitype.UUID]bool{}
@@ -137,7 +169,7 @@ func (s *leases) reconcile(entries []outbox.Entry) {
 		}
 		isLeft := e.Tries > 0 || e.State == outbox.StateRejected || e.CreatedAt.Before(s.startedAt)
 		if isLeft && !s.pending.IsWanted(e.UUID) {
-			s.settle(s.pending.Want(e.UUID, s.agent(), apitype.UUID{}))
+			s.settle(s.pending.Want(e.UUID, s.Agent(), apitype.UUID{}))
 		}
 	}
 	for _, p := range s.pending.List() {
@@ -145,14 +177,4 @@ func (s *leases) reconcile(entries []outbox.Entry) {
 			s.unprotect(p.Call)
 		}
 	}
-}
-
-// keepsBack reports whether a call is not offered: a change of it is saved or waits, or was refused.
-func (s *leases) keepsBack(call apitype.UUID) bool {
-	return s.pending.IsWanted(call) || s.isChanged(call)
-}
-
-// holderName returns the name of the user who holds a donor.
-func (s *leases) holderName(held *apitype.LeaseHolder) string {
-	return card.Card{Form: entry.Form{Texts: s.Texts}, AgentName: s.AgentName}.HolderName(held)
 }
