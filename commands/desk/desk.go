@@ -142,7 +142,7 @@ func (l *lineDesk) work(ctx context.Context) error {
 			l.poll(ctx)
 		}
 		l.tellCall()
-		idle := l.day.Call == nil && l.day.NoneLeft
+		idle := l.day.IsNoneLeft()
 		if idle && !l.idle {
 			l.sayIdle()
 		}

@@ -89,7 +89,7 @@ type Day struct {
 	Leases    *lease.Leases // Of the queue of the service.
 	Keys      *debounce.Keys
 
-	*seat                   // Of the call on the Desk.
+	*visit                  // Of the call on the Desk. Never nil.
 	Accepted map[string]int // The accepted changes of this session, by operation.
 	// IsRevealed shows secret values without a mask.
 	IsRevealed bool
@@ -107,17 +107,14 @@ type Day struct {
 	polls       int       // One request each time, in turn for the card, what has changed, the calls and the counts.
 }
 
-// callRead is a reading of the call on the desk, or for it.
+// callRead is the answer to a reading of the call on the Desk, or for it.
 type callRead struct {
-	visit    *visit // That asked.
-	number   int
-	asked    int // After how many keys the agent asked for it; unasked if not at all.
+	*reading
 	call     apitype.Call
-	id       apitype.UUID
 	draft    *outbox.Draft // Its entries on disk. Nil without any.
 	torn     error         // Why its draft could not be read.
-	opened   lease.Opened  // What it found about its lease.
-	renews   bool          // What was shown was old.
+	opened   lease.Opened  // The answer about its lease.
+	renews   bool          // The card was old.
 	consents *card.Consents
 }
 
@@ -151,7 +148,7 @@ func New(o Options) *Day {
 		Changes:    newChanges(b),
 		Search:     donors.NewSearch(b.Queue, b.State, o.Client),
 		Keys:       new(debounce.Keys),
-		seat:       &seat{visit: new(visit)},
+		visit:      new(visit),
 		Accepted:   map[string]int{},
 		refusedOps: map[string]bool{},
 	}
@@ -209,7 +206,7 @@ func (d *Day) join() {
 		Now:      b.now,
 		Keys:     d.Keys,
 		Pause:    d.Pause,
-		Call:     d.call,
+		Call:     func() *apitype.Call { return d.Call },
 		Next:     d.next,
 		OnAccept: d.Refused.Check,
 	}
@@ -233,14 +230,14 @@ func (d *Day) newLeases() *lease.Leases {
 		Messages:   &floor.Messages{Texts: d.Texts, Events: d.Queue, AgentName: d.AgentName},
 		Codes:      d.Codes,
 		Desk: lease.Desk{
-			Call:         d.call,
+			Call:         func() *apitype.Call { return d.Call },
 			Holder:       func() *apitype.LeaseHolder { return d.holder },
 			Filter:       func() apitype.QueueFilter { return d.Filter },
 			IsChanged:    d.Changes.KeepsBack,
-			IsWaiting:    func() bool { return d.Wanted },
+			IsWaiting:    func() bool { return d.IsWaiting() },
 			MayShow:      d.mayServe,
 			Present:      d.present,
-			NoneLeft:     func() { d.NoneLeft = d.Wanted },
+			NoneLeft:     func() { d.setNoneLeft(true) },
 			Serve:        d.serve,
 			OnDiscovered: d.onDiscovered,
 			OnFreed:      func() { d.isFreed = true },
@@ -280,10 +277,10 @@ func (d *Day) newQueue() *queue.Walk {
 			Agent:     d.Leases.Agent,
 			Filter:    func() apitype.QueueFilter { return d.Filter },
 			KeepsBack: d.Leases.KeepsBack,
-			IsOn:      d.IsOn,
+			IsOn:      func(call apitype.UUID) bool { return d.IsOn(call) },
 			Wants:     d.mayServe,
 			Present:   d.present,
-			NoneLeft:  func(isNone bool) { d.NoneLeft = isNone },
+			NoneLeft:  func(isNone bool) { d.setNoneLeft(isNone) },
 			Serve:     d.serve,
 			See:       d.Codes.See,
 			OnNews:    d.onNews,
@@ -312,7 +309,6 @@ func (d *Day) onFloor() {
 // onPause clears the Desk for a pause. The queue has the call again that was there.
 func (d *Day) onPause() {
 	d.leave()
-	d.Wanted, d.NoneLeft = false, false
 	d.Leases.OnPause()
 	d.Leases.ReadQueue()
 }
@@ -392,7 +388,7 @@ func (d *Day) Receive(r event.Result) []event.Event {
 
 // IsReading reports whether the agent waits for a call that may come at any time.
 func (d *Day) IsReading() bool {
-	return d.Call == nil && d.Offline == "" && (d.Wanted && !d.NoneLeft || d.Taking)
+	return d.Offline == "" && (d.state == stateWaiting || d.state == stateOpening)
 }
 
 // Offers returns the calls that come next, in their order, up to limit.
@@ -420,8 +416,9 @@ func (d *Day) leaveFor(what, reason string) []event.Event {
 		d.Leases.PassOver(d.Call.UUID)
 		d.holdStep(what+": "+d.Name(), apitype.UUID{})
 	}
-	waited := d.NoneLeft
-	if d.next(); waited {
+	waited := d.IsNoneLeft()
+	d.next()
+	if waited {
 		d.Sayf("asking the service for a call…")
 		d.Walk.ReadNews()
 	}
@@ -454,7 +451,7 @@ func (d *Day) leave() {
 		d.Over(event.OfCall(d.Call.UUID))
 		d.Transitions.CallLeft(d.Call.UUID)
 	}
-	d.Leases.Unlock(d.claimed)
+	d.Leases.Unlock(d.locked())
 	d.floor.Apply()
 	d.Changes.Drafts.FlushSoon()
 	if d.HasDraft() {

@@ -186,7 +186,7 @@ func TestWhatEndsACall(t *testing.T) {
 	for want, end := range map[string]func() []event.Event{"cancelled": d.CancelCall, "expired": d.ExpireCall, "not reached": d.NotReached} {
 		donor(d)
 		work(t, d, end())
-		if d.Changes.Recent[0].What != want || d.Call != nil || !d.Wanted {
+		if d.Changes.Recent[0].What != want || d.Call != nil || !d.IsWaiting() {
 			t.Errorf("got %+v, want it %s, and the next one wanted", d.Changes.Recent[0], want)
 		}
 	}
@@ -241,9 +241,9 @@ func TestNarrowing(t *testing.T) {
 	d.Leases.HasQueue = true
 	servicetest.Same(t, "languages", []string{"de", "nl"}, d.KnownLanguages())
 	happy := []apitype.CallType{apitype.CallHappy}
-	d.NoneLeft = true
-	if events := d.Narrow(apitype.QueueFilter{Types: happy}); len(events) != 2 || d.NoneLeft {
-		t.Errorf("got %d requests and none left %t, want the queue read again", len(events), d.NoneLeft)
+	d.become(stateNoneLeft)
+	if events := d.Narrow(apitype.QueueFilter{Types: happy}); len(events) != 3 || d.IsNoneLeft() {
+		t.Errorf("got %d requests and none left %t, want the queue read and asked for a call", len(events), d.IsNoneLeft())
 	}
 	d.Narrow(apitype.QueueFilter{Types: happy, Languages: []string{"de", "nl"}})
 	if got := d.NarrowedTo(); got != "happy call · German, Dutch" {
@@ -307,7 +307,7 @@ func TestOpenCallOfADonor(t *testing.T) {
 		}
 	}
 	d := dayAt(t, nil)
-	if d.OpenDonor(donors.Donor{OpenCall: callID(6)}); d.claimed != callID(6) || !d.Taking {
+	if d.OpenDonor(donors.Donor{OpenCall: callID(6)}); d.locked() != callID(6) || !d.IsOpening() {
 		t.Error("a call that is known to be open was not taken")
 	}
 	d.Changes.Written()

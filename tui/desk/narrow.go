@@ -19,7 +19,7 @@ func (d *Day) Narrow(filter apitype.QueueFilter) []event.Event {
 	}
 	d.Filter = filter
 	d.Leases.ReleaseAhead()
-	d.NoneLeft = false
+	d.setNoneLeft(false)
 	if d.Leases.HasQueue {
 		d.Leases.ReadQueue()
 	}

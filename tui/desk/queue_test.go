@@ -19,13 +19,13 @@ func TestStaleResultsAreDropped(t *testing.T) {
 	t.Parallel()
 	d := newDay()
 	d.Take(callID(1))
-	first := d.visit
+	first := d.reading
 	d.Take(callID(2))
-	d.onReread(callRead{visit: first, number: first.number, id: callID(1), call: apitype.Call{UUID: callID(1)}}, nil)
+	d.onReread(callRead{reading: first, call: apitype.Call{UUID: callID(1)}}, nil)
 	if d.Call != nil {
 		t.Errorf("got call %s, want none yet", d.Call.UUID)
 	}
-	d.onReread(callRead{visit: d.visit, number: d.number, id: callID(2), call: apitype.Call{UUID: callID(2)}}, nil)
+	d.onReread(callRead{reading: d.reading, call: apitype.Call{UUID: callID(2)}}, nil)
 	if !d.IsOn(callID(2)) {
 		t.Errorf("got %+v, want the second call", d.Call)
 	}

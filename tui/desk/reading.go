@@ -18,21 +18,20 @@ import (
 // the call.
 func (d *Day) reread(id apitype.UUID, asked int) {
 	v := d.visit
-	v.number++
-	v.reads = true
-	number := v.number
+	asks := &reading{id: id, asked: asked}
+	v.reading = asks
 	call := apitype.Call{UUID: id}
 	if d.IsOn(id) {
 		call = *d.Call
 	}
-	opening := d.Leases.Opening(call, v.unleased == id, v.claimed == id)
+	opening := d.Leases.Opening(call, v.unleased == id, v.locked() == id)
 	if opening.Locks {
-		v.claimed, v.claimedBy = id, number
+		v.lockedBy = asks
 	}
 	consented := d.consents.Person
 	event.Do(d.Queue, "call read", func(ctx context.Context) (callRead, error) {
 		draft, found, err := d.Outbox.Draft(id)
-		read := callRead{visit: v, number: number, asked: asked, id: id, torn: err}
+		read := callRead{reading: asks, torn: err}
 		if found {
 			read.draft = &draft
 		}
@@ -53,7 +52,8 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 
 // onReread takes in a reading of the call on the desk, unless it is a stale one.
 func (d *Day) onReread(read callRead, err error) {
-	isLeft := d.claimed != read.id
+	isLeft := d.locked() != read.id
+	read.isAnswered = true
 	opened := read.opened
 	if opened.Takes() {
 		if !opened.IsUnanswered() && d.unleased == read.id {
@@ -61,14 +61,15 @@ func (d *Day) onReread(read callRead, err error) {
 		}
 		d.Pause.MeetsLease()
 	}
-	d.Leases.Keep(opened, d.isCurrent(read), isLeft)
-	if d.isCurrent(read) {
-		d.reads = false
-		read.renews = d.stale
-		d.stale = d.stale && (err != nil || opened.IsUnanswered()) // A reading that failed refreshes nothing.
+	d.Leases.Keep(opened, d.isCurrent(read.reading), isLeft)
+	if d.isCurrent(read.reading) {
+		read.renews = d.IsStale()
+		if err == nil && !opened.IsUnanswered() { // A reading that failed refreshes nothing.
+			d.refresh()
+		}
 		d.Leases.See(opened)
 	}
-	switch isElsewhere := opened.IsElsewhere && read.visit == d.visit && read.number == d.claimedBy && !isLeft; {
+	switch isElsewhere := opened.IsElsewhere && read.reading == d.lockedBy; {
 	case isElsewhere && d.Call == nil:
 		d.visit = new(visit) // No other reading of it counts.
 		text := d.Say("call %s is already open in another terminal", render.ShortID(read.id))
@@ -76,14 +77,16 @@ func (d *Day) onReread(read callRead, err error) {
 	case isElsewhere:
 		d.Walk.Pass(read.id, "open in another terminal")
 		d.Transitions.ReplaceStale(d.Say("%s is already open in another terminal", d.Name()), read.asked)
-	case d.isCurrent(read):
+	case d.isCurrent(read.reading):
 		d.onRead(read, err)
 	}
 }
 
 // onRead shows the present call. If it was ended elsewhere, it shows that and offers the next one.
 func (d *Day) onRead(read callRead, err error) {
-	d.Taking = d.Taking && err == nil
+	if err != nil && d.IsOpening() {
+		d.become(stateEmpty)
+	}
 	if read.torn != nil {
 		d.FailOf(
 			event.OfCall(read.id),
@@ -115,7 +118,7 @@ func (d *Day) onRead(read callRead, err error) {
 
 // show shows the call that was read, unless the Desk has another call by now.
 func (d *Day) show(read callRead) {
-	if !d.isCurrent(read) {
+	if !d.isCurrent(read.reading) {
 		return
 	}
 	before, was, shown := d.Call, cmp.Or(d.latest, d.Call), read.call
@@ -124,7 +127,7 @@ func (d *Day) show(read callRead) {
 		shown.Person, shown.PledgeCase = before.Person, before.PledgeCase
 		d.latest = &read.call
 	}
-	d.Call, d.Checked, d.Taking = &shown, true, false
+	d.visit.show(shown)
 	d.noteReason()
 	if read.consents != nil {
 		d.consents = *read.consents
@@ -223,19 +226,19 @@ func (d *Day) Poll() []event.Event {
 	if d.Leases.HasQueue {
 		d.Leases.Tend()
 		d.Pause.Settle()
-		if d.NoneLeft && d.Call == nil {
+		if d.IsNoneLeft() {
 			d.readAll() // The agent waits for a call.
 			return d.Drain()
 		}
 	}
 	d.polls++
-	hasFailed := (d.stale || !d.Checked) && !d.reads && !d.Transitions.IsProposed() // Its latest reading.
-	if d.Call != nil && (hasFailed || d.Checked && !d.stale && d.polls%2 == 0) {
+	hasFailed := (d.IsStale() || !d.IsCallRead()) && !d.isReading() && !d.Transitions.IsProposed() // Its latest reading.
+	if d.Call != nil && (hasFailed || d.state == stateRead && d.polls%2 == 0) {
 		d.reread(d.Call.UUID, transition.Unasked)
 		return d.Drain()
 	}
 	hasLeases := d.Call != nil || !d.Leases.IsEmpty()
-	if d.Leases.HasQueue && !d.stale && hasLeases {
+	if d.Leases.HasQueue && !d.IsStale() && hasLeases {
 		d.Leases.Check()
 	}
 	if d.Leases.HasQueue && !d.Callbacks.IsAsked() { // Not at the start: the first call comes before the list.
@@ -273,7 +276,7 @@ func (d *Day) readAll() {
 
 // onNews shows that the call on the Desk was changed by another agent.
 func (d *Day) onNews(call apitype.Call) {
-	isNews := d.IsOn(call.UUID) && d.Checked && call.LastUpdatedAt.After(d.Call.LastUpdatedAt.Time)
+	isNews := d.IsOn(call.UUID) && d.IsCallRead() && call.LastUpdatedAt.After(d.Call.LastUpdatedAt.Time)
 	if !isNews || d.Changes.IsPending(call.UUID) {
 		return
 	}
@@ -318,7 +321,7 @@ func (d *Day) onOutcome(e outbox.Event) {
 		)
 	case d.IsOn(e.Entry.UUID):
 		d.reread(e.Entry.UUID, transition.Unasked)
-	case d.Wanted && d.Offline == "":
+	case d.IsWaiting() && d.Offline == "":
 		d.serve() // The service can be reached: so can the next call.
 	}
 }

@@ -83,7 +83,7 @@ func (d *Day) readToday() {
 		); i >= 0 {
 			is = answer.Agents[i]
 		}
-		d.Pause.OnOwnState(is, changes, d.Call == nil && !d.Taking)
+		d.Pause.OnOwnState(is, changes, d.Call == nil && !d.IsOpening())
 		d.today.missed = max(is.Attempts-d.Accepted[apiclient.OpAddAttempt], 0)
 		d.today.reached = max(is.Completed-d.Accepted[apiclient.OpCompleteCall], 0)
 	})
@@ -96,7 +96,7 @@ func (d *Day) Tick() []event.Event {
 	d.Changes.Release()
 	d.Transitions.ApplyWaiting()
 	hasNext := d.Leases.HasAhead() || d.Walk.HasAhead()
-	if d.Wanted && d.Call == nil && d.Transitions.IsFree() && hasNext {
+	if d.IsWaiting() && d.Call == nil && d.Transitions.IsFree() && hasNext {
 		d.serve()
 	}
 	d.Refused.SendLate()

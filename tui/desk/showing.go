@@ -6,7 +6,7 @@ import "fundesk/apiclient/apitype"
 func (d *Day) next() {
 	d.leave()
 	d.askedAt = d.Keys.Presses
-	d.Wanted, d.NoneLeft = true, false
+	d.become(stateWaiting)
 	d.Leases.TakeAgain()
 	d.serve()
 }
@@ -17,20 +17,21 @@ func (d *Day) takeCall(id apitype.UUID) {
 	d.leave()
 	d.Pause.OpensCall()
 	d.askedAt = d.Keys.Presses
-	d.Wanted, d.NoneLeft = false, false
-	d.Taking, d.unleased = true, id
+	d.become(stateOpening)
+	d.unleased = id
 	d.reread(id, d.askedAt)
 }
 
 // mayServe reports whether the call that the agent waits for may come on the desk now.
 func (d *Day) mayServe() bool {
-	return d.Wanted && d.Call == nil && d.Changes.Drafts.IsRead && (d.Transitions.IsAsked(d.askedAt) || d.Transitions.IsFree())
+	return d.IsWaiting() && d.Call == nil && d.Changes.Drafts.IsRead &&
+		(d.Transitions.IsAsked(d.askedAt) || d.Transitions.IsFree())
 }
 
 // present puts a call on the desk and reads it again.
 func (d *Day) present(call apitype.Call) {
-	d.Call, d.Checked, d.Taking = &call, false, false
-	d.Wanted, d.NoneLeft = false, false
+	d.Call = &call
+	d.become(stateListed)
 	d.noteReason()
 	d.Keys.Show(d.Now())
 	d.openForm(call.UUID, d.Changes.Drafts.Of(call.UUID))

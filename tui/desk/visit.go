@@ -7,33 +7,42 @@ import (
 	"fundesk/tui/desk/entry"
 )
 
-// seat is the place of the call on the Desk, which the parts of a Day share. They see the present visit there.
-type seat struct {
-	*visit        // Never nil.
-	Wanted   bool // The agent waits for a call.
-	NoneLeft bool // A call was asked for and there was none.
-}
+// state is the state of a visit. Only [visit.become] changes it.
+//
+//	from          event                                   to
+//	empty         the agent wants the next call           waiting
+//	empty         the agent opens a certain call          opening
+//	empty         an ended call comes back by an undo     listed
+//	waiting       the source has no call                  noneLeft, and back once it may have one
+//	waiting       the source brings a call                listed
+//	opening       the call was read, or cannot be read    read, or empty
+//	listed        the call was read                       read
+//	listed, read  the computer slept                      listedStale, readStale
+//	…Stale        the call and its lease were read        read
+//	…Stale        the call alone was read                 readStale
+type state int
 
-// IsOn reports whether a call is on the desk.
-func (s *seat) IsOn(id apitype.UUID) bool { return s.Call != nil && s.Call.UUID == id }
-
-// call returns the call on the Desk, or nil.
-func (s *seat) call() *apitype.Call { return s.Call }
+// The states of a visit.
+const (
+	stateEmpty       state = iota // No call, and none is asked for.
+	stateWaiting                  // The agent waits for the next call.
+	stateNoneLeft                 // The same, and there is none.
+	stateOpening                  // A certain call is being read for the agent.
+	stateListed                   // The call is on the card as the list has it, and is being read.
+	stateRead                     // The call is on the card as it was read.
+	stateListedStale              // The same as listed, before the computer slept.
+	stateReadStale                // The same as read, before the computer slept.
+)
 
 // visit is the work on one call, from the moment when the agent asks for it until it leaves the Desk. What a reading
 // brings belongs to the visit that asked, and is dropped if another one has begun. An empty visit waits for a call.
 type visit struct {
-	Call    *apitype.Call // Nil without one.
-	Checked bool          // It was read again since it was taken.
-	Taking  bool          // A certain call is being read for the agent.
+	Call *apitype.Call // Nil without one.
 
-	latest *apitype.Call // The newest reading. Nil if Call is the newest.
-	number int           // Of the latest reading: earlier ones are dropped.
-	reads  bool          // A reading is under way.
-	stale  bool          // The card is stale until it is read again.
-
-	claimed   apitype.UUID // The call, if it has no lease of the service.
-	claimedBy int          // The reading that claimed it.
+	state    state
+	latest   *apitype.Call // The newest reading. Nil if Call is the newest.
+	reading  *reading      // The latest one: earlier ones are dropped. Nil before there is one.
+	lockedBy *reading      // The one that keeps the call from the agent's other terminals. Nil if none does.
 	// unleased is the call if the agent opened it without a lease so far. Zero if it has one, or the service refused
 	// it.
 	unleased  apitype.UUID
@@ -62,5 +71,83 @@ type progress struct {
 	callbackReason string
 }
 
+// reading is a request for the call of a visit.
+type reading struct {
+	id         apitype.UUID
+	asked      int  // After how many keys the agent asked for it; transition.Unasked if not at all.
+	isAnswered bool // The answer has come.
+}
+
+// become changes the state.
+func (v *visit) become(to state) { v.state = to }
+
+// IsOn reports whether a call is on the Desk.
+func (v *visit) IsOn(id apitype.UUID) bool { return v.Call != nil && v.Call.UUID == id }
+
+// IsWaiting reports whether the agent waits for the next call.
+func (v *visit) IsWaiting() bool { return v.state == stateWaiting || v.state == stateNoneLeft }
+
+// IsNoneLeft reports whether the agent waits for the next call and there is none.
+func (v *visit) IsNoneLeft() bool { return v.state == stateNoneLeft }
+
+// IsOpening reports whether a certain call is being read for the agent.
+func (v *visit) IsOpening() bool { return v.state == stateOpening }
+
+// IsCallRead reports whether the call was read since it came on the Desk.
+func (v *visit) IsCallRead() bool { return v.state == stateRead || v.state == stateReadStale }
+
+// IsStale reports whether the call on the Desk may be old, and is being read.
+func (v *visit) IsStale() bool { return v.state == stateListedStale || v.state == stateReadStale }
+
+// setNoneLeft notes whether the source has a call for the waiting agent.
+func (v *visit) setNoneLeft(isNone bool) {
+	switch {
+	case v.state == stateWaiting && isNone:
+		v.become(stateNoneLeft)
+	case v.state == stateNoneLeft && !isNone:
+		v.become(stateWaiting)
+	}
+}
+
+// sleep notes that the computer slept, so that the call on the Desk may be old.
+func (v *visit) sleep() {
+	if v.IsCallRead() {
+		v.become(stateReadStale)
+	} else {
+		v.become(stateListedStale)
+	}
+}
+
+// refresh notes that the call and its lease were read after a sleep.
+func (v *visit) refresh() {
+	switch v.state {
+	case stateListedStale:
+		v.become(stateListed)
+	case stateReadStale:
+		v.become(stateRead)
+	}
+}
+
+// show puts the call as it was read on the card. Without an answer about its lease, a stale card stays stale.
+func (v *visit) show(call apitype.Call) {
+	v.Call = &call
+	if v.IsStale() {
+		v.become(stateReadStale)
+	} else {
+		v.become(stateRead)
+	}
+}
+
 // isCurrent reports whether a reading is the latest of this visit.
-func (v *visit) isCurrent(read callRead) bool { return read.visit == v && read.number == v.number }
+func (v *visit) isCurrent(r *reading) bool { return v.reading == r }
+
+// isReading reports whether the latest reading has no answer yet.
+func (v *visit) isReading() bool { return v.reading != nil && !v.reading.isAnswered }
+
+// locked returns the call that is kept from the agent's other terminals without a lease of the service, or zero.
+func (v *visit) locked() apitype.UUID {
+	if v.lockedBy == nil {
+		return apitype.UUID{}
+	}
+	return v.lockedBy.id
+}

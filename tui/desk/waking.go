@@ -28,12 +28,9 @@ func (d *Day) wake() {
 	d.Leases.Wake(now)
 	if d.Call != nil {
 		d.reread(d.Call.UUID, transition.Unasked)
-		d.stale = true
+		d.sleep()
 	}
 }
-
-// IsStale reports whether the shown call may be stale, and is being read.
-func (d *Day) IsStale() bool { return d.stale }
 
 // KeepLeases extends the leases of a Desk in use without keys. It is called every few seconds.
 func (d *Day) KeepLeases() []event.Event {
@@ -58,8 +55,8 @@ func (d *Day) KeepLease() []event.Event {
 
 // End gives the leases of a Desk that ends back, in at most two seconds.
 func (d *Day) End() {
-	d.Leases.End(d.claimed)
-	d.claimed = apitype.UUID{}
+	d.Leases.End(d.locked())
+	d.lockedBy = nil
 }
 
 // onDiscovered begins to read calls, from the queue of the service or from the list.

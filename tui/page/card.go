@@ -277,7 +277,7 @@ func (c *callCard) headLine() string {
 		if age > overdue {
 			asked = s.bold(asked)
 		}
-		if title = kind + " · " + asked + " · " + words[1]; !c.Day.Checked {
+		if title = kind + " · " + asked + " · " + words[1]; !c.Day.IsCallRead() {
 			title = c.Say("checking… ") + "· " + title // In front: the line may be cut.
 		}
 		if render.Width(title)+render.Width(aside)+4 <= c.width {

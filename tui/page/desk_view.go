@@ -39,19 +39,19 @@ func (d *Desk) startLines(width, height int) []string {
 	lines := []string{""}
 	can := func(action, text string) { lines = append(lines, s.Key(d.Host.KeyOf(action))+"  "+text) }
 	switch {
-	case d.Day.Wanted && d.Day.Stranger:
+	case d.Day.IsWaiting() && d.Day.Stranger:
 		lines = append(lines, d.Say("the next call comes once you are logged in as before"))
-	case d.Day.Wanted && d.Day.LoggedOut:
+	case d.Day.IsWaiting() && d.Day.LoggedOut:
 		lines = append(lines, d.Say("the next call comes once you have logged in again"))
-	case d.Day.Wanted && d.Day.Offline != "":
+	case d.Day.IsWaiting() && d.Day.Offline != "":
 		lines = append(lines, d.Say("the next call comes as soon as the service answers"))
-	case d.Day.NoneLeft && len(d.Day.Offers(1)) == 0:
+	case d.Day.IsNoneLeft() && len(d.Day.Offers(1)) == 0:
 		lines = append(lines, widget.Wrap(d.noneText(), width)...)
 		can(ActNext, d.Say("asks again"))
 		can(ActSkipped, d.Say("shows the calls that were passed over, and why"))
-	case d.Day.Wanted:
+	case d.Day.IsWaiting():
 		lines = append(lines, d.Say("looking for the oldest requested call")+d.Spinner.Sign()+d.aheadText())
-	case d.Day.Taking && d.Day.Offline == "":
+	case d.Day.IsOpening() && d.Day.Offline == "":
 		lines = append(lines, d.Say("reading")+d.Spinner.Sign()+d.aheadText())
 	default:
 		lines = append(lines, d.nextDonor(width)...)
@@ -190,7 +190,7 @@ func (d *Desk) waitingLines() (lines []string) {
 	if state.Deferred > 0 {
 		lines = append(lines, countLine(d.Say("later"), state.Deferred))
 	}
-	if closed := d.Day.Leases.ClosedText(); closed != "" && !d.Day.NoneLeft {
+	if closed := d.Day.Leases.ClosedText(); closed != "" && !d.Day.IsNoneLeft() {
 		lines = append(lines, closed)
 	}
 	return lines
