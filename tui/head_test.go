@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"fundesk/render"
+	"fundesk/tui/desk/queue"
 )
 
 // The head has the clock in every language and at every size, and no page loses its name for the profile's.
@@ -77,7 +78,7 @@ func TestNoLanguageIsGuessed(t *testing.T) {
 	if text := d.text(); !strings.Contains(text, "Anna Jansen") || strings.Contains(text, "you: ") {
 		t.Errorf("got\n%s\nwant a card without a warning of the language", text)
 	}
-	if got := d.app.Day.KnownLanguages(); len(got) == 0 || got[0] != "en" {
+	if got := queue.KnownLanguages(d.app.Day.Filter, d.app.Day.Languages, d.app.Day.Leases.State); len(got) == 0 || got[0] != "en" {
 		t.Errorf("got %q to choose from, want that of the locale", got)
 	}
 }

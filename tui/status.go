@@ -49,7 +49,7 @@ func (a *app) corners(text string) (all []string) {
 	}
 	clock := len(parts)
 	parts = append(parts, a.Day.Now().Local().Format("15:04"))
-	called, reached := a.Day.Today()
+	called, reached := a.Day.Work.Counts()
 	switch {
 	case called > 0 && a.layout.Panes == 3:
 		parts = append(parts, a.Say("%d called, %d reached", called, reached))

@@ -344,7 +344,7 @@ func (l *lineDesk) tellCall() {
 	if reason := l.day.Card().CallbackReason; reason != "" {
 		l.say("callback: %s", reason)
 	}
-	if notes := l.day.NextNotes(); notes != "" {
+	if notes := l.day.Card().NextNotes(); notes != "" {
 		l.say("note for you: %s", onOneLine(notes))
 	}
 	if pledge := call.PledgeCase.Pointer(); pledge != nil {

@@ -37,7 +37,7 @@ func TestTokenOfAnotherAccountStopsTheDesk(t *testing.T) {
 			break
 		}
 		a.press("a")
-		a.perform(a.NotReached())
+		a.perform(a.NotReached(""))
 		a.sendHeld()
 		a.perform(a.Poll())
 	}

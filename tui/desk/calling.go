@@ -56,24 +56,21 @@ type struckNumber struct {
 	group *changes.Group // With the attempt. An undo restores the number.
 }
 
-// NotReached records an attempt and takes the next call. What was typed stays a draft.
-func (d *Day) NotReached() []event.Event { return d.NotReachedFor("") }
-
-// NotReachedFor is NotReached with a reason, which may be empty.
-func (d *Day) NotReachedFor(reason apitype.NotReached) []event.Event {
+// NotReached records an attempt and takes the next call. What was typed stays a draft. reason may be empty.
+func (d *Day) NotReached(reason apitype.NotReached) []event.Event {
 	attempt, describes := d.attempt(reason)
 	if next, isLeft := d.Card().NumberAfter(reason); isLeft {
 		d.struck = append(d.struck, struckNumber{d.Card().KindOf(reason), attempt.Group})
 		attempt.Next = d.Say("the card stays, and the %s number is next", d.Say(next.Kind))
 		d.Changes.Add(attempt)
 	} else {
-		d.finish(attempt, d.notReachedWords(reason), false)
+		d.finish(attempt, d.Card().NotReachedText(reason), false)
 	}
 	d.Changes.Add(describes...)
 	return d.Drain()
 }
 
-// NotReachedWithNote is NotReachedFor that also leaves the notes for the next agent.
+// NotReachedWithNote is NotReached that also leaves the notes for the next agent.
 func (d *Day) NotReachedWithNote(reason apitype.NotReached) []event.Event {
 	attempt, describes := d.attempt(reason)
 	change, err := apiclient.LeaveNoteChange(d.Call.UUID, apitype.NoteRequest{Text: d.entered.Notes})
@@ -87,16 +84,9 @@ func (d *Day) NotReachedWithNote(reason apitype.NotReached) []event.Event {
 	besides := d.Draft()
 	besides.Notes = ""
 	// A result or a correction stays a draft, with the notes.
-	d.finish(note, d.notReachedWords(reason), besides.IsEmpty())
+	d.finish(note, d.Card().NotReachedText(reason), besides.IsEmpty())
 	d.Changes.Add(describes...)
 	return d.Drain()
-}
-
-func (d *Day) notReachedWords(reason apitype.NotReached) string {
-	if reason == "" {
-		return d.Say("not reached")
-	}
-	return d.Say("not reached") + ", " + d.Say(card.ReasonWords(reason))
 }
 
 // attempt returns the attempt for the call on the Desk, and its description if there is one. Its time is the time of
@@ -106,7 +96,7 @@ func (d *Day) attempt(reason apitype.NotReached) (attempt changes.Change, descri
 	if dialled := d.Card().Dialled(); !dialled.IsZero() {
 		at = apitype.NewTime(dialled)
 	}
-	attempt = d.Changes.AttemptAt(d.Call.UUID, &at, d.notReachedWords(reason)+": "+d.Name())
+	attempt = d.Changes.AttemptAt(d.Call.UUID, &at, d.Card().NotReachedText(reason)+": "+d.Name())
 	attempt.Group = new(changes.Group)
 	request := apitype.AttemptReasonRequest{}
 	if reason != "" {
@@ -125,18 +115,6 @@ func (d *Day) attempt(reason apitype.NotReached) (attempt changes.Change, descri
 	label := d.Say("reason of the attempt") + ": " + d.Name()
 	described := changes.Change{Change: change, Label: label, Err: err, IsExtra: true, Group: attempt.Group}
 	return attempt, []changes.Change{described}
-}
-
-// WhyNotLater returns why the call on the Desk cannot be deferred.
-func (d *Day) WhyNotLater() string {
-	switch {
-	case !d.Leases.HasQueue:
-		return "the service has no queue, so calls cannot be deferred"
-	case d.Call != nil:
-		return d.Form().Ended()
-	default:
-		return ""
-	}
 }
 
 // Later schedules a callback of the call on the Desk, for the agent alone or for any agent, and takes the next
@@ -165,16 +143,6 @@ func (d *Day) Later(c apitype.Callback, forMe bool) []event.Event {
 		false,
 	)
 	return d.Drain()
-}
-
-// struckKinds returns the kinds of the donor's numbers that do not exist.
-func (d *Day) struckKinds() (kinds []string) {
-	for _, s := range d.struck {
-		if !s.group.IsBack() {
-			kinds = append(kinds, s.kind)
-		}
-	}
-	return kinds
 }
 
 // noteReason keeps the reason that the lease of the call on the Desk has, also for when the lease has ended.

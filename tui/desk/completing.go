@@ -38,7 +38,7 @@ func (d *Day) CompleteCall() []event.Event {
 		Change: change,
 		Label:  label,
 		Says:   strings.Join(d.Form().CorrectionWords(), ", "),
-		Effect: d.storedEffect(d.Form().Result(d.entered.ResultCode)),
+		Effect: d.floor.StoredEffect(d.Call, d.Form().Result(d.entered.ResultCode)),
 		Err:    err,
 	}
 	checks, hasChecks := d.checksChange()

@@ -33,6 +33,7 @@ import (
 	"fundesk/tui/desk/queue"
 	"fundesk/tui/desk/refused"
 	"fundesk/tui/desk/say"
+	"fundesk/tui/desk/today"
 	"fundesk/tui/desk/transition"
 )
 
@@ -87,6 +88,7 @@ type Day struct {
 	// Callbacks has the agent's callbacks.
 	Callbacks *callbacks.List
 	Leases    *lease.Leases // Of the queue of the service.
+	Work      *today.Work
 	Keys      *debounce.Keys
 
 	*visit                  // Of the call on the Desk. Never nil.
@@ -95,11 +97,10 @@ type Day struct {
 	IsRevealed bool
 	Caller     *donors.Caller // A caller without an open call, for a question. Nil without one.
 
-	Walk        *queue.Walk  // Chooses calls if the service has no queue.
-	opening     apitype.UUID // The call that was requested for the Desk. Zero without one.
-	openedAt    int          // After how many keys it was asked for.
-	askedAt     int          // After how many keys the agent asked for the call that is to come.
-	today       today
+	Walk        *queue.Walk     // Chooses calls if the service has no queue.
+	opening     apitype.UUID    // The call that was requested for the Desk. Zero without one.
+	openedAt    int             // After how many keys it was asked for.
+	askedAt     int             // After how many keys the agent asked for the call that is to come.
 	scripts     card.Scripts    // Of the configuration folder.
 	refusedOps  map[string]bool // Kinds of corrections that the service has forbidden this account.
 	guessedTold bool
@@ -198,6 +199,15 @@ func (d *Day) join() {
 		Agent:    agent,
 		IsAtHand: func(call apitype.UUID) bool { return d.IsOn(call) || d.Changes.IsPending(call) },
 	}
+	d.Work = &today.Work{
+		Events:   b.Queue,
+		Client:   b.Client,
+		Now:      b.now,
+		Agent:    agent,
+		Pause:    d.Pause,
+		IsEmpty:  func() bool { return d.Call == nil && !d.IsOpening() },
+		Accepted: d.Accepted,
+	}
 	d.Leases = d.newLeases()
 	d.Refused = d.newRefused()
 	d.Transitions = &transition.Transitions{
@@ -242,7 +252,7 @@ func (d *Day) newLeases() *lease.Leases {
 			OnDiscovered: d.onDiscovered,
 			OnFreed:      func() { d.isFreed = true },
 			OnPerson:     func(holder *apitype.LeaseHolder, isBlocked *bool) { d.onPerson(holder, isBlocked) },
-			OnConflict:   d.readToday,
+			OnConflict:   d.Work.Read,
 		},
 	})
 }

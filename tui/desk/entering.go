@@ -19,7 +19,7 @@ func (d *Day) Form() entry.Form {
 		Call:       d.Call,
 		Latest:     d.latest,
 		Choices:    d.resultsOfCall,
-		Effect:     d.storedEffect,
+		Effect:     func(result apitype.ResultChoice) apitype.ResultEffect { return d.floor.StoredEffect(d.Call, result) },
 		RefusedOps: d.refusedOps,
 		Save:       d.autosave,
 	}
@@ -99,14 +99,6 @@ func (d *Day) onJoined(j drafts.Joined) {
 	e.Corrections, e.Recorded, e.Checked, e.CheckedAt = both.Corrections, both.Recorded, both.Checked, both.CheckedAt
 	d.Form().SetNotes(both.Notes)
 	d.Sayf("another terminal has notes for %s, too: both are here", d.Name())
-}
-
-// NextNotes returns the notes of other agents for the call on the Desk, or an empty text.
-func (d *Day) NextNotes() string {
-	if l := d.Leases.Of(d.Call.UUID); l != nil {
-		return apitype.TextOf(l.Note)
-	}
-	return ""
 }
 
 // Overtaken returns the next overtaken detail and its record. A refused update comes before the call on the Desk.

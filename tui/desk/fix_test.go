@@ -19,6 +19,8 @@ import (
 	"fundesk/tui/desk/entry"
 	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/floor"
+	"fundesk/tui/desk/queue"
+	"fundesk/tui/desk/say"
 )
 
 // answers is a service that answers by method and path: a status and a body, 404 for any other.
@@ -183,7 +185,7 @@ func TestWhatEndsACall(t *testing.T) {
 	if texts := work(t, d, d.CompleteCall()); !slices.Equal(texts, []string{"not sent: result.resultCode must be 1 to 100 printable characters"}) {
 		t.Errorf("got %q, want why it is not sent", texts)
 	}
-	for want, end := range map[string]func() []event.Event{"cancelled": d.CancelCall, "expired": d.ExpireCall, "not reached": d.NotReached} {
+	for want, end := range map[string]func() []event.Event{"cancelled": d.CancelCall, "expired": d.ExpireCall, "not reached": func() []event.Event { return d.NotReached("") }} {
 		donor(d)
 		work(t, d, end())
 		if d.Changes.Recent[0].What != want || d.Call != nil || !d.IsWaiting() {
@@ -239,24 +241,24 @@ func TestNarrowing(t *testing.T) {
 	d := dayAt(t, nil)
 	d.Leases.State = &apitype.QueueState{ByLanguage: map[string]int{"de": 1, "": 2, "nl": 3}}
 	d.Leases.HasQueue = true
-	servicetest.Same(t, "languages", []string{"de", "nl"}, d.KnownLanguages())
+	servicetest.Same(t, "languages", []string{"de", "nl"}, queue.KnownLanguages(d.Filter, d.Languages, d.Leases.State))
 	happy := []apitype.CallType{apitype.CallHappy}
 	d.become(stateNoneLeft)
 	if events := d.Narrow(apitype.QueueFilter{Types: happy}); len(events) != 3 || d.IsNoneLeft() {
 		t.Errorf("got %d requests and none left %t, want the queue read and asked for a call", len(events), d.IsNoneLeft())
 	}
 	d.Narrow(apitype.QueueFilter{Types: happy, Languages: []string{"de", "nl"}})
-	if got := d.NarrowedTo(); got != "happy call · German, Dutch" {
+	if got := queue.FilterText(d.Texts, d.Filter); got != "happy call · German, Dutch" {
 		t.Errorf("got %q", got)
 	}
 	d.Narrow(apitype.QueueFilter{Languages: []string{"de", "nl"}})
-	if got := d.NarrowedTo(); got != "German, Dutch" {
+	if got := queue.FilterText(d.Texts, d.Filter); got != "German, Dutch" {
 		t.Errorf("got %q", got)
 	}
-	if texts := work(t, d, d.Narrow(apitype.QueueFilter{Languages: []string{"xx"}})); !slices.Equal(texts, []string{"the calls are as before: languages.0 must be an ISO 639-1 language code, such as nl"}) || d.NarrowedTo() != "German, Dutch" {
+	if texts := work(t, d, d.Narrow(apitype.QueueFilter{Languages: []string{"xx"}})); !slices.Equal(texts, []string{"the calls are as before: languages.0 must be an ISO 639-1 language code, such as nl"}) || queue.FilterText(d.Texts, d.Filter) != "German, Dutch" {
 		t.Errorf("got %q, want it refused", texts)
 	}
-	if (&Day{base: newBase(Options{}, nil)}).NarrowedTo() != "" {
+	if queue.FilterText(say.Texts{}, apitype.QueueFilter{}) != "" {
 		t.Error("got a narrowing of nothing")
 	}
 }
@@ -371,18 +373,18 @@ func TestResultsThatAreSeen(t *testing.T) {
 		return `{"node":{"uuid":"` + callID(n).String() + `","type":"winback","status":"completed","result":{"resultCode":"` + code + `"}}}`
 	}
 	d := dayAt(t, answers{"GET /api/v1/calls": `200 {"pageInfo":{"hasNextPage":false},"edges":[` + call(1, "new") + `,` + call(2, "old") + `]}`})
-	d.readCodes()
+	d.Codes.ReadLatest(d.Queue, d.State, d.Client)
 	work(t, d, d.Drain())
 	if got, guessed := resultsOf(d.Codes, apitype.CallWinback); guessed != 0 || !slices.Equal(got, []string{"new", "old"}) {
 		t.Errorf("got %q, guessed from %d, want both, sorted", got, guessed)
 	}
 	d = dayAt(t, answers{"GET /api/v1/calls": `422 {"detail":"no"}`})
-	d.readCodes()
+	d.Codes.ReadLatest(d.Queue, d.State, d.Client)
 	if texts := work(t, d, d.Drain()); !slices.Equal(texts, []string{"cannot read the results: 422 no"}) {
 		t.Errorf("got %q, want it said", texts)
 	}
 	d.Codes, _ = floor.OpenCodes(nil, nil, []string{"x"}, "")
-	if d.readCodes(); len(d.Drain()) != 0 {
+	if d.Codes.ReadLatest(d.Queue, d.State, d.Client); len(d.Drain()) != 0 {
 		t.Error("results that the profile says were asked for")
 	}
 }

@@ -266,7 +266,7 @@ func (m *floorModel) notReached(n int) {
 	m.ends(n, "a")
 	reason := slices.Concat([]apitype.NotReached{""}, apitype.NotReachedReasons)[m.random.IntN(5)]
 	if m.random.IntN(3) > 0 {
-		m.start(h, h.NotReachedFor(reason))
+		m.start(h, h.NotReached(reason))
 		return
 	}
 	h.Form().SetNotes("ask for " + h.Call.UUID.String())

@@ -202,7 +202,7 @@ func TestAgentsOfOneFloorNeverHaveOneDonor(t *testing.T) {
 	for range 2 {
 		for _, a := range agents {
 			f.Clock.Advance(time.Minute)
-			a.perform(a.NotReached())
+			a.perform(a.NotReached(""))
 			if a.Call == nil || seen[a.Call.UUID] {
 				t.Fatalf("got %+v (%q), want a call that nobody had", a.Call, a.told)
 			}

@@ -144,7 +144,7 @@ func (s *scattered) act(mayTake, mayUndo bool) {
 	case 5:
 		if s.Form().Ended() == "" {
 			s.rung[id]++
-			s.note(s.NotReached())
+			s.note(s.NotReached(""))
 		}
 	case 6:
 		s.note(s.Skip())

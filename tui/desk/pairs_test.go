@@ -46,7 +46,7 @@ func (f *floor) workedOn(opener string, call apitype.UUID) *agent {
 	if opener == lastCalls {
 		a.perform(a.Take(call))
 		f.Clock.Advance(time.Second)
-		a.perform(a.NotReached())
+		a.perform(a.NotReached(""))
 		a.sendHeld()
 	}
 	return a

@@ -132,7 +132,7 @@ func TestPauseCrossesACall(t *testing.T) {
 			f.user = new(apitype.NewUUID())
 			a := f.agent(t.TempDir())
 			a.perform(a.Next())
-			a.perform(a.NotReached())
+			a.perform(a.NotReached(""))
 			c.keys(a, f.calls[3])
 			if got := f.isPaused(*f.user); got != c.isPaused || a.Pause.IsOn() != c.isPaused {
 				t.Errorf("the service is paused %t, and the Desk %t, want %t", got, a.Pause.IsOn(), c.isPaused)

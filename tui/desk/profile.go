@@ -78,8 +78,3 @@ func (b *base) maxAttempts(call *apitype.Call) int {
 	}
 	return b.MaxAttempts
 }
-
-// storedEffect returns the effect of a result that the service stores when the call on the Desk is completed.
-func (d *Day) storedEffect(result apitype.ResultChoice) apitype.ResultEffect {
-	return d.floor.StoredEffect(d.Call, result)
-}

@@ -156,7 +156,7 @@ func (f *floor) officeWrites(person apitype.UUID, number string) {
 
 // endings are the keys that end a call with a change.
 var endings = map[string]func(a *agent){
-	"a": func(a *agent) { a.perform(a.NotReached()) },
+	"a": func(a *agent) { a.perform(a.NotReached("")) },
 	"a with a note": func(a *agent) {
 		a.Form().SetNotes("rings after six")
 		a.perform(a.NotReachedWithNote(""))
@@ -395,7 +395,7 @@ func TestUndoneOfflineBeforeTheEnd(t *testing.T) {
 	a.perform(a.Next())
 	call := a.Call.UUID
 	a.press("a")
-	a.perform(a.NotReached())
+	a.perform(a.NotReached(""))
 	if got := f.pending(); !slices.Equal(got, []apitype.UUID{call}) {
 		t.Fatalf("got pending %v, want the call", got)
 	}
@@ -423,7 +423,7 @@ func TestMarkIsRepeatedAndSentFirst(t *testing.T) {
 	a.perform(a.Next())
 	line.isCut = true
 	a.press("a")
-	a.perform(a.NotReached())
+	a.perform(a.NotReached(""))
 	a.sendHeld()
 	line.isCut, line.sent = false, nil
 	f.Clock.Advance(time.Minute)
@@ -446,7 +446,7 @@ func TestMarkIsRepeatedAndSentFirst(t *testing.T) {
 		return 0
 	}
 	a.press("a")
-	a.perform(a.NotReached())
+	a.perform(a.NotReached(""))
 	if len(f.pending()) != 0 {
 		t.Fatalf("got pending %v while marks fail", f.pending())
 	}
@@ -468,7 +468,7 @@ func TestTakeThatOvertakesTheMark(t *testing.T) {
 	call := a.Call.UUID
 	f.Clock.Advance(16 * time.Minute)
 	a.press("a")
-	events := a.NotReached()
+	events := a.NotReached("")
 	slices.Reverse(events)
 	a.perform(events)
 	if !slices.Contains(f.pending(), call) {
@@ -497,7 +497,7 @@ func TestTakeOfAnotherTerminalLeavesTheDonor(t *testing.T) {
 	f.Clock.Advance(16 * time.Minute)
 	press := sync.OnceFunc(func() {
 		a.press("a")
-		a.perform(a.NotReached())
+		a.perform(a.NotReached(""))
 	})
 	line.status = func(r *http.Request) int {
 		if strings.HasSuffix(r.URL.Path, "/release") {
@@ -537,7 +537,7 @@ func TestTakeOfAnotherTerminalBeforeTheMark(t *testing.T) {
 	call := a.Call.UUID
 	f.Clock.Advance(16 * time.Minute)
 	a.press("a")
-	marks := a.NotReached()
+	marks := a.NotReached("")
 	for deadline := time.Now().Add(servicetest.Patience(t, 10*time.Second)); ; { // Another goroutine saves it.
 		entries, _, err := a.Outbox.List()
 		servicetest.Check(t, err)

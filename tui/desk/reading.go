@@ -44,7 +44,7 @@ func (d *Day) reread(id apitype.UUID, asked int) {
 			read.opened.Lease.Call = read.call
 		}
 		if read.call.PersonUUID != consented {
-			read.consents = d.readConsents(ctx, read.call.PersonUUID)
+			read.consents = readConsents(ctx, d.Client, read.call.PersonUUID)
 		}
 		return read, nil
 	}, d.onReread)
@@ -244,12 +244,11 @@ func (d *Day) Poll() []event.Event {
 	if d.Leases.HasQueue && !d.Callbacks.IsAsked() { // Not at the start: the first call comes before the list.
 		d.Callbacks.Read()
 	}
-	isOld := d.Now().Sub(d.today.asked) >= todayEvery
 	switch turn := d.polls / 2 % 4; {
 	case d.Leases.HasQueue && turn == 3 && d.Callbacks.IsOld():
 		d.Callbacks.Read()
-	case d.Leases.HasQueue && (d.Call != nil && d.today.asked.IsZero() || turn == 3 && isOld):
-		d.readToday()
+	case d.Leases.HasQueue && (d.Call != nil && !d.Work.IsAsked() || turn == 3 && d.Work.IsOld()):
+		d.Work.Read()
 	case d.Leases.HasQueue && turn == 1:
 		d.Leases.ReadUpcoming()
 	case d.Leases.HasQueue && turn == 2:

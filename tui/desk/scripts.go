@@ -19,9 +19,6 @@ func (d *Day) onScripts(scripts card.Scripts, err error) {
 // pickScript chooses the script for the call on the Desk.
 func (d *Day) pickScript() { d.script = d.Card().Pick(d.scripts) }
 
-// BeginScript shows the first step if the script was not on the screen before.
-func (d *Day) BeginScript() { d.walk.Begun = true }
-
 // NextStep ticks the present step of the script and goes to the next one. answer is the donor's, or nil if the step has
 // no answers. It goes into the notes. The required check of the step is ticked, too.
 func (d *Day) NextStep(answer *card.StepAnswer) []event.Event {
@@ -49,6 +46,3 @@ func (d *Day) NextStep(answer *card.StepAnswer) []event.Event {
 	}
 	return d.Drain()
 }
-
-// PreviousStep goes back to the previous step of the script. There must be one.
-func (d *Day) PreviousStep() { d.walk.GoBack() }

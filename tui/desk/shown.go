@@ -1,9 +1,6 @@
 package desk
 
 import (
-	"slices"
-	"strings"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/tui/desk/card"
 )
@@ -61,22 +58,4 @@ func (d *Day) Warnings() []string {
 		OfPerson: ofPerson,
 		OfNumber: ofNumber,
 	})
-}
-
-// localeLanguages returns the languages of the environment, by LANGUAGE or the locale. A locale such as C has none.
-func localeLanguages(getenv func(string) string) []string {
-	for _, name := range []string{"LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"} {
-		var found []string
-		for tag := range strings.SplitSeq(getenv(name), ":") {
-			if len(tag) == 2 || (len(tag) > 2 && strings.ContainsAny(tag[2:3], "_-.@")) {
-				if code := strings.ToLower(tag[:2]); !slices.Contains(found, code) {
-					found = append(found, code)
-				}
-			}
-		}
-		if getenv(name) != "" {
-			return found
-		}
-	}
-	return nil
 }

@@ -48,7 +48,7 @@ func TestAnAnswerGivenAgainReplacesTheFirst(t *testing.T) {
 	t.Parallel()
 	for name, back := range map[string]func(a *agent){
 		"an undone attempt": func(a *agent) {
-			a.perform(a.NotReached())
+			a.perform(a.NotReached(""))
 			a.perform(a.Undo())
 		},
 		"an undone completion": func(a *agent) {
@@ -123,7 +123,7 @@ func TestUndoKeepsWhatWasDone(t *testing.T) {
 	check("from the list")
 	a.perform(a.Ask.Dial().Events)
 	dialled := a.Card().Dialled()
-	for name, step := range map[string]func() []event.Event{"skip": a.Skip, "not reached": a.NotReached} {
+	for name, step := range map[string]func() []event.Event{"skip": a.Skip, "not reached": func() []event.Event { return a.NotReached("") }} {
 		a.perform(step())
 		a.perform(a.Undo())
 		check(name)

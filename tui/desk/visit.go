@@ -151,3 +151,19 @@ func (v *visit) locked() apitype.UUID {
 	}
 	return v.lockedBy.id
 }
+
+// struckKinds returns the kinds of the donor's numbers that do not exist.
+func (v *visit) struckKinds() (kinds []string) {
+	for _, s := range v.struck {
+		if !s.group.IsBack() {
+			kinds = append(kinds, s.kind)
+		}
+	}
+	return kinds
+}
+
+// BeginScript shows the first step if the script was not on the screen before.
+func (v *visit) BeginScript() { v.walk.Begun = true }
+
+// PreviousStep goes back to the previous step of the script. There must be one.
+func (v *visit) PreviousStep() { v.walk.GoBack() }

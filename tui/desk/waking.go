@@ -69,7 +69,7 @@ func (d *Day) onDiscovered(err error) {
 	d.Walk.Begin(!d.Leases.HasQueue)
 	if d.Leases.HasQueue {
 		d.Leases.ReadQueue()
-		d.readCodes()
+		d.Codes.ReadLatest(d.Queue, d.State, d.Client)
 	}
 	d.serve()
 }

@@ -192,7 +192,7 @@ func (c *callCard) sections(tight bool) [][]string {
 	}
 	result := &fields{Env: c.Env}
 	result.result(call)
-	note := field{label: c.Say("note"), text: c.Day.NextNotes()} // Another agent left it for this call.
+	note := field{label: c.Say("note"), text: c.Day.Card().NextNotes()} // Another agent left it for this call.
 	callback := field{label: c.Say("callback"), text: c.Day.Card().CallbackReason}
 	last = append(last, field{label: c.Say("request"), text: apitype.TextOf(call.Notes)})
 	column := factLabel

@@ -80,7 +80,7 @@ func (d *Desk) startLines(width, height int) []string {
 			can(ActOutbox, d.Day.Count(of.n, of.one, of.many))
 		}
 	}
-	if to := d.Day.NarrowedTo(); to != "" {
+	if to := queue.FilterText(d.Day.Texts, d.Day.Filter); to != "" {
 		can(ActNarrow, d.Say("only %s", to))
 	} else {
 		can(ActNarrow, d.Say("choose types and languages"))
@@ -276,7 +276,7 @@ func (d *Desk) queuePane(frame widget.Frame, height int) []string {
 	} else {
 		lines = []string{frame.Top(title, aside)}
 	}
-	if to := d.Day.NarrowedTo(); to != "" {
+	if to := queue.FilterText(d.Day.Texts, d.Day.Filter); to != "" {
 		lines = append(lines, frame.Line(d.Styles.Key(d.Host.KeyOf(ActNarrow))+" "+d.Say("only %s", to)))
 	}
 	for _, c := range d.Day.Offers(max(height-len(lines), 1)) {

@@ -111,7 +111,7 @@ func Actions() []Action {
 			ID: "later", Keys: "b", Word: "later",
 			Help: "later: schedule a callback, for you or for any agent…",
 			Run:  (*Questions).AskLater,
-			why:  func(d *desk.Day) string { return cmp.Or(d.WhyNotLater(), whyNoCall(d)) },
+			why:  func(d *desk.Day) string { return cmp.Or(whyNotLater(d), whyNoCall(d)) },
 		},
 		{
 			ID: "callbacks", Keys: "C", Word: "my callbacks",
@@ -250,4 +250,16 @@ func whyNotFix(d *desk.Day) string {
 		return why
 	}
 	return say.When(d.Call.Person.Pointer() == nil, "the person is not shown to this account")
+}
+
+// whyNotLater returns why the call on the Desk cannot be deferred.
+func whyNotLater(d *desk.Day) string {
+	switch {
+	case !d.Leases.HasQueue:
+		return "the service has no queue, so calls cannot be deferred"
+	case d.Call != nil:
+		return d.Form().Ended()
+	default:
+		return ""
+	}
 }

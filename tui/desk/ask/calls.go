@@ -58,7 +58,7 @@ func (q *Questions) recordAttempt(reason apitype.NotReached) Answer {
 	d := q.day
 	_, stays := d.Card().NumberAfter(reason)
 	if !d.Has(apitype.ExtensionNotes) || strings.TrimSpace(d.Form().Notes) == "" || stays {
-		return Answer{Events: d.NotReachedFor(reason)}
+		return Answer{Events: d.NotReached(reason)}
 	}
 	return Answer{Next: &Question{Title: q.Say("Not reached: where do your notes go?"), Choices: []Choice{
 		{
@@ -69,7 +69,7 @@ func (q *Questions) recordAttempt(reason apitype.NotReached) Answer {
 		{
 			Key:   "d",
 			Label: q.Say("into a draft: only you see them"),
-			Pick:  q.onCall(does(func() []event.Event { return d.NotReachedFor(reason) })),
+			Pick:  q.onCall(does(func() []event.Event { return d.NotReached(reason) })),
 		},
 	}}}
 }

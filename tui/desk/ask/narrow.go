@@ -6,8 +6,8 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
-	"fundesk/tui/desk"
 	"fundesk/tui/desk/event"
+	"fundesk/tui/desk/queue"
 )
 
 // Narrow offers the types and languages of the calls that the agent takes; each choice holds at once, and the next
@@ -23,15 +23,15 @@ func (q *Questions) Narrow() *Question {
 	}
 	for _, kind := range apitype.CallTypes {
 		to := q.day.Filter
-		to.Types = desk.Toggled(to.Types, kind)
+		to.Types = toggled(to.Types, kind)
 		add(render.Words(string(kind)), slices.Contains(q.day.Filter.Types, kind), to)
 	}
-	for _, language := range q.day.KnownLanguages() {
+	for _, language := range queue.KnownLanguages(q.day.Filter, q.day.Languages, q.day.Leases.State) {
 		to := q.day.Filter
-		to.Languages = desk.Toggled(to.Languages, language)
+		to.Languages = toggled(to.Languages, language)
 		add(render.Language(language), slices.Contains(q.day.Filter.Languages, language), to)
 	}
-	if q.day.NarrowedTo() != "" {
+	if queue.FilterText(q.day.Texts, q.day.Filter) != "" {
 		everything := func() Answer { return then(q.day.Narrow(apitype.QueueFilter{})) }
 		ask.Choices = append(ask.Choices, Choice{Key: "x", Label: q.Say("everything"), Pick: everything})
 	}
@@ -42,7 +42,7 @@ func (q *Questions) Narrow() *Question {
 		}
 		all := q.day.Filter
 		if !slices.Contains(all.Languages, f.Languages[0]) {
-			all.Languages = desk.Toggled(all.Languages, f.Languages[0])
+			all.Languages = toggled(all.Languages, f.Languages[0])
 		}
 		return then(q.day.Narrow(all))
 	}}
@@ -51,4 +51,12 @@ func (q *Questions) Narrow() *Question {
 		Choice{Key: "/", Label: q.Say("another language…"), Pick: func() Answer { return Answer{Next: language} }},
 	)
 	return ask
+}
+
+// toggled returns a list with a value more, or without it.
+func toggled[T comparable](all []T, value T) []T {
+	if slices.Contains(all, value) {
+		return slices.DeleteFunc(slices.Clone(all), func(other T) bool { return other == value })
+	}
+	return append(slices.Clone(all), value)
 }

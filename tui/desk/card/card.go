@@ -58,6 +58,14 @@ func CallName(texts say.Texts, call apitype.Call) string {
 	return texts.Say("call %s", render.ShortID(call.UUID))
 }
 
+// NextNotes returns the notes that another agent left for this call, or an empty text.
+func (k Card) NextNotes() string {
+	if k.Lease == nil {
+		return ""
+	}
+	return apitype.TextOf(k.Lease.Note)
+}
+
 // Tries returns the number of the next attempt, and the maximum if it is known.
 func (k Card) Tries() (next, of string) {
 	n := k.Call.AttemptsCount + 1

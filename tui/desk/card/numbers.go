@@ -126,3 +126,11 @@ func (k Card) NumberAfter(reason apitype.NotReached) (Number, bool) {
 func ReasonWords(reason apitype.NotReached) string {
 	return strings.ReplaceAll(string(reason), "-", " ")
 }
+
+// NotReachedText returns that the donor was not reached, and the reason if there is one.
+func (k Card) NotReachedText(reason apitype.NotReached) string {
+	if reason == "" {
+		return k.Say("not reached")
+	}
+	return k.Say("not reached") + ", " + k.Say(ReasonWords(reason))
+}

@@ -1,12 +1,16 @@
 package floor
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 
+	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk/connection"
 	"fundesk/tui/desk/entry"
+	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/statefile"
 )
 
@@ -164,3 +168,34 @@ func (c *Codes) MayBe(code string, effect apitype.ResultEffect) bool {
 
 // HasNew reports whether a code was seen that is not kept yet.
 func (c *Codes) HasNew() bool { return c.isNew }
+
+// codesShown is the number of latest completed calls that are read for their results.
+const codesShown = 100
+
+// ReadLatest finds the results of the latest completed calls, if the profile does not have the results.
+func (c *Codes) ReadLatest(events *event.Queue, state *connection.State, client *apiclient.Client) {
+	if c.AreKnown() {
+		return
+	}
+	type result struct {
+		kind apitype.CallType
+		code string
+	}
+	options := apitype.CallListOptions{
+		Statuses: []apitype.CallStatus{apitype.CallCompleted},
+		Paging:   apitype.Paging{First: new(codesShown)},
+	}
+	event.Do(events, "completed calls read", func(ctx context.Context) ([]result, error) {
+		page, err := client.Calls.List(ctx, options)
+		return apiclient.Rows(page, func(call apitype.Call) result {
+			return result{call.Type, apitype.TextOf(call.Result.Value().ResultCode)}
+		}), err
+	}, func(results []result, err error) {
+		if !state.IsRead("cannot read the results", err) {
+			return
+		}
+		for _, r := range results {
+			c.See(r.kind, r.code)
+		}
+	})
+}
