@@ -13,13 +13,15 @@ import (
 // Form returns what the agent enters for the call on the Desk.
 func (d *Day) Form() entry.Form {
 	return entry.Form{
-		Texts:      d.Texts,
-		Entered:    &d.entered,
-		Now:        d.Now,
-		Call:       d.Call,
-		Latest:     d.latest,
-		Choices:    d.resultsOfCall,
-		Effect:     func(result apitype.ResultChoice) apitype.ResultEffect { return d.floor.StoredEffect(d.Call, result) },
+		Texts:   d.Texts,
+		Entered: &d.entered,
+		Now:     d.Now,
+		Call:    d.Call,
+		Latest:  d.latest,
+		Choices: d.resultsOfCall,
+		Effect: func(result apitype.ResultChoice) apitype.ResultEffect {
+			return d.floor.StoredEffect(d.Call, result)
+		},
 		RefusedOps: d.refusedOps,
 		Save:       d.autosave,
 	}

@@ -4,11 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 )
-
-var errNotTaken = &apiclient.Error{Kind: apiclient.KindRejected, Status: 422, Message: "no"}
 
 // requested returns an open call of a person of its own, n hours ago.
 func requested(n int) apitype.Call {

@@ -14,8 +14,8 @@ import (
 	"fundesk/tui/desk/transition"
 )
 
-// reread reads the call on the Desk or for it, its draft and its lease. asked is after how many keys the agent asked for
-// the call.
+// reread reads the call on the Desk or for it, its draft and its lease. asked is the number of keys so far when the agent
+// asked for the call.
 func (d *Day) reread(id apitype.UUID, asked int) {
 	v := d.visit
 	asks := &reading{id: id, asked: asked}
@@ -232,8 +232,9 @@ func (d *Day) Poll() []event.Event {
 		}
 	}
 	d.polls++
-	hasFailed := (d.IsStale() || !d.IsCallRead()) && !d.isReading() && !d.Transitions.IsProposed() // Its latest reading.
-	if d.Call != nil && (hasFailed || d.state == stateRead && d.polls%2 == 0) {
+	isUpToDate := d.state == stateRead
+	hasFailed := !isUpToDate && !d.isReading() && !d.Transitions.IsProposed() // The latest reading.
+	if d.Call != nil && (hasFailed || isUpToDate && d.polls%2 == 0) {
 		d.reread(d.Call.UUID, transition.Unasked)
 		return d.Drain()
 	}
@@ -316,7 +317,11 @@ func (d *Day) onOutcome(e outbox.Event) {
 		opened := d.opening
 		d.opening = apitype.UUID{}
 		d.Transitions.Apply(
-			transition.Transition{Asked: d.openedAt, Text: d.Say("the new call is there"), Run: func() { d.takeCall(opened) }},
+			transition.Transition{
+				Asked: d.openedAt,
+				Text:  d.Say("the new call is there"),
+				Run:   func() { d.takeCall(opened) },
+			},
 		)
 	case d.IsOn(e.Entry.UUID):
 		d.reread(e.Entry.UUID, transition.Unasked)
