@@ -14,8 +14,8 @@ import (
 	"fundesk/tui/desk/transition"
 )
 
-// reread reads the call on the Desk or for it, its draft and its lease. asked is the number of keys so far when the agent
-// asked for the call.
+// reread reads the call on the Desk or for it, its draft and its lease. asked is the number of keys that had come when
+// the agent asked for the call.
 func (d *Day) reread(id apitype.UUID, asked int) {
 	v := d.visit
 	asks := &reading{id: id, asked: asked}
