@@ -88,15 +88,14 @@ func Changes[T any](ctx context.Context, c *Client, r *Round, o AllOptions) iter
 				return
 			}
 			if err == nil {
-				times := timesOf(&record, o.Decodes)
-				at := times.by(r.Since)
+				id, at := identify(&record, r.Since, o)
 				if at.After(r.newest.Time) {
 					r.newest = at
 				}
 				if r.Since == "" && !at.After(r.begin().Time) {
 					return
 				}
-				if !r.isNew(record.version, times.UUID, at) {
+				if !r.isNew(record.version, id, at) {
 					continue
 				}
 			}
@@ -270,6 +269,17 @@ type times struct {
 	UpdatedAt     *apitype.Time `json:"updatedAt"`
 	ReleasedAt    *apitype.Time `json:"releasedAt"`
 	ErasedAt      *apitype.Time `json:"erasedAt"`
+}
+
+// identify returns the uuid of a record, and its time by a filter.
+func identify[T any](record *Record[T], since string, o AllOptions) (apitype.UUID, apitype.Time) {
+	if o.Identify != nil {
+		if id, at, ok := o.Identify(record.Raw); ok {
+			return id, at
+		}
+	}
+	times := timesOf(record, o.Decodes)
+	return times.UUID, times.by(since)
 }
 
 // timesOf reads what there is of them; of a record of which a time cannot be read, only the uuid. If decodes is set,

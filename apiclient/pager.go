@@ -31,6 +31,9 @@ type AllOptions struct {
 	Reuse bool
 	// Decodes is set by a caller of Changes that decodes each record. Its times are not read apart then.
 	Decodes bool
+	// Identify returns the uuid of a record and the time by which the service filters, for a caller of Changes that
+	// reads each record itself. If ok is false, Changes reads them. Nil is always false.
+	Identify func(raw json.RawMessage) (id apitype.UUID, at apitype.Time, ok bool)
 }
 
 // maxEmptyPages limits the pages without a record in a row.

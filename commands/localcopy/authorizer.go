@@ -1,7 +1,6 @@
 package localcopy
 
 import (
-	"errors"
 	"strings"
 	"unsafe"
 
@@ -47,71 +46,19 @@ func authorize(_ *libc.TLS, _ uintptr, action int32, _, function, _, _ uintptr) 
 func functionPointer[T any](f T) uintptr { return *(*uintptr)(unsafe.Pointer(&struct{ f T }{f})) }
 
 // compiler compiles SQL for a database in memory.
-type compiler struct {
-	tls  *libc.TLS
-	db   uintptr
-	out  uintptr   // Two pointers: the statement, and the SQL after it.
-	free []uintptr // Texts.
-}
+type compiler struct{ *connection }
 
-func newCompiler() (*compiler, error) {
-	c := &compiler{tls: libc.NewTLS()}
-	c.out = sqlite3.Xsqlite3_malloc(c.tls, int32(2*unsafe.Sizeof(uintptr(0))))
-	name, err := c.text(":memory:")
-	if err != nil || c.out == 0 {
-		c.close()
-		return nil, errors.Join(errors.New("no memory for the SQL"), err)
-	}
-	flags := int32(sqlite3.SQLITE_OPEN_READWRITE | sqlite3.SQLITE_OPEN_CREATE)
-	code := sqlite3.Xsqlite3_open_v2(c.tls, name, c.out, flags, 0)
-	c.db = libc.AtomicLoadPUintptr(c.out)
-	if code != sqlite3.SQLITE_OK {
-		c.close()
-		return nil, errors.New("SQLite opens no database in memory")
-	}
-	return c, nil
+func newCompiler() (compiler, error) {
+	c, err := connect(":memory:", sqlite3.SQLITE_OPEN_READWRITE|sqlite3.SQLITE_OPEN_CREATE)
+	return compiler{c}, err
 }
-
-// close frees the memory of the database.
-func (c *compiler) close() {
-	sqlite3.Xsqlite3_close_v2(c.tls, c.db)
-	sqlite3.Xsqlite3_free(c.tls, c.out)
-	for _, text := range c.free {
-		libc.Xfree(c.tls, text)
-	}
-	c.tls.Close()
-}
-
-// text returns a text as SQLite takes it.
-func (c *compiler) text(s string) (uintptr, error) {
-	text, err := libc.CString(s)
-	if err == nil {
-		c.free = append(c.free, text)
-	}
-	return text, err
-}
-
-// run executes statements.
-func (c *compiler) run(statements string) error {
-	text, err := c.text(statements)
-	if err != nil {
-		return err
-	}
-	if sqlite3.Xsqlite3_exec(c.tls, c.db, text, 0, 0, 0) != sqlite3.SQLITE_OK {
-		return errors.New(c.message())
-	}
-	return nil
-}
-
-// message returns the message of the last error.
-func (c *compiler) message() string { return libc.GoString(sqlite3.Xsqlite3_errmsg(c.tls, c.db)) }
 
 // compile compiles the first statement of a text. It returns zero if the text has none, and the text after it.
-func (c *compiler) compile(text uintptr) (statement, after uintptr, err error) {
-	after = c.out + unsafe.Sizeof(uintptr(0))
-	switch sqlite3.Xsqlite3_prepare_v2(c.tls, c.db, text, -1, c.out, after) {
+func (c compiler) compile(text uintptr) (statement, after uintptr, err error) {
+	statement, after, code := c.prepare(text)
+	switch code {
 	case sqlite3.SQLITE_OK:
-		return libc.AtomicLoadPUintptr(c.out), libc.AtomicLoadPUintptr(after), nil
+		return statement, after, nil
 	case sqlite3.SQLITE_AUTH:
 		return 0, 0, errOnlyReads
 	default:
@@ -125,7 +72,7 @@ var errOnlyReads = &WrongSQLError{"query only reads: it takes one SELECT, VALUES
 func wrongSQL(message string) error { return &WrongSQLError{"the SQL is wrong: " + message} }
 
 // check compiles a question.
-func (c *compiler) check(query string) error {
+func (c compiler) check(query string) error {
 	text, err := c.text(query)
 	if err != nil {
 		return err
@@ -151,7 +98,7 @@ func (c *compiler) check(query string) error {
 }
 
 // checkEnd refuses another statement after a question.
-func (c *compiler) checkEnd(after uintptr) error {
+func (c compiler) checkEnd(after uintptr) error {
 	for libc.GoString(after) != "" {
 		another, rest, err := c.compile(after)
 		if err != nil || another != 0 {

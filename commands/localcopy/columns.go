@@ -3,7 +3,6 @@
 package localcopy
 
 import (
-	"database/sql/driver"
 	"fmt"
 	"hash/crc32"
 	"maps"
@@ -23,7 +22,10 @@ type table struct {
 }
 
 // column is a column of a table.
-type column struct{ name, kind string }
+type column struct {
+	name, kind string
+	isFilled   bool // An empty text is NULL.
+}
 
 // The kinds of columns.
 const (
@@ -40,15 +42,21 @@ type values[T any] struct {
 
 // add appends a column.
 func (v *values[T]) add(name, kind string, of func(T) any) {
-	v.columns = append(v.columns, column{name, kind})
+	v.columns = append(v.columns, column{name: name, kind: kind})
 	v.of = append(v.of, func(record T) any { return stored(of(record)) })
 }
 
-// row returns the values of a record, in memory of the page.
-func (v *values[T]) row(of *pages, record T) []driver.NamedValue {
-	row := of.room(len(v.of))
+// addFilled appends a column of texts. An empty one is NULL.
+func (v *values[T]) addFilled(name string, of func(T) string) {
+	v.columns = append(v.columns, column{name: name, kind: text, isFilled: true})
+	v.of = append(v.of, func(record T) any { return filled(of(record)) })
+}
+
+// row returns the values of a record, in memory of a batch.
+func (v *values[T]) row(b *batch, record T) []cell {
+	row := b.room(len(v.of))
 	for i, value := range v.of {
-		row[i] = driver.NamedValue{Ordinal: i + 1, Value: value(record)}
+		row[i] = b.cell(value(record))
 	}
 	return row
 }
@@ -230,8 +238,8 @@ func newFields() *fields {
 		return nil
 	})
 	f.pledges.add("personUuid", text, func(p apitype.Pledge) any { return p.Person.Value().UUID })
-	f.pledges.add("owningOrganization_name", text, func(p apitype.Pledge) any {
-		return filled(p.OwningOrganization.Value().Name)
+	f.pledges.addFilled("owningOrganization_name", func(p apitype.Pledge) string {
+		return p.OwningOrganization.Value().Name
 	})
 	f.addAttempts()
 	f.addResults()
@@ -285,8 +293,8 @@ func (f *fields) addTransactions() {
 	f.transactions.add("method", text, func(p payment) any { return p.Method })
 	f.transactions.add("referenceId", text, func(p payment) any { return p.ReferenceID })
 	f.transactions.add("transactionId", text, func(p payment) any { return p.TransactionID })
-	f.transactions.add("origin_name", text, func(p payment) any { return filled(origin(p).Name) })
-	f.transactions.add("origin_identifier", text, func(p payment) any { return filled(origin(p).Identifier) })
+	f.transactions.addFilled("origin_name", func(p payment) string { return origin(p).Name })
+	f.transactions.addFilled("origin_identifier", func(p payment) string { return origin(p).Identifier })
 	f.transactions.add("createdAt", text, func(p payment) any { return p.CreatedAt })
 	f.transactions.add("updatedAt", text, func(p payment) any { return p.UpdatedAt })
 }

@@ -80,6 +80,10 @@ func name(path, settings string) string {
 const writing = "_pragma=cache_size(-16384)&_pragma=secure_delete(1)&_pragma=busy_timeout(10000)" +
 	"&_pragma=temp_store(2)&_txlock=immediate"
 
+// settings are those of writing, for a connection below the driver.
+const settings = "PRAGMA cache_size = -16384; PRAGMA secure_delete = 1; PRAGMA busy_timeout = 10000; " +
+	"PRAGMA temp_store = 2"
+
 // ErrNoFolder is a folder that cannot be made, or that cannot be written.
 var ErrNoFolder = errors.New("its folder cannot be written")
 
@@ -297,10 +301,9 @@ func AddMarks(ctx context.Context, path string, entries []apitype.ProcessedEntry
 func (c *Copy) addMarks(ctx context.Context, entries []apitype.ProcessedEntry) error {
 	return c.change(ctx, func(tx *sql.Tx) error {
 		for _, entry := range entries {
-			row := c.fields.marks.row(&pages{}, entry)
-			values := make([]any, len(row))
-			for i, value := range row {
-				values[i] = value.Value
+			values := make([]any, len(c.fields.marks.of))
+			for i, value := range c.fields.marks.of {
+				values[i] = value(entry)
 			}
 			if values[3] == nil {
 				values[3] = "" // It is part of the key.

@@ -2,10 +2,8 @@ package localcopy
 
 import (
 	"context"
-	"database/sql/driver"
 	"encoding/json"
 	"errors"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -45,19 +43,16 @@ type Read struct {
 // syncing is one sync of a copy.
 type syncing struct {
 	*Copy
-	*pages
+	*writer
 	client      *apiclient.Client
-	seen        map[apitype.UUID]bool // In a first reading. Nil in later ones.
+	from        map[string]apiclient.Position // Where the feeds begin.
+	seen        map[apitype.UUID]bool         // In a first reading. Nil in later ones.
 	hasConsents bool
 	hasChecks   bool
 	hasDetails  bool // Lists bring both.
 }
 
-// collectAt sets the garbage collector for a sync, in percent of the live memory. The default of 100 took an eighth of
-// its processor time, and this takes 25 MB more.
-const collectAt = 400
-
-// Sync reads what is new, corrected and erased, in one transaction for each page. If the lists bring no details, it
+// Sync reads what is new, corrected and erased, in transactions of whole pages. If the lists bring no details, it
 // also reads those that are named, of the records that changed. A record that cannot be read ends it after all others.
 func (c *Copy) Sync(
 	ctx context.Context,
@@ -65,13 +60,20 @@ func (c *Copy) Sync(
 	details []string,
 	now time.Time,
 ) (read Read, err error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
-	stored, err := newPages(ctx, c.db)
-	if err != nil {
+	s := &syncing{Copy: c, client: client, from: map[string]apiclient.Position{}}
+	for _, feed := range feeds { // Before the writer begins.
+		if s.from[feed], err = position(ctx, c.db, feed); err != nil {
+			return read, err
+		}
+	}
+	if s.writer, err = newWriter(c.path); err != nil {
 		return read, err
 	}
-	defer func() { err = errors.Join(err, stored.Close()) }()
-	s := &syncing{Copy: c, pages: stored, client: client}
+	defer func() {
+		if failed := s.writer.Close(); !errors.Is(err, failed) {
+			err = errors.Join(err, failed)
+		}
+	}()
 	var hasFilters bool
 	for extension, has := range map[string]*bool{
 		apitype.ExtensionFilters:  &hasFilters,
@@ -91,13 +93,9 @@ func (c *Copy) Sync(
 			return read, err
 		}
 	}
-	if err := s.add("DELETE FROM _synced"); err != nil {
-		return read, err
-	}
-	if err := s.add("INSERT INTO _synced VALUES (?)", s.named(apitype.NewTime(now).String())...); err != nil {
-		return read, err
-	}
-	return read, s.commit(ctx)
+	s.do("DELETE FROM _synced")
+	s.do("INSERT INTO _synced VALUES (?)", apitype.NewTime(now).String())
+	return read, s.flush(ctx)
 }
 
 // records reads the feeds.
@@ -108,7 +106,7 @@ func (s *syncing) records(ctx context.Context, hasFilters bool) (read Read, err 
 		personsSince = "updatedAfter"
 	}
 	persons := client.Persons.Feed(apitype.PersonListOptions{Consents: s.hasDetails}, personsSince)
-	if read.Persons, err = syncFeed(ctx, s, feedPersons, persons, s.person); err != nil {
+	if read.Persons, err = syncFeed(ctx, s, s.persons(persons)); err != nil {
 		return read, err
 	}
 	calls := apitype.CallListOptions{Checks: s.hasDetails}
@@ -123,72 +121,55 @@ func (s *syncing) records(ctx context.Context, hasFilters bool) (read Read, err 
 	if hasPersons {
 		pledges.Include = append(pledges.Include, apitype.IncludePerson)
 	}
-	if read.Calls, err = syncFeed(ctx, s, feedCalls, client.Calls.Feed(calls, "updatedAfter"), s.call); err != nil {
+	if read.Calls, err = syncFeed(ctx, s, s.calls(client.Calls.Feed(calls, "updatedAfter"))); err != nil {
 		return read, err
 	}
-	read.Pledges, err = syncFeed(ctx, s, feedPledges, client.Pledges.Feed(pledges, "updatedAfter"), s.pledge)
+	read.Pledges, err = syncFeed(ctx, s, s.pledges(client.Pledges.Feed(pledges, "updatedAfter")))
 	if err != nil || !hasFilters {
 		return read, err
 	}
-	erased := apiclient.Feed{Path: "/fundesk/v1/erasures"}
-	read.Erased, err = syncFeed(ctx, s, feedErased, erased, s.erased)
+	read.Erased, err = syncFeed(ctx, s, s.erasures())
 	return read, err
 }
 
-// syncFeed reads a feed from its position. Each page is one transaction, and the position moves with the last.
-func syncFeed[T any](
-	ctx context.Context,
-	s *syncing,
-	name string,
-	feed apiclient.Feed,
-	store func(apiclient.Record[T], T) error,
-) (n int, err error) {
-	from, err := position(ctx, s.conn, name)
-	if err != nil {
-		return 0, err
-	}
-	isFirst := from.After.IsZero() && name != feedErased
+// syncFeed reads a feed from its position. Each page is stored as a whole, and the position moves after the last.
+func syncFeed[T any](ctx context.Context, s *syncing, of source[T]) (n int, err error) {
+	from := s.from[of.name]
+	isFirst := from.After.IsZero() && of.name != feedErased
 	if isFirst {
-		if err := s.beginFirst(name); err != nil {
-			return 0, err
-		}
+		s.beginFirst(of.name)
 	}
-	round := feed.From(from)
+	round := of.feed.From(from)
 	var failed, unread error
-	options := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Reuse: true, Decodes: true}
-	options.Yielded = func() { failed = errors.Join(failed, s.commit(ctx)) }
-	add := func(record apiclient.Record[T]) error {
-		value, err := record.Decode()
-		if errors.Is(err, apiclient.ErrUnreadable) {
-			unread = errors.Join(unread, err)
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		n++
-		return store(record, value)
+	options := apiclient.AllOptions{
+		PageSize: apitype.MaxPageSize,
+		Reuse:    true,
+		Yielded:  func() { failed = s.commit(ctx) },
+		Identify: func(raw json.RawMessage) (apitype.UUID, apitype.Time, bool) { return of.identify(raw, s.batch) },
+		Decodes:  true,
 	}
-	defer s.forget() // Of a page that was not read to its end.
+	defer func() { s.clear() }() // A page that was not read to its end.
 	for record, err := range apiclient.Changes[T](ctx, s.client, round, options) {
-		if err == nil && failed == nil {
-			err = add(record)
-		}
 		failed = errors.Join(failed, err)
 		if failed != nil {
 			return n, failed
 		}
+		read, err := of.read(record, s.batch)
+		if err != nil { // The others are stored.
+			unread = errors.Join(unread, err)
+			continue
+		}
+		n++
+		of.store(record, read)
 	}
 	failed = errors.Join(failed, s.commit(ctx))
 	if failed != nil || unread != nil {
 		return n, errors.Join(failed, unread)
 	}
 	if isFirst {
-		if err := s.endFirst(name); err != nil {
-			return n, err
-		}
+		s.endFirst(of.name)
 	}
-	if err := s.keep(name, round.Next()); err != nil {
+	if err := s.keep(of.name, round.Next()); err != nil {
 		return n, err
 	}
 	return n, s.commit(ctx)
@@ -203,38 +184,30 @@ var tablesOf = map[string][]string{
 
 // beginFirst begins the first reading of a feed: it empties the tables, which a sync that was cut short may have
 // filled, and drops their indexes.
-func (s *syncing) beginFirst(feed string) error {
+func (s *syncing) beginFirst(feed string) {
 	s.seen = map[apitype.UUID]bool{}
 	for _, t := range s.fields.tables() {
 		if !slices.Contains(tablesOf[feed], t.name) {
 			continue
 		}
 		for name := range t.indexes() {
-			if err := s.add("DROP INDEX IF EXISTS " + name); err != nil {
-				return err
-			}
+			s.do("DROP INDEX IF EXISTS " + name)
 		}
-		if err := s.add("DELETE FROM " + t.name); err != nil {
-			return err
-		}
+		s.do("DELETE FROM " + t.name)
 	}
-	return nil
 }
 
 // endFirst makes the indexes after a first reading.
-func (s *syncing) endFirst(feed string) error {
+func (s *syncing) endFirst(feed string) {
 	s.seen = nil
 	for _, t := range s.fields.tables() {
 		if !slices.Contains(tablesOf[feed], t.name) {
 			continue
 		}
 		for _, create := range t.indexes() {
-			if err := s.add(create); err != nil {
-				return err
-			}
+			s.do(create)
 		}
 	}
-	return nil
 }
 
 // maxSeen limits the memory for the records of a first reading, which has the indexes from then on.
@@ -242,15 +215,15 @@ var maxSeen = 1_000_000
 
 // mayHave reports whether the copy may have rows of a record. In a first reading it has none, except for a record that
 // came twice because the pages moved.
-func (s *syncing) mayHave(feed string, id apitype.UUID) (bool, error) {
+func (s *syncing) mayHave(feed string, id apitype.UUID) bool {
 	if s.seen == nil || s.seen[id] {
-		return true, nil
+		return true
 	}
 	s.seen[id] = true
 	if len(s.seen) > maxSeen {
-		return false, s.endFirst(feed)
+		s.endFirst(feed)
 	}
-	return false, nil
+	return false
 }
 
 // dropped lists the columns by which the rows of a record are found. Details have their own.
@@ -261,28 +234,26 @@ var dropped = map[string][]string{
 }
 
 // dropRecord deletes the rows of a record that is stored again.
-func (s *syncing) dropRecord(feed string, id apitype.UUID) (hadRows bool, err error) {
-	hadRows, err = s.mayHave(feed, id)
-	if err != nil || !hadRows {
-		return hadRows, err
-	}
-	for _, place := range dropped[feed] {
-		if err := s.drop(place, id); err != nil {
-			return hadRows, err
+func (s *syncing) dropRecord(feed string, id apitype.UUID) (hadRows bool) {
+	hadRows = s.mayHave(feed, id)
+	if hadRows {
+		for _, place := range dropped[feed] {
+			s.drop(place, id)
 		}
 	}
-	return hadRows, nil
+	return hadRows
 }
 
 // put stores a row.
-func (s *syncing) put(table string, row []driver.NamedValue) error {
-	return s.add(s.inserts[table], row...)
-}
+func (s *syncing) put(table string, row []cell) { s.add(s.insert(table), row) }
+
+// insert returns the statement that stores a row of a table.
+func (s *syncing) insert(table string) *statement { return s.statement(s.inserts[table]) }
 
 // drop deletes rows by a column, which is named with its table.
-func (s *syncing) drop(place string, id apitype.UUID) error {
+func (s *syncing) drop(place string, id apitype.UUID) {
 	table, column, _ := strings.Cut(place, ".")
-	return s.add("DELETE FROM "+table+" WHERE "+column+" = ?", s.named(id.String())...)
+	s.do("DELETE FROM "+table+" WHERE "+column+" = ?", id.String())
 }
 
 // keep stores the place to continue a feed.
@@ -291,101 +262,13 @@ func (s *syncing) keep(feed string, p apiclient.Position) error {
 	if err != nil {
 		return err
 	}
-	return s.add(keepPosition, s.named(feed, string(text))...)
+	s.do(keepPosition, feed, string(text))
+	return nil
 }
 
 // due stores that a detail of a record is to be read.
-func (s *syncing) due(detail string, id apitype.UUID) error {
-	return s.add("INSERT OR IGNORE INTO _due VALUES (?, ?)", s.named(detail, id.String())...)
-}
-
-func (s *syncing) person(r apiclient.Record[apitype.Person], p apitype.Person) error {
-	hadRows, err := s.dropRecord(feedPersons, p.UUID)
-	if err != nil {
-		return err
-	}
-	if err := s.put("persons", s.fields.persons.row(s.pages, p)); err != nil || !s.hasConsents {
-		return err
-	}
-	if !s.hasDetails {
-		return s.due(Consents, p.UUID)
-	}
-	return s.replace(Consents, p.UUID, s.consentRows(p.UUID, r.Consents), hadRows)
-}
-
-func (s *syncing) call(r apiclient.Record[apitype.Call], c apitype.Call) error {
-	hadRows, err := s.dropRecord(feedCalls, c.UUID)
-	if err != nil {
-		return err
-	}
-	if err := s.put("calls", s.fields.calls.row(s.pages, c)); err != nil {
-		return err
-	}
-	for i, a := range c.Attempts.Value() {
-		if err := s.put("attempts", s.fields.attempts.row(s.pages, attempt{c.UUID, i + 1, a})); err != nil {
-			return err
-		}
-	}
-	if found := c.Result.Pointer(); found != nil {
-		if err := s.put("results", s.fields.results.row(s.pages, result{c.UUID, r.CompletedBy, *found})); err != nil {
-			return err
-		}
-	}
-	if !s.hasChecks {
-		return nil
-	}
-	if !s.hasDetails {
-		return s.due(Checks, c.UUID)
-	}
-	var checks apitype.CallChecks
-	if r.Checks != nil {
-		checks = *r.Checks
-	}
-	return s.replace(Checks, c.UUID, s.checkRows(c.UUID, checks), hadRows)
-}
-
-// detailPlaces are the columns that name the record of a detail.
-var detailPlaces = map[string]string{Consents: "consents.personUuid", Checks: "checks.callUuid"}
-
-// replace stores the rows of a record's detail instead of its earlier ones, if it may have some.
-func (s *syncing) replace(detail string, id apitype.UUID, rows [][]driver.NamedValue, hadRows bool) error {
-	if hadRows {
-		if err := s.drop(detailPlaces[detail], id); err != nil {
-			return err
-		}
-	}
-	for _, row := range rows {
-		if err := s.put(detail, row); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *syncing) pledge(_ apiclient.Record[apitype.Pledge], p apitype.Pledge) error {
-	if _, err := s.dropRecord(feedPledges, p.UUID); err != nil {
-		return err
-	}
-	if err := s.put("pledges", s.fields.pledges.row(s.pages, p)); err != nil {
-		return err
-	}
-	for _, t := range p.Transactions.Value() {
-		if err := s.put("transactions", s.fields.transactions.row(s.pages, payment{p.UUID, t})); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// erased deletes a person. Its calls and pledges stay, as the service keeps them: they were read again without what
-// named the person.
-func (s *syncing) erased(_ apiclient.Record[apitype.ErasedPerson], p apitype.ErasedPerson) error {
-	for _, place := range []string{"persons.uuid", "consents.personUuid", "_due.uuid"} {
-		if err := s.drop(place, p.UUID); err != nil {
-			return err
-		}
-	}
-	return nil
+func (s *syncing) due(detail string, id apitype.UUID) {
+	s.do("INSERT OR IGNORE INTO _due VALUES (?, ?)", detail, id.String())
 }
 
 // fillAtOnce is the number of records that get their details in one transaction.
@@ -394,11 +277,19 @@ const fillAtOnce = 500
 // fill reads a detail of the records that changed.
 func (s *syncing) fill(ctx context.Context, detail string) error {
 	for {
+		if err := s.flush(ctx); err != nil {
+			return err
+		}
 		ids, err := s.dueOf(ctx, detail)
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		if err := s.fillSome(ctx, detail, ids); err != nil {
+		if detail == Checks {
+			err = fillSome(ctx, s, detail, ids, s.readChecks, s.replaceChecks)
+		} else {
+			err = fillSome(ctx, s, detail, ids, s.readConsents, s.replaceConsents)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -406,7 +297,7 @@ func (s *syncing) fill(ctx context.Context, detail string) error {
 
 // dueOf returns some records whose detail is to be read.
 func (s *syncing) dueOf(ctx context.Context, detail string) (ids []apitype.UUID, err error) {
-	rows, err := s.conn.QueryContext(ctx, "SELECT uuid FROM _due WHERE detail = ? LIMIT ?", detail, fillAtOnce)
+	rows, err := s.db.QueryContext(ctx, "SELECT uuid FROM _due WHERE detail = ? LIMIT ?", detail, fillAtOnce)
 	if err != nil {
 		return nil, err
 	}
@@ -426,53 +317,33 @@ func (s *syncing) dueOf(ctx context.Context, detail string) (ids []apitype.UUID,
 }
 
 // fillSome reads a detail of some records, and stores it in one transaction.
-func (s *syncing) fillSome(ctx context.Context, detail string, ids []apitype.UUID) error {
-	read := s.readConsents
-	if detail == Checks {
-		read = s.readChecks
-	}
-	defer s.forget() // After an error.
+func fillSome[D any](
+	ctx context.Context,
+	s *syncing,
+	detail string,
+	ids []apitype.UUID,
+	read func(context.Context, apitype.UUID) (D, error),
+	replace func(id apitype.UUID, found D, hadRows bool),
+) error {
+	defer func() { s.clear() }() // After an error.
 	for outcome := range bulk.InOrder(ctx, bulk.DefaultConcurrency, slices.Values(ids), read) {
 		isGone := apiclient.KindOf(outcome.Err) == apiclient.KindNotFound // It was erased in the meantime.
 		if outcome.Err != nil && !isGone {
 			return outcome.Err
 		}
-		if err := s.replace(detail, outcome.Item, outcome.Value, true); err != nil {
-			return err
-		}
-		statement := "DELETE FROM _due WHERE detail = ? AND uuid = ?"
-		if err := s.add(statement, s.named(detail, outcome.Item.String())...); err != nil {
-			return err
-		}
+		replace(outcome.Item, outcome.Value, true)
+		s.do("DELETE FROM _due WHERE detail = ? AND uuid = ?", detail, outcome.Item.String())
 	}
 	return s.commit(ctx)
 }
 
-// readConsents reads the rows of a person's consents.
-func (s *syncing) readConsents(ctx context.Context, id apitype.UUID) ([][]driver.NamedValue, error) {
+func (s *syncing) readConsents(ctx context.Context, id apitype.UUID) ([]apitype.Consent, error) {
 	record, err := s.client.Consents(ctx, id)
 	consents, err := apiclient.Decoded(record, err)
-	return s.consentRows(id, consents.Consents), err
+	return consents.Consents, err
 }
 
-// consentRows returns the rows of consents, which come newest first.
-func (s *syncing) consentRows(person apitype.UUID, consents []apitype.Consent) (rows [][]driver.NamedValue) {
-	for i, c := range consents {
-		rows = append(rows, s.fields.consents.row(s.pages, consent{person, len(consents) - i, c}))
-	}
-	return rows
-}
-
-// readChecks reads the rows of a call's checks.
-func (s *syncing) readChecks(ctx context.Context, id apitype.UUID) ([][]driver.NamedValue, error) {
+func (s *syncing) readChecks(ctx context.Context, id apitype.UUID) (apitype.CallChecks, error) {
 	record, err := s.client.Checks(ctx, id)
-	checks, err := apiclient.Decoded(record, err)
-	return s.checkRows(id, checks), err
-}
-
-func (s *syncing) checkRows(call apitype.UUID, checks apitype.CallChecks) (rows [][]driver.NamedValue) {
-	for _, item := range checks.Items {
-		rows = append(rows, s.fields.checks.row(s.pages, check{call, checks.UserUUID, item}))
-	}
-	return rows
+	return apiclient.Decoded(record, err)
 }

@@ -37,7 +37,7 @@ func copySync(s *cli.Session) *cobra.Command {
 		Use:   "sync",
 		Short: "Read what is new, corrected or erased",
 		Args:  cli.NoArgs,
-		Long: "Read what is new, corrected or erased since the last sync, one transaction for each page. If the\n" +
+		Long: "Read what is new, corrected or erased since the last sync, in transactions of whole pages. If the\n" +
 			"service was restored, or the account may see other records now, sync ends with exit code 8: begin\n" +
 			"again with --anew.\n\n" + aboutTables(),
 		Example: "  fundesk copy sync\n  fundesk copy sync --anew -o json",
