@@ -250,7 +250,7 @@ func (d *Day) Poll() []event.Event {
 		d.Callbacks.Read()
 	case d.Leases.HasQueue && (d.Call != nil && !d.Work.IsAsked() || turn == 3 && d.Work.IsOld()):
 		d.Work.Read()
-	case d.Leases.HasQueue && turn == 1:
+	case d.Leases.HasQueue && (turn == 1 || d.Leases.IsListOld()):
 		d.Leases.ReadUpcoming()
 	case d.Leases.HasQueue && turn == 2:
 		d.Leases.ReadState()

@@ -83,6 +83,7 @@ type Leases struct {
 	nextDueAt *apitype.Time
 	takes     int               // How many were answered.
 	waiting   int               // The last answer.
+	isListOld bool              // The last count was lower than the list.
 	upcoming  []queue.Candidate // In the order in which they would be taken.
 }
 

@@ -66,8 +66,21 @@ func (s *Leases) queueOptions() apitype.QueueOptions {
 	return apitype.QueueOptions{QueueFilter: s.Desk.Filter(), UserUUID: new(s.Agent())}
 }
 
+// IsListOld reports whether the last count was lower than the list of the next calls: other agents took some of them.
+func (s *Leases) IsListOld() bool { return s.isListOld }
+
+// compareList compares the list of the next calls with a new count.
+func (s *Leases) compareList() {
+	listed := len(s.Offers(Shown))
+	if s.ahead() != nil {
+		listed-- // It is taken, and so not counted.
+	}
+	s.isListOld = listed > s.State.Waiting+s.State.Due
+}
+
 // ReadUpcoming asks for the calls that come next.
 func (s *Leases) ReadUpcoming() {
+	s.isListOld = false
 	options := apitype.QueueCallListOptions{QueueOptions: s.queueOptions(), First: new(Shown)}
 	event.Do(s.Events, "upcoming calls read", func(ctx context.Context) ([]queue.Candidate, error) {
 		page, err := s.Client.Queue.Calls.List(ctx, options)
@@ -92,6 +105,7 @@ func (s *Leases) ReadState() {
 func (s *Leases) countTaken() {
 	if s.State != nil && s.waiting < apitype.MaxWaiting {
 		s.State.Waiting = s.waiting
+		s.compareList()
 	}
 }
 
@@ -112,6 +126,7 @@ func (s *Leases) onState(state apitype.QueueState, err error) {
 	}
 	before := s.State
 	s.State = &state
+	s.compareList()
 	s.Messages.Show(state.Messages)
 	if state.Due > 0 && (before == nil || state.Due > before.Due) {
 		s.callbackDue()

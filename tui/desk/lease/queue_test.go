@@ -198,3 +198,19 @@ func TestClosedCallsAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// A count that is lower than the list asks for the list again: other agents took some of its calls.
+func TestListIsOld(t *testing.T) {
+	t.Parallel()
+	for waiting, want := range map[int]bool{3: false, 2: true, 0: true} {
+		s := newLeases(say.Texts{}, morning)
+		s.onUpcoming([]queue.Candidate{{ID: callID(1)}, {ID: callID(2)}, {ID: callID(3)}}, nil)
+		s.onState(apitype.QueueState{Waiting: waiting}, nil)
+		if got := s.IsListOld(); got != want {
+			t.Errorf("%d wait: the list is old: got %t, want %t", waiting, got, want)
+		}
+		if s.ReadUpcoming(); s.IsListOld() {
+			t.Errorf("%d wait: the list is old while it is asked for", waiting)
+		}
+	}
+}
