@@ -13,15 +13,16 @@ import (
 	"fundesk/commands/bulk"
 )
 
-// The feeds of a sync, in their order. Erasures come last, so that they find the records read before.
+// The feeds of a sync, in their order. Persons follow the calls and pledges that name them, so that the copy has these
+// persons. Erasures come last, so that they find the records read before.
 const (
-	feedPersons = "persons"
-	feedCalls   = "calls"
 	feedPledges = "pledges"
+	feedCalls   = "calls"
+	feedPersons = "persons"
 	feedErased  = "erased"
 )
 
-var feeds = []string{feedPersons, feedCalls, feedPledges, feedErased}
+var feeds = []string{feedPledges, feedCalls, feedPersons, feedErased}
 
 // The details that a service without ExtensionDetails gives record by record.
 const (
@@ -101,19 +102,7 @@ func (c *Copy) Sync(
 // records reads the feeds.
 func (s *syncing) records(ctx context.Context, hasFilters bool) (read Read, err error) {
 	client := s.client
-	personsSince := "createdAfter" // The interface has no other filter of persons.
-	if hasFilters {
-		personsSince = "updatedAfter"
-	}
-	persons := client.Persons.Feed(apitype.PersonListOptions{Consents: s.hasDetails}, personsSince)
-	if read.Persons, err = syncFeed(ctx, s, s.persons(persons)); err != nil {
-		return read, err
-	}
-	calls := apitype.CallListOptions{Checks: s.hasDetails}
 	pledges := apitype.PledgeListOptions{Include: []string{apitype.IncludeTransactions}}
-	if calls.Completers, err = client.Has(ctx, apitype.ExtensionCompleters); err != nil {
-		return read, err
-	}
 	hasPersons, err := client.Has(ctx, apitype.ExtensionSearch)
 	if err != nil {
 		return read, err
@@ -121,10 +110,23 @@ func (s *syncing) records(ctx context.Context, hasFilters bool) (read Read, err 
 	if hasPersons {
 		pledges.Include = append(pledges.Include, apitype.IncludePerson)
 	}
+	read.Pledges, err = syncFeed(ctx, s, s.pledges(client.Pledges.Feed(pledges, "updatedAfter")))
+	if err != nil {
+		return read, err
+	}
+	calls := apitype.CallListOptions{Checks: s.hasDetails}
+	if calls.Completers, err = client.Has(ctx, apitype.ExtensionCompleters); err != nil {
+		return read, err
+	}
 	if read.Calls, err = syncFeed(ctx, s, s.calls(client.Calls.Feed(calls, "updatedAfter"))); err != nil {
 		return read, err
 	}
-	read.Pledges, err = syncFeed(ctx, s, s.pledges(client.Pledges.Feed(pledges, "updatedAfter")))
+	personsSince := "createdAfter" // The interface has no other filter of persons.
+	if hasFilters {
+		personsSince = "updatedAfter"
+	}
+	persons := client.Persons.Feed(apitype.PersonListOptions{Consents: s.hasDetails}, personsSince)
+	read.Persons, err = syncFeed(ctx, s, s.persons(persons))
 	if err != nil || !hasFilters {
 		return read, err
 	}

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
-	"runtime"
 	"sync/atomic"
-	"unsafe"
+	"time"
 
 	"modernc.org/libc"
 	"modernc.org/libc/sys/types"
@@ -19,17 +18,19 @@ type writer struct {
 	*connection
 	*batch      // The one that is being filled.
 	made        map[string]*statement
-	todo, empty chan *batch
-	due         []*batch // Those of the present transaction.
+	todo, empty chan *batch // A nil in todo ends the transaction.
+	due         []*batch    // Those of the present transaction.
 	done        chan struct{}
 	failed      atomic.Pointer[error]
 	texts       uintptr // Memory of SQLite for the texts of a batch.
 	size        int     // Of texts.
 }
 
-// batches is the number of batches of a writer. One is filled. Those that wait while others are stored share the next
-// transaction.
+// batches is the number of batches of a writer. One is filled, and the others are those of a transaction.
 const batches = 8
+
+// pause is the wait for the next batch that ends a transaction.
+const pause = 20 * time.Millisecond
 
 func newWriter(path string) (*writer, error) {
 	c, err := connect(path, sqlite3.SQLITE_OPEN_READWRITE)
@@ -59,17 +60,16 @@ func newWriter(path string) (*writer, error) {
 func (w *writer) work() {
 	defer close(w.done)
 	for b := range w.todo {
-		due := append(w.due[:0], b)
-		for len(w.todo) > 0 && len(due) < batches { // They came while the last ones were stored.
-			due = append(due, <-w.todo)
+		if b == nil { // No transaction is open.
+			continue
 		}
-		w.due = due
+		w.due = append(w.due[:0], b)
 		if w.failure() == nil {
-			if err := w.store(due); err != nil {
+			if err := w.store(); err != nil {
 				w.failed.Store(&err)
 			}
 		}
-		for _, b := range due {
+		for _, b := range w.due {
 			b.clear()
 			w.empty <- b
 		}
@@ -125,6 +125,7 @@ func (w *writer) flush(ctx context.Context) error {
 	if err := w.commit(ctx); err != nil {
 		return err
 	}
+	w.todo <- nil
 	var stored [batches - 1]*batch
 	for i := range stored {
 		stored[i] = <-w.empty
@@ -135,13 +136,13 @@ func (w *writer) flush(ctx context.Context) error {
 	return w.failure()
 }
 
-// store executes batches in one transaction.
-func (w *writer) store(all []*batch) error {
+// store executes the due batch, and those that come without a pause, in one transaction.
+func (w *writer) store() error {
 	if err := w.run("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	for _, b := range all {
-		if err := w.executeAll(b); err != nil {
+	for isDue := true; isDue; isDue = w.takeNext() {
+		if err := w.executeAll(w.due[len(w.due)-1]); err != nil {
 			return errors.Join(err, w.run("ROLLBACK"))
 		}
 	}
@@ -150,6 +151,23 @@ func (w *writer) store(all []*batch) error {
 		return err
 	}
 	return nil
+}
+
+// takeNext appends the next batch to those of the transaction. It is false if the transaction ends: the caller wants
+// it, has no other batch to fill, or waits for the service, while other programs may want to write.
+func (w *writer) takeNext() bool {
+	if len(w.due) == batches-1 {
+		return false
+	}
+	select {
+	case b := <-w.todo: // Nil at the end.
+		if b != nil {
+			w.due = append(w.due, b)
+		}
+		return b != nil
+	case <-time.After(pause):
+		return false
+	}
 }
 
 // executeAll executes the statements of a batch.
@@ -175,10 +193,7 @@ func (w *writer) keepTexts(texts []byte) error {
 			return errors.New("no memory for the texts of a page")
 		}
 	}
-	if len(texts) > 0 {
-		libc.Xmemcpy(w.tls, w.texts, uintptr(unsafe.Pointer(unsafe.SliceData(texts))), types.Size_t(len(texts)))
-		runtime.KeepAlive(texts)
-	}
+	copy(libc.GoBytes(w.texts, len(texts)), texts)
 	return nil
 }
 
