@@ -19,7 +19,7 @@ import (
 )
 
 // speaking matches functions with a message among their arguments.
-var speaking = regexp.MustCompile(`^(New|Errorf|UsageError|WithHint|SettingHint|Note|Warn|Error|[sS]ayf?|[rR]efused?|Fprintf|Fprintln)$`)
+var speaking = regexp.MustCompile(`^(New|Errorf|UsageError|WithHint|SettingHint|Note|Warn|Error|[sS]ayf?|[rR]efused?|failOf|Fprintf|Fprintln)$`)
 
 // messagesIn returns the messages of a package's files: texts of several words that are arguments of a speaking function.
 func messagesIn(t *testing.T, dir string) []string {
