@@ -38,8 +38,12 @@ func (s source[T]) read(record apiclient.Record[T], b *batch) (found, error) {
 	return s.byType(value, b), nil
 }
 
-// timed are the members by which the service filters records, by the filters.
-var timed = map[string]string{"createdAfter": "createdAt"}
+// timed are the members by which the service filters records, by the filters. No record shows when a person was updated.
+var timed = map[string]string{
+	"createdAfter":  "createdAt",
+	"updatedAfter":  "updatedAt",
+	"releasedAfter": "releasedAt",
+}
 
 func (s *syncing) persons(feed apiclient.Feed) source[apitype.Person] {
 	person := rowsOf(s.insert("persons"), s.fields.persons, "", "")
@@ -113,15 +117,15 @@ func (s *syncing) call(r apiclient.Record[apitype.Call], c found) {
 	}
 }
 
-func (s *syncing) pledges(feed apiclient.Feed) source[apitype.Pledge] {
+func (s *syncing) pledges(name string, feed apiclient.Feed) source[apitype.Pledge] {
 	pledge := rowsOf(s.insert("pledges"), s.fields.pledges, "", "")
 	payments := rowsOf(s.insert("transactions"), &s.fields.transactions, "pledgeUuid", "")
 	tables := map[string]*rows{"transactions": payments}
 	names := map[string]string{"person_uuid": "personUuid"}
 	return source[apitype.Pledge]{
-		name:   feedPledges,
+		name:   name,
 		feed:   feed,
-		reader: newReader[apitype.Pledge](pledge, tables, names, "updatedAt"),
+		reader: newReader[apitype.Pledge](pledge, tables, names, timed[feed.Since]),
 		isRead: new(bool),
 		byType: func(p apitype.Pledge, b *batch) found {
 			all := []tableRow{{pledge, s.fields.pledges.row(b, p)}}

@@ -177,7 +177,7 @@ func TestReaderReadsLikeTheTypes(t *testing.T) {
 		return s.calls(apiclient.Feed{})
 	}, func(c apitype.Call) apitype.Time { return c.LastUpdatedAt })
 	checkReader(t, h, "/api/v1/pledges?first=100&include=transactions,person", func(s *syncing) source[apitype.Pledge] {
-		return s.pledges(apiclient.Feed{})
+		return s.pledges(feedPledges, apiclient.Feed{Since: "updatedAfter"})
 	}, func(p apitype.Pledge) apitype.Time { return p.UpdatedAt })
 }
 
@@ -202,6 +202,6 @@ func FuzzReader(f *testing.F) {
 		compared(t, s, s.persons(apiclient.Feed{Since: "createdAfter"}),
 			func(p apitype.Person) apitype.Time { return p.CreatedAt }, raw)
 		compared(t, s, s.calls(apiclient.Feed{}), func(c apitype.Call) apitype.Time { return c.LastUpdatedAt }, raw)
-		compared(t, s, s.pledges(apiclient.Feed{}), func(p apitype.Pledge) apitype.Time { return p.UpdatedAt }, raw)
+		compared(t, s, s.pledges(feedPledges, apiclient.Feed{Since: "updatedAfter"}), func(p apitype.Pledge) apitype.Time { return p.UpdatedAt }, raw)
 	})
 }

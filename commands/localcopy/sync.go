@@ -13,16 +13,18 @@ import (
 	"fundesk/commands/bulk"
 )
 
-// The feeds of a sync, in their order. Persons follow the calls and pledges that name them, so that the copy has these
-// persons. Erasures come last, so that they find the records read before.
+// The feeds of a sync, in their order. A pledge is released without being updated, and so has a feed for that. Persons
+// follow the calls and pledges that name them, so that the copy has these persons. Erasures come last, so that they find
+// the records read before.
 const (
-	feedPledges = "pledges"
-	feedCalls   = "calls"
-	feedPersons = "persons"
-	feedErased  = "erased"
+	feedPledges  = "pledges"
+	feedReleased = "released"
+	feedCalls    = "calls"
+	feedPersons  = "persons"
+	feedErased   = "erased"
 )
 
-var feeds = []string{feedPledges, feedCalls, feedPersons, feedErased}
+var feeds = []string{feedPledges, feedReleased, feedCalls, feedPersons, feedErased}
 
 // The details that a service without ExtensionDetails gives record by record.
 const (
@@ -102,16 +104,7 @@ func (c *Copy) Sync(
 // records reads the feeds.
 func (s *syncing) records(ctx context.Context, hasFilters bool) (read Read, err error) {
 	client := s.client
-	pledges := apitype.PledgeListOptions{Include: []string{apitype.IncludeTransactions}}
-	hasPersons, err := client.Has(ctx, apitype.ExtensionSearch)
-	if err != nil {
-		return read, err
-	}
-	if hasPersons {
-		pledges.Include = append(pledges.Include, apitype.IncludePerson)
-	}
-	read.Pledges, err = syncFeed(ctx, s, s.pledges(client.Pledges.Feed(pledges, "updatedAfter")))
-	if err != nil {
+	if read.Pledges, err = s.readPledges(ctx); err != nil {
 		return read, err
 	}
 	calls := apitype.CallListOptions{Checks: s.hasDetails}
@@ -134,10 +127,34 @@ func (s *syncing) records(ctx context.Context, hasFilters bool) (read Read, err 
 	return read, err
 }
 
+// readPledges reads the pledges that were updated or released. A first reading of all finds both.
+func (s *syncing) readPledges(ctx context.Context) (n int, err error) {
+	options := apitype.PledgeListOptions{Include: []string{apitype.IncludeTransactions}}
+	hasPersons, err := s.client.Has(ctx, apitype.ExtensionSearch)
+	if err != nil {
+		return 0, err
+	}
+	if hasPersons {
+		options.Include = append(options.Include, apitype.IncludePerson)
+	}
+	isFirst := s.from[feedPledges].After.IsZero()
+	n, err = syncFeed(ctx, s, s.pledges(feedPledges, s.client.Pledges.Feed(options, "updatedAfter")))
+	if err != nil {
+		return n, err
+	}
+	if isFirst {
+		begin := s.from[feedPledges]
+		begin.Given = map[string]apiclient.Stamp{} // They have the times of the updates.
+		return n, s.keep(feedReleased, begin)
+	}
+	released, err := syncFeed(ctx, s, s.pledges(feedReleased, s.client.Pledges.Feed(options, "releasedAfter")))
+	return n + released, err
+}
+
 // syncFeed reads a feed from its position. Each page is stored as a whole, and the position moves after the last.
 func syncFeed[T any](ctx context.Context, s *syncing, of source[T]) (n int, err error) {
 	from := s.from[of.name]
-	isFirst := from.After.IsZero() && of.name != feedErased
+	isFirst := from.After.IsZero() && tablesOf[of.name] != nil
 	if isFirst {
 		s.beginFirst(of.name)
 	}
@@ -171,13 +188,14 @@ func syncFeed[T any](ctx context.Context, s *syncing, of source[T]) (n int, err 
 	if isFirst {
 		s.endFirst(of.name)
 	}
-	if err := s.keep(of.name, round.Next()); err != nil {
+	s.from[of.name] = round.Next()
+	if err := s.keep(of.name, s.from[of.name]); err != nil {
 		return n, err
 	}
 	return n, s.commit(ctx)
 }
 
-// tablesOf are the tables that a feed fills.
+// tablesOf are the tables that a first reading of a feed fills. The other feeds have none.
 var tablesOf = map[string][]string{
 	feedPersons: {"persons", Consents},
 	feedCalls:   {"calls", "attempts", "results", Checks},
@@ -232,7 +250,7 @@ func (s *syncing) mayHave(feed string, id apitype.UUID) bool {
 var dropped = map[string][]string{
 	feedPersons: {"persons.uuid"},
 	feedCalls:   {"calls.uuid", "attempts.callUuid", "results.callUuid"},
-	feedPledges: {"pledges.uuid", "transactions.pledgeUuid"},
+	feedPledges: {"pledges.uuid", "transactions.pledgeUuid"}, // Also for those that were released.
 }
 
 // dropRecord deletes the rows of a record that is stored again.

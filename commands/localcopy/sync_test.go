@@ -9,8 +9,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -65,6 +67,48 @@ func synced(t *testing.T, h *servicetest.Harness, handler http.Handler) string {
 	}
 	servicetest.Check(t, c.Close())
 	return all.String()
+}
+
+// A pledge is released when its cooling-off period ends, without being updated. The next sync reads it again.
+func TestReleasedPledges(t *testing.T) {
+	t.Parallel()
+	h := servicetest.New(t)
+	h.Sample(60)
+	server := httptest.NewServer(h.Handler)
+	t.Cleanup(server.Close)
+	client, err := apiclient.New(apiclient.Options{
+		BaseURL: server.URL,
+		Token:   func(context.Context) (string, error) { return h.Token(), nil },
+		Now:     h.Clock.Now,
+	})
+	servicetest.Check(t, err)
+	c, err := Open(t.Context(), filepath.Join(t.TempDir(), "copy.db"))
+	servicetest.Check(t, err)
+	t.Cleanup(func() { servicetest.Check(t, c.Close()) })
+	released := func() []string {
+		_, err := c.Sync(t.Context(), client, nil, h.Clock.Now())
+		servicetest.Check(t, err)
+		return linesOf(t, c, "SELECT uuid FROM pledges WHERE releasedAt IS NOT NULL ORDER BY 1")
+	}
+	before := released()
+	h.Clock.Advance(21 * 24 * time.Hour)
+	var want []string
+	for pledge, err := range client.Pledges.All(t.Context(), apitype.PledgeListOptions{}, apiclient.AllOptions{}) {
+		servicetest.Check(t, err)
+		is, err := pledge.Decode()
+		servicetest.Check(t, err)
+		if is.ReleasedAt.Pointer() != nil {
+			want = append(want, is.UUID.String())
+		}
+	}
+	slices.Sort(want)
+	if len(want) <= len(before) {
+		t.Fatalf("got %d released pledges before, %d after, want more", len(before), len(want))
+	}
+	servicetest.Same(t, "released pledges", want, released())
+	if twice := linesOf(t, c, "SELECT uuid FROM pledges GROUP BY 1 HAVING COUNT(*) > 1"); len(twice) > 0 {
+		t.Errorf("the copy has pledges twice: %v", twice)
+	}
 }
 
 // linesOf returns the answer of a statement that selects one text.
