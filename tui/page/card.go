@@ -266,18 +266,18 @@ func (c *callCard) headLine() string {
 	age := now.Sub(call.RequestedAt.Time)
 	short := string(render.AppendAge(nil, max(age, 0)))
 	tries, most := c.Day.Card().Tries()
-	title := ""
-	for _, words := range [][2]string{
-		{c.Say("requested") + " " + c.Day.Ago(call.RequestedAt.Time), tries + most},
-		{c.Say("requested") + " " + c.Day.Ago(call.RequestedAt.Time), tries},
-		{c.Day.Ago(call.RequestedAt.Time), tries},
+	ago, title := c.Day.Ago(call.RequestedAt.Time), ""
+	for _, words := range [][]string{
+		{c.Say("requested") + " " + ago, tries + most},
+		{c.Say("requested") + " " + ago, tries},
+		{ago, tries},
 		{short, tries},
+		{short},
 	} {
-		asked := words[0]
 		if age > overdue {
-			asked = s.bold(asked)
+			words[0] = s.bold(words[0])
 		}
-		if title = kind + " · " + asked + " · " + words[1]; !c.Day.IsCallRead() {
+		if title = kind + " · " + strings.Join(words, " · "); !c.Day.IsCallRead() {
 			title = c.Say("checking… ") + "· " + title // In front: the line may be cut.
 		}
 		if render.Width(title)+render.Width(aside)+4 <= c.width {
