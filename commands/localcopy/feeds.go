@@ -38,7 +38,7 @@ func (s source[T]) read(record apiclient.Record[T], b *batch) (found, error) {
 	return s.byType(value, b), nil
 }
 
-// timed are the members by which the service filters records, by the filters. No record shows when a person was updated.
+// timed are the members by which the service filters records, by the filters. No record shows when a person changed.
 var timed = map[string]string{
 	"createdAfter":  "createdAt",
 	"updatedAfter":  "updatedAt",

@@ -14,8 +14,8 @@ import (
 )
 
 // The feeds of a sync, in their order. A pledge is released without being updated, and so has a feed for that. Persons
-// follow the calls and pledges that name them, so that the copy has these persons. Erasures come last, so that they find
-// the records read before.
+// follow the calls and pledges that name them, so that the copy has these persons. Erasures come last, so that they
+// find the records read before.
 const (
 	feedPledges  = "pledges"
 	feedReleased = "released"
