@@ -2,6 +2,7 @@ package localcopy
 
 import (
 	"errors"
+	"fmt"
 	"unsafe"
 
 	"modernc.org/libc"
@@ -29,7 +30,7 @@ func connect(path string, flags int32) (*connection, error) {
 	code := sqlite3.Xsqlite3_open_v2(c.tls, name, c.out, flags, 0)
 	c.db = libc.AtomicLoadPUintptr(c.out)
 	if code != sqlite3.SQLITE_OK {
-		err := errors.New("open the database: " + c.message())
+		err := fmt.Errorf("open the database: %w", c.fault())
 		c.close()
 		return nil, err
 	}
@@ -63,9 +64,17 @@ func (c *connection) run(statements string) error {
 	}
 	defer libc.Xfree(c.tls, text)
 	if sqlite3.Xsqlite3_exec(c.tls, c.db, text, 0, 0, 0) != sqlite3.SQLITE_OK {
-		return errors.New(c.message())
+		return c.fault()
 	}
 	return nil
+}
+
+// fault returns the last error.
+func (c *connection) fault() error {
+	if sqlite3.Xsqlite3_errcode(c.tls, c.db) == sqlite3.SQLITE_FULL {
+		return errFull
+	}
+	return errors.New(c.message())
 }
 
 // message returns the message of the last error.

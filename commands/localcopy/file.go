@@ -14,7 +14,8 @@ import (
 	"strings"
 	"time"
 
-	_ "modernc.org/sqlite" // The driver.
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -77,17 +78,32 @@ func name(path, settings string) string {
 	return u.String()
 }
 
-// writing are the settings of writing. Large pages, which only a new file takes, need fewer calls of the system for a
+// pragmas are the settings of writing. Large pages, which only a new file takes, need fewer calls of the system for a
 // first sync. secure_delete overwrites deleted content.
-const writing = "_pragma=page_size(16384)&_pragma=cache_size(-16384)&_pragma=secure_delete(1)" +
-	"&_pragma=busy_timeout(10000)&_pragma=temp_store(2)&_txlock=immediate"
+var pragmas = []string{
+	"page_size(16384)",
+	"cache_size(-16384)",
+	"secure_delete(1)",
+	"busy_timeout(10000)",
+	"temp_store(2)",
+}
 
-// settings are those of writing, for a connection below the driver.
-const settings = "PRAGMA cache_size = -16384; PRAGMA secure_delete = 1; PRAGMA busy_timeout = 10000; " +
-	"PRAGMA temp_store = 2"
+// writing returns the settings of writing for the driver.
+func writing() string { return "_pragma=" + strings.Join(pragmas, "&_pragma=") + "&_txlock=immediate" }
+
+// settings returns the settings of writing as SQL.
+func settings() string { return "PRAGMA " + strings.Join(pragmas, "; PRAGMA ") }
 
 // ErrNoFolder is a folder that cannot be made, or that cannot be written.
 var ErrNoFolder = errors.New("its folder cannot be written")
+
+var errFull = errors.New("the disk is full")
+
+// IsFull reports whether an error means that the disk is full.
+func IsFull(err error) bool {
+	byDriver, isByDriver := errors.AsType[*sqlite.Error](err)
+	return errors.Is(err, errFull) || isByDriver && byDriver.Code() == sqlite3.SQLITE_FULL
+}
 
 // Open opens the copy, and creates it if there is none. A copy with the tables of another version is emptied.
 func Open(ctx context.Context, path string) (c *Copy, err error) {
@@ -112,7 +128,7 @@ func Open(ctx context.Context, path string) (c *Copy, err error) {
 	if err := file.Close(); err != nil {
 		return c, err
 	}
-	if c.db, err = sql.Open("sqlite", name(path, writing)); err != nil {
+	if c.db, err = sql.Open("sqlite", name(path, writing())); err != nil {
 		return c, err
 	}
 	c.db.SetMaxOpenConns(1)
@@ -280,7 +296,7 @@ func AddMarks(ctx context.Context, path string, entries []apitype.ProcessedEntry
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	db, err := sql.Open("sqlite", name(path, writing+"&mode=rw"))
+	db, err := sql.Open("sqlite", name(path, writing()+"&mode=rw"))
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func newWriter(path string) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.run(settings); err != nil {
+	if err := c.run(settings()); err != nil {
 		c.close()
 		return nil, err
 	}
@@ -143,14 +143,19 @@ func (w *writer) store() error {
 	}
 	for isDue := true; isDue; isDue = w.takeNext() {
 		if err := w.executeAll(w.due[len(w.due)-1]); err != nil {
-			return errors.Join(err, w.run("ROLLBACK"))
+			return w.rollBack(err)
 		}
 	}
 	if err := w.run("COMMIT"); err != nil {
-		_ = w.run("ROLLBACK") // It fails if SQLite has done it.
-		return err
+		return w.rollBack(err)
 	}
 	return nil
+}
+
+// rollBack ends a transaction after a failure, which it returns.
+func (w *writer) rollBack(failure error) error {
+	_ = w.run("ROLLBACK") // SQLite has done it after some failures, and refuses it then.
+	return failure
 }
 
 // takeNext appends the next batch to those of the transaction. It is false if the transaction ends: the caller wants
@@ -211,7 +216,7 @@ func (w *writer) execute(s step) error {
 		}
 		s.isNull[i] = isNull
 		if w.bind(s.handle, int32(i+1), value) != sqlite3.SQLITE_OK {
-			return errors.New(w.message())
+			return w.fault()
 		}
 	}
 	code := sqlite3.Xsqlite3_step(w.tls, s.handle)
@@ -219,7 +224,7 @@ func (w *writer) execute(s step) error {
 		code = sqlite3.Xsqlite3_step(w.tls, s.handle)
 	}
 	if code != sqlite3.SQLITE_DONE {
-		err := errors.New(w.message())
+		err := w.fault()
 		sqlite3.Xsqlite3_reset(w.tls, s.handle)
 		return err
 	}
@@ -236,7 +241,7 @@ func (w *writer) compile(s *statement, n int) error {
 	defer libc.Xfree(w.tls, text)
 	handle, _, code := w.prepare(text)
 	if code != sqlite3.SQLITE_OK {
-		return errors.New(w.message())
+		return w.fault()
 	}
 	s.handle, s.isNull = handle, make([]bool, n)
 	for i := range s.isNull {

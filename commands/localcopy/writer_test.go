@@ -35,3 +35,28 @@ func TestPageThatCannotBeStored(t *testing.T) {
 	}
 	servicetest.Check(t, c.Close())
 }
+
+// A full disk is told as that, and leaves the pages before it.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "copy.db")
+	c, err := Open(t.Context(), path)
+	servicetest.Check(t, err)
+	w, err := newWriter(path)
+	servicetest.Check(t, err)
+	servicetest.Check(t, w.run("PRAGMA max_page_count = 64"))
+	const insert = "INSERT INTO _synced VALUES (?)"
+	w.do(insert, "first")
+	servicetest.Check(t, w.flush(t.Context()))
+	w.do(insert, strings.Repeat("much", 1<<20))
+	if err := w.flush(t.Context()); !IsFull(err) || strings.Contains(err.Error(), "rollback") {
+		t.Errorf("got %v, want that the disk is full", err)
+	}
+	if err := w.Close(); !IsFull(err) {
+		t.Errorf("got %v at the end, want that the disk is full", err)
+	}
+	if got := linesOf(t, c, "SELECT at FROM _synced"); len(got) != 1 || got[0] != "first" {
+		t.Errorf("got %q, want the first page alone", got)
+	}
+	servicetest.Check(t, c.Close())
+}

@@ -37,9 +37,9 @@ func copySync(s *cli.Session) *cobra.Command {
 		Use:   "sync",
 		Short: "Read what is new, corrected or erased",
 		Args:  cli.NoArgs,
-		Long: "Read what is new, corrected or erased since the last sync, in transactions of whole pages. If the\n" +
-			"service was restored, or the account may see other records now, sync ends with exit code 8: begin\n" +
-			"again with --anew.\n\n" + aboutTables(),
+		Long: "Read what is new, corrected, released or erased since the last sync. The next sync finishes one that\n" +
+			"was cut short. If the service was restored, or the account may see other records now, sync ends\n" +
+			"with exit code 8: begin again with --anew.\n\n" + aboutTables(),
 		Example: "  fundesk copy sync\n  fundesk copy sync --anew -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path, read, err := syncCopy(cmd.Context(), s, anew, localcopy.Details())
@@ -100,6 +100,11 @@ func aboutCopy(err error) error {
 		return cli.WithHint(err, "begin again from the start: fundesk copy sync --anew")
 	case err == nil || known != nil || errors.Is(err, context.Canceled):
 		return err
+	case localcopy.IsFull(err):
+		return cli.WithHint(
+			cli.Failure(apiclient.KindFailure, "the copy: the disk is full"),
+			"make room and sync again, or let FUNDESK_STATE_DIR name a folder on another disk",
+		)
 	case errors.Is(err, localcopy.ErrNoFolder):
 		return cli.WithHint(
 			cli.Failure(apiclient.KindFailure, "the copy: %s", err),
