@@ -17,6 +17,7 @@ import (
 const (
 	longCall     = 10 * time.Minute // A call that needs a look.
 	longPause    = 3 * time.Hour    // A time that is shown in hours.
+	atWork       = time.Hour        // The time without a call after which an agent has probably gone.
 	callBar      = 8                // Of the present call, in cells.
 	paceStep     = 5 * time.Minute  // Of the line of calls.
 	paceSteps    = 12
@@ -133,7 +134,7 @@ func (v *Floor) lookLines(width int) []string {
 		case a.TakenAt != nil && v.since(a) >= longCall:
 			minutes := int(v.since(a) / time.Minute)
 			parts = append(parts, v.Say("%s on one call for %d min", v.queueAgent(a), minutes))
-		case a.TakenAt == nil && a.State != apitype.UserPaused:
+		case a.TakenAt == nil && a.State != apitype.UserPaused && v.since(a) < atWork:
 			idle++
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
 	"fundesk/apiclient"
@@ -302,6 +303,31 @@ func TestFloorIsDrawn(t *testing.T) {
 }
 
 // What the service does not have yet, line by line.
+// The floor says when agents have nothing to call, except those who have probably gone.
+func TestFloorHasIdleAgents(t *testing.T) {
+	t.Parallel()
+	e, _ := scene(t, nil)
+	agent := func(seen time.Duration, change func(*apitype.QueueAgent)) apitype.QueueAgent {
+		a := apitype.QueueAgent{UserUUID: apitype.NewUUID(), LastSeenAt: ago(seen)}
+		change(&a)
+		return a
+	}
+	idle := func(*apitype.QueueAgent) {}
+	v := &Floor{Env: e, floorRead: floorRead{agents: []apitype.QueueAgent{
+		agent(10*time.Minute, idle),
+		agent(atWork-time.Second, idle),
+		agent(atWork, idle),
+		agent(time.Minute, func(a *apitype.QueueAgent) { a.State = apitype.UserPaused }),
+		agent(time.Minute, func(a *apitype.QueueAgent) { a.TakenAt = new(ago(time.Minute)) }),
+	}}}
+	for waiting, want := range map[int]string{0: "▲ no call is waiting for 2 idle agents", 1: ""} {
+		v.waiting = []waitingType{{state: apitype.QueueState{Waiting: waiting}}}
+		if got := ansi.Strip(strings.Join(v.lookLines(100), "\n")); got != want {
+			t.Errorf("%d wait: got %q, want %q", waiting, got, want)
+		}
+	}
+}
+
 func TestOutboxIsDrawn(t *testing.T) {
 	t.Parallel()
 	e, h := scene(t, nil)
