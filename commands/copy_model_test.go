@@ -136,7 +136,11 @@ func (m *copyModel) step(n int) {
 		servicetest.Check(m.T, m.service.Service.ChangeEpoch(m.Context()))
 		m.history = append(m.history, "another epoch")
 	case 12:
-		m.service.Clock.Advance(time.Duration(m.random.IntN(600)) * time.Second)
+		longest := 10 * time.Minute
+		if m.random.IntN(3) == 0 {
+			longest = 20 * 24 * time.Hour // Pledges are released.
+		}
+		m.service.Clock.Advance(time.Duration(m.random.Int64N(int64(longest))))
 	case 13:
 		m.load(m.random.IntN(len(m.engines)))
 	default:
@@ -253,7 +257,7 @@ func (m *copyModel) compare() {
 	for _, p := range m.list("pledge", "--include", "transactions", "--include", "person") {
 		person, _ := p["person"].(map[string]any)
 		cents := fmt.Sprint(int64(p["donationAmount"].(float64)*100 + 0.5))
-		pledges = append(pledges, joined(p["uuid"], p["status"], cents, p["updatedAt"], person["uuid"]))
+		pledges = append(pledges, joined(p["uuid"], p["status"], cents, p["updatedAt"], p["releasedAt"], person["uuid"]))
 		paid, _ := p["transactions"].([]any)
 		for _, x := range paid {
 			x := x.(map[string]any)
@@ -264,13 +268,13 @@ func (m *copyModel) compare() {
 	m.same(lineOf("uuid status type personUuid notes attemptsCount lastUpdatedAt completedAt")+"calls", calls)
 	m.same(lineOf("callUuid resultCode notes completedAt")+"results", results)
 	m.same(lineOf("callUuid attemptAt userUuid")+"attempts", attempts)
-	m.same(lineOf("uuid status donationAmount_cents updatedAt personUuid")+"pledges", pledges)
+	m.same(lineOf("uuid status donationAmount_cents updatedAt releasedAt personUuid")+"pledges", pledges)
 	m.same(lineOf("uuid pledgeUuid personUuid name iban description status createdAt")+"transactions", transactions)
 	m.same(lineOf("personUuid channel basis source at")+"consents", consents)
 	m.same(lineOf("callUuid name at")+"checks", checks)
 }
 
-// TestCopyModel lets chance change, complete and erase records, load them into another database, change the epoch, and
+// TestCopyModel lets chance change, complete and erase records, let weeks pass, load them into another database, change the epoch, and
 // kill syncs between pages. The copy holds what the service has after the next whole sync.
 func TestCopyModel(t *testing.T) {
 	runCopyModel(t, servicetest.Times(4, *copySeeds), servicetest.NewFile)
