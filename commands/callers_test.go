@@ -18,6 +18,7 @@ import (
 	"fundesk/service"
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
+	"fundesk/tui/desk/disposition"
 	"fundesk/tui/desk/event"
 )
 
@@ -214,7 +215,7 @@ func (c *callCase) completeAtDesk(code string) {
 		c.t.Fatalf("got %+v on the Desk, want the oldest call", day.Call)
 	}
 	day.Form().SetResult(code)
-	perform(day.CompleteCall())
+	perform(day.Finish(disposition.Complete))
 	day.Changes.Written()
 	c.Clock.Advance(6 * time.Second) // u could undo it for 5 s.
 	_, err = day.Changes.Sender.SendDue(c.t.Context())

@@ -40,6 +40,7 @@ var forbidden = map[string][]string{
 	"fundesk/tui/desk/donors":              {"fundesk/commands/...", "fundesk/service/...", "fundesk/tui", "fundesk/tui/desk", "charm.land/...", "fundesk/apiclient/outbox", "fundesk/tui/desk/card", "fundesk/tui/desk/entry", "fundesk/tui/desk/drafts"},
 	"fundesk/tui/desk/floor":               {"fundesk/commands/...", "fundesk/service/...", "fundesk/tui", "fundesk/tui/desk", "charm.land/...", "fundesk/tui/desk/card", "fundesk/tui/desk/drafts", "fundesk/tui/desk/pending"},
 	"fundesk/tui/desk/queue":               {"fundesk/commands/...", "fundesk/service/...", "fundesk/tui", "fundesk/tui/desk", "fundesk/tui/desk/changes", "fundesk/tui/desk/drafts", "fundesk/tui/desk/pending", "charm.land/..."},
+	"fundesk/tui/desk/disposition":         {"fundesk/commands/...", "fundesk/service/...", "fundesk/tui", "fundesk/tui/desk", "fundesk/tui/desk/lease", "fundesk/tui/desk/queue", "charm.land/..."},
 	"fundesk/tui/desk/refused":             {"fundesk/commands/...", "fundesk/service/...", "fundesk/tui", "fundesk/tui/desk", "fundesk/tui/desk/card", "fundesk/tui/desk/queue", "charm.land/..."},
 	"fundesk/tui/desk/statefile":           {"fundesk/apiclient", "fundesk/commands/...", "fundesk/service/...", "fundesk/tui", "fundesk/tui/desk"},
 	"fundesk/tui/desk/ask":                 {"fundesk/commands/...", "fundesk/service/...", "fundesk/completions", "fundesk/tui", "fundesk/tui/widget", "github.com/spf13/...", "charm.land/..."},

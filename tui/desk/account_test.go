@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk/disposition"
 )
 
 // The token of another account stops the desk. It sends no change, asks for no donor, and explains this until the token
@@ -37,7 +38,7 @@ func TestTokenOfAnotherAccountStopsTheDesk(t *testing.T) {
 			break
 		}
 		a.press("a")
-		a.perform(a.NotReached(""))
+		a.perform(a.Finish(disposition.NotReached("")))
 		a.sendHeld()
 		a.perform(a.Poll())
 	}

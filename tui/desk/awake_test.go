@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk/disposition"
 )
 
 // What was stale stays stale after a reading that failed, and is read again until one succeeds.
@@ -23,7 +24,7 @@ func TestFailedReadingRefreshesNothing(t *testing.T) {
 	b.perform(b.Take(call))
 	b.speak("well")
 	b.press("ctrl+s")
-	b.perform(b.CompleteCall())
+	b.perform(b.Finish(disposition.Complete))
 	b.sendHeld()
 	a.perform(a.Wake())
 	for range 3 {

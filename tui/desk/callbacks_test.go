@@ -12,6 +12,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
+	"fundesk/tui/desk/disposition"
 )
 
 // Each Desk of an agent says once that a callback comes.
@@ -78,7 +79,7 @@ func TestCallbacksFollowTheirCall(t *testing.T) {
 		t.Fatalf("got the callbacks %v, want the new one", a.Callbacks.All())
 	}
 	a.perform(a.Take(f.calls[4]))
-	a.perform(a.NotReached(""))
+	a.perform(a.Finish(disposition.NotReached("")))
 	a.sendHeld()
 	if len(a.Callbacks.All()) != 0 {
 		t.Errorf("after an attempt: got the callbacks %v, want none", a.Callbacks.All())

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"fundesk/tui/desk/disposition"
 )
 
 // d dials the mobile number first and the home number next. The message has the time of the other one. An undone call
@@ -28,7 +30,7 @@ func TestDialsTheSecondNumber(t *testing.T) {
 	if !strings.Contains(strings.Join(a.told, "\n"), "home number by hand: the clock is running. (mobile called ") {
 		t.Errorf("got %q, want the time of the first number", a.told)
 	}
-	a.perform(a.NotReached(""))
+	a.perform(a.Finish(disposition.NotReached("")))
 	a.perform(a.Undo())
 	if got := next(); got != "home" || !a.IsOn(f.calls[0]) {
 		t.Errorf("after an undo: got the %s number, want home", got)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk/disposition"
 )
 
 // If the service stores the effect of a result, the completion alone is sent, and the message has the confirmed effect.
@@ -35,7 +36,7 @@ func TestServiceStoresTheEffect(t *testing.T) {
 				t.Errorf("got %+v, want no correction of the Desk's own", fixes)
 			}
 			a.press("ctrl+s")
-			a.perform(a.CompleteCall())
+			a.perform(a.Finish(disposition.Complete))
 			f.setResults("reached", test.since)
 			line.sent = nil
 			a.sendHeld()

@@ -15,6 +15,7 @@ import (
 	"fundesk/render"
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk/changes"
+	"fundesk/tui/desk/disposition"
 	"fundesk/tui/desk/donors"
 	"fundesk/tui/desk/entry"
 	"fundesk/tui/desk/event"
@@ -101,7 +102,7 @@ func TestAWrongResultLeavesNothing(t *testing.T) {
 		back func(d *Day) []event.Event
 	}{
 		{"undone", func(d *Day) []event.Event {
-			events := d.CompleteCall()
+			events := d.Finish(disposition.Complete)
 			d.Changes.Written()
 			return append(events, d.Undo()...)
 		}},
@@ -155,7 +156,7 @@ func TestWhatEndsACall(t *testing.T) {
 	d.Form().SetResult("glad")
 	d.Form().SetRating(new(8))
 	d.Form().SetNotes("glad to give")
-	texts := work(t, d, d.CompleteCall())
+	texts := work(t, d, d.Finish(disposition.Complete))
 	entries, _, err := d.Outbox.List()
 	if err != nil || len(entries) != 3 || len(texts) != 0 {
 		t.Fatalf("got %d entries, %v, %q, want two corrections and the result", len(entries), err, texts)
@@ -182,19 +183,19 @@ func TestWhatEndsACall(t *testing.T) {
 	// A result that no service takes is not sent.
 	donor(d)
 	d.entered = entry.Entered{Draft: outbox.Draft{ResultCode: "a\tb"}}
-	if texts := work(t, d, d.CompleteCall()); !slices.Equal(texts, []string{"not sent: result.resultCode must be 1 to 100 printable characters"}) {
+	if texts := work(t, d, d.Finish(disposition.Complete)); !slices.Equal(texts, []string{"not sent: result.resultCode must be 1 to 100 printable characters"}) {
 		t.Errorf("got %q, want why it is not sent", texts)
 	}
-	for want, end := range map[string]func() []event.Event{"cancelled": d.CancelCall, "expired": d.ExpireCall, "not reached": func() []event.Event { return d.NotReached("") }} {
+	for want, end := range map[string]disposition.Func{"cancelled": disposition.Cancel, "expired": disposition.Expire, "not reached": disposition.NotReached("")} {
 		donor(d)
-		work(t, d, end())
+		work(t, d, d.Finish(end))
 		if d.Changes.Recent[0].What != want || d.Call != nil || !d.IsWaiting() {
 			t.Errorf("got %+v, want it %s, and the next one wanted", d.Changes.Recent[0], want)
 		}
 	}
 	donor(d)
 	d.Changes.ExternalSourceName = "crm"
-	work(t, d, d.MarkProcessed())
+	work(t, d, d.Changes.Submit(d.Changes.Mark(apitype.EntityCall, d.Call.UUID, "mark processed")))
 	entries, _, _ = d.Outbox.List()
 	if last := entries[len(entries)-1]; last.Op != apiclient.OpMarkProcessed || !strings.Contains(string(last.Body), `"externalSourceName":"crm"`) {
 		t.Errorf("got %s %s, want the mark with its source", last.Op, last.Body)
@@ -228,7 +229,8 @@ func TestForbiddenCorrectionsAreLearnt(t *testing.T) {
 		t.Errorf("got %v refused, want the amount", got)
 	}
 	d.Form().SetResult("glad")
-	work(t, d, d.CompleteAlone())
+	d.Form().LeaveRefused()
+	work(t, d, d.Finish(disposition.Complete))
 	entries, _, err := d.Outbox.List()
 	if err != nil || len(entries) != 2 {
 		t.Errorf("got %d changes, %v, want the result and the e-mail", len(entries), err)
@@ -404,7 +406,7 @@ func TestHeldChangeSaysItsEffect(t *testing.T) {
 		}
 		d.Form().SetNotes("said so")
 		d.Form().SetResult(result)
-		work(t, d, d.CompleteCall())
+		work(t, d, d.Finish(disposition.Complete))
 		if got := d.Changes.HeldText("u"); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: got %q, want %q", result, got, want)
 		}

@@ -17,6 +17,7 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
+	"fundesk/tui/desk/disposition"
 	"fundesk/tui/desk/event"
 )
 
@@ -266,11 +267,11 @@ func (m *floorModel) notReached(n int) {
 	m.ends(n, "a")
 	reason := slices.Concat([]apitype.NotReached{""}, apitype.NotReachedReasons)[m.random.IntN(5)]
 	if m.random.IntN(3) > 0 {
-		m.start(h, h.NotReached(reason))
+		m.start(h, h.Finish(disposition.NotReached(reason)))
 		return
 	}
 	h.Form().SetNotes("ask for " + h.Call.UUID.String())
-	m.start(h, h.NotReachedWithNote(reason))
+	m.start(h, h.Finish(disposition.NotReachedWithNote(reason)))
 }
 
 func (m *floorModel) complete(n int) {
@@ -285,7 +286,7 @@ func (m *floorModel) complete(n int) {
 		return
 	}
 	m.ends(n, "ctrl+s")
-	m.start(h, h.CompleteCall())
+	m.start(h, h.Finish(disposition.Complete))
 }
 
 // undo takes back what is held, and forgets that those calls were ended which come back: no change of them is left.

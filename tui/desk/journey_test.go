@@ -10,6 +10,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/service/servicetest"
+	"fundesk/tui/desk/disposition"
 )
 
 // Days that the tests of single keys do not imagine, each played against the real service,
@@ -68,7 +69,7 @@ func TestLaptopAsleepForTwoDays(t *testing.T) {
 		t.Fatalf("got %+v (%q), want the call whose lease has ended", other.Call, other.told)
 	}
 	other.speak("all that she said")
-	other.perform(other.CompleteCall())
+	other.perform(other.Finish(disposition.Complete))
 	if report := other.send(); report.Waiting > 0 || f.call(call).Status != apitype.CallCompleted {
 		t.Fatalf("got %+v and %s, want the call completed", report, f.call(call).Status)
 	}
@@ -76,7 +77,7 @@ func TestLaptopAsleepForTwoDays(t *testing.T) {
 	if report := sleeper.send(); report.Accepted > 0 {
 		t.Errorf("awake: got %d changes sent, want none: nobody chose one", report.Accepted)
 	}
-	sleeper.perform(sleeper.CompleteCall())
+	sleeper.perform(sleeper.Finish(disposition.Complete))
 	sleeper.send()
 	if notes := f.call(call).Result.Value().Notes; notes == nil || *notes != "all that she said" {
 		t.Errorf("got the notes %v, want the other's", notes)
@@ -99,7 +100,7 @@ func TestErasedWhileOnTheLine(t *testing.T) {
 	if _, err := f.Privacy.Erase(t.Context(), person, apitype.EraseRequest{Reason: "asked on the phone"}); err != nil {
 		t.Fatal(err)
 	}
-	a.perform(a.CompleteCall())
+	a.perform(a.Finish(disposition.Complete))
 	if report := a.send(); report.Rejected != 1 || !strings.Contains(report.RejectedErr.Error(), "was erased") {
 		t.Errorf("got %+v, want the result refused, and why", report)
 	}
@@ -142,7 +143,7 @@ func TestTokenEndsInTheAfternoon(t *testing.T) {
 		}
 		done = append(done, a.Call.UUID)
 		a.speak("spoke with her, number " + a.Call.UUID.String())
-		a.perform(a.CompleteCall())
+		a.perform(a.Finish(disposition.Complete))
 	}
 	work()
 	a.send()
@@ -200,7 +201,7 @@ func TestNightInWhichTheClocksChange(t *testing.T) {
 			if err != nil || !at.At.Equal(sunday.Time) || first.Card().BothTimes(at.At) != test.said {
 				t.Fatalf("got %v, %q, %v, want %v, %q", at, first.Card().BothTimes(at.At), err, sunday, test.said)
 			}
-			first.perform(first.Later(at, false))
+			first.perform(first.Finish(disposition.Later(at, false)))
 			first.sendHeld()
 
 			f.Clock.Set(at.At.Add(-time.Minute))

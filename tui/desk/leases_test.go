@@ -18,6 +18,7 @@ import (
 	"fundesk/tui/desk"
 	"fundesk/tui/desk/ask"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/disposition"
 	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/queue"
 )
@@ -155,7 +156,7 @@ func TestADonorWhoWasReachedOnAnotherCallIsToldOf(t *testing.T) {
 	made.Decode(&other)
 	first.perform(first.Next())
 	first.Form().SetResult("reached")
-	first.perform(first.CompleteCall())
+	first.perform(first.Finish(disposition.Complete))
 	f.Clock.Advance(6 * time.Second)
 	if _, err := first.Changes.Sender.SendDue(t.Context()); err != nil {
 		t.Fatal(err)
@@ -202,7 +203,7 @@ func TestAgentsOfOneFloorNeverHaveOneDonor(t *testing.T) {
 	for range 2 {
 		for _, a := range agents {
 			f.Clock.Advance(time.Minute)
-			a.perform(a.NotReached(""))
+			a.perform(a.Finish(disposition.NotReached("")))
 			if a.Call == nil || seen[a.Call.UUID] {
 				t.Fatalf("got %+v (%q), want a call that nobody had", a.Call, a.told)
 			}
@@ -316,7 +317,7 @@ func TestLaterPutsACallOff(t *testing.T) {
 	a := f.agent(t.TempDir())
 	a.perform(a.Next())
 	put := a.Call.UUID
-	a.perform(a.Later(card.At(f.Clock.Now().Add(2*time.Hour)), true))
+	a.perform(a.Finish(disposition.Later(card.At(f.Clock.Now().Add(2*time.Hour)), true)))
 	if a.Call == nil || a.Call.UUID == put {
 		t.Fatalf("got %+v (%q), want the next call", a.Call, a.told)
 	}
@@ -440,7 +441,7 @@ func TestAheadIsToldAndUndoGivesBack(t *testing.T) {
 	for range 3 {
 		f.Clock.Advance(time.Second)
 		a.Form().SetResult("reached")
-		a.perform(a.CompleteCall())
+		a.perform(a.Finish(disposition.Complete))
 	}
 	agents, err := apiclient.Decoded(a.Client.Queue.Agents(t.Context(), apitype.QueueAgentsOptions{}))
 	if err != nil || len(agents.Agents) != 1 || agents.Agents[0].Taken != 4 || *agents.Agents[0].CallUUID != a.Call.UUID {

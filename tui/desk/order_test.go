@@ -17,6 +17,7 @@ import (
 	"fundesk/apiclient/outbox"
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/disposition"
 	"fundesk/tui/desk/event"
 )
 
@@ -139,17 +140,17 @@ func (s *scattered) act(mayTake, mayUndo bool) {
 		code := []string{"reached", "refused"}[s.random.IntN(2)]
 		if s.Form().SetResult(code); s.Form().WhyNotComplete() == "" {
 			s.chosen[id] = append(s.chosen[id], code)
-			s.note(s.CompleteCall())
+			s.note(s.Finish(disposition.Complete))
 		}
 	case 5:
 		if s.Form().Ended() == "" {
 			s.rung[id]++
-			s.note(s.NotReached(""))
+			s.note(s.Finish(disposition.NotReached("")))
 		}
 	case 6:
 		s.note(s.Skip())
 	case 7:
-		s.note(s.Later(card.At(s.f.Clock.Now().Add(time.Hour)), s.random.IntN(2) == 0))
+		s.note(s.Finish(disposition.Later(card.At(s.f.Clock.Now().Add(time.Hour)), s.random.IntN(2) == 0)))
 	case 8:
 		if mayUndo && s.Changes.CanUndo() {
 			s.note(s.Undo())

@@ -10,6 +10,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
+	"fundesk/tui/desk/disposition"
 	"fundesk/tui/desk/donors"
 )
 
@@ -46,7 +47,7 @@ func (f *floor) workedOn(opener string, call apitype.UUID) *agent {
 	if opener == lastCalls {
 		a.perform(a.Take(call))
 		f.Clock.Advance(time.Second)
-		a.perform(a.NotReached(""))
+		a.perform(a.Finish(disposition.NotReached("")))
 		a.sendHeld()
 	}
 	return a

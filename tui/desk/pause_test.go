@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk/disposition"
 	"fundesk/tui/desk/event"
 )
 
@@ -132,7 +133,7 @@ func TestPauseCrossesACall(t *testing.T) {
 			f.user = new(apitype.NewUUID())
 			a := f.agent(t.TempDir())
 			a.perform(a.Next())
-			a.perform(a.NotReached(""))
+			a.perform(a.Finish(disposition.NotReached("")))
 			c.keys(a, f.calls[3])
 			if got := f.isPaused(*f.user); got != c.isPaused || a.Pause.IsOn() != c.isPaused {
 				t.Errorf("the service is paused %t, and the Desk %t, want %t", got, a.Pause.IsOn(), c.isPaused)

@@ -18,6 +18,7 @@ import (
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk/ask"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/disposition"
 	"fundesk/tui/desk/queue"
 )
 
@@ -156,23 +157,25 @@ func (f *floor) officeWrites(person apitype.UUID, number string) {
 
 // endings are the keys that end a call with a change.
 var endings = map[string]func(a *agent){
-	"a": func(a *agent) { a.perform(a.NotReached("")) },
+	"a": func(a *agent) { a.perform(a.Finish(disposition.NotReached(""))) },
 	"a with a note": func(a *agent) {
 		a.Form().SetNotes("rings after six")
-		a.perform(a.NotReachedWithNote(""))
+		a.perform(a.Finish(disposition.NotReachedWithNote("")))
 	},
 	"ctrl+s": func(a *agent) {
 		a.speak("well")
-		a.perform(a.CompleteCall())
+		a.perform(a.Finish(disposition.Complete))
 	},
 	"ctrl+s with a correction": func(a *agent) {
 		a.correctMobile("+31611111111")
 		a.speak("well")
-		a.perform(a.CompleteCall())
+		a.perform(a.Finish(disposition.Complete))
 	},
-	"b": func(a *agent) { a.perform(a.Later(card.At(a.f.Clock.Now().Add(26*time.Hour)), false)) },
-	"X": func(a *agent) { a.perform(a.CancelCall()) },
-	"e": func(a *agent) { a.perform(a.ExpireCall()) },
+	"b": func(a *agent) {
+		a.perform(a.Finish(disposition.Later(card.At(a.f.Clock.Now().Add(26*time.Hour)), false)))
+	},
+	"X": func(a *agent) { a.perform(a.Finish(disposition.Cancel)) },
+	"e": func(a *agent) { a.perform(a.Finish(disposition.Expire)) },
 }
 
 // notFound lets the service know no lease any more, as after it was moved.
@@ -395,7 +398,7 @@ func TestUndoneOfflineBeforeTheEnd(t *testing.T) {
 	a.perform(a.Next())
 	call := a.Call.UUID
 	a.press("a")
-	a.perform(a.NotReached(""))
+	a.perform(a.Finish(disposition.NotReached("")))
 	if got := f.pending(); !slices.Equal(got, []apitype.UUID{call}) {
 		t.Fatalf("got pending %v, want the call", got)
 	}
@@ -423,7 +426,7 @@ func TestMarkIsRepeatedAndSentFirst(t *testing.T) {
 	a.perform(a.Next())
 	line.isCut = true
 	a.press("a")
-	a.perform(a.NotReached(""))
+	a.perform(a.Finish(disposition.NotReached("")))
 	a.sendHeld()
 	line.isCut, line.sent = false, nil
 	f.Clock.Advance(time.Minute)
@@ -446,7 +449,7 @@ func TestMarkIsRepeatedAndSentFirst(t *testing.T) {
 		return 0
 	}
 	a.press("a")
-	a.perform(a.NotReached(""))
+	a.perform(a.Finish(disposition.NotReached("")))
 	if len(f.pending()) != 0 {
 		t.Fatalf("got pending %v while marks fail", f.pending())
 	}
@@ -468,7 +471,7 @@ func TestTakeThatOvertakesTheMark(t *testing.T) {
 	call := a.Call.UUID
 	f.Clock.Advance(16 * time.Minute)
 	a.press("a")
-	events := a.NotReached("")
+	events := a.Finish(disposition.NotReached(""))
 	slices.Reverse(events)
 	a.perform(events)
 	if !slices.Contains(f.pending(), call) {
@@ -497,7 +500,7 @@ func TestTakeOfAnotherTerminalLeavesTheDonor(t *testing.T) {
 	f.Clock.Advance(16 * time.Minute)
 	press := sync.OnceFunc(func() {
 		a.press("a")
-		a.perform(a.NotReached(""))
+		a.perform(a.Finish(disposition.NotReached("")))
 	})
 	line.status = func(r *http.Request) int {
 		if strings.HasSuffix(r.URL.Path, "/release") {
@@ -537,7 +540,7 @@ func TestTakeOfAnotherTerminalBeforeTheMark(t *testing.T) {
 	call := a.Call.UUID
 	f.Clock.Advance(16 * time.Minute)
 	a.press("a")
-	marks := a.NotReached("")
+	marks := a.Finish(disposition.NotReached(""))
 	for deadline := time.Now().Add(servicetest.Patience(t, 10*time.Second)); ; { // Another goroutine saves it.
 		entries, _, err := a.Outbox.List()
 		servicetest.Check(t, err)

@@ -10,6 +10,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/service/servicetest"
+	"fundesk/tui/desk/disposition"
 )
 
 // completeOvertaken completes the call on the desk with a new number, which the office changes before it is sent.
@@ -20,7 +21,7 @@ func (a *agent) completeOvertaken(number string) (call, person apitype.UUID) {
 	a.correctMobile(number)
 	a.speak("well")
 	a.press("ctrl+s")
-	a.perform(a.CompleteCall())
+	a.perform(a.Finish(disposition.Complete))
 	a.f.officeWrites(person, "+31622222222")
 	a.sendHeld()
 	return call, person

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk/disposition"
 	"fundesk/tui/desk/event"
 )
 
@@ -18,7 +19,7 @@ func (f *floor) agentWithAttempt() (a *agent, line *faultyLine, call apitype.UUI
 	a.perform(a.Next())
 	call = a.Call.UUID
 	a.press("a")
-	a.perform(a.NotReached(""))
+	a.perform(a.Finish(disposition.NotReached("")))
 	return a, line, call
 }
 
@@ -32,7 +33,7 @@ func TestKeyDuringAnUndo(t *testing.T) {
 	line.status = func(r *http.Request) int {
 		if again == nil && strings.HasSuffix(r.URL.Path, "/extend") {
 			a.press("a")
-			again = a.NotReached("")
+			again = a.Finish(disposition.NotReached(""))
 		}
 		return 0
 	}
@@ -60,7 +61,7 @@ func TestKeyAfterAnUndoWhoseAnswerIsLost(t *testing.T) {
 	a.perform(a.Undo())
 	line.loses = nil
 	a.press("a")
-	a.perform(a.NotReached(""))
+	a.perform(a.Finish(disposition.NotReached("")))
 	if !slices.Contains(f.pending(), call) {
 		t.Errorf("got %v pending, want %v, whose change waits", f.pending(), call)
 	}
@@ -74,7 +75,7 @@ func TestUndoneCallThatWasNotReadComesBackWithItsDonor(t *testing.T) {
 	latest := *a.Call
 	f.Clock.Advance(2 * time.Second)
 	a.press("a")
-	a.perform(a.NotReached(""))
+	a.perform(a.Finish(disposition.NotReached("")))
 	line.status = func(r *http.Request) int {
 		if strings.HasSuffix(r.URL.Path, "/calls/"+latest.UUID.String()) {
 			return http.StatusServiceUnavailable

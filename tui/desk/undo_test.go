@@ -9,6 +9,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
+	"fundesk/tui/desk/disposition"
 	"fundesk/tui/desk/event"
 )
 
@@ -48,12 +49,12 @@ func TestAnAnswerGivenAgainReplacesTheFirst(t *testing.T) {
 	t.Parallel()
 	for name, back := range map[string]func(a *agent){
 		"an undone attempt": func(a *agent) {
-			a.perform(a.NotReached(""))
+			a.perform(a.Finish(disposition.NotReached("")))
 			a.perform(a.Undo())
 		},
 		"an undone completion": func(a *agent) {
 			a.Form().SetResult("reached")
-			a.perform(a.CompleteCall())
+			a.perform(a.Finish(disposition.Complete))
 			a.perform(a.Undo())
 		},
 		"an undone skip": func(a *agent) {
@@ -107,7 +108,7 @@ func TestUndoKeepsWhatWasDone(t *testing.T) {
 	f.must(http.MethodPut, person, `{"mobilePhoneNumber":"+31611111111"}`)
 	a.perform(a.Next())
 	at := f.Clock.Now().Add(time.Hour)
-	a.perform(a.Later(apitype.Callback{TimeReading: apitype.TimeReading{At: at}, Reason: "after dinner"}, true))
+	a.perform(a.Finish(disposition.Later(apitype.Callback{TimeReading: apitype.TimeReading{At: at}, Reason: "after dinner"}, true)))
 	a.sendHeld()
 	f.Clock.Advance(time.Hour)
 	a.perform(a.Poll())
@@ -123,7 +124,7 @@ func TestUndoKeepsWhatWasDone(t *testing.T) {
 	check("from the list")
 	a.perform(a.Ask.Dial().Events)
 	dialled := a.Card().Dialled()
-	for name, step := range map[string]func() []event.Event{"skip": a.Skip, "not reached": func() []event.Event { return a.NotReached("") }} {
+	for name, step := range map[string]func() []event.Event{"skip": a.Skip, "not reached": func() []event.Event { return a.Finish(disposition.NotReached("")) }} {
 		a.perform(step())
 		a.perform(a.Undo())
 		check(name)

@@ -128,7 +128,7 @@ func Actions() []Action {
 		{
 			ID: "mark-processed", Keys: "m", Word: "mark processed",
 			Help: "mark the call as processed",
-			Run:  day((*desk.Day).MarkProcessed), why: whyNoCall,
+			Run:  (*Questions).MarkProcessed, why: whyNoCall,
 		},
 		{
 			ID: "find", Keys: "/", Word: "find",

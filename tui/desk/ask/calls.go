@@ -10,7 +10,7 @@ import (
 	"fundesk/render"
 	"fundesk/tui/desk"
 	"fundesk/tui/desk/card"
-	"fundesk/tui/desk/event"
+	"fundesk/tui/desk/disposition"
 	"fundesk/tui/desk/say"
 )
 
@@ -58,18 +58,18 @@ func (q *Questions) recordAttempt(reason apitype.NotReached) Answer {
 	d := q.day
 	_, stays := d.Card().NumberAfter(reason)
 	if !d.Has(apitype.ExtensionNotes) || strings.TrimSpace(d.Form().Notes) == "" || stays {
-		return Answer{Events: d.NotReached(reason)}
+		return q.finish(disposition.NotReached(reason))()
 	}
 	return Answer{Next: &Question{Title: q.Say("Not reached: where do your notes go?"), Choices: []Choice{
 		{
 			Key:   "n",
 			Label: q.Say("with the attempt: the next agent reads them"),
-			Pick:  q.onCall(does(func() []event.Event { return d.NotReachedWithNote(reason) })),
+			Pick:  q.onCall(q.finish(disposition.NotReachedWithNote(reason))),
 		},
 		{
 			Key:   "d",
 			Label: q.Say("into a draft: only you see them"),
-			Pick:  q.onCall(does(func() []event.Event { return d.NotReached(reason) })),
+			Pick:  q.onCall(q.finish(disposition.NotReached(reason))),
 		},
 	}}}
 }
@@ -128,7 +128,7 @@ func (q *Questions) ReadLater(text string, then func(apitype.Callback) Answer) A
 
 // Later puts the call off. It asks once about a time outside calling hours, or far ahead.
 func (q *Questions) Later(c apitype.Callback, forMe bool) Answer {
-	save := q.onCall(func() Answer { return Answer{Events: q.day.Later(c, forMe)} })
+	save := q.onCall(q.finish(disposition.Later(c, forMe)))
 	title, why := "Outside calling hours", []string{}
 	if days := int(c.At.Sub(q.day.Now()).Hours() / 24); days > farAhead {
 		title = "Far ahead"

@@ -12,6 +12,7 @@ import (
 	"fundesk/tui/desk"
 	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/changes"
+	"fundesk/tui/desk/disposition"
 	"fundesk/tui/desk/donors"
 	"fundesk/tui/desk/entry"
 	"fundesk/tui/desk/event"
@@ -122,6 +123,11 @@ func does(do func() []event.Event) func() Answer {
 	return func() Answer { return Answer{Events: do()} }
 }
 
+// finish returns an answer that ends work on the call on the Desk.
+func (q *Questions) finish(how disposition.Func) func() Answer {
+	return does(func() []event.Event { return q.day.Finish(how) })
+}
+
 // Warned returns a question before the first work on a donor who is not reserved for this agent alone, or nil.
 func (q *Questions) Warned(then func() Answer) *Question {
 	text := q.day.Card().LeaseText()
@@ -174,7 +180,7 @@ func (q *Questions) Cancel() Answer {
 	return q.end(
 		"Cancel",
 		q.Say("The donor gets no more calls about this. The call counts as cancelled, not as unsuccessful."),
-		q.day.CancelCall,
+		disposition.Cancel,
 	)
 }
 
@@ -183,12 +189,19 @@ func (q *Questions) Expire() Answer {
 	return q.end(
 		"Expire",
 		q.Say("The donor was not reached and gets no more calls about this. The call counts as unsuccessful."),
-		q.day.ExpireCall,
+		disposition.Expire,
 	)
 }
 
+// MarkProcessed marks the call as processed.
+func (q *Questions) MarkProcessed() Answer {
+	d := q.day
+	mark := d.Changes.Mark(apitype.EntityCall, d.Call.UUID, q.Say("mark processed")+": "+d.Name())
+	return Answer{Events: d.Changes.Submit(mark)}
+}
+
 // end asks before the call is ended without a result, with the consequence for the donor.
-func (q *Questions) end(title, means string, end func() []event.Event) Answer {
+func (q *Questions) end(title, means string, how disposition.Func) Answer {
 	lines := []string{
 		q.Say(title+" the call to %s, requested %s?", q.day.Name(), q.day.Ago(q.day.Call.RequestedAt.Time)),
 		means,
@@ -201,7 +214,9 @@ func (q *Questions) end(title, means string, end func() []event.Event) Answer {
 		says := q.Say("%q is not saved by this. To save it, press n, and complete the call.", form.ResultWords())
 		lines = append(lines, says)
 	}
-	return q.OnceEnding(func() Answer { return Answer{Next: q.confirm(q.Say(title+" the call"), does(end), lines...)} })
+	return q.OnceEnding(func() Answer {
+		return q.confirm(q.Say(title+" the call"), q.finish(how), lines...).again()
+	})
 }
 
 // Overtaken asks which value of each overtaken detail stays, and does something once all are answered.
@@ -267,7 +282,11 @@ func (q *Questions) complete() Answer {
 					"supervisor.",
 			),
 		)
-		return Answer{Next: q.confirm(q.Say("Send the result alone"), does(d.CompleteAlone), lines...)}
+		alone := func() Answer {
+			d.Form().LeaveRefused()
+			return q.finish(disposition.Complete)()
+		}
+		return Answer{Next: q.confirm(q.Say("Send the result alone"), alone, lines...)}
 	}
 	missing := d.Card().MissingChecks()
 	if len(missing) > 0 && q.unchecked != d.Call.UUID {
@@ -286,9 +305,9 @@ func (q *Questions) complete() Answer {
 			"The result says %q. Send it with the corrections anyway?",
 			render.Clean(d.Form().ResultWords()),
 		)
-		return Answer{Next: q.confirm(q.Say("The record was corrected"), does(d.CompleteCall), line)}
+		return Answer{Next: q.confirm(q.Say("The record was corrected"), q.finish(disposition.Complete), line)}
 	}
-	return Answer{Events: d.CompleteCall()}
+	return q.finish(disposition.Complete)()
 }
 
 // Result asks for a result code in one line of text, and does something with it.
