@@ -7,29 +7,25 @@ import (
 	"strings"
 
 	"fundesk/tui/desk/card"
-	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/event"
 )
 
-// NumberPlace is replaced by the number in the arguments of [Options].Dial.
-const NumberPlace = "{number}"
-
 // Dial calls a number with the program of the profile, and starts the clock of the call. Without a program
 // the agent dials by hand. The number is a part of one argument: no shell reads it.
-func (d *Day) Dial(number card.Number) []event.Event {
-	rang := d.Card().RangText(number)
-	d.dials = append(d.dials, card.DialledNumber{Kind: number.Kind, At: d.Now()})
-	if len(d.Options.Dial) == 0 {
-		text := d.Say("Dial the %s number by hand: the clock is running.", d.Say(number.Kind))
-		d.Notify(event.Notice{Text: text + rang})
-		return d.Drain()
+func (c *current) Dial(number card.Number) []event.Event {
+	rang := c.Card().RangText(number)
+	c.dials = append(c.dials, card.DialledNumber{Kind: number.Kind, At: c.Now()})
+	if len(c.Options.Dial) == 0 {
+		text := c.Say("Dial the %s number by hand: the clock is running.", c.Say(number.Kind))
+		c.Notify(event.Notice{Text: text + rang})
+		return c.Drain()
 	}
-	argv := make([]string, len(d.Options.Dial))
-	for i, arg := range d.Options.Dial {
+	argv := make([]string, len(c.Options.Dial))
+	for i, arg := range c.Options.Dial {
 		argv[i] = strings.ReplaceAll(arg, NumberPlace, number.Digits)
 	}
-	owner, program := event.OfCall(d.Call.UUID), d.Options.Dial[0]
-	event.Do(d.Queue, "number dialled", func(ctx context.Context) (any, error) {
+	owner, program := event.OfCall(c.Call.UUID), c.Options.Dial[0]
+	event.Do(c.Queue, "number dialled", func(ctx context.Context) (any, error) {
 		// The call goes on when the Desk ends.
 		return nil, exec.CommandContext(context.WithoutCancel(ctx), program, argv[1:]...).
 			Run()
@@ -42,22 +38,8 @@ func (d *Day) Dial(number card.Number) []event.Event {
 		if errors.Is(err, exec.ErrNotFound) {
 			cause = "there is no such program"
 		}
-		d.FailOf(owner, d.Say("cannot dial with %s: %s; the setting is dial of the profile", program, d.Say(cause)))
+		c.FailOf(owner, c.Say("cannot dial with %s: %s; the setting is dial of the profile", program, c.Say(cause)))
 	})
-	d.Notify(event.Notice{Text: d.Say("dialling the %s number", d.Say(number.Kind)) + rang})
-	return d.Drain()
-}
-
-// struckNumber is a number of the donor that does not exist, by an attempt.
-type struckNumber struct {
-	kind  string         // Of [card.Number].
-	group *changes.Group // With the attempt. An undo restores the number.
-}
-
-// noteReason keeps the reason that the lease of the call on the Desk has, also for when the lease has ended.
-func (d *Day) noteReason() {
-	l := d.Leases.Of(d.Call.UUID)
-	if l != nil && l.Reason != nil {
-		d.callbackReason = *l.Reason
-	}
+	c.Notify(event.Notice{Text: c.Say("dialling the %s number", c.Say(number.Kind)) + rang})
+	return c.Drain()
 }

@@ -82,7 +82,7 @@ func TestTicksAreSentWithTheResult(t *testing.T) {
 	if held := a.Changes.HeldText("u"); strings.Contains(held, "held)") || strings.Contains(held, "checked") {
 		t.Errorf("got %q, want the result alone", held)
 	}
-	a.perform(a.Undo())
+	a.perform(a.Changes.Undo())
 	if !a.IsOn(call) || a.Card().CheckedText() == "" {
 		t.Errorf("after undo: got %v on the desk with %q, want the call and its ticks", a.Call, a.Card().CheckedText())
 	}

@@ -31,7 +31,7 @@ func TestDialsTheSecondNumber(t *testing.T) {
 		t.Errorf("got %q, want the time of the first number", a.told)
 	}
 	a.perform(a.Finish(disposition.NotReached("")))
-	a.perform(a.Undo())
+	a.perform(a.Changes.Undo())
 	if got := next(); got != "home" || !a.IsOn(f.calls[0]) {
 		t.Errorf("after an undo: got the %s number, want home", got)
 	}

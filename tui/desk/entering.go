@@ -11,115 +11,94 @@ import (
 )
 
 // Form returns what the agent enters for the call on the Desk.
-func (d *Day) Form() entry.Form {
+func (c *current) Form() entry.Form {
 	return entry.Form{
-		Texts:   d.Texts,
-		Entered: &d.entered,
-		Now:     d.Now,
-		Call:    d.Call,
-		Latest:  d.latest,
-		Choices: d.resultsOfCall,
+		Texts:   c.Texts,
+		Entered: &c.entered,
+		Now:     c.Now,
+		Call:    c.Call,
+		Latest:  c.latest,
+		Choices: c.resultsOfCall,
 		Effect: func(result apitype.ResultChoice) apitype.ResultEffect {
-			return d.floor.StoredEffect(d.Call, result)
+			return c.floor.StoredEffect(c.Call, result)
 		},
-		RefusedOps: d.refusedOps,
-		Save:       d.autosave,
+		RefusedOps: c.refusedOps,
+		Save:       c.autosave,
 	}
 }
 
 // resultsOfCall returns the results of the call on the Desk. They stay the same while it is there.
-func (d *Day) resultsOfCall() []apitype.ResultChoice {
-	if d.WhyNoResults() != "" {
+func (c *current) resultsOfCall() []apitype.ResultChoice {
+	if c.WhyNoResults() != "" {
 		return nil
 	}
-	if len(d.results) == 0 {
-		d.results, _ = d.Codes.Of(d.Call)
+	if len(c.results) == 0 {
+		c.results, _ = c.Codes.Of(c.Call)
 	}
-	return d.results
+	return c.results
 }
 
-func (d *Day) autosave() {
-	if d.Call != nil {
-		d.Changes.Drafts.Put(d.Draft())
+func (c *current) autosave() {
+	if c.Call != nil {
+		c.Changes.Drafts.Put(c.Draft())
 	}
 }
 
 // Draft returns what was entered for the call on the Desk.
-func (d *Day) Draft() outbox.Draft {
-	draft := d.entered.Draft
-	draft.Call, draft.Name = d.Call.UUID, d.Name()
+func (c *current) Draft() outbox.Draft {
+	draft := c.entered.Draft
+	draft.Call, draft.Name = c.Call.UUID, c.Name()
 	return draft
 }
 
 // HasDraft reports whether something was entered and not sent.
-func (d *Day) HasDraft() bool { return d.Call != nil && !d.Draft().IsEmpty() }
+func (c *current) HasDraft() bool { return c.Call != nil && !c.Draft().IsEmpty() }
 
 // openForm begins the form of a call with what was entered for it, if anything was.
-func (d *Day) openForm(call apitype.UUID, read *outbox.Draft) {
-	d.entered = entry.Entered{}
-	if draft := d.Changes.Drafts.Newest(call, read); draft != nil {
-		d.fill(*draft)
+func (c *current) openForm(call apitype.UUID, read *outbox.Draft) {
+	c.entered = entry.Entered{}
+	if draft := c.Changes.Drafts.Newest(call, read); draft != nil {
+		c.fill(*draft)
 	} else {
-		d.Changes.Drafts.Loaded(outbox.Draft{Call: call})
+		c.Changes.Drafts.Loaded(outbox.Draft{Call: call})
 	}
 }
 
-func (d *Day) fill(draft outbox.Draft) {
+func (c *current) fill(draft outbox.Draft) {
 	if draft.BaseURL != "" { // Read from disk.
-		d.Changes.Drafts.Loaded(draft)
+		c.Changes.Drafts.Loaded(draft)
 	}
 	draft.BaseURL, draft.Account, draft.SavedAt = "", "", time.Time{} // They are the problems of the saved entries.
-	d.entered = entry.Entered{Draft: draft}
+	c.entered = entry.Entered{Draft: draft}
 }
 
 // tellDrafts sends the messages about drafts, which come from the background, for Receive.
-func (d *Day) tellDrafts(tell func(event.Result)) {
-	d.Changes.Drafts.OnSaved = func(err error) {
-		tell(event.Result{Name: "drafts saved", TakeIn: func() { d.onSaved(err) }})
+func (c *current) tellDrafts(tell func(event.Result)) {
+	c.Changes.Drafts.OnSaved = func(err error) {
+		tell(event.Result{Name: "drafts saved", TakeIn: func() { c.onSaved(err) }})
 	}
-	d.Changes.Drafts.OnJoined = func(j drafts.Joined) {
-		tell(event.Result{Name: "draft of another terminal joined", TakeIn: func() { d.onJoined(j) }})
+	c.Changes.Drafts.OnJoined = func(j drafts.Joined) {
+		tell(event.Result{Name: "draft of another terminal joined", TakeIn: func() { c.onJoined(j) }})
 	}
 }
 
 // onSaved hears that drafts were written, or why not.
-func (d *Day) onSaved(err error) {
-	d.Changes.Drafts.Trouble = err
-	d.Changes.Read()
+func (c *current) onSaved(err error) {
+	c.Changes.Drafts.Trouble = err
+	c.Changes.Read()
 }
 
 // onJoined shows what another terminal has saved for the call on the Desk.
-func (d *Day) onJoined(j drafts.Joined) {
-	if !d.IsOn(j.Saved.Call) {
-		if d.Changes.Drafts.Of(j.Saved.Call) != nil {
-			d.Changes.Drafts.Set(j.Saved)
+func (c *current) onJoined(j drafts.Joined) {
+	if !c.IsOn(j.Saved.Call) {
+		if c.Changes.Drafts.Of(j.Saved.Call) != nil {
+			c.Changes.Drafts.Set(j.Saved)
 		}
 		return
 	}
-	both := entry.Join(j.Written, d.Draft(), j.Saved)
-	e := &d.entered
+	both := entry.Join(j.Written, c.Draft(), j.Saved)
+	e := &c.entered
 	e.Corrections, e.Recorded, e.Checked, e.CheckedAt = both.Corrections, both.Recorded, both.Checked, both.CheckedAt
-	d.Form().SetNotes(both.Notes)
-	d.Sayf("another terminal has notes for %s, too: both are here", d.Name())
-}
-
-// Overtaken returns the next overtaken detail and its record. A refused update comes before the call on the Desk.
-func (d *Day) Overtaken() (whose string, f entry.Fix, asks bool) {
-	whose, f, asks = d.Refused.Next()
-	if asks {
-		return whose, f, true
-	}
-	f, asks = d.Form().Overtaken()
-	return d.Name(), f, asks
-}
-
-// Keep takes the agent's answer about the detail of Overtaken: the correction, or the recorded value.
-func (d *Day) Keep(f entry.Fix, ours bool) []event.Event {
-	if d.Refused.Asks() {
-		d.Refused.Keep(ours)
-	} else {
-		d.showLatest()
-		d.Form().Keep(f, ours)
-	}
-	return d.Drain()
+	c.Form().SetNotes(both.Notes)
+	c.Sayf("another terminal has notes for %s, too: both are here", c.Name())
 }

@@ -11,51 +11,50 @@ import (
 
 // Finish ends work on the call on the Desk, and takes the next one. The text of a completion goes with it; any other
 // change leaves it as a draft.
-func (d *Day) Finish(how disposition.Func) []event.Event {
+func (s *seat) Finish(how disposition.Func) []event.Event {
 	made := how(disposition.Call{
-		Card:        d.Card(),
-		Author:      d.Changes.Author,
-		User:        d.Leases.Agent(),
-		KeepsChecks: d.Has(apitype.ExtensionChecks),
+		Card:        s.Card(),
+		Author:      s.Changes.Author,
+		User:        s.Leases.Agent(),
+		KeepsChecks: s.Has(apitype.ExtensionChecks),
 	})
 	if made.Invalid != nil {
-		d.FailOf(event.OfCall(d.Call.UUID), event.ErrorText("not sent", made.Invalid))
-		return d.Drain()
+		s.FailOf(event.OfCall(s.Call.UUID), event.ErrorText("not sent", made.Invalid))
+		return s.Drain()
 	}
-	d.Changes.Add(made.Before...)
+	s.Changes.Add(made.Before...)
 	if made.DeadNumber != "" {
-		d.struck = append(d.struck, struckNumber{made.DeadNumber, made.Group})
-		d.Changes.Add(made.Change)
+		s.struck = append(s.struck, struckNumber{made.DeadNumber, made.Group})
+		s.Changes.Add(made.Change)
 	} else {
-		d.finish(made)
+		s.finish(made)
 	}
-	d.Changes.Add(made.After...)
-	return d.Drain()
+	s.Changes.Add(made.After...)
+	return s.Drain()
 }
 
 // finish sends the change that ends work on the call, and takes the next one.
-func (d *Day) finish(made disposition.Disposition) {
-	id := d.Call.UUID
-	d.Changes.Recent.Add(changes.Recent{
+func (s *seat) finish(made disposition.Disposition) {
+	id := s.Call.UUID
+	s.Changes.Recent.Add(changes.Recent{
 		Call: id,
-		Name: d.Name(),
-		At:   d.Now(),
+		Name: s.Name(),
+		At:   s.Now(),
 		What: made.What,
 		Fate: changes.FateHeld,
 	})
-	d.Leases.Protect(id)
+	s.Leases.Protect(id)
 	c := made.Change
-	before := worked{call: *d.Call, draft: d.Draft(), progress: d.progress, undone: c.Group}
-	c.Asked = d.Keys.Presses
-	c.Restore = func() { d.restore(before) }
-	d.Walk.Pass(id, "")
+	before := worked{call: *s.Call, draft: s.Draft(), progress: s.progress, undone: c.Group}
+	c.Restore = func() { s.restore(before) }
+	s.Walk.Pass(id, "")
 	if made.TextGoes {
-		c.Typed = &changes.Typed{Draft: before.draft, Disk: d.Changes.Drafts.From(id)}
-		d.Changes.Drafts.Forget(id)
-		d.entered = entry.Entered{}
+		c.Typed = &changes.Typed{Draft: before.draft, Disk: s.Changes.Drafts.From(id)}
+		s.Changes.Drafts.Forget(id)
+		s.entered = entry.Entered{}
 	}
-	d.Changes.Add(c)
-	d.next()
+	s.Changes.Add(c)
+	s.next()
 }
 
 // worked is a call as it was when the agent ended it, to give back.
@@ -67,34 +66,40 @@ type worked struct {
 }
 
 // restore puts a call and its text back on the desk, as they were before a change.
-func (d *Day) restore(before worked) {
+func (s *seat) restore(before worked) {
 	call := before.call
-	d.Walk.Restore(call.UUID)
-	d.Leases.Reopen(call.UUID)
-	d.leave()
-	d.Pause.OpensCall()
+	s.Walk.Restore(call.UUID)
+	s.Leases.Reopen(call.UUID)
+	s.leave()
+	s.Pause.OpensCall()
 	draft := before.draft
-	if since := d.Changes.Drafts.Newest(call.UUID, d.Changes.Drafts.Of(call.UUID)); since != nil {
+	if since := s.Changes.Drafts.Newest(call.UUID, s.Changes.Drafts.Of(call.UUID)); since != nil {
 		draft.Notes = outbox.JoinNotes("", draft.Notes, since.Notes)
 		both := entry.Join(outbox.Draft{}, *since, draft) // Those since win.
 		draft.Corrections, draft.Recorded = both.Corrections, both.Recorded
 		draft.Checked, draft.CheckedAt = both.Checked, both.CheckedAt
 	}
-	d.Changes.Drafts.Forget(call.UUID)
-	d.askedAt = d.Keys.Presses
-	d.present(call)
-	d.fill(draft)
-	d.progress, d.undone = before.progress, before.undone
-	d.Changes.Drafts.Loaded(outbox.Draft{Call: call.UUID})
-	d.autosave()
-	d.Leases.Trim()
+	s.Changes.Drafts.Forget(call.UUID)
+	s.askedAt = s.Keys.Presses
+	s.present(call)
+	s.fill(draft)
+	s.progress, s.undone = before.progress, before.undone
+	s.Changes.Drafts.Loaded(outbox.Draft{Call: call.UUID})
+	s.autosave()
+	s.Leases.Trim()
 }
 
-// required returns the checks that the organization of the call on the Desk requires. Settings change between calls
-// only.
-func (d *Day) required() []string {
-	if d.Call == nil || !d.Has(apitype.ExtensionChecks) || d.WaitsForSettings() {
-		return nil
+// holdStep lets an undo return to the call on the Desk, which the agent leaves without a change. created is the new
+// call that replaces it, or zero.
+func (s *seat) holdStep(label string, created apitype.UUID) {
+	restore := func() {}
+	if s.Call != nil {
+		id, done := s.Call.UUID, s.progress
+		restore = func() {
+			s.Walk.Restore(id)
+			s.takeCall(id)
+			s.progress = done
+		}
 	}
-	return d.floor.Of(d.Call).RequiredChecks[d.Call.Type]
+	s.Changes.HoldStep(label, created, restore)
 }

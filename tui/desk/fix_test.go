@@ -104,7 +104,7 @@ func TestAWrongResultLeavesNothing(t *testing.T) {
 		{"undone", func(d *Day) []event.Event {
 			events := d.Finish(disposition.Complete)
 			d.Changes.Written()
-			return append(events, d.Undo()...)
+			return append(events, d.Changes.Undo()...)
 		}},
 		{"opened again", func(d *Day) []event.Event {
 			call := *d.Call
@@ -174,7 +174,7 @@ func TestWhatEndsACall(t *testing.T) {
 	if err != nil || !slices.Equal(lines, []string{"3 changes stay in the outbox; to send: fundesk outbox send"}) || d.Changes.Waiting() != 3 {
 		t.Errorf("got %q, %v, %d unsent", lines, err, d.Changes.Waiting())
 	}
-	if texts := work(t, d, d.Undo()); !slices.Equal(texts, []string{"undone: glad: Bos"}) {
+	if texts := work(t, d, d.Changes.Undo()); !slices.Equal(texts, []string{"undone: glad: Bos"}) {
 		t.Errorf("got %q, want it taken back", texts)
 	}
 	if !d.IsOn(callID(1)) || d.Form().Notes != "glad to give" || len(d.Changes.Recent) != 0 || d.Changes.CanUndo() {

@@ -298,7 +298,7 @@ func (m *floorModel) undo(n int) {
 	}
 	m.note("agent %d: u", n)
 	before := h.entryIDs()
-	m.start(h, h.Undo())
+	m.start(h, h.Changes.Undo())
 	h.Changes.Written()
 	after := h.entryIDs()
 	for id, call := range before {

@@ -448,7 +448,7 @@ func TestAheadIsToldAndUndoGivesBack(t *testing.T) {
 		t.Errorf("got %+v %v, want four calls shown, the last of them on the screen", agents, err)
 	}
 	for !a.IsOn(first) && a.Changes.CanUndo() {
-		a.perform(a.Undo())
+		a.perform(a.Changes.Undo())
 		a.Changes.Written()
 	}
 	if shown, ahead := leases(); !a.IsOn(first) || shown+ahead != 2 {

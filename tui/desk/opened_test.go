@@ -59,7 +59,7 @@ func TestOpenedCallIsLeased(t *testing.T) {
 	}
 	// A skipped call comes back with its lease, and the desk mentions it.
 	third.perform(third.Skip())
-	if third.perform(third.Undo()); !third.IsOn(call) || !slices.ContainsFunc(third.told, func(text string) bool { return strings.HasPrefix(text, "undone: skipped: ") }) {
+	if third.perform(third.Changes.Undo()); !third.IsOn(call) || !slices.ContainsFunc(third.told, func(text string) bool { return strings.HasPrefix(text, "undone: skipped: ") }) {
 		t.Errorf("third: got %+v and %q, want the call that was skipped, and that it was taken back", third.Call, third.told)
 	}
 }

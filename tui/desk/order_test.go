@@ -153,7 +153,7 @@ func (s *scattered) act(mayTake, mayUndo bool) {
 		s.note(s.Finish(disposition.Later(card.At(s.f.Clock.Now().Add(time.Hour)), s.random.IntN(2) == 0)))
 	case 8:
 		if mayUndo && s.Changes.CanUndo() {
-			s.note(s.Undo())
+			s.note(s.Changes.Undo())
 		} else if mayTake {
 			s.note(s.Take(s.f.calls[s.random.IntN(len(s.f.calls))]))
 		}

@@ -37,7 +37,7 @@ func TestUndoSpeaksOfParts(t *testing.T) {
 		}
 		a.told = nil
 		a.press("u")
-		a.perform(a.Undo())
+		a.perform(a.Changes.Undo())
 		if !a.IsOn(call) || f.call(call).AttemptsCount != test.attempts {
 			t.Errorf("%s: got %+v on the desk and %d attempts", test.name, a.Call, f.call(call).AttemptsCount)
 			continue

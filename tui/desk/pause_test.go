@@ -48,12 +48,12 @@ func TestPauseCrossesACall(t *testing.T) {
 		"an undo during the pause": {keys: func(a *agent, _ apitype.UUID) {
 			a.perform(pause(a))
 			a.Keys.Touch(a.f.Clock.Now())
-			a.perform(a.Undo())
+			a.perform(a.Changes.Undo())
 		}},
 		"an undo before the answer about the pause": {keys: func(a *agent, _ apitype.UUID) {
 			paused := a.served(pause(a))
 			a.Keys.Touch(a.f.Clock.Now())
-			a.perform(a.Undo())
+			a.perform(a.Changes.Undo())
 			a.receive(paused)
 		}},
 		"a pause that the service takes after the call that was opened later": {keys: func(a *agent, call apitype.UUID) {
@@ -69,7 +69,7 @@ func TestPauseCrossesACall(t *testing.T) {
 			a.perform(opened)
 		}},
 		"an undo whose answer comes during the pause": {isPaused: true, keys: func(a *agent, _ apitype.UUID) {
-			undone := a.Undo()
+			undone := a.Changes.Undo()
 			a.Keys.Touch(a.f.Clock.Now())
 			a.perform(pause(a))
 			a.f.Clock.Advance(10 * time.Second)

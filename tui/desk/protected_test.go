@@ -367,7 +367,7 @@ func TestUndoneChangeReleasesTheDonor(t *testing.T) {
 			return 0
 		}
 		a.press("u")
-		a.perform(a.Undo())
+		a.perform(a.Changes.Undo())
 		holds := slices.ContainsFunc(f.leases(), func(l apitype.Lease) bool { return l.CallUUID == call && !l.Pending })
 		if !a.IsOn(call) || len(f.pending()) != 0 || !holds {
 			t.Errorf("%s: got %+v on the desk, pending %v, leased %t, want the card leased anew", key, a.Call, f.pending(), holds)
@@ -404,7 +404,7 @@ func TestUndoneOfflineBeforeTheEnd(t *testing.T) {
 	}
 	line.isCut = true
 	a.press("u")
-	a.perform(a.Undo())
+	a.perform(a.Changes.Undo())
 	a.Changes.Written()
 	a.End()
 	b := f.agent(dir)

@@ -6,35 +6,35 @@ import (
 )
 
 // Card returns the call on the Desk as it is shown. Without a call it knows the settings and the names of users.
-func (d *Day) Card() card.Card {
+func (c *current) Card() card.Card {
 	k := card.Card{
-		Form:             d.Form(),
-		Place:            d.place(),
-		Agent:            d.Agent,
-		AgentName:        d.AgentName,
-		Languages:        d.Languages,
-		ResultWords:      d.Codes.Words,
-		Required:         d.required(),
-		Holder:           d.holder,
-		HasQueue:         d.Leases.State != nil,
-		IsFreed:          d.isFreed,
-		IsBlocked:        d.isBlocked,
-		IsErased:         d.isErased,
-		IsRevealed:       d.IsRevealed,
-		KeepsReasons:     d.Has(apitype.ExtensionAttempts),
-		CallbackReason:   d.callbackReason,
-		Remains:          d.undone.Remains(d.Texts),
-		HasUndoneAttempt: d.undone.HasAttempt(),
-		ShownAt:          d.Keys.ShownAt,
-		Dials:            d.dials,
-		Struck:           d.struckKinds(),
-		Script:           d.script,
-		Walk:             d.walk,
-		Consents:         d.consents,
+		Form:             c.Form(),
+		Place:            c.place(),
+		Agent:            c.Agent,
+		AgentName:        c.AgentName,
+		Languages:        c.Languages,
+		ResultWords:      c.Codes.Words,
+		Required:         c.required(),
+		Holder:           c.holder,
+		HasQueue:         c.Leases.State != nil,
+		IsFreed:          c.isFreed,
+		IsBlocked:        c.isBlocked,
+		IsErased:         c.isErased,
+		IsRevealed:       c.IsRevealed,
+		KeepsReasons:     c.Has(apitype.ExtensionAttempts),
+		CallbackReason:   c.callbackReason,
+		Remains:          c.undone.Remains(c.Texts),
+		HasUndoneAttempt: c.undone.HasAttempt(),
+		ShownAt:          c.Keys.ShownAt,
+		Dials:            c.dials,
+		Struck:           c.struckKinds(),
+		Script:           c.script,
+		Walk:             c.walk,
+		Consents:         c.consents,
 	}
-	if d.Call != nil {
-		k.MaxAttempts = d.maxAttempts(d.Call)
-		if l := d.Leases.Of(d.Call.UUID); l != nil {
+	if c.Call != nil {
+		k.MaxAttempts = c.maxAttempts(c.Call)
+		if l := c.Leases.Of(c.Call.UUID); l != nil {
 			k.Lease = l
 		}
 	}
@@ -42,19 +42,19 @@ func (d *Day) Card() card.Card {
 }
 
 // place returns the settings of the floor for the call on the Desk.
-func (d *Day) place() card.Place {
-	p := card.Place{IsKnown: !d.WaitsForSettings(), Hours: d.Hours}
-	if d.Call != nil {
-		p.Floor = d.floor.Of(d.Call)
+func (c *current) place() card.Place {
+	p := card.Place{IsKnown: !c.WaitsForSettings(), Hours: c.Hours}
+	if c.Call != nil {
+		p.Floor = c.floor.Of(c.Call)
 	}
 	return p
 }
 
 // Warnings returns what an agent should know before calling the donor on the Desk.
-func (d *Day) Warnings() []string {
-	ofPerson, ofNumber := d.Walk.Others(*d.Call)
-	return d.Card().Warnings(card.Elsewhere{
-		Called:   d.Walk.ReachedReason(d.Call.UUID, d.Call.PersonUUID),
+func (c *current) Warnings() []string {
+	ofPerson, ofNumber := c.Walk.Others(*c.Call)
+	return c.Card().Warnings(card.Elsewhere{
+		Called:   c.Walk.ReachedReason(c.Call.UUID, c.Call.PersonUUID),
 		OfPerson: ofPerson,
 		OfNumber: ofNumber,
 	})

@@ -38,14 +38,14 @@ func TestKeyDuringAnUndo(t *testing.T) {
 		return 0
 	}
 	a.press("u")
-	a.perform(a.Undo())
+	a.perform(a.Changes.Undo())
 	line.status = nil
 	a.perform(again)
 	if !slices.Contains(f.pending(), call) {
 		t.Fatalf("got %v pending while the change waits, want %v", f.pending(), call)
 	}
 	a.press("u")
-	a.perform(a.Undo())
+	a.perform(a.Changes.Undo())
 	if !a.IsOn(call) || len(f.pending()) != 0 {
 		t.Errorf("got %v pending after both changes were undone, want none", f.pending())
 	}
@@ -58,7 +58,7 @@ func TestKeyAfterAnUndoWhoseAnswerIsLost(t *testing.T) {
 	a, line, call := f.agentWithAttempt()
 	line.loses = func(_, path string) bool { return strings.HasSuffix(path, "/extend") }
 	a.press("u")
-	a.perform(a.Undo())
+	a.perform(a.Changes.Undo())
 	line.loses = nil
 	a.press("a")
 	a.perform(a.Finish(disposition.NotReached("")))
@@ -84,7 +84,7 @@ func TestUndoneCallThatWasNotReadComesBackWithItsDonor(t *testing.T) {
 	}
 	for range 2 {
 		a.press("u")
-		a.perform(a.Undo())
+		a.perform(a.Changes.Undo())
 	}
 	a.press("n")
 	a.perform(a.Next())

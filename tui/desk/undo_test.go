@@ -50,16 +50,16 @@ func TestAnAnswerGivenAgainReplacesTheFirst(t *testing.T) {
 	for name, back := range map[string]func(a *agent){
 		"an undone attempt": func(a *agent) {
 			a.perform(a.Finish(disposition.NotReached("")))
-			a.perform(a.Undo())
+			a.perform(a.Changes.Undo())
 		},
 		"an undone completion": func(a *agent) {
 			a.Form().SetResult("reached")
 			a.perform(a.Finish(disposition.Complete))
-			a.perform(a.Undo())
+			a.perform(a.Changes.Undo())
 		},
 		"an undone skip": func(a *agent) {
 			a.perform(a.Skip())
-			a.perform(a.Undo())
+			a.perform(a.Changes.Undo())
 		},
 		"the draft": func(a *agent) {
 			a.perform(a.Skip())
@@ -126,7 +126,7 @@ func TestUndoKeepsWhatWasDone(t *testing.T) {
 	dialled := a.Card().Dialled()
 	for name, step := range map[string]func() []event.Event{"skip": a.Skip, "not reached": func() []event.Event { return a.Finish(disposition.NotReached("")) }} {
 		a.perform(step())
-		a.perform(a.Undo())
+		a.perform(a.Changes.Undo())
 		check(name)
 		if got := a.Card().Dialled(); got.IsZero() || !got.Equal(dialled) {
 			t.Errorf("%s: got a call dialled at %s, want %s", name, got, dialled)

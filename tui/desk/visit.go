@@ -71,6 +71,12 @@ type progress struct {
 	callbackReason string
 }
 
+// struckNumber is a number of the donor that does not exist, by an attempt.
+type struckNumber struct {
+	kind  string         // Of [card.Number].
+	group *changes.Group // With the attempt. An undo restores the number.
+}
+
 // reading is a request for the call of a visit.
 type reading struct {
 	id         apitype.UUID

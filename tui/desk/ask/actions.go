@@ -175,7 +175,7 @@ func Actions() []Action {
 			Keys: "u",
 			Word: "undo",
 			Help: "undo the last change, while it is held",
-			Run:  day((*desk.Day).Undo),
+			Run:  day(func(d *desk.Day) []event.Event { return d.Changes.Undo() }),
 			why: func(d *desk.Day) string {
 				return say.When(!d.Changes.CanUndo(), "nothing to undo: no change is "+
 					"held")

@@ -26,9 +26,9 @@ type Change struct {
 	AtOnce  bool // It is not held: no undo takes it back.
 	// Restore puts the call that the change has ended back on the Desk. Nil if the change ended none.
 	Restore func()
-	Asked   int    // After how many keys the agent made it.
 	Typed   *Typed // The text that goes with it. Nil if the draft stays.
 
+	asked int    // After how many keys the agent made it.
 	batch *Batch // Nil without one.
 	index int    // Of its record in the batch.
 }

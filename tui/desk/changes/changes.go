@@ -6,7 +6,7 @@
 // queue: a change brings its call back with its own Restore.
 //
 //	session.Submit(session.Attempt(call, "attempt: A. Jansen")) // On disk at once, sent in five seconds.
-//	session.Undo(presses)                                      // The agent has pressed u.
+//	session.Undo()                                             // The agent has pressed u.
 package changes
 
 import (
@@ -20,6 +20,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/tui/desk/connection"
+	"fundesk/tui/desk/debounce"
 	"fundesk/tui/desk/event"
 )
 
@@ -31,11 +32,12 @@ const (
 	burstTime = 500 * time.Millisecond
 )
 
-// Session has the changes of one Desk from the key to the answer of the service. Set Author, Unsent and the functions
-// once. It is not safe for concurrent use.
+// Session has the changes of one Desk from the key to the answer of the service. Set Author, Unsent, Keys and the
+// functions once. It is not safe for concurrent use.
 type Session struct {
 	Author
 	*Unsent
+	Keys *debounce.Keys
 	// OnSaved is called when a change that ended a call is on disk, or could not be saved.
 	OnSaved func(call apitype.UUID)
 	// OnReturn is called when a call should return to the Desk.
@@ -72,11 +74,12 @@ type saved struct {
 }
 
 // NewSession returns a session without changes.
-func NewSession(author Author, unsent *Unsent) *Session {
+func NewSession(author Author, unsent *Unsent, keys *debounce.Keys) *Session {
 	unsent.Labels = map[string]string{}
 	return &Session{
 		Author:  author,
 		Unsent:  unsent,
+		Keys:    keys,
 		groups:  map[string]*Group{},
 		effects: map[string]apitype.ResultEffect{},
 	}
@@ -109,6 +112,7 @@ func (s *Session) Add(changes ...Change) {
 }
 
 func (s *Session) add(change Change) {
+	change.asked = s.Keys.Presses
 	until := s.Now().Add(holdTime)
 	if change.AtOnce {
 		until = time.Time{}
@@ -216,7 +220,7 @@ func (s *Session) onSaved(q saved) {
 	}
 	if q.err != nil && endsCall {
 		text := s.Say("%s was not saved", s.Say(change.Label))
-		s.OnReturn(Return{Asked: change.Asked, Text: text, Restore: change.Restore})
+		s.OnReturn(Return{Asked: change.asked, Text: text, Restore: change.Restore})
 	}
 }
 

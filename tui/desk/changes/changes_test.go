@@ -15,6 +15,7 @@ import (
 	"fundesk/service/servicetest"
 	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/connection"
+	"fundesk/tui/desk/debounce"
 	"fundesk/tui/desk/drafts"
 	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/say"
@@ -42,7 +43,7 @@ func newDesk(t *testing.T) *desk {
 		Outbox:     box,
 		Drafts:     drafts.NewList(box),
 		OnRead:     func(bool) {},
-	})
+	}, new(debounce.Keys))
 	d.OnSaved = func(apitype.UUID) {}
 	d.OnReturn = func(r changes.Return) {
 		d.restored = append(d.restored, r.Text)
@@ -131,7 +132,7 @@ func TestUndoOfWhatIsBeingSaved(t *testing.T) {
 		if !d.CanUndo() {
 			t.Error("nothing can be taken back, want the change that is being saved")
 		}
-		d.work(append(saving, d.Undo(1)...))
+		d.work(append(saving, d.Undo()...))
 		if d.wants(callID(1)); len(d.Held) != 1 {
 			t.Errorf("saved %t: got %d held, want the first attempt alone", isSaved, len(d.Held))
 		}
@@ -147,11 +148,11 @@ func TestUndoFollowsTheKeys(t *testing.T) {
 	d.now = d.now.Add(3 * time.Second) // No burst.
 	d.HoldStep("skipped: Ben Smit", apitype.UUID{}, func() {})
 	d.work(saving)
-	d.work(d.Undo(1))
+	d.work(d.Undo())
 	if d.wants(callID(1)); !slices.Equal(d.restored, []string{"undone: skipped: Ben Smit"}) {
 		t.Errorf("got %q back, want the skipped call", d.restored)
 	}
-	d.work(d.Undo(2))
+	d.work(d.Undo())
 	d.wants()
 }
 
@@ -170,11 +171,11 @@ func TestUndoTakesBackABurst(t *testing.T) {
 		d.work(d.Submit(reason))
 		d.now = d.now.Add(497 * time.Millisecond) // The first attempt is 501 ms before the second reason.
 	}
-	d.work(d.Undo(1))
+	d.work(d.Undo())
 	d.wants(callID(1), callID(1))
 	d.work(d.Submit(d.Attempt(callID(3), "a"), d.Attempt(callID(4), "b")))
 	d.told = nil
-	d.work(d.Undo(2))
+	d.work(d.Undo())
 	d.wants(callID(1), callID(1))
 	if !slices.Equal(d.told, []string{"undone: 2 changes"}) {
 		t.Errorf("got %q, want one message", d.told)
@@ -219,7 +220,7 @@ func TestAnUndoBringsTheDraftBack(t *testing.T) {
 	if _, found, _ := d.Outbox.Draft(callID(1)); found {
 		t.Error("the draft is still there beside its result")
 	}
-	d.work(d.Undo(1))
+	d.work(d.Undo())
 	if draft, _, _ := d.Outbox.Draft(callID(1)); draft.Notes != typed.Notes {
 		t.Errorf("got the draft %q, want %q", draft.Notes, typed.Notes)
 	}
@@ -240,7 +241,7 @@ func TestAGroupIsBackAfterItsUndo(t *testing.T) {
 	wantBack(false, "before the key")
 	d.work(d.Submit(attempt))
 	wantBack(false, "while it is held")
-	d.work(d.Undo(1))
+	d.work(d.Undo())
 	wantBack(true, "after the undo")
 }
 
@@ -285,7 +286,7 @@ func TestBatchTellsOfEachRecord(t *testing.T) {
 	servicetest.Check(t, err)
 	d.Hear(outbox.Event{Entry: entries[0], Outcome: outbox.OutcomeAccepted})
 	d.Hear(outbox.Event{Entry: entries[1], Outcome: outbox.OutcomeUnsure, Err: errors.New("down")})
-	d.work(d.Undo(1))
+	d.work(d.Undo())
 	var got []string
 	for _, r := range d.Batch.Records {
 		got = append(got, r.State)

@@ -62,10 +62,9 @@ func (s *Session) Release() {
 	})
 }
 
-// Undo takes the latest change back, with the other changes of the same key, the latest first. asked is after how many
-// keys the agent asked for it.
-func (s *Session) Undo(asked int) []event.Event {
-	s.undoAsked = asked
+// Undo takes the latest change back, with the other changes of the same key, the latest first.
+func (s *Session) Undo() []event.Event {
+	s.undoAsked = s.Keys.Presses
 	if s.saving > 0 {
 		s.undos++ // It is taken back once it is on disk.
 	} else {

@@ -4,12 +4,28 @@ import (
 	"cmp"
 	"maps"
 	"strings"
+	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk/connection"
 	"fundesk/tui/desk/event"
+	"fundesk/tui/desk/floor"
 	"fundesk/tui/desk/say"
 	"fundesk/tui/find"
 )
+
+// base has what the parts of a day share: the options, the events, the connection, and the settings of the floor.
+type base struct {
+	Options
+	*event.Queue
+	*connection.State
+	floor *floor.Settings
+}
+
+// Ago returns a time in words, such as 29 days ago.
+func (b *base) Ago(t time.Time) string { return b.Texts.Ago(t, b.Now()) }
+
+func (b *base) now() time.Time { return b.Now() }
 
 // The profile and the settings of the floor both have names and limits: the profile comes first.
 
@@ -65,11 +81,8 @@ func (b *base) UsersNamed(text string) (named map[apitype.UUID]string) {
 	return named
 }
 
-// WhyNoResults returns why the results of the call on the Desk are not offered. Results of the profile always are.
-func (d *Day) WhyNoResults() string {
-	isWaiting := d.WaitsForSettings() && d.Call != nil && !d.Codes.IsKnown(d.Call.Type)
-	return say.When(isWaiting, "the results of the floor are being read: try again in a moment")
-}
+// Has reports whether the service has announced an extension.
+func (b *base) Has(extension string) bool { return b.Client != nil && b.Client.Announces(extension) }
 
 // maxAttempts returns the maximum of attempts of a call, or 0 if unknown.
 func (b *base) maxAttempts(call *apitype.Call) int {

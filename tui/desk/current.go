@@ -1,0 +1,68 @@
+package desk
+
+import (
+	"fundesk/apiclient/apitype"
+	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/changes"
+	"fundesk/tui/desk/debounce"
+	"fundesk/tui/desk/floor"
+	"fundesk/tui/desk/lease"
+	"fundesk/tui/desk/queue"
+	"fundesk/tui/desk/refused"
+	"fundesk/tui/desk/say"
+)
+
+// current is the call on the Desk as the agent sees it and enters something for it.
+type current struct {
+	*base
+	*visit     // Of the call on the Desk. Never nil.
+	Changes    *changes.Session
+	Codes      *floor.Codes
+	Refused    *refused.Corrections
+	Leases     *lease.Leases // Of the queue of the service.
+	Walk       *queue.Walk   // Chooses calls if the service has no queue.
+	Keys       *debounce.Keys
+	IsRevealed bool // Shows secret values without a mask.
+
+	scripts    card.Scripts    // Of the configuration folder.
+	refusedOps map[string]bool // Kinds of corrections that the service has forbidden this account.
+}
+
+// Name returns the person of the call on the Desk.
+func (c *current) Name() string {
+	if c.Call == nil {
+		return ""
+	}
+	return card.CallName(c.Texts, *c.Call)
+}
+
+// WhyNoResults returns why the results of the call on the Desk are not offered. Results of the profile always are.
+func (c *current) WhyNoResults() string {
+	isWaiting := c.WaitsForSettings() && c.Call != nil && !c.Codes.IsKnown(c.Call.Type)
+	return say.When(isWaiting, "the results of the floor are being read: try again in a moment")
+}
+
+// required returns the checks that the organization of the call on the Desk requires. Settings change between calls
+// only.
+func (c *current) required() []string {
+	if c.Call == nil || !c.Has(apitype.ExtensionChecks) || c.WaitsForSettings() {
+		return nil
+	}
+	return c.floor.Of(c.Call).RequiredChecks[c.Call.Type]
+}
+
+// noteReason keeps the reason that the lease of the call on the Desk has, also for when the lease has ended.
+func (c *current) noteReason() {
+	l := c.Leases.Of(c.Call.UUID)
+	if l != nil && l.Reason != nil {
+		c.callbackReason = *l.Reason
+	}
+}
+
+// onPerson notes which other user holds the donor on the Desk, and whether a number of the donor is blocked, if known.
+func (c *current) onPerson(holder *apitype.LeaseHolder, isBlocked *bool) {
+	c.holder = holder
+	if isBlocked != nil {
+		c.isBlocked = *isBlocked
+	}
+}
