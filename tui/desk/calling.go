@@ -14,7 +14,7 @@ import (
 // the agent dials by hand. The number is a part of one argument: no shell reads it.
 func (c *current) Dial(number card.Number) []event.Event {
 	rang := c.Card().RangText(number)
-	c.dials = append(c.dials, card.DialledNumber{Kind: number.Kind, At: c.Now()})
+	c.Dials = append(c.Dials, card.DialledNumber{Kind: number.Kind, At: c.Now()})
 	if len(c.Options.Dial) == 0 {
 		text := c.Say("Dial the %s number by hand: the clock is running.", c.Say(number.Kind))
 		c.Notify(event.Notice{Text: text + rang})

@@ -97,7 +97,7 @@ func (d *Day) KeepLease() []event.Event {
 	switch {
 	case d.Leases.Of(id) != nil:
 		d.Leases.Extend(id)
-	case d.Leases.HasQueue && d.isFreed:
+	case d.Leases.HasQueue && d.known.IsFreed:
 		d.unleased = id
 		d.reread(id, transition.Unasked)
 	}

@@ -55,14 +55,14 @@ func (c *current) required() []string {
 func (c *current) noteReason() {
 	l := c.Leases.Of(c.Call.UUID)
 	if l != nil && l.Reason != nil {
-		c.callbackReason = *l.Reason
+		c.CallbackReason = *l.Reason
 	}
 }
 
 // onPerson notes which other user holds the donor on the Desk, and whether a number of the donor is blocked, if known.
 func (c *current) onPerson(holder *apitype.LeaseHolder, isBlocked *bool) {
-	c.holder = holder
+	c.known.Holder = holder
 	if isBlocked != nil {
-		c.isBlocked = *isBlocked
+		c.known.IsBlocked = *isBlocked
 	}
 }

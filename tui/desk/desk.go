@@ -34,10 +34,9 @@ import (
 // Day has the actions of an agent, and the work of the background. It is not safe for concurrent use.
 type Day struct {
 	*seat
-	Search   *donors.Search
-	Work     *today.Work
-	Accepted map[string]int // The accepted changes of this session, by operation.
-	Caller   *donors.Caller // A caller without an open call, for a question. Nil without one.
+	Search *donors.Search
+	Work   *today.Work
+	Caller *donors.Caller // A caller without an open call, for a question. Nil without one.
 
 	opening     apitype.UUID // The call that was requested for the Desk. Zero without one.
 	openedAt    int          // After how many keys it was asked for.
@@ -56,9 +55,8 @@ func New(o Options) *Day {
 	var d *Day
 	b := newBase(o, func() { d.Changes.Sender.Resume() })
 	d = &Day{
-		seat:     newSeat(newCurrent(b)),
-		Search:   donors.NewSearch(b.Queue, b.State, o.Client),
-		Accepted: map[string]int{},
+		seat:   newSeat(newCurrent(b)),
+		Search: donors.NewSearch(b.Queue, b.State, o.Client),
 	}
 	d.Work = &today.Work{
 		Events:   b.Queue,
@@ -67,7 +65,7 @@ func New(o Options) *Day {
 		Agent:    d.Leases.Agent,
 		Pause:    d.Pause,
 		IsEmpty:  func() bool { return d.Call == nil && !d.IsOpening() },
-		Accepted: d.Accepted,
+		Accepted: map[string]int{},
 	}
 	d.Leases.Desk.OnConflict = d.Work.Read
 	d.Changes.OnReturn = d.onReturn
@@ -136,16 +134,7 @@ func (d *Day) Receive(r event.Result) []event.Event {
 			)
 		}
 	}
-	if d.Codes.HasNew() {
-		save := d.Codes.Save()
-		event.Do(d.Queue, "result codes saved", func(context.Context) (any, error) {
-			return nil, save()
-		}, func(_ any, err error) {
-			if err != nil {
-				d.Fail("the results of earlier calls cannot be saved", err)
-			}
-		})
-	}
+	d.Codes.SaveNew()
 	return d.Drain()
 }
 
@@ -155,7 +144,7 @@ func (d *Day) onOutcome(e outbox.Event) {
 		if d.Leases.OnAccepted(e) {
 			d.unleased = e.Entry.UUID
 		}
-		d.Accepted[e.Entry.Op]++
+		d.Work.Accepted[e.Entry.Op]++
 		hasEnded := e.Entry.Op == apiclient.OpCancelCall || e.Entry.Op == apiclient.OpExpireCall
 		if hasEnded && d.Changes.Labels[e.Entry.ID] != "" && !d.IsOn(e.Entry.UUID) {
 			d.Changes.OnDisk(func() error { return d.Changes.Drafts.EraseChoices(e.Entry.UUID) })

@@ -39,26 +39,20 @@ func (d *Day) OpenDonor(donor donors.Donor) []event.Event {
 		func(ctx context.Context) (donors.Calls, error) { return donors.ReadCalls(ctx, d.Client, donor) },
 		func(found donors.Calls, err error) {
 			d.Notify(event.Notice{}) // The search is over.
-			switch {
-			case err != nil && found.Open.IsZero():
-				d.FailRead(d.Say("cannot look for an open call of %s", found.Name), err)
-			case found.Open.IsZero():
-				d.Transitions.Apply(
-					transition.Transition{
-						Asked: asked,
-						Text:  d.Say("%s has no open call", found.Name),
-						Run:   func() { d.Caller = &found.Caller },
-					},
-				)
-			default:
-				d.Transitions.Apply(
-					transition.Transition{
-						Asked: asked,
-						Text:  d.Say("the open call of %s was found", found.Name),
-						Run:   func() { d.takeCall(found.Open) },
-					},
-				)
+			opens := transition.Transition{
+				Asked: asked,
+				Text:  d.Say("the open call of %s was found", found.Name),
+				Run:   func() { d.takeCall(found.Open) },
 			}
+			if found.Open.IsZero() {
+				if err != nil {
+					d.FailRead(d.Say("cannot look for an open call of %s", found.Name), err)
+					return
+				}
+				opens.Text = d.Say("%s has no open call", found.Name)
+				opens.Run = func() { d.Caller = &found.Caller }
+			}
+			d.Transitions.Apply(opens)
 		},
 	)
 	return d.Drain()

@@ -96,9 +96,7 @@ func (c *current) onJoined(j drafts.Joined) {
 		}
 		return
 	}
-	both := entry.Join(j.Written, c.Draft(), j.Saved)
-	e := &c.entered
-	e.Corrections, e.Recorded, e.Checked, e.CheckedAt = both.Corrections, both.Recorded, both.Checked, both.CheckedAt
-	c.Form().SetNotes(both.Notes)
+	c.entered.Draft = entry.Join(j.Written, c.Draft(), j.Saved)
+	c.autosave()
 	c.Sayf("another terminal has notes for %s, too: both are here", c.Name())
 }

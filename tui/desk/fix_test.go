@@ -375,18 +375,18 @@ func TestResultsThatAreSeen(t *testing.T) {
 		return `{"node":{"uuid":"` + callID(n).String() + `","type":"winback","status":"completed","result":{"resultCode":"` + code + `"}}}`
 	}
 	d := dayAt(t, answers{"GET /api/v1/calls": `200 {"pageInfo":{"hasNextPage":false},"edges":[` + call(1, "new") + `,` + call(2, "old") + `]}`})
-	d.Codes.ReadLatest(d.Queue, d.State, d.Client)
+	d.Codes.ReadLatest(d.State)
 	work(t, d, d.Drain())
 	if got, guessed := resultsOf(d.Codes, apitype.CallWinback); guessed != 0 || !slices.Equal(got, []string{"new", "old"}) {
 		t.Errorf("got %q, guessed from %d, want both, sorted", got, guessed)
 	}
 	d = dayAt(t, answers{"GET /api/v1/calls": `422 {"detail":"no"}`})
-	d.Codes.ReadLatest(d.Queue, d.State, d.Client)
+	d.Codes.ReadLatest(d.State)
 	if texts := work(t, d, d.Drain()); !slices.Equal(texts, []string{"cannot read the results: 422 no"}) {
 		t.Errorf("got %q, want it said", texts)
 	}
 	d.Codes, _ = floor.OpenCodes(nil, nil, []string{"x"}, "")
-	if d.Codes.ReadLatest(d.Queue, d.State, d.Client); len(d.Drain()) != 0 {
+	if d.Codes.ReadLatest(d.State); len(d.Drain()) != 0 {
 		t.Error("results that the profile says were asked for")
 	}
 }

@@ -118,7 +118,7 @@ func (s *seat) newLeases() *lease.Leases {
 		Codes:      s.Codes,
 		Desk: lease.Desk{
 			Call:         func() *apitype.Call { return s.Call },
-			Holder:       func() *apitype.LeaseHolder { return s.holder },
+			Holder:       func() *apitype.LeaseHolder { return s.known.Holder },
 			Filter:       func() apitype.QueueFilter { return s.Filter },
 			IsChanged:    s.Changes.KeepsBack,
 			IsWaiting:    func() bool { return s.IsWaiting() },
@@ -127,8 +127,8 @@ func (s *seat) newLeases() *lease.Leases {
 			NoneLeft:     func() { s.setNoneLeft(true) },
 			Serve:        s.serve,
 			OnDiscovered: s.onDiscovered,
-			OnFreed:      func() { s.isFreed = true },
-			OnPerson:     func(holder *apitype.LeaseHolder, isBlocked *bool) { s.onPerson(holder, isBlocked) },
+			OnFreed:      func() { s.known.IsFreed = true },
+			OnPerson:     s.onPerson,
 		},
 	})
 }

@@ -41,7 +41,7 @@ func (s *seat) reread(id apitype.UUID, asked int) {
 	if opening.Locks {
 		v.lockedBy = asks
 	}
-	consented := s.consents.Person
+	consented := s.known.Consents.Person
 	event.Do(s.Queue, "call read", func(ctx context.Context) (callRead, error) {
 		draft, found, err := s.Outbox.Draft(id)
 		read := callRead{reading: asks, torn: err}
@@ -143,16 +143,17 @@ func (s *seat) show(read callRead) {
 	s.visit.show(shown)
 	s.noteReason()
 	if read.consents != nil {
-		s.consents = *read.consents
+		s.known.Consents = *read.consents
 	}
 	opened := read.opened
 	if opened.Holder != nil || opened.Lease != nil {
-		s.holder, s.isFreed = opened.Holder, false
+		s.known.Holder, s.known.IsFreed = opened.Holder, false
 	}
 	if opened.Lease != nil {
-		s.isBlocked = opened.Lease.NumberBlocked
+		s.known.IsBlocked = opened.Lease.NumberBlocked
 	}
-	s.isErased = before != nil && (s.isErased || !before.Person.IsZero()) && read.call.Person.Pointer() == nil
+	hadPerson := before != nil && (s.known.IsErased || !before.Person.IsZero())
+	s.known.IsErased = hadPerson && read.call.Person.Pointer() == nil
 	s.pickScript()
 	if before == nil {
 		s.Keys.Show(s.Now())

@@ -17,7 +17,7 @@ func (c *current) onScripts(scripts card.Scripts, err error) {
 }
 
 // pickScript chooses the script for the call on the Desk.
-func (c *current) pickScript() { c.script = c.Card().Pick(c.scripts) }
+func (c *current) pickScript() { c.known.Script = c.Card().Pick(c.scripts) }
 
 // onFloor takes other settings of the floor in.
 func (c *current) onFloor() {
@@ -29,25 +29,25 @@ func (c *current) onFloor() {
 // no answers. It goes into the notes. The required check of the step is ticked, too.
 func (c *current) NextStep(answer *card.StepAnswer) []event.Event {
 	at := c.Card().StepAt()
-	if at == len(c.script.Steps) {
+	if at == len(c.known.Script.Steps) {
 		c.Sayf("the script is at its end")
 		return c.Drain()
 	}
-	step, to := c.script.Steps[at], at+1
+	step, to := c.known.Script.Steps[at], at+1
 	if answer != nil {
-		c.Form().SetNotes(c.walk.Answer(at, step, *answer, c.entered.Notes))
-		next, found := c.script.After(at, *answer)
+		c.Form().SetNotes(c.progress.Walk.Answer(at, step, *answer, c.entered.Notes))
+		next, found := c.known.Script.After(at, *answer)
 		if to = next; !found {
 			c.Sayf("the script has no heading %q: on with the next step", answer.LeadsTo)
 			to = at + 1
 		}
 	}
-	c.walk.GoOn(to)
+	c.progress.Walk.GoOn(to)
 	check := step.Check()
 	if slices.Contains(c.required(), check) && !slices.Contains(c.entered.Checked, check) {
 		c.Form().Tick(check)
 	}
-	if to == len(c.script.Steps) {
+	if to == len(c.known.Script.Steps) {
 		c.Sayf("the script is at its end")
 	}
 	return c.Drain()

@@ -73,7 +73,7 @@ func (s *seat) onDiscovered(err error) {
 	s.Walk.Begin(!s.Leases.HasQueue)
 	if s.Leases.HasQueue {
 		s.Leases.ReadQueue()
-		s.Codes.ReadLatest(s.Queue, s.State, s.Client)
+		s.Codes.ReadLatest(s.State)
 	}
 	s.serve()
 }

@@ -45,16 +45,11 @@ type visit struct {
 	lockedBy *reading      // The one that keeps the call from the agent's other terminals. Nil if none does.
 	// unleased is the call if the agent opened it without a lease so far. Zero if it has one, or the service refused
 	// it.
-	unleased  apitype.UUID
-	holder    *apitype.LeaseHolder // The other user with a lease of the donor. Nil if there is none.
-	isFreed   bool                 // The lease of the call has ended.
-	isBlocked bool                 // A number of the donor is blocked.
-	isErased  bool                 // The donor was erased while the card was shown.
+	unleased apitype.UUID
+	known    card.Known
 
-	entered  entry.Entered
-	script   card.Script
-	consents card.Consents  // Of the donor, as far as they were read.
-	undone   *changes.Group // The undone change of the call. Nil without one.
+	entered entry.Entered
+	undone  *changes.Group // The undone change of the call. Nil without one.
 	progress
 
 	// results are the results of the call, which keep their digits while it is on the Desk. Nil before they were asked
@@ -62,13 +57,10 @@ type visit struct {
 	results []apitype.ResultChoice
 }
 
-// progress is what the agent did for the donor. A new reading does not change it, and an undo brings it back.
+// progress is the progress on the card, and its numbers that do not exist.
 type progress struct {
-	dials  []card.DialledNumber // In the order of time.
+	card.Progress
 	struck []struckNumber
-	walk   card.Walk // Through the script.
-	// callbackReason is why the donor wanted to be called back. Empty without a callback.
-	callbackReason string
 }
 
 // struckNumber is a number of the donor that does not exist, by an attempt.
@@ -169,7 +161,7 @@ func (v *visit) struckKinds() (kinds []string) {
 }
 
 // BeginScript shows the first step if the script was not on the screen before.
-func (v *visit) BeginScript() { v.walk.Begun = true }
+func (v *visit) BeginScript() { v.Walk.Begun = true }
 
 // PreviousStep goes back to the previous step of the script. There must be one.
-func (v *visit) PreviousStep() { v.walk.GoBack() }
+func (v *visit) PreviousStep() { v.Walk.GoBack() }

@@ -408,7 +408,7 @@ func (d *Desk) sessionLines() (lines []string) {
 		{"cancelled", apiclient.OpCancelCall},
 		{"expired", apiclient.OpExpireCall},
 	} {
-		lines = append(lines, widget.FitRight(fmt.Sprint(d.Day.Accepted[of.op]), 3)+"  "+d.Say(of.does))
+		lines = append(lines, widget.FitRight(fmt.Sprint(d.Day.Work.Accepted[of.op]), 3)+"  "+d.Say(of.does))
 	}
 	return lines
 }

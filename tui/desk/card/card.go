@@ -26,26 +26,36 @@ type Card struct {
 	ResultWords func(kind apitype.CallType, code string) string
 	Required    []string // The checks that the organization requires.
 
-	Lease      *apitype.Lease       // Of the call for this agent. Nil without one.
-	Holder     *apitype.LeaseHolder // The other user with a lease of the donor. Nil if there is none.
-	HasQueue   bool                 // The service has a queue, and has counted it.
-	IsFreed    bool                 // The lease of the call has ended.
-	IsBlocked  bool                 // A number of the donor is blocked.
-	IsErased   bool                 // The donor was erased while the card was shown.
-	IsRevealed bool                 // Secret values are shown without a mask.
+	Known
+	Progress
+	Lease      *apitype.Lease // Of the call for this agent. Nil without one.
+	HasQueue   bool           // The service has a queue, and has counted it.
+	IsRevealed bool           // Secret values are shown without a mask.
 	// KeepsReasons reports whether the service keeps the reason of a callback.
-	KeepsReasons   bool
-	CallbackReason string // Why the donor wanted to be called back. Empty without a callback.
+	KeepsReasons bool
 	// HasUndoneAttempt means that the service has, or may have, an attempt of the call that was undone.
 	HasUndoneAttempt bool
 	Remains          string // Which parts of an undone change stay. Empty without any.
 
-	ShownAt  time.Time       // When the call came on the screen.
-	Dials    []DialledNumber // In the order of time.
-	Struck   []string        // The kinds of numbers that do not exist.
-	Script   Script
-	Walk     Walk
-	Consents Consents
+	ShownAt time.Time // When the call came on the screen.
+	Struck  []string  // The kinds of numbers that do not exist.
+}
+
+// Known is what the Desk has read about the call besides its record.
+type Known struct {
+	Holder    *apitype.LeaseHolder // The other user with a lease of the donor. Nil if there is none.
+	IsFreed   bool                 // The lease of the call has ended.
+	IsBlocked bool                 // A number of the donor is blocked.
+	IsErased  bool                 // The donor was erased while the card was shown.
+	Script    Script
+	Consents  Consents // Of the donor, as far as they were read.
+}
+
+// Progress is what the agent did for the donor. A new reading does not change it, and an undo brings it back.
+type Progress struct {
+	Dials          []DialledNumber // In the order of time.
+	Walk           Walk            // Through the script.
+	CallbackReason string          // Why the donor wanted to be called back. Empty without a callback.
 }
 
 // CallName returns the person of a call, or its identifier if the person is not shown.

@@ -127,27 +127,35 @@ func (c *Codes) See(kind apitype.CallType, code string) {
 	}
 }
 
-// Save returns a function that writes the codes to disk, merged with codes from other programs. It may run in the
-// background.
-func (c *Codes) Save() func() error {
-	seen, path := maps.Clone(c.seen), c.path
-	c.isNew = false
-	return func() error {
-		if path == "" {
-			return nil
-		}
-		kept, err := readCodes(path)
-		if err != nil || kept == nil { // An unreadable file is overwritten.
-			kept = map[apitype.CallType][]string{}
-		}
-		for kind, codes := range seen {
-			kept[kind] = slices.Compact(slices.Sorted(slices.Values(slices.Concat(kept[kind], codes))))
-		}
-		if err := statefile.Write(path, codesFile{kept}); err != nil {
-			return fmt.Errorf("keep the results of earlier calls: %w", err)
-		}
-		return nil
+// SaveNew saves newly seen codes in the background.
+func (c *Codes) SaveNew() {
+	if !c.isNew || c.path == "" {
+		return
 	}
+	c.isNew = false
+	seen, path := maps.Clone(c.seen), c.path
+	event.Do(c.settings.Events, "result codes saved", func(context.Context) (any, error) {
+		return nil, saveCodes(path, seen)
+	}, func(_ any, err error) {
+		if err != nil {
+			c.settings.Events.Fail("the results of earlier calls cannot be saved", err)
+		}
+	})
+}
+
+// saveCodes writes codes to disk, merged with codes from other programs.
+func saveCodes(path string, seen map[apitype.CallType][]string) error {
+	kept, err := readCodes(path)
+	if err != nil || kept == nil { // An unreadable file is overwritten.
+		kept = map[apitype.CallType][]string{}
+	}
+	for kind, codes := range seen {
+		kept[kind] = slices.Compact(slices.Sorted(slices.Values(slices.Concat(kept[kind], codes))))
+	}
+	if err := statefile.Write(path, codesFile{kept}); err != nil {
+		return fmt.Errorf("keep the results of earlier calls: %w", err)
+	}
+	return nil
 }
 
 // MayBe reports whether a result has an effect for any type of call.
@@ -166,14 +174,11 @@ func (c *Codes) MayBe(code string, effect apitype.ResultEffect) bool {
 	return false
 }
 
-// HasNew reports whether a code was seen that is not kept yet.
-func (c *Codes) HasNew() bool { return c.isNew }
-
 // codesShown is the number of latest completed calls that are read for their results.
 const codesShown = 100
 
 // ReadLatest finds the results of the latest completed calls, if the profile does not have the results.
-func (c *Codes) ReadLatest(events *event.Queue, state *connection.State, client *apiclient.Client) {
+func (c *Codes) ReadLatest(state *connection.State) {
 	if c.AreKnown() {
 		return
 	}
@@ -185,8 +190,8 @@ func (c *Codes) ReadLatest(events *event.Queue, state *connection.State, client 
 		Statuses: []apitype.CallStatus{apitype.CallCompleted},
 		Paging:   apitype.Paging{First: new(codesShown)},
 	}
-	event.Do(events, "completed calls read", func(ctx context.Context) ([]result, error) {
-		page, err := client.Calls.List(ctx, options)
+	event.Do(c.settings.Events, "completed calls read", func(ctx context.Context) ([]result, error) {
+		page, err := c.settings.Client.Calls.List(ctx, options)
 		return apiclient.Rows(page, func(call apitype.Call) result {
 			return result{call.Type, apitype.TextOf(call.Result.Value().ResultCode)}
 		}), err
