@@ -177,8 +177,7 @@ func Actions() []Action {
 			Help: "undo the last change, while it is held",
 			Run:  day(func(d *desk.Day) []event.Event { return d.Changes.Undo() }),
 			why: func(d *desk.Day) string {
-				return say.When(!d.Changes.CanUndo(), "nothing to undo: no change is "+
-					"held")
+				return say.When(!d.Changes.CanUndo(), "nothing to undo: no change is held")
 			},
 		},
 	}

@@ -41,24 +41,35 @@ func TestTablesOfLanguagesMatch(t *testing.T) {
 	}
 }
 
-// A text in the code is in the tables.
+// A text in the code is in the tables: what is said, the words of an action, a reason why it does nothing, and the label
+// of a field.
 func TestSaidTextsAreTranslated(t *testing.T) {
 	t.Parallel()
-	said := regexp.MustCompile(`\b(?:Say|say|[Ss]ayf|Refuse|Fail|FailRead)\(("(?:[^"\\]|\\.)*")[,)]`)
+	const quoted = `("(?:[^"\\]|\\.)*")`
+	label := regexp.MustCompile(`\bLabel:\s*` + quoted)
+	said := regexp.MustCompile(strings.Join([]string{
+		`\b(?:Say|say|[Ss]ayf|Refuse|Fail|FailRead)\(` + quoted + `[,)]`,
+		`\b(?:Word|Help|Hint|Title|Label):\s*` + quoted,
+		`\bsay\.When\([^"]*` + quoted,
+	}, "|"))
 	table := languages["nl"]().texts
 	found := 0
-	for _, folder := range []string{"../..", "../../../commands/desk"} {
+	for folder, texts := range map[string]*regexp.Regexp{
+		"../..":                      said,
+		"../../../commands/desk":     said,
+		"../../../apiclient/apitype": label,
+	} {
 		servicetest.Check(t, filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
 				return err
 			}
 			source, err := os.ReadFile(name)
-			for _, match := range said.FindAllStringSubmatch(string(source), -1) {
-				text, err := strconv.Unquote(match[1])
+			for _, match := range texts.FindAllStringSubmatch(string(source), -1) {
+				text, err := strconv.Unquote(strings.Join(match[1:], ""))
 				servicetest.Check(t, err)
 				found++
 				if _, known := table[text]; !known && strings.Trim(text, "%sdq ,·:") != "" {
-					t.Errorf("%s: no text for %q", name, text)
+					t.Errorf("%s: tui/desk/say/nl.txt and de.txt have no row for %q", name, text)
 				}
 			}
 			return err
