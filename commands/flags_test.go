@@ -128,7 +128,7 @@ func TestFlags(t *testing.T) {
 				servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
 			}
 			if diff := cmp.Diff(string(want), text); diff != "" && !*update {
-				t.Errorf("%s (-want +got):\n%s", file, diff)
+				t.Errorf("%s (-want +got); go test ./commands -run TestFlags -update rewrites it:\n%s", file, diff)
 			}
 		})
 	}

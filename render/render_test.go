@@ -146,7 +146,7 @@ func golden(t *testing.T, name string, got []byte) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", path, diff)
+		t.Errorf("%s (-want +got); -update rewrites it:\n%s", path, diff)
 	}
 }
 

@@ -211,7 +211,7 @@ func TestGoldenLanguages(t *testing.T) {
 			golden(t, name+"-"+language+"-80x24", drawn())
 			for _, of := range word.FindAllString(screen, -1) {
 				if slices.Contains(frames[name], of) && !own[of] && !data.MatchString(of) {
-					t.Errorf("%s, %s: got the English word %q in:\n%s", language, name, of, screen)
+					t.Errorf("%s, %s: got the English word %q, want its row in desk/say/%s.txt:\n%s", language, name, of, language, screen)
 				}
 			}
 		}

@@ -340,7 +340,7 @@ func TestMetricsPage(t *testing.T) {
 	want, err := os.ReadFile(golden)
 	servicetest.Check(t, err)
 	if diff := cmp.Diff(strings.ReplaceAll(string(want), "\r", ""), got.String()); diff != "" {
-		t.Error(diff)
+		t.Errorf("%s (-want +got); -update rewrites it:\n%s", golden, diff)
 	}
 }
 

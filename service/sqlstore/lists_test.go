@@ -66,7 +66,7 @@ func compareQuestions(t *testing.T, golden string, write func(*strings.Builder, 
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(strings.ReplaceAll(string(want), "\r", ""), out.String()); diff != "" {
-		t.Error(diff)
+		t.Errorf("%s (-want +got); -update rewrites it:\n%s", golden, diff)
 	}
 }
 

@@ -60,7 +60,7 @@ func TestSentencesOfTheCard(t *testing.T) {
 	}
 	want, err := os.ReadFile(path)
 	servicetest.Check(t, err)
-	servicetest.Same(t, "sentences", strings.Split(string(want), "\n"), strings.Split(got, "\n"))
+	servicetest.Same(t, path+", which -update rewrites", strings.Split(string(want), "\n"), strings.Split(got, "\n"))
 }
 
 // A pledge that was cancelled has another word than a call in Dutch and German, also in the refusal of the service.

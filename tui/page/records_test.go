@@ -45,7 +45,7 @@ func golden(t *testing.T, name string, lines []string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
+		t.Errorf("%s (-want +got); -update rewrites it:\n%s", path, diff)
 	}
 }
 
