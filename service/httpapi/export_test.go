@@ -1,5 +1,8 @@
 package httpapi
 
+// Announced is the header with the extensions that every account sees.
+var Announced = extensionHeader[0]
+
 // Routes returns the methods and paths that the handler has, for tests.
 func Routes() (routes []string) {
 	a := &api{}

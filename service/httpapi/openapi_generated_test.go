@@ -333,6 +333,8 @@ func (g *generator) document(routes []route) object {
 		item, _ := paths.get(r.path).(object)
 		paths = paths.with(r.path, item.with(strings.ToLower(r.method), g.describe(r)))
 	}
+	names := []byte(extensionHeader[0])
+	g.notes.Components["headers"] = bytes.ReplaceAll(g.notes.Components["headers"], []byte("{extensions}"), names)
 	components := object{}
 	for _, kind := range []string{"securitySchemes", "headers", "parameters", "responses", "examples"} {
 		components = append(components, member{kind, g.notes.Components[kind]})

@@ -227,7 +227,7 @@ func TestEraseOverHTTP(t *testing.T) {
 			t.Errorf("%s %s %s: got %d %s, want %d", test.method, test.path, test.body, got.Status, got.Body, test.want)
 		}
 	}
-	for token, want := range map[string]string{w.all: announced, may: announced + ", erase"} {
+	for token, want := range map[string]string{w.all: httpapi.Announced, may: httpapi.Announced + ", erase"} {
 		for _, path := range []string{"/fundesk/v1", "/api/v1/calls"} {
 			if got := w.Do(token, "GET", path, "").Header.Get("Fundesk-Extensions"); got != want {
 				t.Errorf("%s: got %q announced, want %q", path, got, want)

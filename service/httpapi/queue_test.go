@@ -15,6 +15,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
 )
@@ -37,9 +38,6 @@ func newFloor(t *testing.T, h *servicetest.Harness) *floor {
 	f.token = f.Token()
 	return f
 }
-
-// announced lists the extensions that every account sees.
-const announced = "queue, status, notes, filters, settings, pending, effects, do-not-call, checks, consents, revisions, search, rules, completed-by, agents-by-user, completers, user-state, message, attempts, changes, details, lease-for"
 
 // onEngines runs a test of the queue on both engines.
 func onEngines(t *testing.T, test func(t *testing.T, f *floor)) {
@@ -410,7 +408,7 @@ func TestQueueRefusals(t *testing.T) {
 			if answer.Status != test.status {
 				t.Fatalf("got %d %s, want %d", answer.Status, answer.Body, test.status)
 			}
-			if got := answer.Header.Get("Fundesk-Extensions"); got != announced {
+			if got := answer.Header.Get("Fundesk-Extensions"); got != httpapi.Announced {
 				t.Errorf("got the extensions %q", got)
 			}
 			if test.status >= 400 {
@@ -435,7 +433,7 @@ func TestQueueRefusals(t *testing.T) {
 	if got := f.Do("", "GET", "/fundesk/v1", ""); got.Status != 401 {
 		t.Errorf("got %d without a token, want 401", got.Status)
 	}
-	if got := string(f.Do(f.token, "GET", "/fundesk/v1", "").Body); got != `{"extensions":["`+strings.ReplaceAll(announced, ", ", `","`)+`"],"version":"devel"}` {
+	if got := string(f.Do(f.token, "GET", "/fundesk/v1", "").Body); got != `{"extensions":["`+strings.ReplaceAll(httpapi.Announced, ", ", `","`)+`"],"version":"devel"}` {
 		t.Errorf("got %s", got)
 	}
 	if got := f.Do(f.token, "GET", "/healthz", "").Header.Get("Fundesk-Extensions"); got != "" {
