@@ -129,7 +129,7 @@ Results 12 grows [was glad 5] [was glad 5]
 `},
 	} {
 		if diff := cmp.Diff(test.want, test.got); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
+			t.Errorf("columns (-want +got), of which this test has its own lines:\n%s", diff)
 		}
 	}
 }
