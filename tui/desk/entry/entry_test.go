@@ -73,6 +73,19 @@ func fix(t *testing.T, form Form, label string) Fix {
 
 const notAStreet = "is more than a street, and no address in NL: type the street alone"
 
+// Each detail that an agent may correct has a key of its own, which is in the order of the details.
+func TestKeysOfDetails(t *testing.T) {
+	t.Parallel()
+	var keys []string
+	for _, f := range slices.Concat(fixesOf[apitype.Person](apitype.PersonFields(), nil), fixesOf[apitype.Pledge](apitype.PledgeFields(), nil)) {
+		keys = append(keys, f.Press)
+	}
+	slices.Sort(keys)
+	want := strings.Split(fixOrder, "")
+	slices.Sort(want)
+	servicetest.Same(t, "the keys of fixOrder, and those of the fields of apitype", want, keys)
+}
+
 // Each detail is corrected as it is typed, and refused with a sentence.
 func TestCorrections(t *testing.T) {
 	t.Parallel()

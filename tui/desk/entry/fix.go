@@ -62,7 +62,8 @@ func (f Fix) operation() string {
 	return apiclient.OpUpdatePerson
 }
 
-// fixOrder has the keys of the details: the digit of each fact, and the letters of its further details.
+// fixOrder has the key of each detail that apitype gives a key: the digit of each fact, and the letters of its further
+// details.
 const fixOrder = "1234tab56defgh789opr0uw"
 
 // Recorded returns the details as the record shows them, in the order of their keys.
