@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 )
 
@@ -271,17 +272,17 @@ func checkReturned(t *testing.T, o operation, place, name, text string, body []b
 func TestInjectionIntoQueries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).unchecked()
-	paging := []string{"first", "last", "after", "before"}
-	lists := map[string][]string{
-		"/api/v1/persons": append(paging, "owningOrganizationUuids", "createdAfter", "iban"),
-		"/api/v1/calls": append(paging, "owningOrganizationUuid", "externalStatusCode", "externalReferenceId&externalApplicationName=x", "externalApplicationName&externalReferenceId=x",
-			"requestedFrom&requestedUntil=2026-11-20", "requestedUntil&requestedFrom=2026-11-20", "requestedAfter", "updatedAfter", "include"),
-		"/api/v1/pledges":                    append(paging, "include", "personUuid", "withPaymentQr", "status", "updatedAfter", "releasedAfter"),
-		"/signatures/" + w.a.pledge.String(): {"expires", "signature"},
+	lists := parametersOfLists(t)
+	lists["/signatures/"+w.a.pledge.String()] = []string{"expires", "signature"}
+	others := map[string]string{ // Parameters that go together.
+		"externalReferenceId":     "externalApplicationName=x",
+		"externalApplicationName": "externalReferenceId=x",
+		"requestedFrom":           "requestedUntil=2026-11-20",
+		"requestedUntil":          "requestedFrom=2026-11-20",
 	}
 	for list, parameters := range lists {
-		for i, parameter := range parameters {
-			name, more, _ := strings.Cut(parameter, "&")
+		for i, name := range parameters {
+			more := others[name]
 			for title, text := range hostile {
 				if title == mebibyte && i > 0 {
 					continue
@@ -304,4 +305,35 @@ func TestInjectionIntoQueries(t *testing.T) {
 			}
 		}
 	}
+}
+
+// parametersOfLists returns the parameters of each list that openapi.json has.
+func parametersOfLists(t *testing.T) map[string][]string {
+	t.Helper()
+	const component, place = "#/components/parameters/", "before" // Lists have it.
+	var document struct {
+		Paths map[string]struct {
+			Get struct {
+				Parameters []struct {
+					Name string `json:"name"`
+					Ref  string `json:"$ref"`
+				} `json:"parameters"`
+			} `json:"get"`
+		} `json:"paths"`
+	}
+	servicetest.Check(t, json.Unmarshal(httpapi.OpenAPI, &document))
+	lists := map[string][]string{}
+	for path, operations := range document.Paths {
+		var names []string
+		for _, p := range operations.Get.Parameters {
+			names = append(names, p.Name+strings.TrimPrefix(p.Ref, component))
+		}
+		if slices.Contains(names, place) {
+			lists[path] = names
+		}
+	}
+	if len(lists) < 5 {
+		t.Fatalf("got the lists %v of openapi.json, want 5 at least", lists)
+	}
+	return lists
 }
