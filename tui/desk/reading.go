@@ -7,25 +7,11 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
-	"fundesk/apiclient/outbox"
 	"fundesk/render"
-	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/event"
-	"fundesk/tui/desk/lease"
 	"fundesk/tui/desk/transition"
 )
-
-// callRead is the answer to a reading of the call on the Desk, or for it.
-type callRead struct {
-	*reading
-	call     apitype.Call
-	draft    *outbox.Draft // Its entries on disk. Nil without any.
-	torn     error         // Why its draft could not be read.
-	opened   lease.Opened  // The answer about its lease.
-	renews   bool          // The card was old.
-	consents *card.Consents
-}
 
 // reread reads the call on the Desk or for it, its draft and its lease. asked is the number of keys that had come when
 // the agent asked for the call.
@@ -134,26 +120,9 @@ func (s *seat) show(read callRead) {
 	if !s.isCurrent(read.reading) {
 		return
 	}
-	before, was, shown := s.Call, cmp.Or(s.latest, s.Call), read.call
-	s.latest = nil
-	if s.keepsDetails(before, read) {
-		shown.Person, shown.PledgeCase = before.Person, before.PledgeCase
-		s.latest = &read.call
-	}
-	s.visit.show(shown)
+	before, was := s.Call, cmp.Or(s.latest, s.Call)
+	s.visit.show(read, s.keepsDetails(before, read))
 	s.noteReason()
-	if read.consents != nil {
-		s.known.Consents = *read.consents
-	}
-	opened := read.opened
-	if opened.Holder != nil || opened.Lease != nil {
-		s.known.Holder, s.known.IsFreed = opened.Holder, false
-	}
-	if opened.Lease != nil {
-		s.known.IsBlocked = opened.Lease.NumberBlocked
-	}
-	hadPerson := before != nil && (s.known.IsErased || !before.Person.IsZero())
-	s.known.IsErased = hadPerson && read.call.Person.Pointer() == nil
 	s.pickScript()
 	if before == nil {
 		s.Keys.Show(s.Now())

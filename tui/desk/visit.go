@@ -2,9 +2,11 @@ package desk
 
 import (
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
 	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/entry"
+	"fundesk/tui/desk/lease"
 )
 
 // state is the state of a visit. Only [visit.become] changes it.
@@ -76,6 +78,17 @@ type reading struct {
 	isAnswered bool // The answer has come.
 }
 
+// callRead is the answer to a reading of the call on the Desk, or for it.
+type callRead struct {
+	*reading
+	call     apitype.Call
+	draft    *outbox.Draft // Its entries on disk. Nil without any.
+	torn     error         // Why its draft could not be read.
+	opened   lease.Opened  // The answer about its lease.
+	renews   bool          // The card was old.
+	consents *card.Consents
+}
+
 // become changes the state.
 func (v *visit) become(to state) { v.state = to }
 
@@ -126,14 +139,32 @@ func (v *visit) refresh() {
 	}
 }
 
-// show puts the call as it was read on the card. Without an answer about its lease, a stale card stays stale.
-func (v *visit) show(call apitype.Call) {
-	v.Call = &call
+// show puts the call as it was read on the card. keepsDetails leaves the donor and the pledge as they are shown.
+// Without an answer about its lease, a stale card stays stale.
+func (v *visit) show(read callRead, keepsDetails bool) {
+	before, shown, opened := v.Call, read.call, read.opened
+	v.latest = nil
+	if keepsDetails {
+		shown.Person, shown.PledgeCase = before.Person, before.PledgeCase
+		v.latest = &read.call
+	}
+	v.Call = &shown
 	if v.IsStale() {
 		v.become(stateReadStale)
 	} else {
 		v.become(stateRead)
 	}
+	if read.consents != nil {
+		v.known.Consents = *read.consents
+	}
+	if opened.Holder != nil || opened.Lease != nil {
+		v.known.Holder, v.known.IsFreed = opened.Holder, false
+	}
+	if opened.Lease != nil {
+		v.known.IsBlocked = opened.Lease.NumberBlocked
+	}
+	hadPerson := before != nil && (v.known.IsErased || !before.Person.IsZero())
+	v.known.IsErased = hadPerson && read.call.Person.Pointer() == nil
 }
 
 // isCurrent reports whether a reading is the latest of this visit.

@@ -10,7 +10,7 @@ import (
 // Each event leads from one state of a visit to another.
 func TestStatesOfAVisit(t *testing.T) {
 	t.Parallel()
-	show := func(v *visit) { v.show(apitype.Call{}) }
+	show := func(v *visit) { v.show(callRead{call: apitype.Call{}}, false) }
 	none := func(v *visit) { v.setNoneLeft(true) }
 	some := func(v *visit) { v.setNoneLeft(false) }
 	for _, test := range []struct {
