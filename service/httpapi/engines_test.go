@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -181,22 +182,33 @@ func (w *twins) lists() {
 		"requestedAfter=2026-11-20T07:00:00.002Z", "updatedAfter=" + at, "updatedAfter=2026-11-01&owningOrganizationUuid=" + orgB,
 		"externalApplicationName=null&externalReferenceId=null", "externalStatusCode=S1",
 		"include=person", "include=personQualityResult,pledge,transactions&revisions=true", "include=transactions&updatedAfter=2026-01-01",
+		"personUuid=" + numbered(1, 2), "status=completed&completers=true", "completedByUserUuid=" + numbered(9, 1), "attemptReasons=true", "checks=true",
 	}
 	for _, text := range texts[4:8] {
 		text = url.QueryEscape(strings.ReplaceAll(text, `\"`, `"`))
 		calls = append(calls, "externalStatusCode="+text, "externalApplicationName="+text+"&externalReferenceId="+text)
 	}
-	for _, query := range calls {
-		w.walk("/api/v1/calls", query)
+	persons := []string{
+		"", "owningOrganizationUuids=" + orgA + "," + orgB, "createdAfter=" + at, "iban=nl91%20abna%200417164300", "owningOrganizationUuids=" + numbered(9, 1),
+		"updatedAfter=" + at, "search=a", "revisions=true", "consents=true",
 	}
-	for _, query := range []string{"", "owningOrganizationUuids=" + orgA + "," + orgB, "createdAfter=" + at, "iban=nl91%20abna%200417164300", "owningOrganizationUuids=" + numbered(9, 1)} {
-		w.walk("/api/v1/persons", query)
-	}
-	for _, query := range []string{
+	pledges := []string{
 		"", "personUuid=" + numbered(1, 2), "withPaymentQr=true", "withPaymentQr=false", "status=lead", "status=dropped&updatedAfter=" + at,
 		"updatedAfter=" + at, "releasedAfter=2026-11-20T10:00:00.001Z", "releasedAfter=2020-01-01&include=transactions", "include=transactions&revisions=true",
-	} {
-		w.walk("/api/v1/pledges", query)
+	}
+	queries := map[string][]string{"/api/v1/persons": persons, "/api/v1/calls": calls, "/api/v1/pledges": pledges}
+	for list, all := range queries {
+		for _, query := range all {
+			w.walk(list, query)
+		}
+	}
+	for list, parameters := range parametersOfLists(w.t) {
+		for _, name := range parameters {
+			isAsked := strings.Contains("&"+strings.Join(queries[list], "&"), "&"+name+"=")
+			if !isAsked && !slices.Contains([]string{"first", "last", "after", "before"}, name) {
+				w.t.Errorf("no query of this test has the parameter %s of %s", name, list)
+			}
+		}
 	}
 }
 
