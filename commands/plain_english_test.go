@@ -111,7 +111,7 @@ func TestPlainEnglish(t *testing.T) {
 		checkEnglish(t, name, text)
 	}
 	if total > allWords {
-		t.Errorf("the docs have %d words, want at most %d", total, allWords)
+		t.Errorf("the docs have %d words, want at most %d: delete some of another page", total, allWords)
 	}
 	if n := countWords(docs(t)["README.md"]); n > readmeWords {
 		t.Errorf("the README has %d words, want at most %d", n, readmeWords)
