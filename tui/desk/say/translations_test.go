@@ -50,7 +50,7 @@ func TestSaidTextsAreTranslated(t *testing.T) {
 	said := regexp.MustCompile(strings.Join([]string{
 		`\b(?:Say|say|[Ss]ayf|Refuse|Fail|FailRead)\(` + quoted + `[,)]`,
 		`\b(?:Word|Help|Hint|Title|Label):\s*` + quoted,
-		`\bsay\.When\((?:[^"]|"")*` + quoted,
+		`\bsay\.When\((?:[^",]|"")*,\s*` + quoted + `\)`,
 	}, "|"))
 	table := languages["nl"]().texts
 	found := 0
