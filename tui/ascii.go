@@ -22,12 +22,9 @@ func asciiLine(line string) string {
 		var roomy, tight strings.Builder
 		owed := 0
 		for at, r := range column {
-			letters := spelled.Replace(string(r))
-			if letters == string(r) && r >= utf8.RuneSelf {
-				letters = find.Unaccented(strings.ToLower(letters))
-				if unicode.IsUpper(r) && letters != "" {
-					letters = strings.ToUpper(letters[:1]) + letters[1:]
-				}
+			letters := string(r)
+			if r >= utf8.RuneSelf {
+				letters = inASCII(r)
 			}
 			if owed > 0 && (r == ' ' || r == '-') && strings.HasPrefix(column[at+1:], letters) {
 				owed--
@@ -45,4 +42,16 @@ func asciiLine(line string) string {
 		}
 	}
 	return strings.Join(columns, "|")
+}
+
+// inASCII returns a letter as it is spelled without its accent, or the sign itself.
+func inASCII(r rune) string {
+	if letters := spelled.Replace(string(r)); letters != string(r) {
+		return letters
+	}
+	letters := find.Unaccented(strings.ToLower(string(r)))
+	if unicode.IsUpper(r) && letters != "" {
+		letters = strings.ToUpper(letters[:1]) + letters[1:]
+	}
+	return letters
 }

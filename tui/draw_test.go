@@ -6,11 +6,8 @@ import (
 	"strings"
 )
 
-// screen returns exactly the lines of the terminal.
-func (a *app) screen() []string {
-	lines, _ := a.drawn()
-	return lines
-}
+// screen returns exactly the lines of the terminal, as Update has drawn them.
+func (a *app) screen() []string { return strings.Split(a.View().Content, "\n") }
 
 // state returns everything that the interface holds, a line each: its path and its value. What other packages of Go
 // hold, such as the client's connections, is left out.
@@ -56,7 +53,8 @@ func state(a *app) []string {
 func (d *driver) onlyReads() {
 	d.t.Helper()
 	before := state(d.app)
-	shown, again := d.app.View().Content, strings.Join(d.app.screen(), "\n")
+	lines, _ := d.app.drawn()
+	shown, again := d.app.View().Content, strings.Join(lines, "\n")
 	if shown != again {
 		d.t.Errorf("got two frames of one state:\n%s\n\n%s", shown, again)
 	}

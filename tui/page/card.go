@@ -47,50 +47,15 @@ type callCard struct {
 // callPane returns the call on the Desk: its data above, the entries of the agent below.
 func (d *Desk) callPane(frame widget.Frame, height int) []string {
 	if d.Day.Call == nil {
-		return frame.Close(
-			append(
-				[]string{frame.Top(d.Styles.bold("fundesk"), "")},
-				frame.Lines(d.startLines(frame.Inner(), height-2)...)...),
-			height,
-		)
-	}
-	c := &callCard{Desk: d, frame: frame, width: frame.Inner(), height: height, focus: -1}
-	folded := min(max(height/8, 1), mostWarnings)
-	head, sections, notes, least := c.head(folded), c.sections(false), 2, 2
-	if tall := height >= 27; d.writing || tall {
-		notes = max(min(8, height-10), 2)
-		if least = notes; tall {
-			least = 4
-		}
+		start := frame.Lines(d.startLines(frame.Inner(), height-2)...)
+		return frame.Close(append([]string{frame.Top(d.Styles.bold("fundesk"), "")}, start...), height)
 	}
 	edge := 1 // The lower edge of a frame.
 	if frame.Bare {
 		edge = 0
 	}
-	spare := height - edge - size(head) - len(c.form(nil)) - notes - size(sections)
-	if whole := c.head(2 * mostWarnings); folded == mostWarnings { // The warnings unfold if the notes have enough room.
-		if more := size(whole) - size(head); more <= spare+notes-least {
-			head, spare = whole, spare-more
-		}
-	}
-	if spare > leastDetails {
-		if details := detailsOf(c); spare > len(details) {
-			sections, spare = append(sections, details), spare-len(details)
-		}
-	}
-	if given := min(-spare, notes-least); given > 0 { // The notes give way to the facts.
-		notes, spare = notes-given, spare+given
-	}
-	if spare < 0 {
-		sections = c.sections(true)
-	}
-	if spare >= leastAir {
-		c.withAir(head)
-		spare -= 2
-	}
-	if spare > 2 {
-		notes = max(notes, min(notes+spare-2, height/4))
-	}
+	c := &callCard{Desk: d, frame: frame, width: frame.Inner(), height: height, focus: -1}
+	head, sections, notes := c.divide(height - edge)
 	form := c.form(c.notes.Lines(c.width-formLabel, notes, c.writing, c.Styles.cursor))
 	room := max(height-edge-len(form), 0)
 	top := apart(frame, head, room-size(sections))
@@ -99,11 +64,11 @@ func (d *Desk) callPane(frame widget.Frame, height int) []string {
 	for len(body) < room {
 		body = append(body, frame.Line(""))
 	}
-	d.view.Set(body, frame.Width, room)
+	d.view.Set(body, room)
 	if at := slices.Index(body, c.rule); at >= 0 && c.focus >= 0 {
 		d.view.Keep(at, at+1+c.focus+2) // The last visible line may announce more.
 	}
-	lines := append(top, d.view.Lines()[:room]...)
+	lines := append(top, d.view.Lines()...)
 	if below := d.view.Below(); below > 0 && room > 0 && d.fixing() == nil {
 		at := len(lines) - 1
 		for c.focus < 0 && at > len(top) && c.isContinued(lines[at]) { // A wrapped line is shown whole, or not.
@@ -114,6 +79,45 @@ func (d *Desk) callPane(frame widget.Frame, height int) []string {
 		lines[at] = frame.Line(d.Styles.Dim(d.Say("… %d more, j scrolls", below+1)))
 	}
 	return frame.Close(append(lines, form...), height)
+}
+
+// divide divides a number of lines between the head, the sections and the notes of a call. The notes give way to the
+// facts.
+func (c *callCard) divide(room int) (head, sections [][]string, notes int) {
+	folded := min(max(c.height/8, 1), mostWarnings)
+	head, sections, notes = c.head(folded), c.sections(false), 2
+	least := notes
+	if tall := c.height >= 27; c.writing || tall {
+		notes = max(min(8, c.height-10), 2)
+		if least = notes; tall {
+			least = 4
+		}
+	}
+	spare := room - size(head) - len(c.form(nil)) - notes - size(sections)
+	if whole := c.head(2 * mostWarnings); folded == mostWarnings { // The warnings unfold if the notes have enough room.
+		if more := size(whole) - size(head); more <= spare+notes-least {
+			head, spare = whole, spare-more
+		}
+	}
+	if spare > leastDetails {
+		if details := detailsOf(c); spare > len(details) {
+			sections, spare = append(sections, details), spare-len(details)
+		}
+	}
+	if given := min(-spare, notes-least); given > 0 {
+		notes, spare = notes-given, spare+given
+	}
+	if spare < 0 {
+		sections = c.sections(true)
+	}
+	if spare >= leastAir {
+		c.withAir(head)
+		spare -= 2
+	}
+	if spare > 2 {
+		notes = max(notes, min(notes+spare-2, c.height/4))
+	}
+	return head, sections, notes
 }
 
 // isContinued reports whether a line of the card goes on with the one above: its label is empty.

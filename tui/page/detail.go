@@ -305,38 +305,19 @@ func (d *detail) lines(s *Env, frame widget.Frame, height int, focus bool) []str
 		if f.raw && !focus {
 			continue
 		}
-		isOnBand := f.band && len(name) > 0
-		drawn := f.draw(s.Styles, frame.Inner()-2)
-		if isOnBand {
-			drawn = f.drawOnBand(s.Styles, frame.Inner()-2)
-		}
+		f.band = f.band && len(name) > 0
+		isChosen := focus && i == d.cursor
+		drawn := f.lines(s.Styles, frame.Inner(), isChosen)
 		if i == d.cursor {
 			first, last = len(all), len(all)+len(drawn)
 		}
-		for j, line := range drawn {
-			isChosen, sign := focus && i == d.cursor, "  "
-			if f.leads() && (isChosen || j == 0) {
-				sign = "> "
-			}
-			switch {
-			case isChosen:
-				sign = s.Styles.chosen(sign)
-			case isOnBand:
-				sign = s.Styles.band(sign)
-			case sign == "> ":
-				sign = s.Styles.Key(sign)
-			}
-			if isOnBand {
-				line = s.Styles.onBand(line, frame.Inner()-2)
-			}
-			all = append(all, sign+line)
-		}
+		all = append(all, drawn...)
 	}
 	room := height - len(lines)
 	if !frame.Bare {
 		room--
 	}
-	d.view.Set(all, frame.Inner(), room)
+	d.view.Set(all, room)
 	if focus {
 		d.view.Keep(first, last)
 	}

@@ -406,7 +406,7 @@ func (t *Text) View(s Styles, width, height int) (string, []string) {
 	for _, line := range t.Lines {
 		lines = append(lines, widget.Wrap(line, width)...)
 	}
-	t.view.Set(lines, width, min(len(lines), height-1))
+	t.view.Set(lines, min(len(lines), height-1))
 	return t.Title, append(t.view.Lines(), s.Dim(s.say("j/k scroll, esc closes")))
 }
 

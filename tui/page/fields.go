@@ -70,6 +70,34 @@ func (f field) drawOnBand(s Styles, width int) []string {
 	return widget.Wrap(text, width)
 }
 
+// lines draws a field of a record, with a sign before it if it leads somewhere or is chosen.
+func (f field) lines(styles Styles, width int, isChosen bool) []string {
+	width -= 2 // The sign.
+	lines := f.draw(styles, width)
+	if f.band {
+		lines = f.drawOnBand(styles, width)
+	}
+	for i, line := range lines {
+		sign := "  "
+		if f.leads() && (isChosen || i == 0) {
+			sign = "> "
+		}
+		switch {
+		case isChosen:
+			sign = styles.chosen(sign)
+		case f.band:
+			sign = styles.band(sign)
+		case sign == "> ":
+			sign = styles.Key(sign)
+		}
+		if f.band {
+			line = styles.onBand(line, width)
+		}
+		lines[i] = sign + line
+	}
+	return lines
+}
+
 // fields collects the lines of a record; what is missing leaves no line.
 type fields struct {
 	*Env

@@ -62,7 +62,7 @@ func (v *Stats) Lines(l Layout) []string {
 	} else {
 		all = append(v.callTables(width), v.otherTables(width)...)
 	}
-	v.view.Set(all, width, room)
+	v.view.Set(all, room)
 	if at := slices.IndexFunc(
 		all,
 		func(line string) bool { return strings.Contains(line, v.Styles.mark) },

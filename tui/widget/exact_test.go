@@ -171,7 +171,7 @@ func TestFrameToTheCell(t *testing.T) {
 func TestScrollOverTheBounds(t *testing.T) {
 	t.Parallel()
 	var s Scroll
-	s.Set([]string{"1", "2", "3", "4", "5", "6"}, 4, 2)
+	s.Set([]string{"1", "2", "3", "4", "5", "6"}, 2)
 	for _, step := range []struct{ first, last, top, below int }{{0, 1, 0, 4}, {1, 2, 0, 4}, {2, 3, 1, 3}, {2, 4, 2, 2}, {5, 6, 4, 0}, {3, 4, 3, 1}, {0, 3, 1, 3}} {
 		if s.Keep(step.first, step.last); s.Top() != step.top || s.Below() != step.below {
 			t.Errorf("lines %d to %d: got line %d on top and %d below, want %d and %d", step.first, step.last, s.Top(), s.Below(), step.top, step.below)

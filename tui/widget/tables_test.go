@@ -39,7 +39,7 @@ func TestScroll(t *testing.T) {
 	t.Parallel()
 	lines := []string{"one", "\x1b[1mtwo\x1b[m", "drei 👨 Männer", "four", "-- five --", "  six", "seven"}
 	var s Scroll
-	s.Set(lines, 16, 3)
+	s.Set(lines, 3)
 	check := func(what string, below int, want ...string) {
 		t.Helper()
 		if got := s.Lines(); !slices.Equal(got, want) || s.Below() != below {
@@ -57,15 +57,15 @@ func TestScroll(t *testing.T) {
 	check("a line above is kept in sight", 1, lines[3:6]...)
 	s.Keep(6, 7)
 	check("a line below is kept in sight", 0, lines[4:]...)
-	s.Set(lines[:5], 16, 3)
+	s.Set(lines[:5], 3)
 	check("fewer lines", 0, lines[2:5]...)
-	s.Set(lines[:2], 16, 5)
+	s.Set(lines[:2], 5)
 	check("more room than lines", 0, lines[0], lines[1], "", "", "")
-	s.Set(nil, 16, 2)
+	s.Set(nil, 2)
 	check("nothing", 0, "", "")
 	for _, none := range []int{0, -2} {
-		s.Set(lines, 16, none)
-		check("no room", len(lines), "")
+		s.Set(lines, none)
+		check("no room", len(lines))
 	}
 }
 

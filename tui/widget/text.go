@@ -5,9 +5,9 @@
 // exactly that width. It must not know pages, keys, the client or the service, and
 // does no input or output.
 //
-// What the library has is taken from it, wrapped: textinput and textarea, viewport, spinner and progress. Its help is
-// not: the footer leaves out keys that do not work now, and the library's greys them. Nor is its table, at 4.2 ms a key
-// against 15 µs.
+// What the library has is taken from it, wrapped: textinput and textarea, spinner and progress. Its help is not: the
+// footer leaves out keys that do not work now, and the library's greys them. Nor is its table, at 4.2 ms a key against
+// 15 µs, nor its viewport, whose styles took a quarter of the time of a card.
 //
 //	table := widget.Table[call, call]{Columns: columns, Cell: cell}
 //	table.SetHeight(20)
