@@ -76,6 +76,14 @@ type request struct {
 	limit        int    // The most bytes of the answer. Zero means the limit of a record or a page.
 }
 
+// limit returns how many bytes the answer to a request may have.
+func (c *Client) limit(r request, status int) int {
+	if r.isPage || status/100 != 2 {
+		return c.maxPage
+	}
+	return cmp.Or(r.limit, c.maxRecord)
+}
+
 // once sends a request once.
 func (c *Client) once(parent context.Context, r request) (*Response, error) {
 	if err := parent.Err(); err != nil { // Surely not sent, whatever the transport.
@@ -119,18 +127,14 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 	defer context.AfterFunc(ctx, func() { _ = answer.Body.Close() })()
 	c.noteClock(answer.Header, started)
 	c.noteExtensions(answer.Header)
-	limit := cmp.Or(r.limit, c.maxRecord)
-	if r.isPage || answer.StatusCode/100 != 2 {
-		limit = c.maxPage
-	}
-	body, err := readBody(answer, limit, r.space)
-	if known := asError(err); known != nil {
+	body, err := readBody(answer, c.limit(r, answer.StatusCode), r.space)
+	switch known := asError(err); {
+	case known != nil:
 		known.answered = answer.StatusCode
-	}
-	if err != nil {
-		if ctx.Err() != nil && parent.Err() == nil && asError(err) == nil {
-			return nil, c.tooSlow(body)
-		}
+		return nil, c.fault(parent, err, true)
+	case err != nil && ctx.Err() != nil && parent.Err() == nil:
+		return nil, c.tooSlow(body)
+	case err != nil:
 		return nil, c.fault(parent, err, true)
 	}
 	c.trace.answer(answer, body, c.options.Now().Sub(started))

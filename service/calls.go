@@ -196,14 +196,7 @@ func (s *Service) CreateCallAnd(
 	if err := c.Require(CallsCreate); err != nil {
 		return Answer{}, err
 	}
-	violations := append(request.Validate(), sizesOfCall(request)...)
-	if request.IsExternal() && hasNUL(request.ExternalMetadata.AdditionalProperties) {
-		violations.Add("/externalMetadata/additionalProperties", "must not contain a NUL character")
-	}
-	if request.IsExternal() && hasBeyondDouble(request.ExternalMetadata.AdditionalProperties) {
-		violations.Add("/externalMetadata/additionalProperties", "%s", beyondDouble)
-	}
-	if err := NotValid(violations); err != nil {
+	if err := NotValid(violationsOfCall(request)); err != nil {
 		return Answer{}, err
 	}
 	id := chosenUUID(request.UUID)
@@ -214,36 +207,12 @@ func (s *Service) CreateCallAnd(
 		if err != nil {
 			return err
 		}
-		person, err := callReferences(tx, c, request)
-		if err != nil {
-			return err
-		}
-		row = CallRow{Owner: person.Owner, External: request.IsExternal(), Rev: 1}
-		row.Private, err = encode(
-			"call",
-			callPrivate{RequestedBy: request.RequestedByUserUUID, ExternalSource: request.ExternalSource},
-		)
-		if err != nil {
-			return err
-		}
 		call := newCall(id, request, now)
-		effect = ""
 		isReported := call.Status == apitype.CallCompleted && c.May(CallsComplete)
-		if isReported {
-			if effect, _, err = noteCompletion(tx, &row, &call, nil); err != nil {
-				return err
-			}
-		}
-		if err := row.write(call); err != nil {
+		row, effect, err = s.insertCall(tx, c, request, &call, isReported)
+		if err != nil {
 			return err
 		}
-		if err := tx.InsertCall(row); err != nil {
-			return orTaken(err, "call")
-		}
-		if err := s.enqueue(tx, row, call, person, s.TimeOf(tx)); err != nil {
-			return err
-		}
-		row.PersonRow = &person
 		line := c.Audited(AuditCallCreate, id, now)
 		err = recordAudited(tx, line.Of(call.PersonUUID).By(request.RequestedByUserUUID), nil, row.Doc)
 		if err != nil {
@@ -270,6 +239,57 @@ func (s *Service) CreateCallAnd(
 	}
 	answer.Effect = effect
 	return answer, err
+}
+
+// violationsOfCall returns what a new call breaks.
+func violationsOfCall(request apitype.CreateCallRequest) apitype.Violations {
+	violations := append(request.Validate(), sizesOfCall(request)...)
+	if !request.IsExternal() {
+		return violations
+	}
+	const place = "/externalMetadata/additionalProperties"
+	properties := request.ExternalMetadata.AdditionalProperties
+	if hasNUL(properties) {
+		violations.Add(place, "must not contain a NUL character")
+	}
+	if hasBeyondDouble(properties) {
+		violations.Add(place, "%s", beyondDouble)
+	}
+	return violations
+}
+
+// insertCall saves a new call and lets it wait. A call that is reported by a caller who may complete calls is completed
+// by the rules of its result.
+func (s *Service) insertCall(
+	tx Tx,
+	c Caller,
+	request apitype.CreateCallRequest,
+	call *apitype.Call,
+	isReported bool,
+) (row CallRow, effect apitype.ResultEffect, err error) {
+	person, err := callReferences(tx, c, request)
+	if err != nil {
+		return row, "", err
+	}
+	row = CallRow{Owner: person.Owner, External: request.IsExternal(), Rev: 1}
+	private := callPrivate{RequestedBy: request.RequestedByUserUUID, ExternalSource: request.ExternalSource}
+	if row.Private, err = encode("call", private); err != nil {
+		return row, "", err
+	}
+	if isReported {
+		if effect, _, err = noteCompletion(tx, &row, call, nil); err != nil {
+			return row, "", err
+		}
+	}
+	if err := row.write(*call); err != nil {
+		return row, "", err
+	}
+	if err := tx.InsertCall(row); err != nil {
+		return row, "", orTaken(err, "call")
+	}
+	err = s.enqueue(tx, row, *call, person, s.TimeOf(tx))
+	row.PersonRow = &person
+	return row, effect, err
 }
 
 // callReferences checks the records that a creation names, and returns the person. An unknown record is refused like an

@@ -73,8 +73,11 @@ func (s *Spool[T]) keep(err error) {
 // Err returns the reason if a value could not be stored or read again. [Spool.All] may have ended early then.
 func (s *Spool[T]) Err() error { return s.err }
 
-// Close forgets the values.
+// Close forgets the values. A spool that was not opened has none.
 func (s *Spool[T]) Close() error {
+	if s == nil {
+		return nil
+	}
 	err := s.file.Close()
 	if s.name != "" {
 		err = errors.Join(err, os.Remove(s.name))

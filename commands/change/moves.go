@@ -164,55 +164,7 @@ func Complete(s *cli.Session) *cobra.Command {
 			"--result-code reached --notes - < notes.txt\n" +
 			"  fundesk call list --all --status requested --type verification -o id |" +
 			" fundesk call complete - --result-code by_letter --yes",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := c.request(s, cmd)
-			if err != nil {
-				return err
-			}
-			if c.notes == "-" {
-				if args[0] == "-" {
-					return cli.UsageError("stdin cannot hold both the UUIDs and the notes")
-				}
-				if _, err := s.Targets(cmd.Context(), args, false); err != nil { // Before anything is typed.
-					return err
-				}
-				if err := c.readNotes(s, cmd, r, flags); err != nil {
-					return err
-				}
-			}
-			if err := refuseCompletion(r); err != nil {
-				return err
-			}
-			known := c.results(s, cmd, flags)
-			checks := &requiredChecks{}
-			if !c.noChecks && !flags.dryRun {
-				checks.read(cmd.Context(), s)
-			}
-			question := ""
-			if result := r.Result; result.ResultCode == nil && result.Notes == nil &&
-				result.DonorRetentionRating == nil {
-				// The result is the purpose of the call: it is more often forgotten than left out.
-				question = "without any result, complete"
-			}
-			return Moves[apitype.Call]{
-				Columns:  render.CallColumns(),
-				Question: question,
-				Change: func(id apitype.UUID) (apiclient.Change, error) {
-					if err := c.checkCode(s, cmd, flags, known, id); err != nil {
-						return apiclient.Change{}, err
-					}
-					if err := checks.ask(cmd.Context(), s, flags.yes, id); err != nil {
-						return apiclient.Change{}, err
-					}
-					return apiclient.CompleteCallChange(id, r)
-				},
-			}.Run(
-				s,
-				cmd,
-				flags,
-				args,
-			)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(s, cmd, flags, args) },
 	}
 	flags.Register(cmd, true)
 	f := cmd.Flags()
@@ -224,6 +176,49 @@ func Complete(s *cli.Session) *cobra.Command {
 	f.Var(cli.BodyTimeValue(s.App.Now, &c.completedAt), "completed-at", "time of the completion (default: now)")
 	f.Var(cli.UUIDValue(&c.user), "user", "user who called (default: the profile's agent)")
 	return cmd
+}
+
+func (c *completion) run(s *cli.Session, cmd *cobra.Command, flags *Flags, args []string) error {
+	r, err := c.request(s, cmd)
+	if err != nil {
+		return err
+	}
+	if c.notes == "-" {
+		if args[0] == "-" {
+			return cli.UsageError("stdin cannot hold both the UUIDs and the notes")
+		}
+		if _, err := s.Targets(cmd.Context(), args, false); err != nil { // Before anything is typed.
+			return err
+		}
+		if err := c.readNotes(s, cmd, r, flags); err != nil {
+			return err
+		}
+	}
+	if err := refuseCompletion(r); err != nil {
+		return err
+	}
+	known := c.results(s, cmd, flags)
+	checks := &requiredChecks{}
+	if !c.noChecks && !flags.dryRun {
+		checks.read(cmd.Context(), s)
+	}
+	moves := Moves[apitype.Call]{
+		Columns: render.CallColumns(),
+		Change: func(id apitype.UUID) (apiclient.Change, error) {
+			if err := c.checkCode(s, cmd, flags, known, id); err != nil {
+				return apiclient.Change{}, err
+			}
+			if err := checks.ask(cmd.Context(), s, flags.yes, id); err != nil {
+				return apiclient.Change{}, err
+			}
+			return apiclient.CompleteCallChange(id, r)
+		},
+	}
+	isEmpty := r.Result.ResultCode == nil && r.Result.Notes == nil && r.Result.DonorRetentionRating == nil
+	if isEmpty { // The result is the purpose of the call: it is more often forgotten than left out.
+		moves.Question = "without any result, complete"
+	}
+	return moves.Run(s, cmd, flags, args)
 }
 
 // request returns the completion as it is sent. It always has its time, by which it is recognised after a lost answer.

@@ -113,25 +113,32 @@ func (f *rowFlags) run(s *cli.Session, cmd *cobra.Command, shape Rows, args []st
 		return err
 	}
 	defer r.source.close()
+	defer func() { err = errors.Join(err, r.closeSpools()) }()
+	if err := r.openSpools(); err != nil {
+		return err
+	}
+	return r.carryOut(args[0])
+}
+
+// openSpools opens the files that hold the lines of the run.
+func (r *rowRun) openSpools() (err error) {
 	if r.all, err = bulk.NewSpool[bulk.Row](); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.all.Close()) }()
 	if r.lines, err = bulk.NewSpool[plannedLine](); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.lines.Close()) }()
 	if r.overtaken, err = bulk.NewSpool[change.Result](); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.overtaken.Close()) }()
-	if f.errors != "" {
-		if r.wrong.all, err = bulk.NewSpool[bulk.Mistakes](); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, r.wrong.all.Close()) }()
+	if r.errors != "" {
+		r.wrong.all, err = bulk.NewSpool[bulk.Mistakes]()
 	}
-	return r.carryOut(args[0])
+	return err
+}
+
+func (r *rowRun) closeSpools() error {
+	return errors.Join(r.all.Close(), r.lines.Close(), r.overtaken.Close(), r.wrong.all.Close())
 }
 
 func (r *rowRun) carryOut(name string) error {

@@ -1,7 +1,6 @@
 package read
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -233,6 +232,20 @@ func pullPledges(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
+// checkService refuses what the service cannot tell.
+func (p *puller[T]) checkService(ctx context.Context) error {
+	isOfChangedPersons := p.entity == entityErased || p.entity == apitype.EntityPerson && p.updated
+	if !isOfChangedPersons {
+		return nil
+	}
+	has, err := p.client.Has(ctx, apitype.ExtensionFilters)
+	if err != nil || has {
+		return err
+	}
+	refusal := cli.Failure(apiclient.KindRejected, "the service does not say which persons were changed or erased")
+	return cli.WithHint(refusal, "for new ones: fundesk pull person")
+}
+
 func (p *puller[T]) run(cmd *cobra.Command) (err error) {
 	s := p.session
 	if p.check != nil {
@@ -247,19 +260,8 @@ func (p *puller[T]) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	if p.entity == entityErased || p.entity == apitype.EntityPerson && p.updated {
-		if has, err := p.client.Has(cmd.Context(), apitype.ExtensionFilters); err != nil || !has {
-			return cmp.Or(
-				err,
-				cli.WithHint(
-					cli.Failure(
-						apiclient.KindRejected,
-						"the service does not say which persons were changed or erased",
-					),
-					"for new ones: fundesk pull person",
-				),
-			)
-		}
+	if err := p.checkService(cmd.Context()); err != nil {
+		return err
 	}
 	if p.allowed != nil {
 		if err := p.allowed(cmd.Context(), p.client); err != nil {

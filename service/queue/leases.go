@@ -63,23 +63,29 @@ func (q *Queue) Lease(
 	if err := q.rules.NoteRead(ctx, t.shown()...); err != nil {
 		return service.Answer{}, err
 	}
-	var pause *apitype.PauseReason
-	err = q.rules.Read(ctx, service.ReadRecord, "read what was leased", func(r service.Reader) error {
-		leases, err := named(r, c, t.leases)
-		if err != nil {
-			return err
-		}
-		answer.JSON, err = q.appendLease(nil, c, r, leases[0])
-		if err != nil || t.pending {
-			return err
-		}
-		pause, err = pauseOf(r, request.UserUUID, t.now)
-		return err
-	})
-	if err == nil && pause != nil { // It began during the lease, which ends it.
+	answer, isPaused, err := q.leaseAnswer(ctx, t)
+	if err == nil && isPaused { // The pause began during the lease, which ends it.
 		return q.Lease(ctx, c, id, request)
 	}
 	return answer, err
+}
+
+// leaseAnswer reads the chosen call, and whether its user has paused by now.
+func (q *Queue) leaseAnswer(ctx context.Context, t *taking) (answer service.Answer, isPaused bool, err error) {
+	err = q.rules.Read(ctx, service.ReadRecord, "read what was leased", func(r service.Reader) error {
+		leases, err := named(r, t.c, t.leases)
+		if err != nil {
+			return err
+		}
+		answer.JSON, err = q.appendLease(nil, t.c, r, leases[0])
+		if err != nil || t.pending {
+			return err
+		}
+		pause, err := pauseOf(r, t.request.UserUUID, t.now)
+		isPaused = pause != nil
+		return err
+	})
+	return answer, isPaused, err
 }
 
 // CreateCall saves a new call and leases it for the user that opens it. No other user gets the donor in between.

@@ -35,50 +35,25 @@ func (d *Desk) Lines(l Layout) []string {
 
 // startLines draws the Desk without a call: the donor who comes next, the next steps, and what waits.
 func (d *Desk) startLines(width, height int) []string {
-	s := d.Styles
-	lines := []string{""}
-	can := func(action, text string) { lines = append(lines, s.Key(d.Host.KeyOf(action))+"  "+text) }
-	switch {
-	case d.Day.IsWaiting() && d.Day.Stranger:
-		lines = append(lines, d.Say("the next call comes once you are logged in as before"))
-	case d.Day.IsWaiting() && d.Day.LoggedOut:
-		lines = append(lines, d.Say("the next call comes once you have logged in again"))
-	case d.Day.IsWaiting() && d.Day.Offline != "":
-		lines = append(lines, d.Say("the next call comes as soon as the service answers"))
-	case d.Day.IsNoneLeft() && len(d.Day.Offers(1)) == 0:
-		lines = append(lines, widget.Wrap(d.noneText(), width)...)
-		can(ActNext, d.Say("asks again"))
-		can(ActSkipped, d.Say("shows the calls that were passed over, and why"))
-	case d.Day.IsWaiting():
-		lines = append(lines, d.Say("looking for the oldest requested call")+d.Spinner.Sign()+d.aheadText())
-	case d.Day.IsOpening() && d.Day.Offline == "":
-		lines = append(lines, d.Say("reading")+d.Spinner.Sign()+d.aheadText())
-	default:
-		lines = append(lines, d.nextDonor(width)...)
-		can(ActNext, s.bold(d.Say("take the next call")))
-	}
+	lines := append([]string{""}, d.nextLines(width)...)
+	can := func(action, text string) { lines = append(lines, d.can(action, text)) }
 	if n := len(d.Day.Changes.Drafts.All); n > 0 {
 		can(
 			ActResume,
 			d.Say("go on with")+" "+d.Day.Count(n, "draft that you have not sent", "drafts that you have not sent"),
 		)
 	}
-	unsent := d.Day.Changes.Waiting()
-	for _, of := range []struct {
-		n         int
-		one, many string
-	}{
-		{unsent, "change is not sent yet", "changes are not sent yet"},
-		{
-			len(d.Day.Changes.Entries) - unsent,
-			"change was refused by the service",
-			"changes were refused by the service",
-		},
-		{len(d.Day.Changes.Damaged), "damaged file was set aside", "damaged files were set aside"},
-	} {
-		if of.n > 0 {
-			can(ActOutbox, d.Day.Count(of.n, of.one, of.many))
-		}
+	changes := d.Day.Changes
+	unsent, damaged := changes.Waiting(), len(changes.Damaged)
+	if unsent > 0 {
+		can(ActOutbox, d.Day.Count(unsent, "change is not sent yet", "changes are not sent yet"))
+	}
+	if refused := len(changes.Entries) - unsent; refused > 0 {
+		one, many := "change was refused by the service", "changes were refused by the service"
+		can(ActOutbox, d.Day.Count(refused, one, many))
+	}
+	if damaged > 0 {
+		can(ActOutbox, d.Day.Count(damaged, "damaged file was set aside", "damaged files were set aside"))
 	}
 	if to := queue.FilterText(d.Day.Texts, d.Day.Filter); to != "" {
 		can(ActNarrow, d.Say("only %s", to))
@@ -94,7 +69,7 @@ func (d *Desk) startLines(width, height int) []string {
 		if !all {
 			more = " " + d.Say("so far")
 		}
-		lines = append(lines, s.Dim(d.Day.Count(n, "requested call", "requested calls")+more))
+		lines = append(lines, d.Styles.Dim(d.Day.Count(n, "requested call", "requested calls")+more))
 	}
 	lines = append(lines, d.waitingLines()...)
 	for _, section := range [][]string{d.waitingLanguages(), d.firstKeys(width)} {
@@ -103,6 +78,35 @@ func (d *Desk) startLines(width, height int) []string {
 		}
 	}
 	return lines
+}
+
+// can returns a line with an action's key, and with what it does.
+func (d *Desk) can(action, text string) string {
+	return d.Styles.Key(d.Host.KeyOf(action)) + "  " + text
+}
+
+// nextLines tells who is called next, or what the next call waits for.
+func (d *Desk) nextLines(width int) []string {
+	switch {
+	case d.Day.IsWaiting() && d.Day.Stranger:
+		return []string{d.Say("the next call comes once you are logged in as before")}
+	case d.Day.IsWaiting() && d.Day.LoggedOut:
+		return []string{d.Say("the next call comes once you have logged in again")}
+	case d.Day.IsWaiting() && d.Day.Offline != "":
+		return []string{d.Say("the next call comes as soon as the service answers")}
+	case d.Day.IsNoneLeft() && len(d.Day.Offers(1)) == 0:
+		return append(
+			widget.Wrap(d.noneText(), width),
+			d.can(ActNext, d.Say("asks again")),
+			d.can(ActSkipped, d.Say("shows the calls that were passed over, and why")),
+		)
+	case d.Day.IsWaiting():
+		return []string{d.Say("looking for the oldest requested call") + d.Spinner.Sign() + d.aheadText()}
+	case d.Day.IsOpening() && d.Day.Offline == "":
+		return []string{d.Say("reading") + d.Spinner.Sign() + d.aheadText()}
+	default:
+		return append(d.nextDonor(width), d.can(ActNext, d.Styles.bold(d.Say("take the next call"))))
+	}
 }
 
 // keyIndent is the width of a key before its words on the first screen.

@@ -51,99 +51,132 @@ func parseFilter(
 	return t, nil
 }
 
+// asked is what a filter of a list asks the service for, and what it leaves to look at here.
+type asked[T any, O apiclient.ListOptions] struct {
+	list    *List[T]
+	source  source[T, O]
+	filter  parsedFilter
+	options O
+	selects func(T) bool // Nil selects every record.
+	local   []string     // The names of the filters that are looked at here.
+	words   string       // What the service searches for. Empty if it cannot search for the words.
+	mayNot  atomic.Bool  // The account may not read persons.
+}
+
 // parse reads a filter of a list.
 func parse[T any, O apiclient.ListOptions](l *List[T], s source[T, O], text string) (query, error) {
-	o, selects := s.options, (func(T) bool)(nil)
-	t, err := parseFilter(l.Say, text, l.Day.Now(), l.fields)
-	if err == nil {
-		err = t.findUsers(l.Env)
+	a := &asked[T, O]{list: l, source: s, options: s.options, local: fieldNames(s.local)}
+	var err error
+	if a.filter, err = parseFilter(l.Say, text, l.Day.Now(), l.fields); err != nil {
+		return query{}, err
 	}
-	if err == nil {
-		err = setFilters(t, s.filters, &o)
+	if err := a.filter.findUsers(l.Env); err != nil {
+		return query{}, err
 	}
-	if err == nil && s.selects != nil {
-		selects, err = s.selects(t)
+	if err := setFilters(a.filter, s.filters, &a.options); err != nil {
+		return query{}, err
 	}
-	if options, checks := any(o).(interface{ Validate() apitype.Violations }); err == nil && checks {
-		err = options.Validate().Err()
-	}
-	local := fieldNames(s.local)
-	if err == nil && s.narrow != nil {
-		there := s.narrow(&o, t, l.Day.Client)
-		local = slices.DeleteFunc(local, func(name string) bool { return slices.Contains(there, name) })
-	}
-	row := func(record T) Row {
-		r := l.row(record)
-		r.leftOut = selects != nil && !selects(record)
-		return r
-	}
-	words := strings.Join(t.words, " ")
-	if apitype.CheckSearch(words) != nil {
-		words = ""
-	}
-	var mayNot atomic.Bool // The account may not read persons.
-	// extended returns the options for a service with the search, and whether that looks for the words.
-	extended := func(ctx context.Context, o O) (O, bool) {
-		has, err := l.Day.Client.Has(ctx, apitype.ExtensionSearch)
-		if err != nil || !has || s.search == nil || mayNot.Load() { // The list reports the same error.
-			return o, false
+	if s.selects != nil {
+		if a.selects, err = s.selects(a.filter); err != nil {
+			return query{}, err
 		}
-		isFound := s.search(&o, words)
-		return o, isFound
 	}
-	marked := func(rows []Row, isFound bool) []Row {
-		for i := range rows {
-			rows[i].found = isFound
+	if options, checks := any(a.options).(interface{ Validate() apitype.Violations }); checks {
+		if err := options.Validate().Err(); err != nil {
+			return query{}, err
 		}
-		return rows
 	}
-	says := func() string { return t.says(l.Say, local, words != "" && l.searches()) }
-	read := func(ctx context.Context, after string) (page apiclient.Page[T], isFound bool, err error) {
-		o, isFound := extended(ctx, o)
-		*s.paging(&o) = apitype.Paging{First: new(ListPage), After: after}
-		page, err = s.of(l.Day.Client).List(ctx, o)
-		return page, isFound, err
+	if s.narrow != nil {
+		there := s.narrow(&a.options, a.filter, l.Day.Client)
+		a.local = slices.DeleteFunc(a.local, func(name string) bool { return slices.Contains(there, name) })
 	}
-	q := query{says: says, fetch: func(ctx context.Context, after string) (batch, error) {
-		page, isFound, err := read(ctx, after)
-		if apiclient.KindOf(err) == apiclient.KindForbidden && s.search != nil && !mayNot.Swap(true) {
-			page, isFound, err = read(ctx, after)
+	if words := strings.Join(a.filter.words, " "); apitype.CheckSearch(words) == nil {
+		a.words = words
+	}
+	return a.query(), nil
+}
+
+// query returns what the list does with the filter.
+func (a *asked[T, O]) query() query {
+	q := query{says: a.says, fetch: a.fetch, changed: a.changed}
+	if terms := a.filter.terms; len(terms) > 0 || a.selects != nil {
+		q.keep = func(r Row) bool { return !r.leftOut && (r.found || find.InRecord(a.list.searched(r), terms)) }
+	}
+	if a.source.remains != nil {
+		q.remains = func(r Row) bool { return a.source.remains(a.options, r) }
+	}
+	return q
+}
+
+func (a *asked[T, O]) says() string {
+	return a.filter.says(a.list.Say, a.local, a.words != "" && a.list.searches())
+}
+
+// row returns the row of a record. isFound means that the service has found it by the words.
+func (a *asked[T, O]) row(record T, isFound bool) Row {
+	r := a.list.row(record)
+	r.leftOut, r.found = a.selects != nil && !a.selects(record), isFound
+	return r
+}
+
+// searching returns the options for a service with the search, and whether that looks for the words.
+func (a *asked[T, O]) searching(ctx context.Context) (options O, isFound bool) {
+	options = a.options
+	has, err := a.list.Day.Client.Has(ctx, apitype.ExtensionSearch)
+	if err != nil || !has || a.source.search == nil || a.mayNot.Load() { // The list reports the same error.
+		return options, false
+	}
+	isFound = a.source.search(&options, a.words)
+	return options, isFound
+}
+
+// fetch reads the page after a cursor. An account that may not read persons gets what it may read without the search.
+func (a *asked[T, O]) fetch(ctx context.Context, after string) (batch, error) {
+	page, isFound, err := a.page(ctx, after)
+	if apiclient.KindOf(err) == apiclient.KindForbidden && a.source.search != nil && !a.mayNot.Swap(true) {
+		page, isFound, err = a.page(ctx, after)
+	}
+	if err != nil {
+		return batch{}, err
+	}
+	rows := apiclient.Rows(page, func(record T) Row { return a.row(record, isFound) })
+	return batch{rows: rows, cursor: page.EndCursor, more: page.HasNextPage, mayBeCut: page.MayBeCut}, nil
+}
+
+func (a *asked[T, O]) page(ctx context.Context, after string) (page apiclient.Page[T], isFound bool, err error) {
+	options, isFound := a.searching(ctx)
+	*a.source.paging(&options) = apitype.Paging{First: new(ListPage), After: after}
+	page, err = a.source.of(a.list.Day.Client).List(ctx, options)
+	return page, isFound, err
+}
+
+// changed reads what has changed or come. After more changes the list is read again.
+func (a *asked[T, O]) changed(
+	ctx context.Context,
+	since apitype.Time,
+	after []apitype.Time,
+) (changes changedRows, err error) {
+	client := a.list.Day.Client
+	options, isFound := a.searching(ctx)
+	options, filters := a.source.feeds(options)
+	for i, filter := range filters {
+		feed, from := a.source.of(client).Feed(options, filter), since
+		if len(after) > 0 {
+			from = after[i]
+		} else if begins, err := apitype.ParseTime(feed.Query.Get(filter)); err == nil && begins.After(from.Time) {
+			from = begins
 		}
+		news, err := apiclient.ReadNews[T](ctx, client, feed, from, queue.MostChanges)
 		if err != nil {
-			return batch{}, err
+			return changes, err
 		}
-		rows := marked(apiclient.Rows(page, row), isFound)
-		return batch{rows: rows, cursor: page.EndCursor, more: page.HasNextPage, mayBeCut: page.MayBeCut}, nil
-	}, changed: func(ctx context.Context, since apitype.Time, after []apitype.Time) (c changedRows, err error) {
-		o, isFound := extended(ctx, o)
-		o, filters := s.feeds(o)
-		for i, filter := range filters {
-			feed, from := s.of(l.Day.Client).Feed(o, filter), since
-			if len(after) > 0 {
-				from = after[i]
-			} else if begins, err := apitype.ParseTime(feed.Query.Get(filter)); err == nil && begins.After(from.Time) {
-				from = begins
-			}
-			// After more changes the list is read again.
-			news, err := apiclient.ReadNews[T](ctx, l.Day.Client, feed, from, queue.MostChanges)
-			if err != nil {
-				return c, err
-			}
-			for _, record := range news.Found {
-				c.rows = append(c.rows, row(record))
-			}
-			c.isCut, c.after = c.isCut || news.IsCut, append(c.after, news.Next)
+		for _, record := range news.Found {
+			changes.rows = append(changes.rows, a.row(record, isFound))
 		}
-		marked(c.rows, isFound)
-		return c, nil
-	}}
-	if len(t.terms) > 0 || selects != nil {
-		q.keep = func(r Row) bool { return !r.leftOut && (r.found || find.InRecord(l.searched(r), t.terms)) }
+		changes.isCut = changes.isCut || news.IsCut
+		changes.after = append(changes.after, news.Next)
 	}
-	if s.remains != nil {
-		q.remains = func(r Row) bool { return s.remains(o, r) }
-	}
-	return q, err
+	return changes, nil
 }
 
 // setFilters sets the options that the filter names.
