@@ -90,7 +90,7 @@ func Run(ctx context.Context, args []string, app cli.App) int {
 	s := cli.NewSession(app, args)
 	defer s.Close()
 	root := newRoot(s, args)
-	root.SetArgs(args)
+	root.SetArgs(append([]string{}, args...)) // Nil would mean the arguments of the process.
 	root.SetContext(ctx)
 	out := &checkedOutput{Writer: app.Out}
 	root.SetOut(out)
