@@ -193,7 +193,7 @@ func AnswerForward[T any](ctx context.Context, s *Service, c Caller, l ForwardLi
 	var page pageOf[T]
 	if !l.IsEmpty {
 		page.hasPrevious = w.after != nil // There was one: the cursor names it.
-		err = s.Read(ctx, ReadSnapshot, l.What, func(r Reader) (err error) {
+		err = s.Read(ctx, ReadPlanned, l.What, func(r Reader) (err error) {
 			if page.rows, err = l.Rows(r, w.after, w.size+1); err != nil || len(page.rows) == 0 {
 				return err
 			}

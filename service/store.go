@@ -26,6 +26,7 @@ type ReadMode int
 
 const (
 	ReadSnapshot ReadMode = iota // All questions see one state of the data.
+	ReadPlanned                  // The same, for questions that take longer to plan than to answer.
 	ReadRecord                   // A single statement that returns few rows, so it needs no transaction.
 	ReadList                     // A single statement that returns many rows.
 )
@@ -37,7 +38,7 @@ const (
 	// WriteIsolated sees one state of the data. It runs again if another change came first.
 	WriteIsolated WriteMode = iota
 	// WriteShared is for rows that many change at once. Each statement sees the commits of others, and skips rows that
-	// they lock.
+	// they lock. Its statements take longer to plan than to run.
 	WriteShared
 )
 

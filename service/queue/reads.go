@@ -43,7 +43,7 @@ func (q *Queue) State(ctx context.Context, c service.Caller, o apitype.QueueOpti
 
 // countQueue counts the calls of the queue.
 func (q *Queue) countQueue(ctx context.Context, query service.QueueQuery) (state apitype.QueueState, err error) {
-	err = q.rules.Read(ctx, service.ReadSnapshot, "count the queue", func(r service.Reader) error {
+	err = q.rules.Read(ctx, service.ReadPlanned, "count the queue", func(r service.Reader) error {
 		query := query
 		if query.Rules, err = q.rules.ReadFloorRules(r); err != nil {
 			return err
@@ -215,7 +215,7 @@ func (q *Queue) Agents(ctx context.Context, c service.Caller, o apitype.QueueAge
 		if o.UserUUID == nil { // The work of all users is many rows.
 			return q.rules.ReadLong(ctx, "count the agents", read)
 		}
-		return q.rules.Read(ctx, service.ReadSnapshot, "count the work of the user", read)
+		return q.rules.Read(ctx, service.ReadPlanned, "count the work of the user", read)
 	}
 	agents := agentCounts{}
 	var later map[apitype.UUID]int
