@@ -13,6 +13,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 	"fundesk/tui/desk/changes"
 	"fundesk/tui/page"
 )
@@ -337,4 +338,25 @@ func TestSearchingADonor(t *testing.T) {
 		d.sees("Verborgen")
 		d.sees("service: words")
 	}
+}
+
+// What the service finds by words is listed, also where the words are written otherwise than in the record.
+func TestDonorFoundByTheServiceStays(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t, newQueueWorld(t).options)
+	d.enter("3", "/")
+	d.typing("1234ab jansen")
+	d.press("enter")
+	d.sees("Anna Jansen")
+	d.lacks("Bert Opgegeven")
+}
+
+// An account that may not read persons sees its pledges without their donors.
+func TestPledgesWithoutTheirDonors(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	w.connect(t, t.TempDir(), servicetest.MayNot(service.PersonsRead))
+	d := newDriver(t, w.options)
+	d.enter("4")
+	d.sees("lead", "€ 12.50")
 }
