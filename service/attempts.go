@@ -101,7 +101,7 @@ func restDonor(
 	if err != nil {
 		return err
 	}
-	contact := contactOf(attempt, last)
+	contact := contactOf(attempt, call.Attempts.Value(), last)
 	rest, err := restOf(tx, row.Owner, reason)
 	if err != nil {
 		return err
@@ -117,17 +117,26 @@ func restDonor(
 }
 
 // contactOf returns the contact that an attempt was counted as: its time, but not after its creation, and not before
-// the lease that it ended. Last is the last contact of the person.
-func contactOf(attempt apitype.CallAttempt, last *apitype.Time) apitype.Time {
-	first := attempt.AttemptAt
-	if attempt.CreatedAt.Before(first.Time) {
-		first = attempt.CreatedAt
-	}
+// the lease that it ended. Last is the last contact of the person. It may be that of a later attempt of the call, which
+// arrived before this one.
+func contactOf(attempt apitype.CallAttempt, all []apitype.CallAttempt, last *apitype.Time) apitype.Time {
+	first := firstContact(attempt)
 	isOfAttempt := last != nil && !last.Before(first.Time) && !last.After(attempt.CreatedAt.Time)
-	if isOfAttempt {
+	isOfAnother := isOfAttempt && slices.ContainsFunc(all, func(other apitype.CallAttempt) bool {
+		return !other.AttemptAt.Equal(attempt.AttemptAt) && firstContact(other).Equal(*last)
+	})
+	if isOfAttempt && !isOfAnother {
 		return *last
 	}
 	return first
+}
+
+// firstContact returns the time of an attempt, but not one after its creation.
+func firstContact(attempt apitype.CallAttempt) apitype.Time {
+	if attempt.CreatedAt.Before(attempt.AttemptAt.Time) {
+		return attempt.CreatedAt
+	}
+	return attempt.AttemptAt
 }
 
 // restOf returns the rest of a reason in the settings of an organization, or 0.

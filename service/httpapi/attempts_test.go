@@ -162,6 +162,30 @@ func TestRestLeavesOtherContacts(t *testing.T) {
 	})
 }
 
+// TestReasonOfALateAttempt keeps the 4 hours of a contact without a reason, if an earlier attempt arrives after it with a
+// reason of its own: that of a Desk that was cut off.
+func TestReasonOfALateAttempt(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		f.rests(map[apitype.NotReached]string{apitype.NotReachedBusy: "30m"})
+		call := f.waitingCalls(1)[0]
+		early := apitype.NewTime(f.Clock.Now())
+		f.Clock.Advance(time.Hour)
+		f.attempt(call, f.users[1])
+		f.Clock.Advance(time.Minute)
+		body := fmt.Sprintf(`{"userUuid":%q,"attemptAt":%q}`, f.users[0], early)
+		f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/add-attempt", body)
+		f.describe(call, early, `{"reason":"busy"}`)
+		f.Clock.Advance(3*time.Hour + 58*time.Minute)
+		if got := f.state("").Waiting; got != 0 {
+			t.Error("got the donor within 4 hours of the later contact")
+		}
+		f.Clock.Advance(time.Minute)
+		if got := f.state("").Waiting; got != 1 {
+			t.Error("got no donor 4 hours after the later contact")
+		}
+	})
+}
+
 // TestReasonOfACallback keeps the reason of a callback, and gives it with the lease to the agent who takes the call.
 func TestReasonOfACallback(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
