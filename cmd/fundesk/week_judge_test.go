@@ -106,11 +106,17 @@ func (l *weekLedger) addContact(x *exchange, busy map[string]bool) {
 	var body struct {
 		UserUUID  string
 		AttemptAt apitype.Time
-		Result    struct{ ResultCode, Notes string }
+		Result    struct {
+			ResultCode, Notes string
+			CompletedAt       apitype.Time
+		}
 	}
 	x.read(&body)
 	c := &contact{exchange: x, donor: donor, user: body.UserUUID, time: x.at, isEnd: isEnd}
 	c.note, c.code = body.Result.Notes, body.Result.ResultCode
+	if !body.Result.CompletedAt.IsZero() {
+		c.time = body.Result.CompletedAt.Time
+	}
 	if isAttempt && !body.AttemptAt.IsZero() {
 		c.time = body.AttemptAt.Time
 		c.busy = busy[x.record()+"/"+body.AttemptAt.String()]
@@ -170,7 +176,8 @@ func (l *weekLedger) historyOf(d *weekDonor) string {
 	for _, x := range l.exchanges {
 		isOfDonor := l.ofCall[x.record()] == d || strings.Contains(string(x.answer), d.call)
 		if isOfDonor {
-			fmt.Fprintf(&lines, "%d–%d %s %s %s: %d\n", x.begun, x.ended, x.at.UTC().Format(time.DateTime), x.path, x.body, x.status)
+			at := x.at.UTC().Format(time.DateTime)
+			fmt.Fprintf(&lines, "%d to %d, %s: %s %s: %d\n", x.begun, x.ended, at, x.path, x.body, x.status)
 		}
 	}
 	return lines.String()
