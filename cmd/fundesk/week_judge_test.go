@@ -153,6 +153,7 @@ func (l *weekLedger) judgeTakes() {
 	for _, x := range l.exchanges {
 		for _, lease := range x.takenOf() {
 			donor := l.ofCall[lease.CallUUID.String()]
+			x := &exchange{begun: x.begun, at: lease.TakenAt.Time} // The clock may leap between request and answer.
 			if donor == nil {
 				l.Errorf("a call was given that no donor has: %s", lease.CallUUID)
 				continue
