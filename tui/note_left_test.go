@@ -103,6 +103,24 @@ func TestNotesOfAnAttemptStayADraft(t *testing.T) {
 	}
 }
 
+// A note for the next agent leaves a chosen result as a draft, with the note.
+func TestResultStaysADraftBesideANoteForTheNextAgent(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	d := newDriver(t, w.options)
+	d.enter("n", "c", "2", "i")
+	d.typing("wife: Tuesday 18:00")
+	d.press("esc")
+	chosen := d.app.Day.Form().ResultCode
+	w.seen()
+	d.enter("a", "n")
+	servicetest.Check(t, d.app.Day.Changes.Drafts.Flush())
+	draft, found, err := w.box.Draft(callID(1))
+	if err != nil || !found || chosen == "" || draft.ResultCode != chosen {
+		t.Errorf("got the draft %+v, %t, %v, want the result %q in it", draft, found, err, chosen)
+	}
+}
+
 // A draft that is opened again may be changed like one's own.
 func TestOpenedDraftIsChangedNotJoined(t *testing.T) {
 	t.Parallel()
