@@ -97,11 +97,10 @@ func restDonor(
 	if _, err := tx.QueueOfPerson(call.PersonUUID); err != nil {
 		return err
 	}
-	last, err := tx.ContactedAt(call.PersonUUID)
+	contact, err := contactOf(tx, call, attempt)
 	if err != nil {
 		return err
 	}
-	contact := contactOf(attempt, call.Attempts.Value(), last)
 	rest, err := restOf(tx, row.Owner, reason)
 	if err != nil {
 		return err
@@ -117,26 +116,22 @@ func restDonor(
 }
 
 // contactOf returns the contact that an attempt was counted as: its time, but not after its creation, and not before
-// the lease that it ended. Last is the last contact of the person. It may be that of a later attempt of the call, which
-// arrived before this one.
-func contactOf(attempt apitype.CallAttempt, all []apitype.CallAttempt, last *apitype.Time) apitype.Time {
-	first := firstContact(attempt)
-	isOfAttempt := last != nil && !last.Before(first.Time) && !last.After(attempt.CreatedAt.Time)
-	isOfAnother := isOfAttempt && slices.ContainsFunc(all, func(other apitype.CallAttempt) bool {
-		return !other.AttemptAt.Equal(attempt.AttemptAt) && firstContact(other).Equal(*last)
-	})
-	if isOfAttempt && !isOfAnother {
-		return *last
+// the lease that it ended.
+func contactOf(r Reader, call apitype.Call, attempt apitype.CallAttempt) (apitype.Time, error) {
+	first := attempt.AttemptAt
+	if attempt.CreatedAt.Before(first.Time) {
+		first = attempt.CreatedAt
 	}
-	return first
-}
-
-// firstContact returns the time of an attempt, but not one after its creation.
-func firstContact(attempt apitype.CallAttempt) apitype.Time {
-	if attempt.CreatedAt.Before(attempt.AttemptAt.Time) {
-		return attempt.CreatedAt
+	last, err := r.ContactedAt(call.PersonUUID)
+	mayBeItsLease := last != nil && last.After(first.Time) && !last.After(attempt.CreatedAt.Time)
+	if err != nil || !mayBeItsLease {
+		return first, err
 	}
-	return attempt.AttemptAt
+	isItsLease, err := r.AttemptEndedLease(call.PersonUUID, call.UUID, *last)
+	if isItsLease {
+		return *last, err
+	}
+	return first, err
 }
 
 // restOf returns the rest of a reason in the settings of an organization, or 0.

@@ -281,6 +281,8 @@ type QueueReader interface {
 	QueueMessages(scope Scope, now apitype.Time) ([]MessageRow, error)
 	// ContactedAt returns the last contact of a person, or nil.
 	ContactedAt(person apitype.UUID) (*apitype.Time, error)
+	// AttemptEndedLease reports whether an attempt has ended the lease of a call that began at a time.
+	AttemptEndedLease(person, call apitype.UUID, takenAt apitype.Time) (bool, error)
 	// WorkOf returns operations of a user since a time, the newest first.
 	WorkOf(user apitype.UUID, since apitype.Time) ([]WorkRow, error)
 	// WorkDone sums up the work of users, or of one of them, by user and code since the hour of a time.

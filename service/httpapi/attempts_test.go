@@ -163,25 +163,62 @@ func TestRestLeavesOtherContacts(t *testing.T) {
 }
 
 // TestReasonOfALateAttempt keeps the 4 hours of a contact without a reason, if an earlier attempt arrives after it with a
-// reason of its own: that of a Desk that was cut off.
+// reason of its own: that of a Desk that was cut off. The contact may be on another call of the donor.
 func TestReasonOfALateAttempt(t *testing.T) {
+	contacts := map[string]func(f *floor, same, other apitype.UUID){
+		"attempt of the same call": func(f *floor, same, _ apitype.UUID) { f.attempt(same, f.users[1]) },
+		"attempt of another call":  func(f *floor, _, other apitype.UUID) { f.attempt(other, f.users[1]) },
+		"completion of another call": func(f *floor, _, other apitype.UUID) {
+			f.want(200, "PUT", "/api/v1/calls/"+other.String()+"/actions/complete", "{}")
+		},
+	}
+	for name, contact := range contacts {
+		t.Run(name, func(t *testing.T) {
+			onEngines(t, func(t *testing.T, f *floor) {
+				f.rests(map[apitype.NotReached]string{apitype.NotReachedBusy: "30m"})
+				person := f.person("null")
+				call := f.call(person, 90*time.Hour, "happy_call")
+				other := f.call(person, 80*time.Hour, "happy_call")
+				waiting := f.state("").Waiting
+				early := apitype.NewTime(f.Clock.Now())
+				f.Clock.Advance(time.Hour)
+				contact(f, call, other)
+				f.Clock.Advance(time.Minute)
+				body := fmt.Sprintf(`{"userUuid":%q,"attemptAt":%q}`, f.users[0], early)
+				f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/add-attempt", body)
+				f.describe(call, early, `{"reason":"busy"}`)
+				f.Clock.Advance(3*time.Hour + 58*time.Minute)
+				if got := f.state("").Waiting; got != 0 {
+					t.Errorf("got %d calls of the donor within 4 hours of the later contact, want none", got)
+				}
+				f.Clock.Advance(time.Minute)
+				if got := f.state("").Waiting; got == 0 || got > waiting {
+					t.Errorf("got %d calls of the donor 4 hours after the later contact", got)
+				}
+			})
+		})
+	}
+}
+
+// TestRestOfAnAttemptWithASlowClock gives the contact of a lease the rest of its attempt's reason, although the clock of
+// the Desk is an hour behind.
+func TestRestOfAnAttemptWithASlowClock(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		f.rests(map[apitype.NotReached]string{apitype.NotReachedBusy: "30m"})
 		call := f.waitingCalls(1)[0]
-		early := apitype.NewTime(f.Clock.Now())
-		f.Clock.Advance(time.Hour)
-		f.attempt(call, f.users[1])
+		behind := apitype.NewTime(f.Clock.Now().Add(-time.Hour))
+		f.take(f.users[0], "")
 		f.Clock.Advance(time.Minute)
-		body := fmt.Sprintf(`{"userUuid":%q,"attemptAt":%q}`, f.users[0], early)
+		body := fmt.Sprintf(`{"userUuid":%q,"attemptAt":%q}`, f.users[0], behind)
 		f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/add-attempt", body)
-		f.describe(call, early, `{"reason":"busy"}`)
-		f.Clock.Advance(3*time.Hour + 58*time.Minute)
+		f.describe(call, behind, `{"reason":"busy"}`)
+		f.Clock.Advance(28 * time.Minute)
 		if got := f.state("").Waiting; got != 0 {
-			t.Error("got the donor within 4 hours of the later contact")
+			t.Error("got the donor within 30 minutes of the lease")
 		}
 		f.Clock.Advance(time.Minute)
 		if got := f.state("").Waiting; got != 1 {
-			t.Error("got no donor 4 hours after the later contact")
+			t.Error("got no donor 30 minutes after the lease")
 		}
 	})
 }

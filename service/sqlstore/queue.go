@@ -294,6 +294,18 @@ func (r *reader) ContactedAt(person apitype.UUID) (at *apitype.Time, err error) 
 	return at, err
 }
 
+func (r *reader) AttemptEndedLease(person, call apitype.UUID, takenAt apitype.Time) (found bool, err error) {
+	err = r.row(
+		`SELECT COUNT(*) FROM ended_leases
+			WHERE person_uuid = $1 AND call_uuid = $2 AND taken_at = $3 AND ended_by = $4`,
+		identifier(person),
+		identifier(call),
+		takenAt.UnixMilli(),
+		string(service.EndedByAttempt),
+	).scan(bitDest{&found})
+	return found, err
+}
+
 func (r *reader) NumbersContacted(numbers []apitype.UUID, since apitype.Time) (at *apitype.Time, err error) {
 	q := &listQuery{}
 	q.where(`contacted_at > %s`, since.UnixMilli())
