@@ -4,16 +4,10 @@ package main
 
 import (
 	"context"
-	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
-
-	"github.com/charmbracelet/x/vt"
-	"github.com/creack/pty"
 
 	"fundesk/apiclient/apitype"
 )
@@ -31,23 +25,19 @@ func deskNotes(id string) string { return "spoke with " + id + ", Grüße 世界
 // moment; the agent then opens it again and goes on.
 type crowdDesk struct {
 	*crowd
-	command *exec.Cmd
-	tty     *os.File
-	gone    chan struct{} // Closed when the program has ended.
-	mu      sync.Mutex
-	screen  *vt.Emulator
+	deskTerminal
 }
 
 // sit completes calls in a terminal, done after each, until ctx ends: an open terminal sends
 // what others have left. A call that the other terminal has is for the agent there.
 func (c *crowd) sit(ctx context.Context, calls chan int, done func()) {
-	d := &crowdDesk{crowd: c}
-	defer func() { d.leave() }()
+	d := &crowdDesk{crowd: c, deskTerminal: deskTerminal{patience: deskPatience}}
+	defer d.kill()
 	for d.open() {
 		select {
 		case <-ctx.Done():
 			return
-		case <-d.gone:
+		case <-d.ended:
 		case n := <-calls:
 			if d.workCall(ctx, crowdCall(n).String()) {
 				done()
@@ -60,40 +50,15 @@ func (c *crowd) sit(ctx context.Context, calls chan int, done func()) {
 
 // open starts the program unless it runs.
 func (d *crowdDesk) open() bool {
-	if d.command != nil {
-		select {
-		case <-d.gone:
-		default:
-			return true
-		}
+	if d.runs() {
+		return true
 	}
 	command := exec.CommandContext(d.Context(), filepath.Join(programs, "fundesk"), "tui")
 	command.Env, command.Dir = d.home.env, d.home.dir
-	tty, err := pty.StartWithSize(command, &pty.Winsize{Rows: 30, Cols: 100})
-	if err != nil {
+	if err := d.start(command, 100, 30); err != nil {
 		d.Error(err)
 		return false
 	}
-	screen, gone := vt.NewEmulator(100, 30), make(chan struct{})
-	d.mu.Lock()
-	d.command, d.tty, d.gone, d.screen = command, tty, gone, screen
-	d.mu.Unlock()
-	go func() { _, _ = io.Copy(io.Discard, screen) }() // What a terminal would answer.
-	go func() {
-		defer close(gone)
-		buffer := make([]byte, 4096)
-		for {
-			n, err := tty.Read(buffer)
-			d.mu.Lock()
-			_, _ = screen.Write(buffer[:n])
-			d.mu.Unlock()
-			if err != nil {
-				_ = command.Wait()
-				_ = tty.Close()
-				return
-			}
-		}
-	}()
 	if after, ok := d.mayKill(); ok {
 		time.AfterFunc(after*deskSlower, func() { _ = command.Process.Kill() })
 	}
@@ -102,53 +67,6 @@ func (d *crowdDesk) open() bool {
 
 // deskSlower is the factor by which an agent at a terminal is slower than a command line.
 const deskSlower = 40
-
-func (d *crowdDesk) leave() {
-	if d.command != nil {
-		_ = d.command.Process.Kill()
-		<-d.gone
-	}
-}
-
-// see waits until the screen shows one of the texts and returns which; "" when the
-// program ends before, or nothing of it comes.
-func (d *crowdDesk) see(texts ...string) (which string) {
-	d.wait(func(screen string) bool {
-		for _, text := range texts {
-			if strings.Contains(screen, text) {
-				which = text
-				return true
-			}
-		}
-		return false
-	})
-	return which
-}
-
-// wait waits for a screen; false when the program ends before, or it does not come.
-func (d *crowdDesk) wait(comes func(screen string) bool) bool {
-	deadline := time.NewTimer(deskPatience)
-	defer deadline.Stop()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		d.mu.Lock()
-		screen := d.screen.String()
-		d.mu.Unlock()
-		if comes(screen) {
-			return true
-		}
-		select {
-		case <-d.gone:
-			return false
-		case <-deadline.C:
-			return false
-		case <-tick.C:
-		}
-	}
-}
-
-func (d *crowdDesk) write(text string) { _, _ = d.tty.WriteString(text) }
 
 // workCall completes a call, as often as it takes until it is safe; false when the agent's
 // other terminal has it.
@@ -165,9 +83,7 @@ func (d *crowdDesk) workCall(ctx context.Context, id string) bool {
 			return false
 		}
 		if time.Since(began) > deskMost {
-			d.mu.Lock()
-			d.Errorf("%s: cannot be completed at the terminal:\n%s", id, d.screen.String())
-			d.mu.Unlock()
+			d.Errorf("%s: cannot be completed at the terminal:\n%s", id, d.look())
 			return true
 		}
 	}
@@ -181,16 +97,9 @@ func (d *crowdDesk) workCall(ctx context.Context, id string) bool {
 // openElsewhere is the message for a call that is open in the agent's other terminal.
 const openElsewhere = "is already open in another terminal"
 
-func (d *crowdDesk) shows(text string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return strings.Contains(d.screen.String(), text)
-}
-
 // complete completes a call at the terminal, and reports whether the program confirmed it.
 func (d *crowdDesk) complete(id string) bool {
-	const escape, erase, complete = "\x1b", "\x15", "\x13"
-	d.write(escape)
+	d.write(escapeKey)
 	if d.shows("x dismisses") {
 		d.write("x")
 	}
@@ -204,8 +113,8 @@ func (d *crowdDesk) complete(id string) bool {
 	// Typing narrows the list at once. Only the filter shows that the list was read for it.
 	const filtered = "  / c0000000"
 	if d.shows(filtered) {
-		d.write(escape)
-		if !d.wait(func(screen string) bool { return !strings.Contains(screen, filtered) }) {
+		d.write(escapeKey)
+		if !d.await(func(screen string) bool { return !strings.Contains(screen, filtered) }) {
 			return false
 		}
 	}
@@ -213,7 +122,7 @@ func (d *crowdDesk) complete(id string) bool {
 	if d.see("Filter calls") == "" {
 		return false
 	}
-	d.write(erase + id + "\r")
+	d.write(eraseKey + id + "\r")
 	if d.see("read"+filtered) == "" {
 		return false
 	}
@@ -228,12 +137,12 @@ func (d *crowdDesk) complete(id string) bool {
 	if d.see("leave notes") == "" {
 		return false
 	}
-	d.write("\x05" + erase + deskNotes(id)) // A draft of before may be there.
+	d.write("\x05" + eraseKey + deskNotes(id)) // A draft of before may be there.
 	if d.see("57 characters") == "" {
 		return false
 	}
 	time.Sleep(time.Second) // The call is to be seen before it is ended.
-	d.write(complete)
+	d.write(completeKey)
 	return d.see("reached: "+crowdName(apitype.MustParseUUID(id))+", sent in") != ""
 }
 
@@ -254,7 +163,7 @@ func (d *crowdDesk) choose() bool {
 	case "":
 		return false
 	}
-	d.write("\x15reached\r")
+	d.write(eraseKey + "reached\r")
 	if d.see("sends reached", "A new result code") == "A new result code" {
 		d.write("y")
 	}

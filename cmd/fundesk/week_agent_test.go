@@ -145,7 +145,7 @@ func (d *weekDesk) hasCard() bool {
 			select {
 			case <-arrives.C:
 				return false
-			case <-d.gone:
+			case <-d.ended:
 				return false
 			case <-time.After(50 * time.Millisecond):
 				name = cardOf(d.look())

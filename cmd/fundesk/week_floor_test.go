@@ -252,10 +252,11 @@ func (w *week) hire() {
 		name := fmt.Sprintf("desk%d", n)
 		w.account(name, "--role agent")
 		d := &weekDesk{
-			week:  w,
-			name:  name,
-			home:  w.machine(),
-			agent: w.operator.must(w.T, fmt.Sprintf("fundeskd user add 'Agent %d' -o json --organization %s", n, w.owner)),
+			week:         w,
+			deskTerminal: deskTerminal{patience: weekLook},
+			name:         name,
+			home:         w.machine(),
+			agent:        w.operator.must(w.T, fmt.Sprintf("fundeskd user add 'Agent %d' -o json --organization %s", n, w.owner)),
 		}
 		d.agent = callOnScreen.FindString(d.agent)
 		w.desks = append(w.desks, d)
