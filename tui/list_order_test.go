@@ -346,6 +346,7 @@ func TestDonorFoundByTheServiceStays(t *testing.T) {
 	d := newDriver(t, newQueueWorld(t).options)
 	d.enter("3", "/")
 	d.typing("1234ab jansen")
+	d.sees("not among those read: enter asks the service")
 	d.press("enter")
 	d.sees("Anna Jansen")
 	d.lacks("Bert Opgegeven")

@@ -370,6 +370,8 @@ func (l *List[T]) nothing() string {
 	switch {
 	case !l.loaded:
 		return l.Say("not read yet: %s reads the %s", l.Host.KeyOf(ActRefresh), l.Say(l.name))
+	case len(l.arranged.terms) > 0 && l.searches():
+		return l.Say("not among those read: enter asks the service")
 	case l.filter != "" || len(l.arranged.terms) > 0:
 		return l.Say("nothing here: %s changes the filter", l.Host.KeyOf(ActFilter))
 	default:
