@@ -256,6 +256,43 @@ func TestClientCertificate(t *testing.T) {
 	}
 }
 
+// A login with the file of an authority keeps the file: the next command reaches the service without the flag.
+func TestLoginKeepsTheAuthority(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, "/api/v1/") {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"pageInfo":{"hasNextPage":false},"edges":[]}`)
+	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // Of the handshakes that are meant to fail.
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	servicetest.Check(t, os.WriteFile(file, ca, 0o600))
+	l := line{environment: map[string]string{"HOME": t.TempDir()}, stdin: "token\n"}
+	login := []string{"auth", "login", "--profile", "own", "--base-url", server.URL, "--with-token", "--insecure-storage"}
+	if _, errs, code := l.run(t, login...); code != 8 || !strings.Contains(errs, "--ca-cert FILE") {
+		t.Fatalf("without the authority: got exit code %d and %s, want 8 and the flag that names one", code, errs)
+	}
+	if _, errs, code := l.run(t, append(login, "--ca-cert", file)...); code != 0 {
+		t.Fatalf("with the authority: got exit code %d and %s", code, errs)
+	}
+	if _, errs, code := l.run(t, "call", "list", "--retry", "0"); code != 0 {
+		t.Errorf("the next command: got exit code %d and %s, want the authority of the login", code, errs)
+	}
+	if _, errs, code := l.run(t, "profile", "set", "own", "ca_cert="); code != 0 {
+		t.Fatal(errs)
+	}
+	want := "to keep it: fundesk profile set own ca_cert=FILE"
+	if _, errs, _ := l.run(t, "call", "list", "--retry", "0"); !strings.Contains(errs, want) {
+		t.Errorf("got %s, want %s", errs, want)
+	}
+}
+
 // --retry N tries what may be repeated once and N times again, and a change never.
 func TestRetriesAreCounted(t *testing.T) {
 	t.Parallel()

@@ -40,7 +40,8 @@ func authLogin(s *cli.Session) *cobra.Command {
 		Use: "login", Short: "Sign in, or store a token after trying it", Args: cli.NoArgs,
 		Long: "Sign in at the identity provider of the service: a line has the address and the code to enter there.\n" +
 			"Without one, read a token from a hidden prompt, or from stdin with --with-token. Both are tried and\n" +
-			"stored in the keyring. Without a keyring nothing is stored, unless --insecure-storage allows a file.",
+			"stored in the keyring. Without a keyring nothing is stored, unless --insecure-storage allows a file.\n" +
+			"The profile keeps --base-url and --ca-cert.",
 		Example: "  fundesk auth login --base-url https://api.example.org\n" +
 			"  fundeskd token issue 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b | fundesk auth login " +
 			"--profile prod --with-token",
@@ -90,12 +91,15 @@ func login(s *cli.Session, cmd *cobra.Command, o loginOptions) error {
 			) + " keeps its token in the keyring; to change that: fundesk profile set " + name + " token_storage=file",
 		)
 	}
+	if err := applyGiven(&p, keptFlags(cmd)); err != nil {
+		return err
+	}
 	o.insecure = o.insecure || p.TokenStorage == profile.StorageFile
 	done, err := obtain(s, cmd, &cli.Target{Name: name, Profile: p, BaseURL: p.BaseURL, FromProfile: true}, o)
 	if err != nil {
 		return err
 	}
-	return keepLogin(s, name, p.BaseURL, done)
+	return keepLogin(s, name, p, done)
 }
 
 // loggedIn is the result of a login.
@@ -138,11 +142,11 @@ func obtain(s *cli.Session, cmd *cobra.Command, t *cli.Target, o loginOptions) (
 	return done, nil
 }
 
-// keepLogin stores the place of the token and the signed-in person in the profile.
-func keepLogin(s *cli.Session, name, baseURL string, done loggedIn) error {
+// keepLogin stores the way to the service, the place of the token and the signed-in person in the profile.
+func keepLogin(s *cli.Session, name string, used profile.Profile, done loggedIn) error {
 	err := s.Store().Change(func(config *profile.Config) error {
 		kept := config.Profiles[name] // It may have been changed while the token was typed.
-		kept.BaseURL, kept.TokenStorage = baseURL, done.storage
+		kept.BaseURL, kept.CACert, kept.TokenStorage = used.BaseURL, used.CACert, done.storage
 		if done.person != nil {
 			kept.Agent = done.person.UUID
 		}
@@ -154,9 +158,9 @@ func keepLogin(s *cli.Session, name, baseURL string, done loggedIn) error {
 	}
 	if done.person != nil {
 		s.Note("signed in to %s as %s, profile %s; the session is in the %s",
-			baseURL, done.person.Name, name, done.storage)
+			used.BaseURL, done.person.Name, name, done.storage)
 	} else {
-		s.Note("logged in to %s as profile %s; the token is in the %s", baseURL, name, done.storage)
+		s.Note("logged in to %s as profile %s; the token is in the %s", used.BaseURL, name, done.storage)
 	}
 	if s.App.Getenv("FUNDESK_TOKEN") != "" {
 		s.Note("FUNDESK_TOKEN is set and takes precedence; unset it to use the stored token")

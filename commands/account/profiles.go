@@ -101,10 +101,7 @@ func addProfile(s *cli.Session, cmd *cobra.Command, name, agent string, texts []
 	if err := profile.CheckName(name); err != nil {
 		return cli.UsageError(err.Error())
 	}
-	var all []given
-	if file := cmd.Flags().Lookup("ca-cert"); file.Changed { // The flag of every command is kept here.
-		all = append(all, given{"ca_cert", file.Value.String()})
-	}
+	all := keptFlags(cmd)
 	for _, text := range texts {
 		g, err := parseGiven(text)
 		if err != nil {
@@ -148,6 +145,15 @@ func addProfile(s *cli.Session, cmd *cobra.Command, name, agent string, texts []
 		s.Note("it is the current one: commands use it without --profile")
 	}
 	return nil
+}
+
+// keptFlags returns the settings among the flags of every command, which a profile keeps.
+func keptFlags(cmd *cobra.Command) []given {
+	file := cmd.Flags().Lookup("ca-cert")
+	if !file.Changed {
+		return nil
+	}
+	return []given{{"ca_cert", file.Value.String()}}
 }
 
 // isForAnother refuses to make a profile one of another service by the way.

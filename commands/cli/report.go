@@ -77,6 +77,9 @@ func newReport(err error, t *Target) Report {
 	}
 	if _, foreign := errors.AsType[x509.UnknownAuthorityError](err); foreign {
 		r.Hint += "; --ca-cert FILE trusts an authority of your own"
+		if t != nil && t.FromProfile && t.Name != "" {
+			r.Hint += "; to keep it: fundesk profile set " + t.Name + " ca_cert=FILE"
+		}
 	}
 	return r
 }
