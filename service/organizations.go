@@ -171,7 +171,7 @@ func (s *Service) ownAccount(ctx context.Context, name string) (id apitype.UUID,
 		account := Account{
 			UUID:        id,
 			Name:        name,
-			Permissions: append(slices.Clone(Permissions), ChangesRead),
+			Permissions: append(slices.Clone(Permissions), SettingsWrite, ChangesRead),
 			Scope:       Scope{All: true},
 			CreatedAt:   s.TimeOf(tx),
 		}

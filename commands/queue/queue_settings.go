@@ -63,7 +63,7 @@ func settingsGet(s *cli.Session) *cobra.Command {
 			if isJSON && len(args) == 0 {
 				return cli.ShowOne(s, read.Raw, nil)
 			}
-			of, err := settingsOf(read, organization)
+			of, err := settingsOf(read, organization, "fundesk queue settings get UUID")
 			if err != nil {
 				return err
 			}
@@ -101,10 +101,12 @@ func revisionIn(file []byte) string {
 	return ""
 }
 
-// settingsOf returns the settings of one organization. The zero uuid means the only one.
+// settingsOf returns the settings of one organization. The zero uuid means the only one. If there are several, the
+// error says how to name one.
 func settingsOf(
 	read apiclient.Record[apitype.Settings],
 	organization apitype.UUID,
+	howToName string,
 ) (apitype.OrganizationSettings, error) {
 	settings, err := read.Decode()
 	if err != nil {
@@ -126,7 +128,7 @@ func settingsOf(
 	}
 	return apitype.OrganizationSettings{}, cli.WithHint(
 		cli.UsageError("the account sees "+cli.Count(len(ids), "organization")+": name one"),
-		strings.Join(ids, ", "),
+		howToName+"; there are "+strings.Join(ids, ", "),
 	)
 }
 
@@ -195,7 +197,7 @@ func setSettings(
 	if err != nil {
 		return err
 	}
-	was, err := settingsOf(read, is.UUID)
+	was, err := settingsOf(read, is.UUID, "add --organization UUID")
 	if err != nil {
 		return err
 	}

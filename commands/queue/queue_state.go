@@ -127,6 +127,6 @@ func organizationOf(
 	if err != nil {
 		return apitype.UUID{}, err
 	}
-	only, err := settingsOf(read, apitype.UUID{})
+	only, err := settingsOf(read, apitype.UUID{}, "add --organization UUID")
 	return only.UUID, err
 }
