@@ -119,7 +119,7 @@ func TestFlagsHaveVariables(t *testing.T) {
 	e := newFileEnvironment(t)
 	for _, test := range []struct{ value, flag, want string }{
 		{"256.0.0.1:1", "", "listen: "},
-		{"256.0.0.1:1", "--listen=nowhere", "nowhere"},
+		{"256.0.0.1:1", "--listen=256.0.0.2:1", "256.0.0.2"},
 	} {
 		var errs bytes.Buffer
 		p := e.program("", io.Discard, &errs)
@@ -140,6 +140,23 @@ func TestFlagsHaveVariables(t *testing.T) {
 	}
 	if code := run(t.Context(), []string{"serve"}, p); code != exitUsage || !strings.Contains(errs.String(), "FUNDESKD_DRAIN: --drain must be a duration") {
 		t.Errorf("got code %d, %s, want the variable and what it must be", code, &errs)
+	}
+}
+
+// The error of a port that another program has says what to do, for both listeners.
+func TestPortInUse(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	servicetest.Check(t, err)
+	defer taken.Close() //nolint:errcheck // It accepted nothing.
+	address := taken.Addr().String()
+	for _, args := range [][]string{{"--listen", address}, {"--listen", "127.0.0.1:0", "--metrics-listen", address}} {
+		code, _, errs := e.run("", append([]string{"serve"}, args...)...)
+		want := address + ": bind: address already in use; stop the program that has the port, or choose another port\n"
+		if code != exitFailure || !strings.HasSuffix(errs, want) {
+			t.Errorf("%v: got code %d and %s, want %s", args, code, errs, want)
+		}
 	}
 }
 

@@ -478,6 +478,8 @@ func TestUsage(t *testing.T) {
 		{"another engine", []string{"migrate", "--database", "mysql://x"}, 1, "name the database as sqlite:PATH or postgres://…\n"},
 		{"old schema", []string{"account", "list", "--no-migrate"}, 1, "open the database"},
 		{"address in use", []string{"serve", "--listen", "256.0.0.1:1"}, 1, "listen: "},
+		{"an address without a port", []string{"serve", "--listen", "service.example"}, 2, "--listen \"service.example\" has no port: use HOST:PORT, such as 127.0.0.1:8080, or :8443 for every address\n"},
+		{"a port alone", []string{"serve", "--metrics-listen", "8081"}, 2, "--metrics-listen \"8081\" has no port: use HOST:PORT"},
 		{"public URL of another kind", []string{"serve", "--public-url", "ftp://x", "--listen", "256.0.0.1:1"}, 2, "--public-url must be a URL such as https://service.example, with or without a path\n"},
 		{"no persons", []string{"sample", "--persons", "0"}, 2, "--persons must be 1 at least\n"},
 		{"a token of no time", []string{"account", "add", "x", "--all-organizations", "--ttl", "999ms"}, 2, "--ttl must be a second at least\n"},

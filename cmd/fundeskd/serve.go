@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"net"
 	"net/url"
 	"os/signal"
 	"strings"
@@ -153,6 +154,14 @@ func (o *serveOptions) check() error {
 		if strings.HasPrefix(address, "unix:") || strings.HasPrefix(address, "/") {
 			return usage(
 				"--%s %q names a socket of this machine; only TCP is served: HOST:PORT, such as 127.0.0.1:8080",
+				flag,
+				address,
+			)
+		}
+		_, _, err := net.SplitHostPort(address)
+		if err != nil && address != "" {
+			return usage(
+				"--%s %q has no port: use HOST:PORT, such as 127.0.0.1:8080, or :8443 for every address",
 				flag,
 				address,
 			)

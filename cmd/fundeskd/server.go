@@ -233,7 +233,7 @@ func (s *server) listen(ctx context.Context) error {
 	s.shutdown = limits.shutdown
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.options.listen)
 	if err != nil {
-		return fmt.Errorf("listen: %w", err)
+		return fmt.Errorf("listen: %w", portHint(err))
 	}
 	address := listener.Addr().String()
 	if s.certificate == nil {
@@ -262,10 +262,18 @@ func (s *server) listen(ctx context.Context) error {
 	}
 	s.probeListener, err = new(net.ListenConfig).Listen(ctx, "tcp", s.options.metricsAt)
 	if err != nil {
-		return errors.Join(fmt.Errorf("listen for --metrics-listen: %w", err), listener.Close())
+		return errors.Join(fmt.Errorf("listen for --metrics-listen: %w", portHint(err)), listener.Close())
 	}
 	s.probes = limits.server(http.HandlerFunc(s.front.probe), s.logger)
 	return nil
+}
+
+// portHint adds the way out to the error of a port that is in use.
+func portHint(err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%w; stop the program that has the port, or choose another port", err)
+	}
+	return err
 }
 
 // reachable returns an address that a client on this machine can use. A server that listens on every address is reached

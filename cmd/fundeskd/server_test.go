@@ -129,7 +129,7 @@ func TestMetricsListen(t *testing.T) {
 			t.Errorf("%s apart: got %d, want 404", path, status)
 		}
 	}
-	if code, _, errs := e.run("", "serve", "--listen", "127.0.0.1:0", "--metrics-listen", "nowhere"); code != exitFailure || !strings.Contains(errs, "--metrics-listen") {
+	if code, _, errs := e.run("", "serve", "--listen", "127.0.0.1:0", "--metrics-listen", "256.0.0.1:1"); code != exitFailure || !strings.Contains(errs, "--metrics-listen") {
 		t.Errorf("got code %d, %s, want a refusal that names --metrics-listen", code, errs)
 	}
 }
