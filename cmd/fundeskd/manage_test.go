@@ -38,6 +38,11 @@ func TestNoDatabase(t *testing.T) {
 			t.Errorf("%s: got code %d, %s%s, want that %s is not there, and the way out", args[0], code, out, errs, missing)
 		}
 	}
+	// The socket of a server is no database that migrate makes.
+	code, _, errs := e.run("", "check", "--database", "postgres:///fundesk?host="+missing)
+	if code != exitFailure || !strings.Contains(errs, missing) || strings.Contains(errs, "fundeskd migrate") {
+		t.Errorf("no server: got code %d, %s, want that %s is not there", code, errs, missing)
+	}
 	if files, err := os.ReadDir(e.folder); err != nil || len(files) != 0 {
 		t.Errorf("got %v, %v, want no file that was made for it", files, err)
 	}

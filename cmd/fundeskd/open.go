@@ -58,16 +58,17 @@ func (p *program) storeOptions(a access) (sqlstore.Options, error) {
 
 // openStore opens the database. It reports a new database that the operator did not name.
 func (p *program) openStore(ctx context.Context, o sqlstore.Options) (*sqlstore.Store, error) {
-	_, missing := os.Stat(strings.TrimPrefix(o.Database, "sqlite:"))
+	path, isFile := strings.CutPrefix(o.Database, "sqlite:")
+	_, missing := os.Stat(path)
 	store, err := sqlstore.Open(ctx, o)
-	isMissing := errors.Is(err, fs.ErrNotExist)
+	isMissing := isFile && errors.Is(err, fs.ErrNotExist) // A server may have no socket.
 	if isMissing && (o.Existing || o.Inspect) {
 		return nil, fmt.Errorf("%w; fundeskd migrate makes a database, and --database names another one", err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if errors.Is(missing, fs.ErrNotExist) && !p.isDatabaseNamed() {
+	if isFile && errors.Is(missing, fs.ErrNotExist) && !p.isDatabaseNamed() {
 		fmt.Fprintf(p.Err, "fundeskd: the database is new: %s\n", printable(o.Database))
 	}
 	return store, nil
