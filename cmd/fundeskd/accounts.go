@@ -118,7 +118,9 @@ func (f *accountFlags) apply(account *service.Account) {
 	}
 }
 
-var errWhichOrganizations = usage("use --organization UUID, once or more, or --all-organizations")
+var errWhichOrganizations = usage(
+	"use --organization UUID, once or more, or --all-organizations; fundeskd organization list names them",
+)
 
 func (p *program) accountAdd() *cobra.Command {
 	account := service.Account{Permissions: service.Permissions}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,6 +57,9 @@ func (p *program) backup(ctx context.Context, to string) (sum string, err error)
 			sum, err = p.streamBackup(ctx, store)
 		} else {
 			sum, err = store.Backup(ctx, to)
+		}
+		if errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("backup: %s already exists; name another file", to)
 		}
 		if err != nil {
 			return fmt.Errorf("backup: %w", err)

@@ -63,6 +63,10 @@ func (p *program) loadFile(ctx context.Context, name string, skipExisting bool) 
 		})
 		return err
 	})
+	isTaken := service.KindOf(err) == service.Conflict
+	if isTaken && !skipExisting {
+		return nil, fmt.Errorf("load: %w; --skip-existing skips the records that exist", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("load: %w", err)
 	}

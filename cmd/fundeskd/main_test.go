@@ -403,7 +403,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"data of another type", `{"kind":"user","data":[]}`, "line 3: data must be a JSON object"},
 		{"NUL", `{"kind":"user","data":{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c09","identifier":"","name":"\u0000"}}`, "line 3: name must not contain a NUL"},
 		{"no data", `{"kind":"user"}`, "line 3: data must be a JSON object"},
-		{"again", personLine, "line 3: a person with this uuid already exists"},
+		{"again", personLine, "line 3: a person with this uuid already exists: uuid is already taken; --skip-existing skips the records that exist\n"},
 		{"missing reference", strings.Replace(pledgeLine, "1c02", "1c99", 1), "line 3: the request has values that are not valid: person.uuid names no person"},
 		{"wrong status", strings.Replace(callLine, "completed", "done", 1), "line 3: the request has values that are not valid: status must be one of"},
 	}
@@ -437,6 +437,8 @@ func TestSampleBackupCheck(t *testing.T) {
 	}
 	if code, _, errs := e.run("", "backup", copied); code != exitFailure || !strings.HasPrefix(errs, "fundeskd: backup: ") {
 		t.Errorf("got %d %s for a file that exists", code, errs)
+	} else if want := "fundeskd: backup: " + copied + " already exists; name another file\n"; errs != want {
+		t.Errorf("got %q, want %q", errs, want)
 	}
 	for _, database := range []string{"sqlite:" + copied, "sqlite:" + filepath.Join(e.folder, "fundeskd.db")} {
 		if code, out, errs := e.run("", "check", "--database", database); code != exitDone || out != "ok\n" {
@@ -462,7 +464,7 @@ func TestUsage(t *testing.T) {
 		{"missing argument", []string{"account", "revoke"}, 2, "missing UUID; see: fundeskd account revoke --help\n"},
 		{"malformed uuid", []string{"account", "revoke", "1"}, 2, "account \"1\" is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)\n"},
 		{"unknown account", []string{"account", "revoke", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}, 1, ""},
-		{"no scope", []string{"account", "add", "x"}, 2, "use --organization UUID, once or more, or --all-organizations\n"},
+		{"no scope", []string{"account", "add", "x"}, 2, "use --organization UUID, once or more, or --all-organizations; fundeskd organization list names them\n"},
 		{"unknown permission", []string{"account", "add", "x", "--all-organizations", "--permission", "calls:all"}, 2, "there is no permission \"calls:all\"; there are persons:read, persons:create, persons:update, calls:read, calls:create, calls:attempt, calls:complete, calls:cancel, calls:expire, pledges:read, pledges:create, pledges:update, pledges:act, entities:mark, persons:erase, settings:write, changes:read\n"},
 		{"unknown organization", []string{"account", "add", "x", "--organization", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}, 2, "there is no organization 6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01\n"},
 		{"empty permission", []string{"account", "add", "x", "--all-organizations", "--permission", ""}, 2, "--permission is empty\n"},
@@ -484,7 +486,7 @@ func TestUsage(t *testing.T) {
 		{"no persons", []string{"sample", "--persons", "0"}, 2, "--persons must be 1 at least\n"},
 		{"a token of no time", []string{"account", "add", "x", "--all-organizations", "--ttl", "999ms"}, 2, "--ttl must be a second at least\n"},
 		{"an organization that is not a uuid", []string{"account", "add", "x", "--organization", "1"}, 2, "--organization \"1\" is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)\n"},
-		{"two scopes", []string{"account", "add", "x", "--all-organizations", "--organization", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}, 2, "use --organization UUID, once or more, or --all-organizations\n"},
+		{"two scopes", []string{"account", "add", "x", "--all-organizations", "--organization", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}, 2, "use --organization UUID, once or more, or --all-organizations; fundeskd organization list names them\n"},
 		{"no abbreviation", []string{"organization", "add", "--name", "M"}, 2, "--name and --abbreviation are needed\n"},
 		{"organization of a mistyped uuid", []string{"organization", "add", "--name", "M", "--abbreviation", "M", "--uuid", "1"}, 2, "--uuid \"1\" is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)\n"},
 		{"an unknown country", []string{"organization", "add", "--name", "Sea", "--abbreviation", "S", "--country", "Holland"}, 2, "--country \"Holland\" must be an ISO 3166-1 country code of two capital letters, such as NL\n"},

@@ -46,10 +46,11 @@ func TestRestore(t *testing.T) {
 			t.Errorf("%v: the database was changed, or %v left beside it", args, left)
 		}
 	}
-	refused("another program has it open", backup)
+	inUse := file + ": another program has it open; stop what serves it first"
+	refused(inUse, backup)
 	served.end(t)
 	idle := e.child() // Nothing was asked of it yet.
-	refused("another program has it open", backup)
+	refused(inUse, backup)
 	idle.end(t)
 
 	damaged, foreign := filepath.Join(t.TempDir(), "d.db"), filepath.Join(t.TempDir(), "f.db")

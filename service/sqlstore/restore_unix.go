@@ -4,6 +4,7 @@ package sqlstore
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -35,7 +36,7 @@ func unserved(path string) (err error) {
 		return err
 	}
 	if lock.Type != unix.F_UNLCK {
-		return errServed
+		return fmt.Errorf("%s: %w", path, errServed)
 	}
 	return nil
 }
