@@ -195,6 +195,9 @@ func queueRelease(s *cli.Session) *cobra.Command {
 			if what.Deferrals || what.Pending {
 				return cli.UsageError("--deferrals and --pending go with --user, without a LEASE and --at")
 			}
+			if len(args) == 0 {
+				return cli.Missing(cmd, 0)
+			}
 			return d.run(s, cmd, args)
 		},
 	}
@@ -210,7 +213,7 @@ func queueRelease(s *cli.Session) *cobra.Command {
 func queueLater(s *cli.Session) *cobra.Command {
 	d := putOff{method: http.MethodPut, path: "/fundesk/v1/queue/calls/%s/later", send: (*apiclient.QueueService).Later}
 	cmd := &cobra.Command{
-		Use: "later UUID… | -", Short: "Defer calls",
+		Use: "later UUID… | -", Short: "Defer calls", Args: cli.NeedArgs(1),
 		Long: "Defer a call that no agent has leased: no agent gets it before its time. It is reserved for the\n" +
 			"profile's agent, or for --user. 30 minutes after it was due, any agent can get it. Several calls, and\n" +
 			"the callback of another user, ask first; off a terminal they need --yes. A callback that changed in\n" +
