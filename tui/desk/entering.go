@@ -93,9 +93,11 @@ func (c *current) onJoined(j drafts.Joined) {
 	if !c.IsOn(j.Saved.Call) {
 		if c.Changes.Drafts.Of(j.Saved.Call) != nil {
 			c.Changes.Drafts.Set(j.Saved)
+			c.Changes.Drafts.Loaded(j.Saved)
 		}
 		return
 	}
+	c.Changes.Drafts.Loaded(j.Saved)
 	c.entered.Draft = entry.Join(j.Written, c.Draft(), j.Saved)
 	c.autosave()
 	c.Sayf("another terminal has notes for %s, too: both are here", c.Name())

@@ -194,7 +194,7 @@ func (a *Autosave) writeTaken(all bool) (joined []Joined, written int, err error
 }
 
 // writeOne saves a draft, merged with the draft of another terminal for the call. It returns the draft that is on disk
-// now.
+// now. The entries on the screen come from that one only after it was taken in.
 func (a *Autosave) writeOne(d outbox.Draft) (saved outbox.Draft, err error) {
 	unlock, err := a.box.LockDrafts()
 	if err != nil {
@@ -205,15 +205,15 @@ func (a *Autosave) writeOne(d outbox.Draft) (saved outbox.Draft, err error) {
 	if err != nil {
 		there = outbox.Draft{} // An unreadable draft is overwritten.
 	}
-	d = entry.Join(a.From(d.Call), d, there)
-	if err := a.box.SaveDraft(d.Call, d); err != nil {
-		return d, err
+	saved = entry.Join(a.From(d.Call), d, there)
+	if err := a.box.SaveDraft(d.Call, saved); err != nil {
+		return saved, err
 	}
 	a.Loaded(d)
-	return d, nil
+	return saved, nil
 }
 
-// Loaded records the draft on disk that the form now shows. With an empty one, a draft that is found later is merged.
+// Loaded records what the form now shows of the draft on disk. With an empty one, a draft that is found later is merged.
 func (a *Autosave) Loaded(d outbox.Draft) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -250,7 +250,7 @@ func (a *Autosave) Restore(d outbox.Draft) error {
 }
 
 // Delete erases a draft that is now in the outbox or was dropped, and the one on disk that it came from. Newer entries
-// for its call stay.
+// for its call stay, and those of another terminal.
 func (a *Autosave) Delete(d, from outbox.Draft) error {
 	a.writing.Lock()
 	defer a.writing.Unlock()
@@ -265,8 +265,12 @@ func (a *Autosave) Delete(d, from outbox.Draft) error {
 	}
 	defer unlock()
 	there, _, err := a.box.Draft(d.Call)
-	if err == nil && !isSame(there, outbox.Draft{}) && !isSame(there, d) && !isSame(there, from) {
-		return nil // It was written since then, or at another terminal, and was not sent.
+	if err == nil && !isSame(there, d) {
+		rest := entry.Join(from, outbox.Draft{}, there)
+		there.Notes, there.Corrections, there.Checked = rest.Notes, rest.Corrections, rest.Checked
+		if !isSame(there, outbox.Draft{}) { // Written since then or at another terminal, and not sent.
+			return a.box.SaveDraft(d.Call, there)
+		}
 	}
 	a.mu.Lock()
 	delete(a.base, d.Call)

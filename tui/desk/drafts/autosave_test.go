@@ -1,6 +1,7 @@
 package drafts
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 	"sync"
@@ -71,6 +72,39 @@ func TestTwoTerminalsSaveAtOnce(t *testing.T) {
 		}()
 	}
 	group.Wait()
+}
+
+// A terminal saves a draft that another one has written meanwhile. Before its form shows the other's entries, the agent
+// types on and sends the form. What the other terminal has stays on disk, and only that.
+func TestEntriesOfAnotherTerminalAreNotSent(t *testing.T) {
+	t.Parallel()
+	for _, typed := range []string{"moved", "moved to Delft"} {
+		dir := t.TempDir()
+		open := func() (*Autosave, *outbox.Outbox) {
+			box, err := outbox.Open(dir, outbox.Options{BaseURL: "https://a.example", Account: "agent"})
+			servicetest.Check(t, err)
+			return New(box), box
+		}
+		mine, box := open()
+		theirs, _ := open()
+		name := map[string]string{"name/lastName": "Smit"}
+		mine.Loaded(outbox.Draft{Call: callID(1)})
+		servicetest.Check(t, theirs.Save(outbox.Draft{Call: callID(1), Corrections: name}))
+		servicetest.Check(t, mine.Save(outbox.Draft{Call: callID(1), Notes: "moved"}))
+		sent := outbox.Draft{Call: callID(1), Notes: typed}
+		servicetest.Check(t, mine.Save(sent))
+		draft, _, err := box.Draft(callID(1))
+		servicetest.Check(t, err)
+		if draft.Notes != typed || !maps.Equal(draft.Corrections, name) {
+			t.Errorf("%q: on disk are %q and %v, want both", typed, draft.Notes, draft.Corrections)
+		}
+		servicetest.Check(t, mine.Delete(sent, mine.From(callID(1))))
+		draft, _, err = box.Draft(callID(1))
+		servicetest.Check(t, err)
+		if draft.Notes != "" || !maps.Equal(draft.Corrections, name) {
+			t.Errorf("%q was sent: on disk are %q and %v, want the name alone", typed, draft.Notes, draft.Corrections)
+		}
+	}
 }
 
 // callID returns an identifier that readers can tell apart.

@@ -227,8 +227,8 @@ func (f *Entered) correct(key, is, recorded string) {
 		f.leave(key)
 		return
 	}
-	f.Corrections = joinMaps(f.Corrections, map[string]string{key: is})
-	f.Recorded = joinMaps(f.Recorded, map[string]string{key: recorded})
+	f.Corrections = with(f.Corrections, key, is)
+	f.Recorded = with(f.Recorded, key, recorded)
 }
 
 // leave takes a correction back.

@@ -32,13 +32,18 @@ func DraftText(t say.Texts, draft outbox.Draft) string {
 	return strings.Join(parts, ", ")
 }
 
-// Join does a three-way merge of two edits of base: of the notes and the corrections.
+// Join does a three-way merge of two edits of base: of the notes and the corrections. What mine has changed wins.
 func Join(base, mine, theirs outbox.Draft) outbox.Draft {
 	mine.Notes = outbox.JoinNotes(base.Notes, mine.Notes, theirs.Notes)
-	all := maps.Clone(theirs.Corrections)
-	maps.DeleteFunc(all, func(key, is string) bool { return base.Corrections[key] == is })
-	if len(all) > 0 {
-		mine.Corrections, mine.Recorded = joinMaps(all, mine.Corrections), joinMaps(theirs.Recorded, mine.Recorded)
+	for key, is := range theirs.Corrections {
+		was, isInBase := base.Corrections[key]
+		mineIs, isInMine := mine.Corrections[key]
+		isTheirs := !isInBase || is != was
+		isMine := isInMine && (!isInBase || mineIs != was)
+		if isTheirs && !isMine {
+			mine.Corrections = with(mine.Corrections, key, is)
+			mine.Recorded = with(mine.Recorded, key, theirs.Recorded[key])
+		}
 	}
 	for _, fact := range theirs.Checked {
 		if !slices.Contains(base.Checked, fact) && !slices.Contains(mine.Checked, fact) {
@@ -49,12 +54,12 @@ func Join(base, mine, theirs outbox.Draft) outbox.Draft {
 	return mine
 }
 
-// joinMaps returns the entries of two maps, which it does not change.
-func joinMaps(a, b map[string]string) map[string]string {
-	both := map[string]string{}
-	maps.Copy(both, a)
-	maps.Copy(both, b)
-	return both
+// with returns a map with one more entry. It does not change m.
+func with(m map[string]string, key, is string) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, m)
+	all[key] = is
+	return all
 }
 
 // joinTimes returns the times of both. The times of b win.

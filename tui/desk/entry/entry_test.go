@@ -1,12 +1,14 @@
 package entry
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
 	"fundesk/service/servicetest"
 )
 
@@ -252,5 +254,33 @@ func TestChangedDetails(t *testing.T) {
 		person.MobilePhoneNumber = new("+31687654321")
 		now.Person = apitype.Embed(person)
 		servicetest.Same(t, language, want, strings.Join(form.ChangedDetails(*form.Call, now), ", "))
+	}
+}
+
+// Each of two terminals has read the same draft. A correction that only one of them has changed is that one's; of a
+// correction that both have changed, the one that is merged wins.
+func TestJoinCorrections(t *testing.T) {
+	t.Parallel()
+	const key = "name/lastName"
+	of := func(values ...string) (d outbox.Draft) {
+		for _, is := range values {
+			d.Corrections = map[string]string{key: is}
+		}
+		return d
+	}
+	for _, test := range []struct{ base, mine, theirs, want outbox.Draft }{
+		{base: of("Bos"), mine: of("Bos"), theirs: of("Smit"), want: of("Smit")},
+		{base: of("Bos"), mine: of("Smit"), theirs: of("Bos"), want: of("Smit")},
+		{base: of("Bos"), mine: of("Smit"), theirs: of("Vos"), want: of("Smit")},
+		{base: of("Bos"), mine: of(), theirs: of("Bos"), want: of()},
+		{base: of("Bos"), mine: of(), theirs: of("Smit"), want: of("Smit")},
+		{base: of("Bos"), mine: of("Bos"), theirs: of(), want: of("Bos")},
+		{base: of(), mine: of(), theirs: of(""), want: of("")},
+		{base: of(), mine: of(""), theirs: of("Smit"), want: of("")},
+	} {
+		if got := Join(test.base, test.mine, test.theirs); !maps.Equal(got.Corrections, test.want.Corrections) {
+			t.Errorf("%v, then %v and %v: got %v, want %v",
+				test.base.Corrections, test.mine.Corrections, test.theirs.Corrections, got.Corrections, test.want.Corrections)
+		}
 	}
 }
