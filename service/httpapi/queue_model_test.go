@@ -323,11 +323,18 @@ func (m *queueModel) choose(user apitype.UUID) {
 		p.until = until
 	} else {
 		p.leasedFor, p.lease, p.user, p.taken, p.until = c.id, lease.LeaseUUID, user, m.now(), until
-		c.due, c.keptFor = nil, nil
+		m.useUp(c)
 		m.leases = append(m.leases, lease)
 	}
 	if !lease.ExpiresAt.Equal(apitype.NewTime(until)) || lease.CallUUID != c.id {
 		m.t.Errorf("got %+v, want call %s until %s", lease, c.id, until)
+	}
+}
+
+// useUp forgets the callback of a call if it is due.
+func (m *queueModel) useUp(c *queuedCall) {
+	if c.due != nil && !c.due.After(m.now()) {
+		c.due, c.keptFor = nil, nil
 	}
 }
 
@@ -380,6 +387,7 @@ func (m *queueModel) endLease() {
 		m.want(204, "POST", path+"/release", "")
 		if live {
 			p.until = time.Time{}
+			m.useUp(m.calls[lease.CallUUID])
 			m.release(p.user, lease.CallUUID)
 		}
 	default:

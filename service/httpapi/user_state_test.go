@@ -132,6 +132,44 @@ func TestPauseKeepsACallback(t *testing.T) {
 	})
 }
 
+// TestCallbackThatIsNotDueOutlivesALease opens the donor of a callback before its time, and gives the donor back in each
+// way. The callback stays with its time, its user and its reason, until it is due or an attempt is made.
+func TestCallbackThatIsNotDueOutlivesALease(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		me, other := f.users[0], f.users[1]
+		for name, giveBack := range map[string]func(call, lease apitype.UUID){
+			"released": func(_, lease apitype.UUID) {
+				f.want(204, "POST", "/fundesk/v1/queue/leases/"+lease.String()+"/release", "")
+			},
+			"expired":       func(_, _ apitype.UUID) { f.Clock.Advance(16 * time.Minute) },
+			"paused":        func(_, _ apitype.UUID) { f.setState(f.token, other, lunch) },
+			"user released": func(_, _ apitype.UUID) { f.want(200, "POST", "/fundesk/v1/queue/release", fmt.Sprintf(`{"userUuid":%q}`, other)) },
+		} {
+			call := f.waitingCalls(1)[0]
+			due := apitype.NewTime(f.Clock.Now().Add(time.Hour))
+			later := fmt.Sprintf(`{"notBefore":%q,"userUuid":%q,"reason":"after dinner"}`, due, me)
+			f.want(204, "PUT", "/fundesk/v1/queue/calls/"+call.String()+"/later", later)
+			lease := func() (l apitype.Lease) {
+				body := fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"leaseSeconds":900}`, apitype.NewUUID(), other)
+				f.Do(f.token, http.MethodPut, "/fundesk/v1/queue/calls/"+call.String()+"/lease", body).Decode(&l)
+				return l
+			}
+			giveBack(call, lease().LeaseUUID)
+			got := f.callbacksOf(me)
+			if len(got) != 1 || got[0].CallUUID != call || !got[0].NotBefore.Equal(due) ||
+				got[0].Reason == nil || *got[0].Reason != "after dinner" {
+				t.Errorf("%s: got %+v, want the callback of %s", name, got, due)
+			}
+			lease()
+			f.attempt(call, other)
+			if got := f.callbacksOf(me); len(got) != 0 {
+				t.Errorf("%s, then an attempt: got %+v, want no callback", name, got)
+			}
+			f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/cancel", `{}`)
+		}
+	})
+}
+
 // TestPauseEnds ends a pause by ready, by a call that the user opens, and after 12 hours. A pending lease is not a call
 // that was opened.
 func TestPauseEnds(t *testing.T) {

@@ -300,7 +300,7 @@ func (q *Queue) Extend(
 	return answer, err
 }
 
-// Release gives a call back: to its place, or deferred. A lease that has ended is
+// Release gives a call back: to its place, or deferred. A callback that is not due yet stays. A lease that has ended is
 // released already: then only a deferral that names what it replaces is made.
 // POST /fundesk/v1/queue/leases/{leaseUuid}/release
 func (q *Queue) Release(ctx context.Context, c service.Caller, id apitype.UUID, request apitype.DeferRequest) error {
@@ -321,12 +321,15 @@ func (q *Queue) Release(ctx context.Context, c service.Caller, id apitype.UUID, 
 			}
 			return deferCall(tx, deferring{c: c, call: lease.CallUUID, request: request, now: now, used: lease.DueAt})
 		}
-		by := service.EndedByReturn
-		if request.NotBefore != nil {
+		by, change := service.EndedByReturn, deferral(lease.CallUUID, request)
+		switch {
+		case request.NotBefore != nil:
 			by = service.EndedByDeferral
+		case lease.DueAt != nil && lease.DueAt.After(now.Time):
+			change = nil // The user looked at the donor before the callback.
 		}
 		released = 1
-		err = service.EndLease(tx, lease, now, by, deferral(lease.CallUUID, request))
+		err = service.EndLease(tx, lease, now, by, change)
 		if by == service.EndedByDeferral {
 			line := c.Audited(service.AuditCallLater, lease.CallUUID, now).Of(lease.Person).By(&lease.UserUUID)
 			err = errors.Join(err, tx.Audit(line))

@@ -58,11 +58,11 @@ func claimDest(l *service.LeaseRow) []any {
 }
 
 // ineligibleUntil makes all calls of a person ineligible until a time, and uses the deferral of one of them
-// up. A lease is one more bound below the others.
+// up if it is due. A lease is one more bound below the others.
 const ineligibleUntil = `UPDATE queue_calls AS c SET
-		due_at = CASE WHEN c.call_uuid = %[1]s THEN NULL ELSE due_at END,
-		kept_for = CASE WHEN c.call_uuid = %[1]s THEN NULL ELSE kept_for END,
-		due_reason = CASE WHEN c.call_uuid = %[1]s THEN NULL ELSE due_reason END,
+		due_at = CASE WHEN c.call_uuid = %[1]s AND due_at <= %[3]s THEN NULL ELSE due_at END,
+		kept_for = CASE WHEN c.call_uuid = %[1]s AND due_at <= %[3]s THEN NULL ELSE kept_for END,
+		due_reason = CASE WHEN c.call_uuid = %[1]s AND due_at <= %[3]s THEN NULL ELSE due_reason END,
 		eligible_at = CASE WHEN eligible_at < %[2]s THEN %[2]s ELSE eligible_at END,
 		ready = 0`
 
@@ -91,7 +91,7 @@ var (
 		return insertRows("donors", columnsOf(claimFields), 1, false) + claimDonor()
 	})
 	ineligibleAtOnce = sync.OnceValue(func() string {
-		return fmt.Sprintf(ineligibleUntil, `$2`, `$3`) + ` WHERE c.` + ofPerson
+		return fmt.Sprintf(ineligibleUntil, `$2`, `$3`, `$4`) + ` WHERE c.` + ofPerson
 	})
 	// claimMany does all of it in one statement. Rows that others hold are left to them.
 	claimMany = sync.OnceValue(func() string {
@@ -112,7 +112,7 @@ var (
 			SELECT q.call_number, saved.call_uuid AS leased, saved.expires_at
 			FROM saved JOIN persons p ON p.uuid = saved.person_uuid JOIN calls k ON k.person_number = p.number
 			JOIN queue_calls q ON q.call_number = k.number FOR UPDATE OF q SKIP LOCKED
-		), ineligible AS (` + fmt.Sprintf(ineligibleUntil, `theirs.leased`, `theirs.expires_at`) + `
+		), ineligible AS (` + fmt.Sprintf(ineligibleUntil, `theirs.leased`, `theirs.expires_at`, `($9::bigint[])[1]`) + `
 			FROM theirs WHERE c.call_number = theirs.call_number
 		) SELECT lease_uuid, (SELECT COUNT(*) FROM logged) FROM saved`
 	})
@@ -140,7 +140,13 @@ func (t *tx) Claim(leases []service.LeaseRow) (saved []apitype.UUID, expired int
 			continue
 		}
 		saved = append(saved, l.LeaseUUID)
-		_, err = t.exec(ineligibleAtOnce(), identifier(l.Person), identifier(l.CallUUID), l.ExpiresAt.UnixMilli())
+		_, err = t.exec(
+			ineligibleAtOnce(),
+			identifier(l.Person),
+			identifier(l.CallUUID),
+			l.ExpiresAt.UnixMilli(),
+			l.TakenAt.UnixMilli(),
+		)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -106,11 +106,10 @@ func (s *Leases) OnAccepted(e outbox.Event) (hasEnded bool) {
 		return false
 	}
 	s.endPending(e)
-	l := s.of(e.Entry.UUID)
-	if l == nil {
+	if s.of(e.Entry.UUID) == nil {
 		return false
 	}
-	s.end(l.LeaseUUID)
+	s.Release(e.Entry.UUID) // The service may have made it after the change.
 	return true
 }
 
