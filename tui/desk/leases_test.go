@@ -124,6 +124,25 @@ func (a *agent) perform(events []event.Event) {
 	}
 }
 
+// The agent opens a call again while its change is still being written to disk. The terminal keeps it from others, and
+// not from itself.
+func TestCallIsOpenedWhileItsChangeIsSaved(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 3)
+	a := f.agent(t.TempDir())
+	a.perform(a.Next())
+	left := a.Call.UUID
+	saving := a.Finish(disposition.NotReached(""))
+	a.perform(a.Take(left))
+	if a.Call == nil || a.Call.UUID != left || strings.Contains(strings.Join(a.told, "\n"), "another terminal") {
+		t.Errorf("got the call %v, and was told %q, want the call again", a.Call, a.told)
+	}
+	a.perform(saving)
+	a.perform(a.Skip())
+	a.sendHeld()
+	f.wantLeases(2)
+}
+
 // A call that was taken ahead comes next once, although the queue had it among the waiting ones. The call on the desk
 // is not among them.
 func TestEachCallIsNextOnce(t *testing.T) {

@@ -32,6 +32,18 @@ func (s *localLocks) lock(l outbox.Lease) (isElsewhere bool) {
 	return errors.Is(err, outbox.ErrOpenElsewhere)
 }
 
+// keep goes on with the note of a call that this terminal keeps already.
+func (s *localLocks) keep(call apitype.UUID, note *outbox.HeldLease) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held == nil {
+		s.held = map[apitype.UUID]*outbox.HeldLease{}
+	}
+	if s.held[call] == nil {
+		s.held[call] = note
+	}
+}
+
 // has reports whether this terminal keeps a call: then no other one has it.
 func (s *localLocks) has(call apitype.UUID) bool {
 	s.mu.Lock()

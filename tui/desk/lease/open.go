@@ -38,8 +38,13 @@ type Opened struct {
 func (s *Leases) Opening(call apitype.Call, wantsLease, isLocked bool) Opening {
 	hasLease := s.of(call.UUID) != nil
 	takes := s.HasQueue && wantsLease && !hasLease
+	locks := !hasLease && !isLocked
+	if p := s.pending.Of(call.UUID); locks && p != nil && p.Note != nil {
+		s.locks.keep(call.UUID, p.Note) // Its change is still being saved.
+		p.Note = nil
+	}
 	return Opening{
-		Locks:  !hasLease && !isLocked,
+		Locks:  locks,
 		leases: s,
 		call:   call,
 		user:   s.Agent(),
