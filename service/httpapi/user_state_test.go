@@ -141,9 +141,11 @@ func TestCallbackThatIsNotDueOutlivesALease(t *testing.T) {
 			"released": func(_, lease apitype.UUID) {
 				f.want(204, "POST", "/fundesk/v1/queue/leases/"+lease.String()+"/release", "")
 			},
-			"expired":       func(_, _ apitype.UUID) { f.Clock.Advance(16 * time.Minute) },
-			"paused":        func(_, _ apitype.UUID) { f.setState(f.token, other, lunch) },
-			"user released": func(_, _ apitype.UUID) { f.want(200, "POST", "/fundesk/v1/queue/release", fmt.Sprintf(`{"userUuid":%q}`, other)) },
+			"expired": func(_, _ apitype.UUID) { f.Clock.Advance(16 * time.Minute) },
+			"paused":  func(_, _ apitype.UUID) { f.setState(f.token, other, lunch) },
+			"user released": func(_, _ apitype.UUID) {
+				f.want(200, "POST", "/fundesk/v1/queue/release", fmt.Sprintf(`{"userUuid":%q}`, other))
+			},
 		} {
 			call := f.waitingCalls(1)[0]
 			due := apitype.NewTime(f.Clock.Now().Add(time.Hour))

@@ -95,7 +95,7 @@ var (
 	})
 	// claimMany does all of it in one statement. Rows that others hold are left to them.
 	claimMany = sync.OnceValue(func() string {
-		const fields = claimFields
+		const fields, takenAt = claimFields, `($9::bigint[])[1]`
 		return `WITH wanted (` + fields + `) AS (
 			SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::uuid[], $6::text[],
 				$7::uuid[], $8::bigint[],
@@ -103,7 +103,7 @@ var (
 				$16::uuid[], $17::text[])
 		), logged AS (
 			` + logDonors + `expires_at, '` + string(service.EndedByTime) + `' FROM donors
-			WHERE person_uuid = ANY($1) AND ` + hasExpired + `($9::bigint[])[1]
+			WHERE person_uuid = ANY($1) AND ` + hasExpired + takenAt + `
 			ON CONFLICT DO NOTHING RETURNING 1
 		), saved AS (
 			INSERT INTO donors (` + fields + `) SELECT ` + fields + ` FROM wanted` + claimDonor() + `
@@ -112,7 +112,7 @@ var (
 			SELECT q.call_number, saved.call_uuid AS leased, saved.expires_at
 			FROM saved JOIN persons p ON p.uuid = saved.person_uuid JOIN calls k ON k.person_number = p.number
 			JOIN queue_calls q ON q.call_number = k.number FOR UPDATE OF q SKIP LOCKED
-		), ineligible AS (` + fmt.Sprintf(ineligibleUntil, `theirs.leased`, `theirs.expires_at`, `($9::bigint[])[1]`) + `
+		), ineligible AS (` + fmt.Sprintf(ineligibleUntil, `theirs.leased`, `theirs.expires_at`, takenAt) + `
 			FROM theirs WHERE c.call_number = theirs.call_number
 		) SELECT lease_uuid, (SELECT COUNT(*) FROM logged) FROM saved`
 	})

@@ -213,7 +213,7 @@ func (a *Autosave) writeOne(d outbox.Draft) (saved outbox.Draft, err error) {
 	return saved, nil
 }
 
-// Loaded records what the form now shows of the draft on disk. With an empty one, a draft that is found later is merged.
+// Loaded records what the form now shows of the draft on disk. With an empty one, a draft found later is merged.
 func (a *Autosave) Loaded(d outbox.Draft) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
