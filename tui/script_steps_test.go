@@ -140,3 +140,24 @@ func TestScriptAboveTheNotes(t *testing.T) {
 		}
 	}
 }
+
+// A step that is too long for the space above the notes ends in dots.
+func TestLongStepAboveTheNotes(t *testing.T) {
+	t.Parallel()
+	d := newDeskWithScript(t, "Good evening. "+strings.Repeat("We call about your gift to the sea. ", 10)+"Goodbye.\n", 80, 24)
+	d.press(".")
+	d.sees("Good evening.")
+	d.lacks("Goodbye.")
+	said := 0
+	for line := range strings.Lines(d.text()) {
+		if !strings.Contains(line, "gift to the sea") {
+			continue
+		}
+		if said++; said == 3 && !strings.Contains(line, "…") {
+			t.Errorf("the last line of the step does not end in dots:\n%s", d.text())
+		}
+	}
+	if said != 3 {
+		t.Errorf("got %d lines of the step, want 3:\n%s", said, d.text())
+	}
+}
