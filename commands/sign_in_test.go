@@ -124,6 +124,9 @@ func TestSignIn(t *testing.T) {
 	if code != 0 || !status.Accepted || status.User.Name != "Anneke de Vries" {
 		t.Errorf("got %d %s %s, want the person", code, out, errs)
 	}
+	if _, out, _ := d.run("auth status"); !strings.Contains(out, "; the session renews it before") {
+		t.Errorf("got %s, want that the token's end is not the session's", out)
+	}
 	_, out, _ = d.run("profile show -o json")
 	if !strings.Contains(out, status.User.UUID) {
 		t.Errorf("got %s, want the person as the agent", out)

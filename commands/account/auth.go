@@ -306,7 +306,9 @@ type authState struct {
 	Accepted  *bool   `json:"accepted"` // Null: the service could not be asked.
 	// User is the signed-in person. Null for the token of a program.
 	User *cli.Person `json:"user"`
-	ends time.Time
+
+	ends   time.Time
+	renews bool // The token is one of a stored session.
 }
 
 func authStatus(s *cli.Session) *cobra.Command {
@@ -330,6 +332,9 @@ func authStatus(s *cli.Session) *cobra.Command {
 				return err
 			}
 			state.note(apiclient.ClaimsOf(token))
+			if t.EnvToken == "" {
+				_, state.renews = storedSession(cmd.Context(), s, t)
+			}
 			_, problem := client.Calls.List(
 				cmd.Context(),
 				apitype.CallListOptions{Paging: apitype.Paging{First: new(1)}},
@@ -364,7 +369,11 @@ func (a *authState) fields(now time.Time) []cli.Pair {
 		fields = append(fields, cli.Pair{"subject", *a.Subject})
 	}
 	if a.ExpiresAt != nil {
-		fields = append(fields, cli.Pair{"expires", *a.ExpiresAt + " (" + render.RelativeTime(a.ends, now) + ")"})
+		expires := *a.ExpiresAt + " (" + render.RelativeTime(a.ends, now) + ")"
+		if a.renews {
+			expires += "; the session renews it before"
+		}
+		fields = append(fields, cli.Pair{"expires", expires})
 	}
 	if a.User != nil {
 		fields = append(fields, cli.Pair{"signed in as", a.User.Name + " (" + a.User.UUID + ")"})
