@@ -220,7 +220,7 @@ func queueLater(s *cli.Session) *cobra.Command {
 			"between stays as it is (exit code 6).",
 		Example: "  fundesk queue later 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --at 'tomorrow 18:00'\n" +
 			"  fundesk queue later 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --at 2026-12-01T10:00:00Z --anyone\n" +
-			"  fundesk queue callbacks -o id --all | fundesk queue later - --at 'mon 9:00' --anyone --dry-run",
+			"  fundesk queue callbacks -o id --all | fundesk queue later - --at 'tomorrow 9:00' --anyone --dry-run",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if d.at == "" {
 				return cli.UsageError("--at is missing: the time from which agents may get the call")
