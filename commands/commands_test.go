@@ -69,7 +69,10 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			home := filepath.Join(env.WorkDir, "home")
+			env.Setenv("HOME", home)
+			// As by default. A command for which it is set looks for no service that is installed on this machine.
+			env.Setenv("XDG_DATA_HOME", filepath.Join(home, ".local", "share"))
 			env.Setenv("TZ", "UTC")
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // Each command would end a second later.
 			env.Setenv("PATH", env.Getenv("PATH")+string(os.PathListSeparator)+filepath.Dir(server))
@@ -123,7 +126,7 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	cmd := exec.Command(server, append([]string{"serve", "--listen", "127.0.0.1:0"}, args[1:]...)...)
 	cmd.Dir = ts.MkAbs(".")
-	cmd.Env = []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH"), "FUNDESKD_DATABASE=" + ts.Getenv("FUNDESKD_DATABASE")}
+	cmd.Env = []string{"HOME=" + ts.Getenv("HOME"), "XDG_DATA_HOME=" + ts.Getenv("XDG_DATA_HOME"), "PATH=" + ts.Getenv("PATH"), "FUNDESKD_DATABASE=" + ts.Getenv("FUNDESKD_DATABASE")}
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)
 	ts.Check(cmd.Start())
