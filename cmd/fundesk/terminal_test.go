@@ -85,6 +85,7 @@ func newHome(t *testing.T) home {
 	})
 	return home{dir: dir, env: []string{
 		"HOME=" + dir,
+		"XDG_DATA_HOME=" + filepath.Join(dir, ".local", "share"), // As by default: no installed service is looked for.
 		"PATH=" + programs + string(filepath.ListSeparator) + os.Getenv("PATH"),
 		"TERM=xterm-256color",
 		"LANG=C.UTF-8",
