@@ -22,7 +22,7 @@ func TestTwoTerminalsWriteForOneCall(t *testing.T) {
 	servicetest.Check(t, err)
 	a, b, screen := drafts.New(box), drafts.New(box), newDay()
 	screen.Call, screen.Form().Notes = &apitype.Call{UUID: callID(1)}, "from B, still typing"
-	b.OnJoined = screen.onJoined
+	screen.Changes.Drafts.Autosave, b.OnJoined = b, screen.onJoined
 	steps := []struct {
 		name  string
 		by    *drafts.Autosave
@@ -66,19 +66,30 @@ func callID(n int) apitype.UUID {
 // since; of another call nothing is, and its draft is the one of both.
 func TestNotesOfAnotherTerminalAreShown(t *testing.T) {
 	t.Parallel()
-	d := newDay()
+	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent"})
+	servicetest.Check(t, err)
+	d, b := newDay(), drafts.New(box)
+	d.Changes.Drafts.Autosave = drafts.New(box)
+	// saved has this terminal write a draft after another one.
+	saved := func(call apitype.UUID, from ...string) {
+		servicetest.Check(t, b.Save(outbox.Draft{Call: call, Notes: "from B"}))
+		for _, notes := range from {
+			servicetest.Check(t, d.Changes.Drafts.Save(outbox.Draft{Call: call, Notes: notes}))
+		}
+		d.onJoined(call)
+	}
 	d.Call = &apitype.Call{UUID: callID(1), Status: apitype.CallRequested}
 	d.Form().SetNotes("from A, more")
 	d.Changes.Drafts.All = []outbox.Draft{{Call: callID(3), Notes: "of a third"}, {Call: callID(2), Notes: "from A"}}
 	d.Drain()
-	d.onJoined(drafts.Joined{Written: outbox.Draft{Call: callID(2), Notes: "from A"}, Saved: outbox.Draft{Call: callID(2), Notes: "from B\nfrom A"}})
+	saved(callID(2), "from A")
 	if events := d.Drain(); d.Form().Notes != "from A, more" || len(events) != 0 {
 		t.Errorf("of another call: got %q and %v, want what was typed", d.Form().Notes, events)
 	}
-	if want := []outbox.Draft{{Call: callID(2), Notes: "from B\nfrom A"}, {Call: callID(3), Notes: "of a third"}}; !cmp.Equal(want, d.Changes.Drafts.All) {
+	if want := []outbox.Draft{{Call: callID(2), Notes: "from A\nfrom B"}, {Call: callID(3), Notes: "of a third"}}; !cmp.Equal(want, d.Changes.Drafts.All) {
 		t.Errorf("drafts (-want +got):\n%s", cmp.Diff(want, d.Changes.Drafts.All))
 	}
-	d.onJoined(drafts.Joined{Written: outbox.Draft{Call: callID(1), Notes: "from A"}, Saved: outbox.Draft{Call: callID(1), Notes: "from B\nfrom A"}})
+	saved(callID(1), "from A", "from A,") // Two writes before the form shows the first.
 	if d.Form().Notes != "from B\nfrom A, more" {
 		t.Errorf("got %q, want the notes of both", d.Form().Notes)
 	}
@@ -87,5 +98,11 @@ func TestNotesOfAnotherTerminalAreShown(t *testing.T) {
 		return ok && strings.HasPrefix(told.Text, "another terminal has notes for") && strings.HasSuffix(told.Text, "both are here")
 	}) {
 		t.Errorf("got %+v, want it said", events)
+	}
+	d.onJoined(callID(1)) // Of the second write.
+	servicetest.Check(t, d.Changes.Drafts.Flush())
+	draft, _, err := box.Draft(callID(1))
+	if err != nil || d.Form().Notes != "from B\nfrom A, more" || draft.Notes != d.Form().Notes {
+		t.Errorf("got %q and %q on disk, want the notes of both, once", d.Form().Notes, draft.Notes)
 	}
 }

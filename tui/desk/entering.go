@@ -5,7 +5,6 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
-	"fundesk/tui/desk/drafts"
 	"fundesk/tui/desk/entry"
 	"fundesk/tui/desk/event"
 )
@@ -77,8 +76,8 @@ func (c *current) tellDrafts(tell func(event.Result)) {
 	c.Changes.Drafts.OnSaved = func(err error) {
 		tell(event.Result{Name: "drafts saved", TakeIn: func() { c.onSaved(err) }})
 	}
-	c.Changes.Drafts.OnJoined = func(j drafts.Joined) {
-		tell(event.Result{Name: "draft of another terminal joined", TakeIn: func() { c.onJoined(j) }})
+	c.Changes.Drafts.OnJoined = func(call apitype.UUID) {
+		tell(event.Result{Name: "draft of another terminal joined", TakeIn: func() { c.onJoined(call) }})
 	}
 }
 
@@ -88,17 +87,20 @@ func (c *current) onSaved(err error) {
 	c.Changes.Read()
 }
 
-// onJoined shows what another terminal has saved for the call on the Desk.
-func (c *current) onJoined(j drafts.Joined) {
-	if !c.IsOn(j.Saved.Call) {
-		if c.Changes.Drafts.Of(j.Saved.Call) != nil {
-			c.Changes.Drafts.Set(j.Saved)
-			c.Changes.Drafts.Loaded(j.Saved)
-		}
+// onJoined shows what another terminal has saved for a call, on the Desk or in the list.
+func (c *current) onJoined(call apitype.UUID) {
+	isOn := c.IsOn(call)
+	if !isOn && c.Changes.Drafts.Of(call) == nil {
 		return
 	}
-	c.Changes.Drafts.Loaded(j.Saved)
-	c.entered.Draft = entry.Join(j.Written, c.Draft(), j.Saved)
-	c.autosave()
-	c.Sayf("another terminal has notes for %s, too: both are here", c.Name())
+	base, saved, found := c.Changes.Drafts.Joined(call)
+	switch {
+	case !found:
+	case isOn:
+		c.entered.Draft = entry.Join(base, c.Draft(), saved)
+		c.autosave()
+		c.Sayf("another terminal has notes for %s, too: both are here", c.Name())
+	default:
+		c.Changes.Drafts.Set(saved)
+	}
 }

@@ -19,24 +19,21 @@ const (
 	draftMost  = 1500 * time.Millisecond
 )
 
-// Joined are two drafts of one call: what this terminal has written, and what is on disk since it was merged with the
-// notes of another terminal.
-type Joined struct{ Written, Saved outbox.Draft }
-
 // Autosave writes drafts to disk in the background. Put and FlushSoon are cheap, and other goroutines touch the disk.
 // It is safe for concurrent use.
 type Autosave struct {
 	box *outbox.Outbox
-	// OnSaved is called after drafts were saved in the background, or with the error. OnJoined is called when another
-	// terminal's notes were merged. Both are called without a lock, because they may be slow. They must be set before
-	// Run.
+	// OnSaved is called after drafts were saved in the background, or with the error. OnJoined is called when entries
+	// of another terminal were merged, for Joined. Both are called without a lock, because they may be slow. They must
+	// be set before Run.
 	OnSaved  func(error)
-	OnJoined func(Joined)
+	OnJoined func(call apitype.UUID)
 
 	mu       sync.Mutex
 	pending  map[apitype.UUID]pendingDraft
 	underWay map[apitype.UUID]outbox.Draft // The drafts that are being written.
 	base     map[apitype.UUID]outbox.Draft // The draft on disk from which the present entries come.
+	joined   map[apitype.UUID]outbox.Draft // On disk, with entries of another terminal that the form does not show yet.
 	wake     chan struct{}
 	writing  sync.Mutex // Writes and erasures of drafts go one after the other.
 }
@@ -51,10 +48,11 @@ func New(box *outbox.Outbox) *Autosave {
 	return &Autosave{
 		box:      box,
 		OnSaved:  func(error) {},
-		OnJoined: func(Joined) {},
+		OnJoined: func(apitype.UUID) {},
 		pending:  map[apitype.UUID]pendingDraft{},
 		underWay: map[apitype.UUID]outbox.Draft{},
 		base:     map[apitype.UUID]outbox.Draft{},
+		joined:   map[apitype.UUID]outbox.Draft{},
 		wake:     make(chan struct{}, 1),
 	}
 }
@@ -161,19 +159,19 @@ func (a *Autosave) due(all bool) []outbox.Draft {
 // write saves the drafts that are due, or all. It retries a failed one next time, unless there is a newer one.
 func (a *Autosave) write(all bool) (written int, err error) {
 	joined, written, err := a.writeTaken(all)
-	for _, j := range joined {
-		a.OnJoined(j)
+	for _, call := range joined {
+		a.OnJoined(call)
 	}
 	return written, err
 }
 
 // writeTaken takes and saves drafts. One taken later is saved later.
-func (a *Autosave) writeTaken(all bool) (joined []Joined, written int, err error) {
+func (a *Autosave) writeTaken(all bool) (joined []apitype.UUID, written int, err error) {
 	a.writing.Lock()
 	defer a.writing.Unlock()
 	taken := a.due(all)
 	for _, d := range taken {
-		saved, failure := a.writeOne(d)
+		isJoined, failure := a.writeOne(d)
 		switch {
 		case failure != nil:
 			err = errors.Join(err, failure)
@@ -183,8 +181,8 @@ func (a *Autosave) writeTaken(all bool) (joined []Joined, written int, err error
 				a.pending[d.Call] = pendingDraft{draft: d, first: now, last: now}
 			}
 			a.mu.Unlock()
-		case !isSame(saved, d):
-			joined = append(joined, Joined{Written: d, Saved: saved})
+		case isJoined:
+			joined = append(joined, d.Call)
 		}
 		a.mu.Lock()
 		delete(a.underWay, d.Call)
@@ -193,24 +191,44 @@ func (a *Autosave) writeTaken(all bool) (joined []Joined, written int, err error
 	return joined, len(taken), err
 }
 
-// writeOne saves a draft, merged with the draft of another terminal for the call. It returns the draft that is on disk
-// now. The entries on the screen come from that one only after it was taken in.
-func (a *Autosave) writeOne(d outbox.Draft) (saved outbox.Draft, err error) {
+// writeOne saves a draft, merged with the draft of another terminal for the call. It reports whether the form lacks
+// entries of that one.
+func (a *Autosave) writeOne(d outbox.Draft) (isJoined bool, err error) {
 	unlock, err := a.box.LockDrafts()
 	if err != nil {
-		return d, err
+		return false, err
 	}
 	defer unlock()
 	there, _, err := a.box.Draft(d.Call)
 	if err != nil {
 		there = outbox.Draft{} // An unreadable draft is overwritten.
 	}
-	saved = entry.Join(a.From(d.Call), d, there)
+	saved := entry.Join(a.From(d.Call), d, there)
 	if err := a.box.SaveDraft(d.Call, saved); err != nil {
-		return saved, err
+		return false, err
 	}
 	a.Loaded(d)
-	return saved, nil
+	if isSame(saved, d) {
+		return false, nil
+	}
+	a.mu.Lock()
+	a.joined[d.Call] = saved
+	a.mu.Unlock()
+	return true, nil
+}
+
+// Joined returns the draft on disk with entries of another terminal, and the one of this terminal in it, for a
+// three-way merge with the form. From now on they count as shown. found is false if the form lacks none.
+func (a *Autosave) Joined(call apitype.UUID) (base, saved outbox.Draft, found bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	base = a.base[call]
+	saved, found = a.joined[call]
+	if found {
+		a.base[call] = saved
+		delete(a.joined, call)
+	}
+	return base, saved, found
 }
 
 // Loaded records what the form now shows of the draft on disk. With an empty one, a draft found later is merged.
@@ -218,6 +236,7 @@ func (a *Autosave) Loaded(d outbox.Draft) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.base[d.Call] = d
+	delete(a.joined, d.Call)
 }
 
 // From returns the draft on disk from which the draft of a call comes.
@@ -274,6 +293,7 @@ func (a *Autosave) Delete(d, from outbox.Draft) error {
 	}
 	a.mu.Lock()
 	delete(a.base, d.Call)
+	delete(a.joined, d.Call)
 	a.mu.Unlock()
 	return a.box.DeleteDraft(d.Call)
 }

@@ -98,6 +98,17 @@ func TestEntriesOfAnotherTerminalAreNotSent(t *testing.T) {
 		if draft.Notes != typed || !maps.Equal(draft.Corrections, name) {
 			t.Errorf("%q: on disk are %q and %v, want both", typed, draft.Notes, draft.Corrections)
 		}
+		if _, saved, found := mine.Joined(callID(1)); !found || !maps.Equal(saved.Corrections, name) {
+			t.Errorf("%q: the form is given %+v, %t, want the name", typed, saved, found)
+		}
+		servicetest.Check(t, mine.Save(sent)) // The agent has taken the name back.
+		draft, _, err = box.Draft(callID(1))
+		servicetest.Check(t, err)
+		if len(draft.Corrections) != 0 {
+			t.Errorf("%q, and the name taken back: on disk is %v", typed, draft.Corrections)
+		}
+		servicetest.Check(t, theirs.Save(outbox.Draft{Call: callID(1), Notes: typed, Corrections: name}))
+		servicetest.Check(t, mine.Save(sent))
 		servicetest.Check(t, mine.Delete(sent, mine.From(callID(1))))
 		draft, _, err = box.Draft(callID(1))
 		servicetest.Check(t, err)
