@@ -99,7 +99,7 @@ func login(s *cli.Session, cmd *cobra.Command, o loginOptions) error {
 	if err != nil {
 		return err
 	}
-	return keepLogin(s, name, p, done)
+	return keepLogin(s, name, p.BaseURL, keptFlags(cmd), done)
 }
 
 // loggedIn is the result of a login.
@@ -143,10 +143,13 @@ func obtain(s *cli.Session, cmd *cobra.Command, t *cli.Target, o loginOptions) (
 }
 
 // keepLogin stores the way to the service, the place of the token and the signed-in person in the profile.
-func keepLogin(s *cli.Session, name string, used profile.Profile, done loggedIn) error {
+func keepLogin(s *cli.Session, name, baseURL string, flags []given, done loggedIn) error {
 	err := s.Store().Change(func(config *profile.Config) error {
 		kept := config.Profiles[name] // It may have been changed while the token was typed.
-		kept.BaseURL, kept.CACert, kept.TokenStorage = used.BaseURL, used.CACert, done.storage
+		kept.BaseURL, kept.TokenStorage = baseURL, done.storage
+		if err := applyGiven(&kept, flags); err != nil {
+			return err
+		}
 		if done.person != nil {
 			kept.Agent = done.person.UUID
 		}
@@ -158,9 +161,9 @@ func keepLogin(s *cli.Session, name string, used profile.Profile, done loggedIn)
 	}
 	if done.person != nil {
 		s.Note("signed in to %s as %s, profile %s; the session is in the %s",
-			used.BaseURL, done.person.Name, name, done.storage)
+			baseURL, done.person.Name, name, done.storage)
 	} else {
-		s.Note("logged in to %s as profile %s; the token is in the %s", used.BaseURL, name, done.storage)
+		s.Note("logged in to %s as profile %s; the token is in the %s", baseURL, name, done.storage)
 	}
 	if s.App.Getenv("FUNDESK_TOKEN") != "" {
 		s.Note("FUNDESK_TOKEN is set and takes precedence; unset it to use the stored token")
