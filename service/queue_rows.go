@@ -31,7 +31,7 @@ type LeaseRow struct {
 	Owner       apitype.UUID
 	Type        apitype.CallType
 	Language    string
-	KeptFor     *apitype.UUID // The user of the deferral that the claim used up. Reason and DueAt are of it, too.
+	KeptFor     *apitype.UUID // The user of the deferral that the call had. Reason and DueAt are of it, too.
 	IsReplacing bool          // Of a new one: the row of its donor has a claim that expired.
 	EndedAt     *apitype.Time
 	EndedBy     LeaseEnd // Empty for a claim.
@@ -45,6 +45,9 @@ func (l LeaseRow) Sent() apitype.Lease {
 
 // Live reports whether the lease holds.
 func (l LeaseRow) Live(now apitype.Time) bool { return l.EndedAt == nil && l.ExpiresAt.After(now.Time) }
+
+// UsesDeferral reports whether the lease has used the deferral of its call up: it was due.
+func (l LeaseRow) UsesDeferral() bool { return l.DueAt != nil && !l.DueAt.After(l.TakenAt.Time) }
 
 // takenAt returns the start of a lease, or nil for no lease.
 func (l *LeaseRow) takenAt() *apitype.Time {

@@ -137,6 +137,7 @@ func TestPauseKeepsACallback(t *testing.T) {
 func TestCallbackThatIsNotDueOutlivesALease(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		me, other := f.users[0], f.users[1]
+		officer := f.Token(servicetest.May(append(slices.Clone(service.Permissions), service.PersonsErase)...))
 		for name, giveBack := range map[string]func(call, lease apitype.UUID){
 			"released": func(_, lease apitype.UUID) {
 				f.want(204, "POST", "/fundesk/v1/queue/leases/"+lease.String()+"/release", "")
@@ -156,7 +157,13 @@ func TestCallbackThatIsNotDueOutlivesALease(t *testing.T) {
 				f.Do(f.token, http.MethodPut, "/fundesk/v1/queue/calls/"+call.String()+"/lease", body).Decode(&l)
 				return l
 			}
-			giveBack(call, lease().LeaseUUID)
+			held := lease()
+			donor := held.Call.Value().PersonUUID.String()
+			export := f.Do(officer, http.MethodGet, "/fundesk/v1/persons/"+donor+"/export", "")
+			if n := strings.Count(string(export.Body), `"notBefore"`); n != 1 {
+				t.Errorf("%s: got %d callbacks in the export, want one: %s", name, n, export.Body)
+			}
+			giveBack(call, held.LeaseUUID)
 			got := f.callbacksOf(me)
 			if len(got) != 1 || got[0].CallUUID != call || !got[0].NotBefore.Equal(due) ||
 				got[0].Reason == nil || *got[0].Reason != "after dinner" {

@@ -169,7 +169,7 @@ func (e *Export) queue(ctx context.Context, out *exportWriter) {
 	out.one("lastContactAt", e.kept.ContactedAt)
 	out.list("deferrals", "deferral", func() error {
 		for _, lease := range e.kept.Leases { // A pause restores the deferral of a claim.
-			if lease.EndedAt == nil && lease.DueAt != nil {
+			if lease.EndedAt == nil && lease.UsesDeferral() {
 				out.item(exportDeferral{lease.CallUUID, *lease.DueAt, lease.KeptFor, lease.Reason})
 			}
 		}

@@ -212,13 +212,13 @@ func fullName(p apitype.Person) string {
 	return strings.Join(parts, " ")
 }
 
-// deferralOf restores the deferral that a lease used up. One that was not due was not used up.
+// deferralOf restores the deferral that a lease used up.
 func deferralOf(lease service.LeaseRow) func(*service.QueueRow) bool {
 	return func(row *service.QueueRow) bool {
-		isDue := row.Call == lease.CallUUID && lease.DueAt != nil && row.DueAt == nil
-		if isDue {
+		isRestored := row.Call == lease.CallUUID && lease.UsesDeferral()
+		if isRestored {
 			row.DueAt, row.KeptFor, row.DueReason = lease.DueAt, lease.KeptFor, lease.Reason
 		}
-		return isDue
+		return isRestored
 	}
 }
