@@ -331,7 +331,8 @@ CREATE TABLE queue_counts (
 -- ended_leases. shown_at is null while the call was taken ahead and is not shown yet. A claim is pending while a change
 -- of its call waits at a client: then it lasts longer, and is no card. due_at, kept_for and due_reason are the deferral
 -- that the call had: if it was due, the claim used it up, and a pause of its user restores it. rested_at is the last
--- contact with a rest of its own, which ends at rested_until. contacted_before is the last contact without one before contacted_at.
+-- contact with a rest of its own, which ends at rested_until. contacted_before is the last contact without one before
+-- contacted_at.
 CREATE TABLE donors (
     person_uuid  IDENTIFIER NOT NULL CONSTRAINT donors_by_person PRIMARY KEY,
     contacted_at BIGINT,
