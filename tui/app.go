@@ -59,7 +59,7 @@ type app struct {
 	login   string      // How the agent gets another token. Empty if there is no way.
 	// asksGround is set while the terminal may still answer whether its background is light.
 	asksGround  bool
-	groundAsked time.Time
+	groundUntil time.Time
 	// suspended is set while ctrl+z has stopped the program.
 	suspended bool
 }
@@ -217,7 +217,7 @@ func (a *app) Init() tea.Cmd {
 	a.Loads++
 	begins := []tea.Cmd{a.Perform(a.Day.Begin()), a.openPage(), a.tick()}
 	if a.asksGround {
-		a.groundAsked = time.Now()
+		a.groundUntil = time.Now().Add(groundAnswers)
 		begins = append(begins, tea.RequestBackgroundColor)
 	}
 	return tea.Batch(begins...)
@@ -229,7 +229,7 @@ const groundAnswers = 100 * time.Millisecond
 
 // onGround takes the colours for light or dark grounds, as the terminal has it.
 func (a *app) onGround(msg tea.BackgroundColorMsg) {
-	if !a.asksGround || time.Since(a.groundAsked) > groundAnswers {
+	if !a.asksGround || time.Now().After(a.groundUntil) {
 		return
 	}
 	a.asksGround = false

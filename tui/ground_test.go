@@ -4,21 +4,27 @@ import (
 	"image/color"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 )
 
-// The terminal's answer about its background decides the colours if it comes at once, and no key runs.
+// The terminal's answer about its background decides the colours if it comes in time, and no key runs.
 func TestBackgroundDecidesTheColours(t *testing.T) {
 	t.Parallel()
-	ground := func(of color.Color) string {
+	ground := func(of color.Color, timeLeft time.Duration) string {
 		d := newDriver(t, newQueueWorld(t).options)
+		d.app.groundUntil = time.Now().Add(timeLeft)
 		d.send(tea.BackgroundColorMsg{Color: of})
 		d.press("n")
 		return inCodes(d.app.screen())
 	}
-	if dark, light := ground(color.Black), ground(color.White); dark == light || !strings.Contains(light, "Anna Jansen") {
+	dark, light, late := ground(color.Black, time.Hour), ground(color.White, time.Hour), ground(color.White, -time.Hour)
+	if dark == light || !strings.Contains(light, "Anna Jansen") {
 		t.Error("got the same colours on a dark and on a light ground")
+	}
+	if late != dark {
+		t.Error("got other colours after an answer that came too late")
 	}
 }
 
