@@ -180,6 +180,32 @@ func TestLosingTransactionRunsAgain(t *testing.T) {
 	}
 }
 
+// A server with a failing or full disk may also refuse a new connection. The refusal tells why, and readiness makes a
+// change until one succeeds. Spec gap: S14.
+func TestRefusedConnectionTellsWhy(t *testing.T) {
+	t.Parallel()
+	const silent = "the database does not answer now"
+	for code, want := range map[string]string{
+		"53100": "the database has no space left",
+		"58030": "the database cannot be read or written",
+		"XX001": "the database is damaged",
+		"28P01": "the database refuses the login",
+		"3D000": "the server has no such database",
+		"42501": silent,
+		"57P03": silent,
+		"":      silent,
+	} {
+		e := &postgresEngine{driver: new(refusingServer)}
+		refused, ok := errors.AsType[*service.Error](e.refusal(errConnect{refusedError{code}}))
+		if !ok || refused.Kind != service.Unavailable || refused.Detail != want {
+			t.Errorf("%s: got %v, want %q", code, refused, want)
+		}
+		if ofDisk := ofStorage(code) != "" && want != silent; e.failed.Load() != ofDisk {
+			t.Errorf("%s: got a check by changes: %t, want %t", code, e.failed.Load(), ofDisk)
+		}
+	}
+}
+
 // A commit that takes too long is answered with 503 and goes on by itself; with twice as many of
 // them as connections, changes are 503 at once. Spec gap: S31.
 // Promise S31: a commit that takes too long is 503 and goes on by itself.

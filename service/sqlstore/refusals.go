@@ -118,6 +118,9 @@ func (e *postgresEngine) refusal(err error) error {
 			unavailable.Detail = "the database refuses the login"
 		case code == "3D000":
 			unavailable.Detail = "the server has no such database"
+		case code == "42501": // No right to connect.
+		default:
+			e.noteStorage(unavailable, code)
 		}
 		return unavailable
 	}
@@ -125,12 +128,7 @@ func (e *postgresEngine) refusal(err error) error {
 		if code == "42501" || code == "42P01" || code == "42703" { // No right, no table, no column.
 			e.refused.Store(true)
 		}
-		if detail := ofStorage(code); detail != "" {
-			e.failed.Store(true)
-			if detail == errDamaged.Detail {
-				e.damaged.Store(true)
-			}
-			unavailable.Detail = detail
+		if e.noteStorage(unavailable, code) {
 			return unavailable
 		}
 		// 57014: the server ended a statement that took longer than statement_timeout.
@@ -150,6 +148,21 @@ func (e *postgresEngine) refusal(err error) error {
 		return unavailable
 	}
 	return err
+}
+
+// noteStorage reports whether a code tells of a problem of the server's disk. If it does, the refusal says which, and
+// readiness makes a change until one succeeds.
+func (e *postgresEngine) noteStorage(refusal *service.Error, code string) bool {
+	detail := ofStorage(code)
+	if detail == "" {
+		return false
+	}
+	e.failed.Store(true)
+	if detail == errDamaged.Detail {
+		e.damaged.Store(true)
+	}
+	refusal.Detail = detail
+	return true
 }
 
 // ofStorage returns the problem of a server whose disk is full, or fails, or whose files are damaged. It returns an
