@@ -104,8 +104,12 @@ func PostgresServer(t testing.TB) string {
 	NeedServer(t)
 	c, err := shared()
 	Check(t, err)
-	return Clusters("", c)
+	return patient(c)
 }
+
+// patient returns the address of a server at which connecting may take long. On a loaded machine it took over 3 s, the
+// service's limit.
+func patient(c *Cluster) string { return Clusters("", c) + "&connect_timeout=30" }
 
 // PostgresDatabase returns a database at the shared server that has the tables and nothing in them.
 // Another test gets it afterwards.
@@ -124,7 +128,7 @@ func TakePostgres() (database string, giveBack func() error, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	server := Clusters("", c)
+	server := patient(c)
 	database, err = databases.take(server)
 	return database, func() error { return databases.give(server, database) }, err
 }
