@@ -23,9 +23,10 @@ import (
 	"fundesk/service"
 )
 
-// sqliteSettings hold for every connection. FULL keeps acknowledged changes over a power loss, deleted data is
-// overwritten, and readers scale over processors only with mmap_size.
-const sqliteSettings = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
+// sqliteSettings hold for every connection. They make no file where the database was moved away. FULL keeps
+// acknowledged changes over a power loss, deleted data is overwritten, and readers scale over processors only with
+// mmap_size.
+const sqliteSettings = "mode=rw&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
 	"&_pragma=secure_delete(ON)&_pragma=mmap_size(2147483648)&_pragma=cache_size(-2000)&_pragma=temp_store(MEMORY)"
 
 // sqliteEngine is an SQLite file: many readers, and one writer that commits waiting changes together.
@@ -123,14 +124,19 @@ const (
 
 func (e *sqliteEngine) connect() (*conn, error) {
 	for try := 1; ; try++ {
+		if err := e.unmoved(); err != nil {
+			return nil, err
+		}
 		raw, err := e.db.Conn(context.Background())
+		if err := e.unmoved(); err != nil {
+			// raw may have opened the new file. It stays open, because the pool would use it again, and SQLite brings
+			// the log into a file when the last connection to it is closed.
+			return nil, err
+		}
 		if err == nil {
 			err = e.enlarge(raw)
 		}
 		if err == nil {
-			if err := e.unmoved(); err != nil { // It may have opened the new file.
-				return nil, errors.Join(err, raw.Close())
-			}
 			return &conn{ctx: context.Background(), raw: raw, engine: e, statements: map[string]*sql.Stmt{}}, nil
 		}
 		if try == maxConnects || !errors.Is(sqliteError(err), service.ErrBusy) {
