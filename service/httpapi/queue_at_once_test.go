@@ -274,3 +274,37 @@ func testRequestRepeatedElsewhere(t *testing.T, count int) {
 	}
 	servicetest.Same(t, "the repeated request was given other calls", first.calls[request], second.calls[request])
 }
+
+// TestRequestRepeatedBesideAnEnd repeats a take at another process. After that one has looked for calls, the first one
+// gives two, and one of them is worked on. The repeat gives the other one, and none in addition.
+func TestRequestRepeatedBesideAnEnd(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	f := newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))
+	for range 4 {
+		f.call(f.person("null"), time.Hour, "happy_call")
+	}
+	request, user := apitype.NewUUID(), apitype.NewUUID()
+	caller := service.Caller{Account: f.Account()}
+	first := &crowd{service: f.Service, caller: caller}
+	var left []apitype.UUID
+	store := leasing{f.Store, sync.OnceFunc(func() {
+		first.take(t.Context(), user, request, 2)
+		first.Wait()
+		given := first.calls[request]
+		if len(given) != 2 {
+			t.Errorf("got %d calls, want 2", len(given))
+			return
+		}
+		left = given[1:]
+		_, err := f.Service.AddAttempt(t.Context(), caller, given[0], nil, apitype.AddAttemptRequest{})
+		servicetest.Report(t, err)
+	}), func() {}}
+	s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
+	servicetest.Check(t, err)
+	second := &crowd{service: s, caller: caller}
+	second.take(t.Context(), user, request, 1)
+	second.Wait()
+	servicetest.Report(t, errors.Join(append(first.errs, second.errs...)...))
+	servicetest.Same(t, "the repeated request", left, second.calls[request])
+}

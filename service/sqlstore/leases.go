@@ -93,20 +93,27 @@ var (
 	ineligibleAtOnce = sync.OnceValue(func() string {
 		return fmt.Sprintf(ineligibleUntil, `$2`, `$3`, `$4`) + ` WHERE c.` + ofPerson
 	})
-	// claimMany does all of it in one statement. Rows that others hold are left to them.
+	// claimMany does all of it in one statement. Rows that others hold are left to them. It claims nothing and returns
+	// a NULL if the request was given a later lease meanwhile, which may have ended.
 	claimMany = sync.OnceValue(func() string {
 		const fields, takenAt = claimFields, `($9::bigint[])[1]`
+		const later = ` account_uuid = ($13::uuid[])[1] AND request_uuid = ($14::uuid[])[1] AND ordinal >= first`
 		return `WITH wanted (` + fields + `) AS (
 			SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::uuid[], $6::text[],
 				$7::uuid[], $8::bigint[],
 				$9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::uuid[], $14::uuid[], $15::text[],
 				$16::uuid[], $17::text[])
+		), repeated AS (
+			SELECT 1 FROM (SELECT MIN(ordinal) AS first FROM wanted) AS w
+			WHERE EXISTS (SELECT 1 FROM donors WHERE ` + isClaimed + ` AND` + later + `)
+				OR EXISTS (SELECT 1 FROM ended_leases WHERE` + later + `)
 		), logged AS (
 			` + logDonors + `expires_at, '` + string(service.EndedByTime) + `' FROM donors
 			WHERE person_uuid = ANY($1) AND ` + hasExpired + takenAt + `
 			ON CONFLICT DO NOTHING RETURNING 1
 		), saved AS (
-			INSERT INTO donors (` + fields + `) SELECT ` + fields + ` FROM wanted` + claimDonor() + `
+			INSERT INTO donors (` + fields + `) SELECT ` + fields + ` FROM wanted
+			WHERE NOT EXISTS (SELECT 1 FROM repeated)` + claimDonor() + `
 			RETURNING lease_uuid, person_uuid, call_uuid, expires_at
 		), theirs AS (
 			SELECT q.call_number, saved.call_uuid AS leased, saved.expires_at
@@ -114,7 +121,7 @@ var (
 			JOIN queue_calls q ON q.call_number = k.number FOR UPDATE OF q SKIP LOCKED
 		), ineligible AS (` + fmt.Sprintf(ineligibleUntil, `theirs.leased`, `theirs.expires_at`, takenAt) + `
 			FROM theirs WHERE c.call_number = theirs.call_number
-		) SELECT lease_uuid, (SELECT COUNT(*) FROM logged) FROM saved`
+		) SELECT lease_uuid, (SELECT COUNT(*) FROM logged) FROM saved UNION ALL SELECT NULL, 0 FROM repeated`
 	})
 )
 
@@ -173,13 +180,16 @@ func (t *tx) claimMany(leases []service.LeaseRow) (saved []apitype.UUID, expired
 		}
 		columns[i] = values
 	}
+	isRepeated := false
 	err = t.each(claimMany(), columns, func(rows *sql.Rows) error {
-		var id apitype.UUID
-		err := rows.Scan(uuidDest{&id}, &expired)
-		saved = append(saved, id)
+		var id *apitype.UUID
+		err := rows.Scan(nullUUIDDest{&id}, &expired)
+		if isRepeated = id == nil; !isRepeated {
+			saved = append(saved, *id)
+		}
 		return err
 	})
-	if t.engine.isTaken(err) {
+	if t.engine.isTaken(err) || err == nil && isRepeated {
 		return nil, 0, service.ErrAgain
 	}
 	return saved, expired, err
