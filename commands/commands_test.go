@@ -2,12 +2,10 @@ package commands_test
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"net"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -19,50 +17,21 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"fundesk/commands"
-	"fundesk/service/embedded"
 	"fundesk/service/servicetest"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(tests{m}, map[string]func(){"fundesk": fundesk})
-}
-
-// tests runs all tests and removes what they built.
-type tests struct{ *testing.M }
-
-// Run implements testscript.TestingM.
-func (m tests) Run() int {
-	defer commands.RemoveServer()
 	time.Local = time.UTC // As the scripts have it: the files of expected output name days.
-	return m.M.Run()
-}
-
-// fundesk is the program as its main builds it.
-func fundesk() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	signal.Ignore(syscall.SIGPIPE)
-	shift, _ := time.ParseDuration(os.Getenv(demoShift))
-	now := func() time.Time { return time.Now().Add(shift) }
-	os.Exit(commands.Run(ctx, os.Args[1:], commands.App{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: now, Version: func() string { return "test" },
-		CompletionPatience: 20 * time.Second, // A busy machine is not what is tested.
-		OpenEmbedded: func(ctx context.Context, name, dataDir string) (commands.Embedded, error) {
-			if err := os.MkdirAll(dataDir, 0o700); err != nil {
-				return nil, err
-			}
-			return embedded.Open(ctx, embedded.Options{Path: filepath.Join(dataDir, name+".db"), Sample: name == "demo", Now: now})
-		},
-	}))
+	code := m.Run()
+	commands.RemovePrograms()
+	os.Exit(code)
 }
 
 // Promise K11: doctor lists the files of an agent's computer that name a person.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	server, err := commands.Server()
-	if err != nil {
-		t.Fatalf("build fundeskd: %v", err)
-	}
+	programs, err := commands.Programs()
+	servicetest.Check(t, err)
 	wantPrograms(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -74,8 +43,7 @@ func TestScripts(t *testing.T) {
 			// As by default. A command for which it is set looks for no service that is installed on this machine.
 			env.Setenv("XDG_DATA_HOME", filepath.Join(home, ".local", "share"))
 			env.Setenv("TZ", "UTC")
-			env.Setenv("GORACE", "atexit_sleep_ms=0") // Each command would end a second later.
-			env.Setenv("PATH", env.Getenv("PATH")+string(os.PathListSeparator)+filepath.Dir(server))
+			env.Setenv("PATH", programs+string(os.PathListSeparator)+env.Getenv("PATH"))
 			if servicetest.OnPostgres() {
 				database, giveBack, err := servicetest.TakePostgres()
 				if err != nil {
@@ -122,9 +90,9 @@ func wantPrograms(t *testing.T) {
 
 // serve VARIABLE [flags] starts fundeskd on a free port and keeps its address.
 func serve(ts *testscript.TestScript, _ bool, args []string) {
-	server, err := commands.Server()
+	programs, err := commands.Programs()
 	ts.Check(err)
-	cmd := exec.Command(server, append([]string{"serve", "--listen", "127.0.0.1:0"}, args[1:]...)...)
+	cmd := exec.Command(filepath.Join(programs, "fundeskd"), append([]string{"serve", "--listen", "127.0.0.1:0"}, args[1:]...)...)
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Env = []string{"HOME=" + ts.Getenv("HOME"), "XDG_DATA_HOME=" + ts.Getenv("XDG_DATA_HOME"), "PATH=" + ts.Getenv("PATH"), "FUNDESKD_DATABASE=" + ts.Getenv("FUNDESKD_DATABASE")}
 	out, err := cmd.StdoutPipe()
@@ -200,11 +168,8 @@ func hangBus(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], "unix:path="+filepath.Join(dir, "bus"))
 }
 
-// demoShift is the variable with the difference between fundesk's clock and the machine's.
-const demoShift = "FUNDESK_TEST_SHIFT"
-
 // demo gives the script the demo's data, and their clock.
 func demo(ts *testscript.TestScript, _ bool, _ []string) {
-	ts.Setenv(demoShift, commands.DemoShift.String())
+	ts.Setenv("FUNDESK_TEST_SHIFT", commands.DemoShift.String())
 	ts.Check(commands.CopyDemo(ts.Getenv("HOME")))
 }

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,30 +15,41 @@ import (
 	"fundesk/service/sqlstore"
 )
 
-// Server is fundeskd, built once for all tests; it is not slowed down by what the tests
-// themselves are built with.
-var Server = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "fundesk-script")
+// Programs returns a folder with fundesk and fundeskd, built once for all tests. They are not slowed down by what the
+// tests themselves are built with.
+var Programs = sync.OnceValues(func() (folder string, err error) {
+	programs, err = os.MkdirTemp("", "fundesk-script")
 	if err != nil {
 		return "", err
 	}
-	serverDir = dir
-	path := filepath.Join(dir, "fundeskd")
-	out, err := exec.Command("go", "build", "-ldflags=-w", "-o", path, "fundesk/cmd/fundeskd").CombinedOutput()
+	out, err := exec.Command(
+		"go", "build", "-ldflags=-w", "-o", programs+string(filepath.Separator),
+		"fundesk/commands/testdata/fundesk", "fundesk/cmd/fundeskd",
+	).CombinedOutput()
 	if err != nil {
-		os.Stderr.Write(out)
+		err = fmt.Errorf("build the programs: %w\n%s", err, out)
 	}
-	return path, err
+	return programs, err
 })
+
+// programs is the folder of Programs. Empty if it was not used.
+var programs string
+
+// RemovePrograms removes what the tests built.
+func RemovePrograms() {
+	if programs != "" {
+		os.RemoveAll(programs)
+	}
+}
 
 // sampleDemo is a folder with a demo's database, made once for all tests that do not
 // look at how it is made.
 var sampleDemo = sync.OnceValues(func() (string, error) {
-	server, err := Server()
+	folder, err := Programs()
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(filepath.Dir(server), "demo")
+	dir := filepath.Join(folder, "demo")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", err
 	}
@@ -85,14 +97,4 @@ func CopyDemo(home string) error {
 		err = errors.Join(err, os.Chmod(file, 0o600))
 	}
 	return err
-}
-
-// serverDir is the folder of Server's build. Empty if it was not used.
-var serverDir string
-
-// RemoveServer removes what the tests built.
-func RemoveServer() {
-	if serverDir != "" {
-		os.RemoveAll(serverDir)
-	}
 }

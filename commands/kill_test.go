@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"fundesk/commands"
 	"fundesk/service"
 	"fundesk/service/servicetest"
 )
@@ -23,12 +24,17 @@ import (
 var killRounds = flag.Int("kills", 6, "moments at which a pull is killed")
 
 // puller is a program that pulls calls for one home folder.
-type puller struct{ env []string }
+type puller struct {
+	program string
+	env     []string
+}
 
 func newPuller(t *testing.T, h *servicetest.Harness, token string) puller {
 	t.Helper()
-	return puller{env: []string{
-		"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "FUNDESK_BASE_URL=" + h.URL, "FUNDESK_TOKEN=" + token, "GORACE=atexit_sleep_ms=0",
+	programs, err := commands.Programs()
+	servicetest.Check(t, err)
+	return puller{filepath.Join(programs, "fundesk"), []string{
+		"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "FUNDESK_BASE_URL=" + h.URL, "FUNDESK_TOKEN=" + token,
 	}}
 }
 
@@ -38,7 +44,7 @@ func (p puller) pull(t *testing.T, lines int) (uuids []string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "fundesk", "pull", "call", "-q")
+	cmd := exec.CommandContext(ctx, p.program, "pull", "call", "-q")
 	cmd.Env = p.env
 	var problem strings.Builder
 	cmd.Stderr = &problem
@@ -140,7 +146,7 @@ func TestPullOfChangesIsCutShort(t *testing.T) {
 			script := "#!/bin/sh\ncat >> \"$0.taken\"\ntest -e \"$0.again\" && exit 0\ntouch \"$0.again\"\n" + test.end + "\n"
 			servicetest.Check(t, os.WriteFile(program, []byte(script), 0o700))
 			for pull, isCut := range []bool{true, false, false} {
-				cmd := exec.CommandContext(t.Context(), "fundesk", "pull", "changes", "--exec", program)
+				cmd := exec.CommandContext(t.Context(), p.program, "pull", "changes", "--exec", program)
 				cmd.Env = p.env
 				if out, err := cmd.CombinedOutput(); (err != nil) != isCut && test.taken > 3 {
 					t.Errorf("pull %d: got %v and %s", pull, err, out)
