@@ -52,6 +52,7 @@ type app struct {
 	ahead   []tea.Msg      // Pressed while the call was being read; see holdAhead.
 	unheard unheard        // Typed behind a refused key.
 	tick    func() tea.Cmd // The next second.
+	free    func()         // Gives free memory back to the system.
 	mouse   mouse
 	frame   string      // The latest.
 	cursor  *tea.Cursor // Where text is typed. Nil if none is.
@@ -80,6 +81,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 		focused: true,
 		log:     o.Log,
 		tick:    func() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} }) },
+		free:    debug.FreeOSMemory,
 		layout:  page.NewLayout(80, 24),
 	}
 	a.Env = page.NewEnv(ctx, a, desk.New(o.Options), page.NewStyles(o.Theme, o.NoColor, o.ASCII))
@@ -501,7 +503,7 @@ func (a *app) onTick() tea.Cmd {
 	if quiet := a.Loads == a.reading.seen; quiet && a.Loads != a.reading.settled {
 		a.reading.settled = a.Loads
 		// What reading took goes back to the system: the library would keep it for minutes.
-		commands = append(commands, func() tea.Msg { debug.FreeOSMemory(); return nil })
+		commands = append(commands, func() tea.Msg { a.free(); return nil })
 	}
 	a.reading.seen = a.Loads
 	if a.beats%5 == 0 {

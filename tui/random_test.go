@@ -30,6 +30,7 @@ func newDriver(t *testing.T, o Options) *driver {
 	a, err := newApp(t.Context(), o)
 	servicetest.Check(t, err)
 	a.tick = func() tea.Cmd { return nil }
+	a.free = func() {} // All tests of the process would wait for it.
 	a.PreviewPause, a.Spinner = 0, widget.Spinner{}
 	a.Day.Changes.Sender = o.Outbox.Sender(o.Client, outbox.SenderOptions{})
 	d := &driver{t: t, app: a}
