@@ -326,7 +326,7 @@ func endLeaseOf(tx Tx, call apitype.Call, rows []QueueRow, now apitype.Time, by 
 	if !slices.ContainsFunc(rows, func(q QueueRow) bool { return q.LeasedUntil != nil }) {
 		return nil, nil //nolint:nilnil // There is no lease.
 	}
-	return tx.EndLease(call.PersonUUID, call.UUID, now, by)
+	return tx.EndLease(call.PersonUUID, call.UUID, nil, now, by)
 }
 
 // settle sets the facts that changed since the row was read: the end of the person's lease and a contact. Nil means
@@ -340,15 +340,16 @@ func (q *QueueRow) settle(ended *LeaseRow, contacted *apitype.Time) {
 	}
 }
 
-// EndLease ends the live lease of a call, counts that, and recomputes when the calls of its person become eligible.
-// Every change locks the rows of these calls before the row of the donor, so that no two changes wait for each other.
+// EndLease ends a lease if it is live, counts that, and recomputes when the calls of its person become eligible.
+// Otherwise nothing changes, and a later lease of the call stays. Every change locks the rows of these calls before the
+// row of the donor, so that no two changes wait for each other.
 func EndLease(tx Tx, l LeaseRow, now apitype.Time, by LeaseEnd, change func(*QueueRow) bool) error {
 	rows, err := tx.QueueOfPerson(l.Person)
 	if err != nil {
 		return err
 	}
-	ended, err := tx.EndLease(l.Person, l.CallUUID, now, by)
-	if err != nil {
+	ended, err := tx.EndLease(l.Person, l.CallUUID, &l.LeaseUUID, now, by)
+	if err != nil || ended == nil {
 		return err
 	}
 	err = refreshRows(tx, rows, now, func(q *QueueRow) bool {

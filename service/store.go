@@ -333,8 +333,9 @@ type QueueWriter interface {
 	ExtendLease(l LeaseRow, now apitype.Time) error
 	// ShareDeferrals opens the callbacks of a user to every user, and returns them.
 	ShareDeferrals(user apitype.UUID, scope Scope) ([]DeferralRow, error)
-	// EndLease ends the live lease of a call, and returns it. Nil means that there was none.
-	EndLease(person, call apitype.UUID, now apitype.Time, by LeaseEnd) (*LeaseRow, error)
+	// EndLease ends the live lease of a call, if it is the given one, and returns it. A nil lease stands for any one.
+	// The result is nil if none was ended.
+	EndLease(person, call apitype.UUID, lease *apitype.UUID, now apitype.Time, by LeaseEnd) (*LeaseRow, error)
 	// LogExpired moves claims that have expired to the leases that have ended, and returns how many.
 	LogExpired(now apitype.Time, limit int) (int, error)
 	CountWork(work []Work) error

@@ -56,7 +56,7 @@ type claimsModel struct {
 	ended    map[apitype.UUID]bool          // Leases that were ended in this round.
 	extended map[apitype.UUID]apitype.Time
 	twice    []takenTwice
-	released map[apitype.UUID]bool // Users with leases that ended in this round, and donors with work.
+	released map[apitype.UUID]bool // Users with leases that ended in this round, and calls with work.
 	paused   map[apitype.UUID]bool // Users who paused in this round.
 	given    int
 	repeats  int
@@ -162,10 +162,10 @@ type takenTwice struct {
 }
 
 // compareTwice expects one answer to a take that came twice. A lease may have ended between the answers if its user was
-// released, or its donor had work, in this round. A take that found all donors locked takes again, and may get others.
+// released, or its call had work, in this round. A take that found all donors locked takes again, and may get others.
 func (m *claimsModel) compareTwice() {
 	m.t.Helper()
-	mayHaveEnded := func(lease apitype.UUID) bool { return m.released[m.donor[m.taken[lease].CallUUID]] }
+	mayHaveEnded := func(lease apitype.UUID) bool { return m.released[m.taken[lease].CallUUID] }
 	for _, take := range m.twice {
 		first := slices.DeleteFunc(take.first, mayHaveEnded)
 		second := slices.DeleteFunc(take.second, mayHaveEnded)
@@ -228,7 +228,7 @@ func (m *claimsModel) ends(lease apitype.Lease) func() {
 		switch {
 		case isEnd && (err == nil || isLate): // A call that was completed already is a conflict.
 			m.ended[lease.LeaseUUID] = true
-			m.released[m.donor[lease.CallUUID]] = true
+			m.released[lease.CallUUID] = true
 		case err == nil:
 			m.extended[lease.LeaseUUID] = apitype.NewTime(m.f.Clock.Now().Add(30 * time.Minute))
 		case !isLate:
@@ -301,7 +301,7 @@ func (m *claimsModel) isPaused(user apitype.UUID) bool {
 }
 
 // compare reads the live leases at each process. A lease that was given in a round in which its user was released, or its
-// donor was worked with, may have come before or after that.
+// call was worked on, may have come before or after that.
 func (m *claimsModel) compare() {
 	m.t.Helper()
 	must, may := map[apitype.UUID]apitype.Lease{}, map[apitype.UUID]apitype.Lease{}
@@ -313,7 +313,7 @@ func (m *claimsModel) compare() {
 		}
 		switch {
 		case m.ended[id]:
-		case m.released[lease.UserUUID] || m.released[m.donor[lease.CallUUID]]:
+		case m.released[lease.UserUUID] || m.released[lease.CallUUID]:
 			may[id] = lease
 		default:
 			must[id] = lease

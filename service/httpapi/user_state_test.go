@@ -12,6 +12,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/queue"
 	"fundesk/service/servicetest"
 )
 
@@ -174,6 +175,42 @@ func TestCallbackThatIsNotDueOutlivesALease(t *testing.T) {
 			if got := f.callbacksOf(me); len(got) != 0 {
 				t.Errorf("%s, then an attempt: got %+v, want no callback", name, got)
 			}
+			f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/cancel", `{}`)
+		}
+	})
+}
+
+// TestPauseDuringATake lets a user pause, and a colleague take the donor, before the take of the user is answered. The
+// colleague's lease and the callback stay as they are.
+func TestPauseDuringATake(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		me, other := f.users[0], f.users[1]
+		for _, isCallback := range []bool{false, true} {
+			call := f.waitingCalls(1)[0]
+			if isCallback {
+				due := apitype.NewTime(f.Clock.Now().Add(time.Hour))
+				f.want(204, "PUT", "/fundesk/v1/queue/calls/"+call.String()+"/later", fmt.Sprintf(`{"notBefore":%q}`, due))
+				f.Clock.Advance(time.Hour + time.Minute)
+			}
+			var theirs []apitype.Lease
+			store := &meddler{Store: f.Store}
+			store.meddle = func() error {
+				f.setState(f.token, me, lunch)
+				theirs = f.take(other, "").Leases
+				return nil
+			}
+			s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
+			servicetest.Check(t, err)
+			_, err = queue.New(s, nil).Take(t.Context(), service.Caller{Account: f.Account()}, apitype.TakeRequest{
+				RequestUUID: apitype.NewUUID(), UserUUID: me,
+			})
+			if err == nil || !strings.Contains(err.Error(), "pause") {
+				t.Errorf("callback %t: got %v for the take, want the pause", isCallback, err)
+			}
+			if got := f.leases(""); len(theirs) != 1 || len(got) != 1 || got[0].LeaseUUID != theirs[0].LeaseUUID {
+				t.Errorf("callback %t: got %+v, want the colleague's lease %+v", isCallback, got, theirs)
+			}
+			f.setState(f.token, me, `{"state":"ready"}`)
 			f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/cancel", `{}`)
 		}
 	})

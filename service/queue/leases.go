@@ -169,7 +169,7 @@ func (t *taking) choose(tx service.Tx, id apitype.UUID) (lease service.LeaseRow,
 		return lease, leaseHeld(tx, held, "a change of another call of the person is pending")
 	default:
 		before.Held--
-		if _, err := tx.EndLease(held.Person, held.CallUUID, t.now, service.EndedByMove); err != nil {
+		if _, err := tx.EndLease(held.Person, held.CallUUID, &held.LeaseUUID, t.now, service.EndedByMove); err != nil {
 			return lease, err
 		}
 	}

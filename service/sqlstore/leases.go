@@ -333,7 +333,8 @@ func (r *reader) Leases(query service.LeaseQuery) ([]service.LeaseRow, error) {
 // The end of a lease logs the claim, and then clears it. PostgreSQL does both in one statement. If two changes end one
 // lease at one time, the key of the log makes the later one run again.
 const (
-	liveClaim  = ` FROM donors WHERE person_uuid = $1 AND call_uuid = $2 AND ` + isClaimed + ` AND expires_at > $3`
+	liveClaim = ` FROM donors WHERE person_uuid = $1 AND call_uuid = $2 AND expires_at > $3
+		AND lease_uuid = COALESCE($5, lease_uuid)`
 	clearClaim = `UPDATE donors SET lease_uuid = NULL, due_reason = NULL WHERE `
 )
 
@@ -349,21 +350,27 @@ var endLive = sync.OnceValue(func() string {
 		SELECT * FROM ended`
 })
 
-func (t *tx) EndLease(person, call apitype.UUID, now apitype.Time, by service.LeaseEnd) (*service.LeaseRow, error) {
+func (t *tx) EndLease(
+	person, call apitype.UUID,
+	lease *apitype.UUID,
+	now apitype.Time,
+	by service.LeaseEnd,
+) (*service.LeaseRow, error) {
 	text := logLive()
 	if t.engine.sharesQueue() {
 		text = endLive()
 	}
-	lease := &service.LeaseRow{}
-	err := t.row(text, identifier(person), identifier(call), now.UnixMilli(), string(by)).scan(endedDest(lease)...)
+	ended := &service.LeaseRow{}
+	err := t.row(text, identifier(person), identifier(call), now.UnixMilli(), string(by), nullUUID(lease)).
+		scan(endedDest(ended)...)
 	if errors.Is(err, service.ErrNoRow) {
 		return nil, nil //nolint:nilnil // There is no lease.
 	}
 	if err != nil || t.engine.sharesQueue() {
-		return lease, err
+		return ended, err
 	}
 	_, err = t.exec(clearClaim+`person_uuid = $1`, identifier(person))
-	return lease, err
+	return ended, err
 }
 
 func (t *tx) ExtendLease(l service.LeaseRow, now apitype.Time) error {
