@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -189,8 +190,8 @@ func survives(t *testing.T, programs [2]child, token, organization string) {
 	servicetest.Report(t, programs[1].command.Wait())
 }
 
-// send sends one request and reads its answer.
-func send(t testing.TB, method, url, token, body string) (status int, answer string) {
+// send sends one request and reads its answer. Headers are names, each with its value after it.
+func send(t testing.TB, method, url, token, body string, headers ...string) (status int, answer string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
@@ -199,6 +200,9 @@ func send(t testing.TB, method, url, token, body string) (status int, answer str
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", "application/json")
+	for header := range slices.Chunk(headers, 2) {
+		request.Header.Set(header[0], header[1])
+	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Error(err)
