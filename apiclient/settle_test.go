@@ -145,7 +145,7 @@ func judge(t *testing.T, change servicetest.Change, fault servicetest.Fault, err
 	}
 }
 
-// clientOf returns a client of the service at an address, which gives up on an answer soon and never sleeps.
+// clientOf returns a client of the service at an address. It waits long for an answer, and never sleeps.
 func clientOf(t *testing.T, h *servicetest.Harness, url string) *apiclient.Client {
 	t.Helper()
 	return clientWithin(t, h, url, answerTimeout)

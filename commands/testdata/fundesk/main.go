@@ -1,5 +1,5 @@
-// Command fundesk is the program of the scripts. It is built as the real one is, but its clock may be shifted, and its
-// version is the same on each day.
+// Command fundesk is the program that the scripts run. Unlike the real one, it can shift its clock, and its version is
+// always "test".
 package main
 
 import (
