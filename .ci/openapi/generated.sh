@@ -7,7 +7,9 @@ work=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$work"' EXIT
 
 cp -r .ci/openapi/go "$work/go"
-cp docs/integrator/examples/ts/{.npmrc,day.ts,package.json,package-lock.json,tsconfig.json} "$work"
+example=docs/integrator/examples/ts # At its place in the tree: its scripts find openapi.json from there.
+mkdir -p "$work/$example" "$work/service/httpapi"
+cp "$example"/{.npmrc,day.ts,package.json,package-lock.json,tsconfig.json} "$work/$example"
 go build -o "$work/" ./cmd/fundeskd
 "$work/fundeskd" openapi > "$work/openapi.json"
 "$work/fundeskd" serve --sandbox --persons 200 --listen 127.0.0.1:0 > "$work/address" 2> "$work/log" &
@@ -27,12 +29,12 @@ echo "Go"
 )
 
 echo "TypeScript"
-cd "$work"
+cp "$work/openapi.json" "$work/service/httpapi"
+cd "$work/$example"
 npm ci --ignore-scripts --no-audit --no-fund --loglevel error
-npx openapi-typescript openapi.json -o openapi.d.ts > /dev/null
-npx tsc
+npm run --silent build > /dev/null
 for night in 1 2; do
-  node dist/day.js 2> refusal | tee day
+  npm run --silent day 2> refusal | tee day
   grep -q '/email: must be one e-mail address' refusal
   printf '%s\n' "call completed" "pledge 262144.13" "refused" | diff - <(tail -n +2 day)
   pulled=$(sed -n '1s/ persons$//p' day)

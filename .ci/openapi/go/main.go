@@ -95,7 +95,7 @@ func keepsCents(ctx context.Context, c *service.ClientWithResponses, person serv
 	if created.JSON201 == nil || created.JSON201.DonationAmount != amount {
 		return fmt.Errorf("create a pledge: got %s %.200s, want the amount %v", created.Status(), created.Body, amount)
 	}
-	read, err := c.GetPledgeWithResponse(ctx, created.JSON201.Uuid, nil)
+	read, err := c.GetPledgeWithResponse(ctx, created.JSON201.Uuid)
 	if err != nil {
 		return err
 	}
@@ -109,6 +109,7 @@ func completesACall(ctx context.Context, c *service.ClientWithResponses, person 
 	id, now, kind := newUUID(), time.Now(), service.HappyCall
 	created, err := c.CreateCallWithResponse(
 		ctx,
+		nil,
 		service.CreateCallRequest{Uuid: &id, PersonUuid: person.Uuid, RequestedAt: now, Type: &kind},
 	)
 	if err != nil {

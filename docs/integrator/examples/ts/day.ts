@@ -112,7 +112,8 @@ const { data: done } = await client.PUT("/api/v1/calls/{uuid}/actions/complete",
   params: { path },
   body: { result: { resultCode: "thanked", donorRetentionRating: 9 } },
 });
-console.log("call", done!.status);
+// An account that may not read calls gets the uuid and the revision alone.
+console.log("call", "status" in done! ? done.status : "changed");
 console.log("pledge", await pledge(person, 262144.13));
 
 try {
