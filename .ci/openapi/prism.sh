@@ -72,6 +72,6 @@ fundesk call list --limit 1 -o table
 fundesk person get "$person" -o id
 fundesk pledge get "$pledge" -o table > /dev/null
 fundesk call cancel "$call" --yes -o id
-fundesk call complete "$call" --result-code thanked -o id
+fundesk call complete "$call" --result-code thanked --any-result -o id
 fundesk person update "$person" --email a@example.org -o id
 fundesk processed mark call "$call"

@@ -67,6 +67,13 @@ func (e environment) childOf(path string, more ...string) child {
 	return child{command: command, url: strings.TrimSuffix(line, "\n")}
 }
 
+// end ends a program as a power cut does.
+func (c child) end(t *testing.T) {
+	t.Helper()
+	_ = c.command.Process.Kill()
+	_ = c.command.Wait()
+}
+
 // TestKill kills the program under eight writers: what it had acknowledged is there
 // when it runs again, and what it had not is whole or absent.
 func TestKill(t *testing.T) {

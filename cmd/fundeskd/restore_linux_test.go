@@ -164,13 +164,6 @@ func TestRestoreOfPostgreSQL(t *testing.T) {
 	}
 }
 
-// end ends a program as a power cut does.
-func (c child) end(t *testing.T) {
-	t.Helper()
-	_ = c.command.Process.Kill()
-	_ = c.command.Wait()
-}
-
 // others returns the files of a folder that neither are the database nor its own.
 func others(t *testing.T, folder string) (names []string) {
 	t.Helper()
