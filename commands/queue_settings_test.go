@@ -23,6 +23,7 @@ type settingsService struct {
 	written    string
 	extensions string // That it announces.
 	asked      string // For calls of this user.
+	meanwhile  func() // What another program does while the next request waits. Nil for nothing.
 }
 
 const (
@@ -37,6 +38,10 @@ func newSettingsService(t *testing.T) *settingsService {
 	t.Helper()
 	f := &settingsService{settings: floorSettings, extensions: "settings"}
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if meanwhile := f.meanwhile; meanwhile != nil {
+			f.meanwhile = nil
+			meanwhile()
+		}
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Fundesk-Extensions", f.extensions)
 		w.Header().Set("ETag", `"1"`)

@@ -350,7 +350,8 @@ func commandWords(key, text string) ([]string, error) {
 	return words, nil
 }
 
-// changeProfile stores a profile with the given settings. An empty address keeps the present one.
+// changeProfile stores the given settings in a profile. An empty address keeps the present one. Another program may have
+// changed other settings since the profile was read.
 func changeProfile(
 	ctx context.Context,
 	s *cli.Session,
@@ -359,7 +360,34 @@ func changeProfile(
 	address string,
 	all []given,
 ) error {
-	p := was
+	is, err := changed(was, was, address, all)
+	if err != nil {
+		return err
+	}
+	if config, err := s.Config(); err == nil {
+		if err := checkStill(name, was, is, config.Profiles[name]); err != nil {
+			return err // Before the token is removed.
+		}
+	}
+	if err := dropToken(ctx, s, name, was, is); err != nil {
+		return err
+	}
+	return s.Store().Change(func(config *profile.Config) error {
+		kept := config.Profiles[name]
+		if name == profile.Demo {
+			kept.BaseURL = was.BaseURL // The file need not have it.
+		}
+		if err := checkStill(name, was, is, kept); err != nil {
+			return err
+		}
+		kept, err := changed(kept, was, address, all)
+		config.Keep(name, kept)
+		return err
+	})
+}
+
+// changed returns a profile with an address and the given settings. was is the profile as the command has read it.
+func changed(p, was profile.Profile, address string, all []given) (profile.Profile, error) {
 	if address != "" {
 		p.BaseURL = strings.TrimRight(address, "/")
 	}
@@ -367,18 +395,30 @@ func changeProfile(
 		p.TokenStorage = "" // The stored token belongs to the old address.
 	}
 	if err := applyGiven(&p, all); err != nil {
-		return err
+		return p, err
 	}
-	if err := checkProfile(p); err != nil {
-		return err
-	}
-	if err := dropToken(ctx, s, name, was, p); err != nil {
-		return err
-	}
-	return s.Store().Change(func(config *profile.Config) error {
-		config.Keep(name, p)
+	return p, checkProfile(p)
+}
+
+// checkStill refuses to change a profile that another program has removed, or pointed to another service, since this
+// one has read it.
+func checkStill(name string, was, is, now profile.Profile) error {
+	if now.BaseURL == was.BaseURL || now.BaseURL == is.BaseURL {
 		return nil
-	})
+	}
+	text := "profile " + cli.Quote(name)
+	switch {
+	case now.BaseURL == "":
+		text += " was removed meanwhile"
+	case was.BaseURL == "":
+		text += " is for " + cli.ShownURL(now.BaseURL) + " now"
+	default:
+		text += " was for " + cli.ShownURL(was.BaseURL) + " and is for " + cli.ShownURL(now.BaseURL) + " now"
+	}
+	return cli.WithHint(
+		cli.Failure(apiclient.KindConflict, "%s: another program changed it, and this one nothing", text),
+		"see: fundesk profile list",
+	)
 }
 
 // dropToken removes the token of a profile that changes its address or its token storage. A token left behind would be

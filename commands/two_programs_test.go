@@ -1,0 +1,50 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+)
+
+// A command changes of a profile only what it was given: another program may change the rest meanwhile.
+func TestProfileChangedByTwoPrograms(t *testing.T) {
+	t.Parallel()
+	f := newSettingsService(t)
+	for name, test := range map[string]struct{ other, show, want, says string }{
+		"another setting": {
+			other: "set work languages=nl,fy",
+			show:  ".agent, .languages[]",
+			want:  "44444444-4444-4444-8444-444444444444\nnl\nfy",
+		},
+		"another service": {
+			other: "set work base_url=https://b.example --yes",
+			show:  ".base_url, .agent",
+			want:  "https://b.example\nnull",
+			says:  `profile "work" was for ` + f.URL + ` and is for https://b.example now`,
+		},
+		"removed": {
+			other: "remove work --yes",
+			says:  `profile "work" was removed meanwhile`,
+		},
+	} {
+		environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_TOKEN": "token"}
+		profile := func(args string) (out, errs string, code int) {
+			t.Helper()
+			return runWith(t, environment, "", append([]string{"profile"}, strings.Fields(args)...)...)
+		}
+		profile("add work --base-url " + f.URL)
+		f.meanwhile = func() {
+			if _, errs, code := profile(test.other); code != 0 {
+				t.Errorf("%s: got %d %q from the other program", name, code, errs)
+			}
+		}
+		_, errs, code := profile("add work --agent-name joost")
+		isRefused := code == 6 && strings.Contains(errs, test.says)
+		if test.says == "" && code != 0 || test.says != "" && !isRefused {
+			t.Errorf("%s: got %d %q, want %q", name, code, errs, test.says)
+		}
+		out, _, _ := runWith(t, environment, "", "profile", "show", "work", "-o", "tsv", "--jq", test.show)
+		if got := strings.TrimSpace(out); got != test.want {
+			t.Errorf("%s: got the profile %q, want %q", name, got, test.want)
+		}
+	}
+}
