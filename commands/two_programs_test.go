@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -46,5 +47,31 @@ func TestProfileChangedByTwoPrograms(t *testing.T) {
 		if got := strings.TrimSpace(out); got != test.want {
 			t.Errorf("%s: got the profile %q, want %q", name, got, test.want)
 		}
+	}
+}
+
+// A login does not point a profile to its service that another program has made for another one meanwhile.
+func TestProfileMadeDuringLogin(t *testing.T) {
+	t.Parallel()
+	f := newSettingsService(t)
+	environment := map[string]string{"HOME": t.TempDir()}
+	f.meanwhile = func() {
+		_, errs, code := runWith(t, environment, "", "profile", "add", "work", "--base-url", "https://b.example")
+		if code != 0 {
+			t.Errorf("got %d %q from the other program", code, errs)
+		}
+	}
+	_, errs, code := runWith(t, environment, "token",
+		"auth", "login", "--profile", "work", "--base-url", f.URL, "--with-token", "--insecure-storage")
+	if code != 2 || !strings.Contains(errs, `profile "work" is for https://b.example, not for `+f.URL) {
+		t.Errorf("got %d %q, want that the profile is for another service", code, errs)
+	}
+	out, _, _ := runWith(t, environment, "", "profile", "show", "work", "-o", "tsv", "--jq", ".base_url, .token_storage")
+	if got := strings.TrimSpace(out); got != "https://b.example\nnull" {
+		t.Errorf("got the profile %q, want it as it was made", got)
+	}
+	stored, _ := filepath.Glob(filepath.Join(environment["HOME"], ".config", "fundesk", "tokens", "*"))
+	if len(stored) > 0 {
+		t.Errorf("got %q, want no stored token", stored)
 	}
 }

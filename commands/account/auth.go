@@ -128,6 +128,9 @@ func obtain(s *cli.Session, cmd *cobra.Command, t *cli.Target, o loginOptions) (
 	if err := tryToken(s, cmd, t.Profile, token); err != nil {
 		return done, err
 	}
+	if err := checkService(s, t); err != nil {
+		return done, err
+	}
 	err = replaceToken(cmd.Context(), s, t, func() (err error) {
 		done.storage, err = s.Tokens().Set(t.Name, t.Profile, token, o.insecure)
 		return err
@@ -146,6 +149,9 @@ func obtain(s *cli.Session, cmd *cobra.Command, t *cli.Target, o loginOptions) (
 func keepLogin(s *cli.Session, name, baseURL string, flags []given, done loggedIn) error {
 	err := s.Store().Change(func(config *profile.Config) error {
 		kept := config.Profiles[name] // It may have been changed while the token was typed.
+		if kept.BaseURL != "" && kept.BaseURL != baseURL {
+			return isForAnother(name, kept, baseURL)
+		}
 		kept.BaseURL, kept.TokenStorage = baseURL, done.storage
 		if err := applyGiven(&kept, flags); err != nil {
 			return err
@@ -169,6 +175,16 @@ func keepLogin(s *cli.Session, name, baseURL string, flags []given, done loggedI
 		s.Note("FUNDESK_TOKEN is set and takes precedence; unset it to use the stored token")
 	}
 	return nil
+}
+
+// checkService refuses to store a token under a profile that another program has made for another service meanwhile.
+func checkService(s *cli.Session, t *cli.Target) error {
+	config, err := s.Config()
+	p := config.Profiles[t.Name]
+	if err != nil || p.BaseURL == "" || p.BaseURL == t.BaseURL {
+		return err
+	}
+	return isForAnother(t.Name, p, t.BaseURL)
 }
 
 // maxToken is more than any token has, in bytes.

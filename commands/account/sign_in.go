@@ -63,6 +63,9 @@ func signIn(
 	}
 	session = cli.Described(session)
 	person, err = trySession(ctx, s, t, session)
+	if err == nil {
+		err = checkService(s, t)
+	}
 	if err != nil {
 		revoke(s, t, session)
 		return "", nil, err
