@@ -58,25 +58,44 @@ func (t Tokens) Get(ctx context.Context, name string, p Profile) (string, error)
 	if p.Storage() == StorageCommand {
 		return runCommand(ctx, p.TokenCommand)
 	}
-	token, err := t.read(name, p.Storage())
+	token, origin, err := t.readWithOrigin(name, p.Storage())
 	if err != nil {
 		return "", err
 	}
-	if token == "" {
-		return "", ErrNoToken
-	}
-	stored, err := os.ReadFile(t.originPath(name))
 	named := originOf(p.BaseURL)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case token == "", origin == halfStored:
+		return "", ErrNoToken
+	case origin == "":
 		// An earlier version, or another program, has stored the token. A failed write changes nothing.
 		_ = t.writeOrigin(name, named)
-	case err != nil:
-		return "", fmt.Errorf("read what service the token is for: %w", err)
-	case strings.TrimSpace(string(stored)) != named:
-		return "", &OriginError{Stored: strings.TrimSpace(string(stored)), Named: named}
+	case origin != named:
+		return "", &OriginError{Stored: origin, Named: named}
 	}
 	return token, nil
+}
+
+// readWithOrigin returns the token and its service, or no token while another program replaces both.
+func (t Tokens) readWithOrigin(name, storage string) (token, origin string, err error) {
+	const tries = 3
+	for range tries {
+		origin, err = t.origin(name)
+		if err != nil {
+			return "", "", err
+		}
+		token, err = t.read(name, storage)
+		if err != nil {
+			return "", "", err
+		}
+		after, err := t.origin(name)
+		if err != nil {
+			return "", "", err
+		}
+		if after == origin {
+			return token, origin, nil
+		}
+	}
+	return "", "", nil
 }
 
 // Set keeps the token of a profile in the keyring, or in a file when insecure is set. It
@@ -86,13 +105,32 @@ func (t Tokens) Set(name string, p Profile, token string, insecure bool) (storag
 	if insecure {
 		storage = StorageFile
 	}
-	if err := t.write(name, storage, token); err != nil {
+	if storage == StorageKeyring { // Nothing is written for one that does not answer.
+		if err := t.CheckKeyring(name); err != nil {
+			return "", err
+		}
+	}
+	before, err := t.origin(name)
+	if err != nil {
 		return "", err
 	}
-	// Last: half done, the new token goes nowhere. The other way round, the old one would
-	// go to the new service.
-	return storage, t.writeOrigin(name, originOf(p.BaseURL))
+	is := originOf(p.BaseURL)
+	if before != is { // In between, neither token goes to the other one's service.
+		if err := t.writeOrigin(name, halfStored); err != nil {
+			return "", err
+		}
+	}
+	if err := t.write(name, storage, token); err != nil {
+		if before == "" { // As it was.
+			err = errors.Join(err, t.eraseOrigin(name))
+		}
+		return "", err
+	}
+	return storage, t.writeOrigin(name, is)
 }
+
+// halfStored is the service of a token until it is stored. No address is like it.
+const halfStored = "none"
 
 // originOf returns the scheme, host and port of an address.
 func originOf(address string) string {
@@ -201,6 +239,28 @@ func (t Tokens) writeOrigin(name, origin string) error {
 	return WriteFile(t.originPath(name), []byte(origin+"\n"))
 }
 
+// origin returns the service of the stored token, or "" if that is unknown.
+func (t Tokens) origin(name string) (string, error) {
+	stored, err := os.ReadFile(t.originPath(name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read what service the token is for: %w", err)
+	}
+	origin := strings.TrimSpace(string(stored))
+	if err == nil && origin == "" {
+		return halfStored, nil
+	}
+	return origin, nil
+}
+
+// eraseOrigin removes the service of a token that is gone.
+func (t Tokens) eraseOrigin(name string) error {
+	if err := durable.Erase(t.originPath(name)); err != nil {
+		return fmt.Errorf("remove what service the token is for: %w", err)
+	}
+	_ = os.Remove(filepath.Dir(t.originPath(name))) // The last one leaves nothing behind.
+	return nil
+}
+
 // fitsKeyring refuses a token that the keyring of a system cannot hold. It is asked
 // first: on macOS the library would leave a process behind.
 func fitsKeyring(system, token string) error {
@@ -237,11 +297,7 @@ func (t Tokens) Delete(name string, p Profile) error {
 			return err
 		}
 	}
-	if err := durable.Erase(t.originPath(name)); err != nil {
-		return fmt.Errorf("remove what service the token is for: %w", err)
-	}
-	_ = os.Remove(filepath.Dir(t.originPath(name))) // The last one leaves nothing behind.
-	return nil
+	return t.eraseOrigin(name)
 }
 
 func (t Tokens) path(name string) string { return filepath.Join(t.Dir, "tokens", name) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zalando/go-keyring"
 
+	"fundesk/apiclient/durable"
 	"fundesk/commands/profile"
 )
 
@@ -102,5 +103,63 @@ func TestTokenFileOfOthers(t *testing.T) {
 				t.Errorf("got %q, %v, want none", got, err)
 			}
 		})
+	}
+}
+
+// A token that is half stored goes nowhere: not to the service of the token before, nor to the next one of the profile.
+// Not parallel: there is one watcher of files.
+func TestHalfStoredTokenGoesNowhere(t *testing.T) {
+	at := func(address string) profile.Profile {
+		return profile.Profile{BaseURL: address, TokenStorage: profile.StorageFile}
+	}
+	tokens := profile.Tokens{Dir: t.TempDir(), Getenv: os.Getenv}
+	if _, err := tokens.Set("prod", at("https://a.example"), "old", true); err != nil {
+		t.Fatal(err)
+	}
+	if err := tokens.Delete("prod", at("https://a.example")); err != nil {
+		t.Fatal(err)
+	}
+	// A terminal that began before the profile got another service reads the token after each step.
+	got := map[string]bool{}
+	isReading := false
+	durable.Watch(func(durable.Change) {
+		if isReading {
+			return
+		}
+		isReading = true
+		token, _ := tokens.Get(t.Context(), "prod", at("https://a.example"))
+		got[token] = true
+		isReading = false
+	})
+	t.Cleanup(func() { durable.Watch(func(durable.Change) {}) })
+	if _, err := tokens.Set("prod", at("https://b.example"), "new", true); err != nil {
+		t.Fatal(err)
+	}
+	if got["new"] {
+		t.Error("the token of b.example went to a.example while it was stored")
+	}
+	if token, err := tokens.Get(t.Context(), "prod", at("https://b.example")); err != nil || token != "new" {
+		t.Errorf("got %q, %v, want the token at its service", token, err)
+	}
+}
+
+// A token that could not be stored with its service is not used.
+func TestTokenWithoutItsService(t *testing.T) {
+	t.Parallel()
+	tokens := profile.Tokens{Dir: t.TempDir(), Getenv: os.Getenv}
+	origins := filepath.Join(tokens.Dir, "origins")
+	if err := os.WriteFile(origins, nil, 0o600); err != nil { // A file where the folder should be.
+		t.Fatal(err)
+	}
+	p := profile.Profile{BaseURL: "https://b.example", TokenStorage: profile.StorageFile}
+	if _, err := tokens.Set("prod", p, "new", true); err == nil {
+		t.Fatal("got no error")
+	}
+	if err := os.Remove(origins); err != nil {
+		t.Fatal(err)
+	}
+	p.BaseURL = "https://a.example"
+	if got, err := tokens.Get(t.Context(), "prod", p); got != "" || !errors.Is(err, profile.ErrNoToken) {
+		t.Errorf("got %q, %v at another service, want no token", got, err)
 	}
 }
