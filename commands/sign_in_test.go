@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"fundesk/commands"
+	"fundesk/commands/cli"
 	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 	"fundesk/service/signin"
@@ -211,6 +213,84 @@ func TestRenewalBesideItsEnd(t *testing.T) {
 			stored, _ := os.ReadFile(filepath.Join(d.env["HOME"], ".config", "fundesk", "tokens", "default"))
 			if want := map[bool]string{true: d.stdin}[name == "another token"]; strings.TrimSpace(string(stored)) != want {
 				t.Errorf("got %q stored, want %q", stored, want)
+			}
+		})
+	}
+}
+
+// A session that could not be stored is stored later, but never over the one of a newer sign-in, which then counts. It
+// does not come back after a logout.
+func TestSessionThatCannotBeStored(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, meanwhile string
+		isKept          bool // The session of the terminal is stored.
+	}{
+		{"nothing else happens", "", true},
+		{"another sign-in", "auth login --insecure-storage --no-browser", false},
+		{"a token of a program", "auth login --insecure-storage --with-token", false},
+		{"logout", "auth logout", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			d := newSignInDesk(t)
+			d.login()
+			ahead := time.Duration(0) // Of the clock of the terminal, which stays open.
+			s := cli.NewSession(cli.App{
+				Err:    io.Discard,
+				Getenv: func(name string) string { return d.env[name] },
+				Now:    func() time.Time { return time.Now().Add(ahead) },
+			}, nil)
+			target, err := s.Resolve()
+			servicetest.Check(t, err)
+			path := filepath.Join(d.env["HOME"], ".config", "fundesk", "tokens", "default")
+			former, err := os.ReadFile(path)
+			servicetest.Check(t, err)
+
+			// The session is renewed while its file cannot be written.
+			const life = 5 * time.Minute // Of the provider's access tokens.
+			ahead = life
+			held := d.provider.Hold()
+			renewed := make(chan string, 1)
+			go func() {
+				token, err := s.Token(t.Context(), target)
+				servicetest.Report(t, err)
+				renewed <- token
+			}()
+			<-held
+			servicetest.Check(t, os.Remove(path))
+			servicetest.Check(t, os.MkdirAll(filepath.Join(path, "full"), 0o700))
+			d.provider.Release()
+			token := <-renewed
+			servicetest.Check(t, os.RemoveAll(path))
+			servicetest.Check(t, os.WriteFile(path, former, 0o600))
+			ahead = 0
+
+			if test.meanwhile != "" {
+				d.provider.EndSessions() // Another program used the former refresh token again.
+				d.stdin = d.provider.Token(t, "anneke", map[string]any{"exp": time.Now().Add(time.Hour).Unix()})
+				if code, _, errs := d.run(test.meanwhile); code != 0 {
+					t.Fatalf("got %d %s", code, errs)
+				}
+			}
+			before, _ := os.ReadFile(path) // There is none after the logout.
+			got, err := s.Token(t.Context(), target)
+			if err != nil || got != token {
+				t.Errorf("got another token, %v, want the renewed one until its end", err)
+			}
+			after, _ := os.ReadFile(path)
+			if isKept := strings.Contains(string(after), token); isKept != test.isKept {
+				t.Errorf("got the session stored: %v, want %v", isKept, test.isKept)
+			}
+			if !test.isKept && !bytes.Equal(before, after) {
+				t.Error("what was stored since was overwritten")
+			}
+
+			// At the end of its access token the terminal goes on with what is stored.
+			ahead = life
+			_, err = s.Token(t.Context(), target)
+			if isLoggedOut := test.meanwhile == "auth logout"; isLoggedOut != (err != nil) {
+				t.Errorf("got %v at the end of the access token", err)
 			}
 		})
 	}

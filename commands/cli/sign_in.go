@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fundesk/apiclient"
+	"fundesk/apiclient/durable"
 	"fundesk/apiclient/signin"
 	"fundesk/commands/profile"
 )
@@ -26,8 +27,10 @@ type tokenCache struct {
 	mu      sync.Mutex
 	plain   string
 	session *signin.Session // Nil for a plain token.
-	unsaved bool            // The session has a refresh token that could not be stored.
 	refused string          // The latest token that the service refused.
+	// unsaved is the stored text in place of which the session could not be stored. Its refresh token is used up. Empty
+	// if the session is stored.
+	unsaved string
 }
 
 // ProviderClient returns an HTTP client for an address, by the network of a target.
@@ -62,32 +65,41 @@ func (s *Session) cachedToken(ctx context.Context, t *Target) (string, error) {
 		return c.plain, nil
 	}
 	if c.session != nil && c.isUsable(*c.session, s.App.Now()) {
-		c.saveLater(s, t)
+		s.saveLater(ctx, t)
 		return c.session.AccessToken, nil
 	}
 	text, err := s.storedToken(ctx, t)
 	if err != nil {
 		return "", err
 	}
-	session, isSession := signin.Parse(text)
-	if !isSession {
-		c.session = nil
-		c.plain = text
-		return text, nil
+	session, isSession := c.newest(text)
+	if isSession && !c.isUsable(session, s.App.Now()) {
+		session, isSession, err = s.renew(ctx, t, session)
 	}
-	if c.unsaved { // The stored refresh token is used up.
-		session = *c.session
-	}
-	if c.isUsable(session, s.App.Now()) {
-		c.session = &session
-		return session.AccessToken, nil
-	}
-	renewed, err := s.renew(ctx, t, session)
 	if err != nil {
 		return "", err
 	}
-	c.session = &renewed
-	return renewed.AccessToken, nil
+	if !isSession {
+		c.session = nil
+		c.plain = session.AccessToken
+		return c.plain, nil
+	}
+	c.session = &session
+	return session.AccessToken, nil
+}
+
+// newest returns the session of a stored text or, while that cannot be stored, the one that follows it. isSession is
+// false for a plain token, which is the access token then.
+func (c *tokenCache) newest(text string) (session signin.Session, isSession bool) {
+	if c.unsaved != "" && text == c.unsaved {
+		return *c.session, true
+	}
+	c.unsaved = "" // Another login has stored a newer one.
+	session, isSession = signin.Parse(text)
+	if !isSession {
+		return signin.Session{AccessToken: text}, false
+	}
+	return session, true
 }
 
 // isUsable reports whether a request may be sent with the access token of a session.
@@ -108,53 +120,74 @@ func Described(session signin.Session) signin.Session {
 	return session
 }
 
-// saveLater stores a session that could not be stored before.
-func (c *tokenCache) saveLater(s *Session, t *Target) {
-	if c.unsaved {
-		c.unsaved = s.saveSession(t.Name, t.Profile, *c.session) != nil
+// saveLater stores a session that could not be stored before, unless another login has stored a newer one, or has
+// removed it.
+func (s *Session) saveLater(ctx context.Context, t *Target) {
+	c := &s.token
+	if c.unsaved == "" {
+		return
+	}
+	unlock, err := s.Tokens().LockRenewal(ctx, t.Name, doNotWait)
+	if err != nil {
+		return // With the next request.
+	}
+	defer unlock()
+	text, err := s.storedToken(ctx, t)
+	if err != nil || text != c.unsaved {
+		return
+	}
+	if s.saveSession(t.Name, t.Profile, *c.session) == nil {
+		c.unsaved = ""
 	}
 }
 
-// renew returns the session with another access token. Programs that renew at one time do it once: an identity provider
-// takes a refresh token only once.
-func (s *Session) renew(ctx context.Context, t *Target, known signin.Session) (signin.Session, error) {
+// doNotWait gives up at once what another program has.
+func doNotWait(context.Context, time.Duration) error { return durable.ErrHeld }
+
+// renew returns the session with another access token, or the plain token that has replaced it meanwhile. Programs that
+// renew at one time do it once: an identity provider takes a refresh token only once.
+func (s *Session) renew(
+	ctx context.Context,
+	t *Target,
+	known signin.Session,
+) (session signin.Session, isSession bool, err error) {
 	c := &s.token
 	unlock, err := s.Tokens().LockRenewal(ctx, t.Name, apiclient.Pause)
 	if err != nil {
-		return c.orOld(known, s.App.Now(), "another program renews it: "+err.Error())
+		known, err = c.orOld(known, s.App.Now(), "another program renews it: "+err.Error())
+		return known, true, err
 	}
 	defer unlock()
-	if !c.unsaved {
-		text, err := s.storedToken(ctx, t)
-		if err != nil {
-			return known, err
-		}
-		session, isSession := signin.Parse(text)
-		if isSession {
-			known = session
-		}
-		if isSession && c.isUsable(known, s.App.Now()) {
-			return known, nil // Another program was first.
-		}
+	text, err := s.storedToken(ctx, t)
+	if err != nil {
+		return known, true, err
+	}
+	known, isSession = c.newest(text)
+	if !isSession || c.isUsable(known, s.App.Now()) {
+		return known, isSession, nil // Another program was first.
 	}
 	client, err := s.ProviderClient(t, known.TokenURL)
 	if err != nil {
-		return known, err
+		return known, true, err
 	}
 	// A renewal that is cut off could lose the refresh token that it leads to.
 	renewed, err := signin.Renew(context.WithoutCancel(ctx), client, known)
 	if errors.Is(err, signin.ErrLost) {
-		return known, WithHint(
+		return known, true, WithHint(
 			Failure(apiclient.KindUnauthenticated, "your session at %s has ended", ShownURL(known.Issuer)),
 			"sign in again: "+loginCommand(t),
 		)
 	}
 	if err != nil {
-		return c.orOld(known, s.App.Now(), err.Error())
+		known, err = c.orOld(known, s.App.Now(), err.Error())
+		return known, true, err
 	}
 	renewed = Described(renewed)
-	c.unsaved = s.saveSession(t.Name, t.Profile, renewed) != nil
-	return renewed, nil
+	c.unsaved = ""
+	if s.saveSession(t.Name, t.Profile, renewed) != nil {
+		c.unsaved = text
+	}
+	return renewed, true, nil
 }
 
 // orOld returns the session if its access token is still valid, or else the error of the renewal.
