@@ -87,3 +87,21 @@ func TestACreationThatIsShownLate(t *testing.T) {
 		t.Errorf("in the outbox: got %+v, want that it was accepted", report)
 	}
 }
+
+// What was interrupted between two changes says so: not all is sent.
+func TestInterruptBetweenTwoChanges(t *testing.T) {
+	t.Parallel()
+	server := newService(t)
+	box := open(t, t.TempDir(), server.URL)
+	for range 2 {
+		add(t, box, attempt(t, apitype.NewUUID()))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	sender := box.Sender(server.client(t), SenderOptions{InFlight: 1, Notify: func(Event) { cancel() }})
+	report, err := sender.SendDue(ctx)
+	servicetest.Check(t, err)
+	if report.Accepted != 1 || report.Waiting != 1 || apiclient.KindOf(report.Err) != apiclient.KindInterrupted {
+		t.Errorf("got %+v, want one sent, one waiting, and an interrupt", report)
+	}
+}

@@ -109,7 +109,12 @@ func (s *Sender) SendDue(ctx context.Context) (Report, error) {
 			break
 		}
 	}
-	return report, s.count(&report)
+	err := s.count(&report)
+	isCutShort := ctx.Err() != nil && report.Waiting > 0
+	if isCutShort && report.Err == nil {
+		report.Err = &apiclient.Error{Kind: apiclient.KindInterrupted, Message: "interrupted", Err: ctx.Err()}
+	}
+	return report, err
 }
 
 // count fills in how many entries stay.
