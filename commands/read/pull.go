@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/durable"
 	"fundesk/commands/cli"
 	"fundesk/commands/profile"
 	"fundesk/render"
@@ -103,6 +105,23 @@ func openPull[T any](
 		out.printer = out.printer.To(&out.program.page)
 	}
 	return out, nil
+}
+
+// keepOutput puts on disk what was printed to a file: after a power cut the next pull does not bring it again. Nothing
+// can do that for a pipe.
+func (o output[T]) keepOutput(s *cli.Session) error {
+	file, isFile := s.App.Out.(*os.File)
+	if !isFile || o.program != nil {
+		return nil
+	}
+	info, err := file.Stat()
+	if err == nil && info.Mode().IsRegular() {
+		err = durable.Sync(file)
+	}
+	if err != nil {
+		return fmt.Errorf("write the output: %w", err)
+	}
+	return nil
 }
 
 // puller retrieves the new records of one noun.
@@ -339,6 +358,9 @@ func (p *puller[T]) keep(path string, next position) error {
 		)
 		return nil
 	}
+	if err := p.keepOutput(s); err != nil {
+		return err
+	}
 	if err := write(path, next); err != nil {
 		return err
 	}
@@ -447,6 +469,9 @@ func (p *puller[T]) endPage(ctx context.Context) error {
 	}
 	if len(p.page) == 0 {
 		return nil
+	}
+	if err := p.keepOutput(p.session); err != nil {
+		return err
 	}
 	now, source := apitype.NewTime(p.session.App.Now()), p.session.Defaults().ExternalSourceName
 	entries := make([]apitype.ProcessedEntry, len(p.page))

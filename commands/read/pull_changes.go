@@ -104,6 +104,10 @@ func (p *changePuller) pull(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		err = p.keepOutput(p.session)
+		if err != nil {
+			return err
+		}
 		p.last.Change = page.Next
 		if !page.Until.IsZero() {
 			p.last.After = page.Until
