@@ -350,8 +350,8 @@ func commandWords(key, text string) ([]string, error) {
 	return words, nil
 }
 
-// changeProfile stores the given settings in a profile. An empty address keeps the present one. Another program may have
-// changed other settings since the profile was read.
+// changeProfile stores the given settings in a profile. An empty address keeps the present one. Another program may
+// have changed other settings since the profile was read.
 func changeProfile(
 	ctx context.Context,
 	s *cli.Session,

@@ -9,7 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
+	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 
 	"fundesk/apiclient"
@@ -194,6 +196,54 @@ func (s *Session) Line(ctx context.Context) (string, error) {
 	default:
 		return line, err
 	}
+}
+
+// A terminal puts these around pasted text, if it was asked to.
+const (
+	pasteBegin = "\x1b[200~"
+	pasteEnd   = "\x1b[201~"
+	marksPaste = "\x1b[?2004h"
+	marksNone  = "\x1b[?2004l"
+)
+
+// MarkPastes asks the terminal to mark pasted text for [Session.Answer], until the function that it returns is called.
+func (s *Session) MarkPastes() (end func()) {
+	if !s.CanAsk() {
+		return func() {}
+	}
+	fmt.Fprint(s.App.Err, marksPaste)
+	return func() { fmt.Fprint(s.App.Err, marksNone) }
+}
+
+// pasteGap is the time in which the next line of a paste follows. No hand is so fast.
+const pasteGap = 50 * time.Millisecond
+
+// Answer returns the answer to a question. A paste is one answer with all its lines: they would be taken for the
+// answers to the questions that follow. At the end of the input it returns io.EOF with the text before it.
+func (s *Session) Answer(ctx context.Context) (string, error) {
+	text, err := s.Line(ctx)
+	for err == nil && (isOpenPaste(text) || s.hasInput()) {
+		var line string
+		line, err = s.Line(ctx)
+		text += "\n" + line
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1 // The drawn screen drops them, too.
+		}
+		return r
+	}, ansi.Strip(text)), err
+}
+
+// isOpenPaste reports whether a text ends within a paste.
+func isOpenPaste(text string) bool {
+	return strings.LastIndex(text, pasteBegin) > strings.LastIndex(text, pasteEnd)
+}
+
+// hasInput reports whether a terminal has another line already.
+func (s *Session) hasInput() bool {
+	file, isFile := s.App.In.(*os.File)
+	return isFile && IsTerminal(file) && isReadable(file, pasteGap)
 }
 
 // maxSecret is the longest line that is read without being shown, in bytes; what goes

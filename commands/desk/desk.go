@@ -100,6 +100,7 @@ func ByLines(ctx context.Context, s *cli.Session, look time.Duration) error {
 		look:      cmp.Or(look, pollEvery),
 	}
 	l.day.Transitions.Busy = func() bool { return l.asking }
+	defer s.MarkPastes()()
 	defer colleagues(s)()
 	beside, stop := context.WithCancel(ctx)
 	group := l.day.Start(beside, l.told.put)
@@ -201,14 +202,14 @@ func (l *lineDesk) onDesk() apitype.UUID {
 	return l.day.Call.UUID
 }
 
-// ask asks for one line, and does something every few seconds until it is there. The end of the input, and q,
+// ask asks for one answer, and does something every few seconds until it is there. The end of the input, and q,
 // leave the desk.
 func (l *lineDesk) ask(ctx context.Context, text string, meanwhile func()) (answer string, err error) {
 	l.session.Prompt(text + ": ")
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
-		answer, err = l.session.Line(ctx)
+		answer, err = l.session.Answer(ctx)
 	}()
 	look := time.NewTicker(l.look)
 	defer look.Stop()

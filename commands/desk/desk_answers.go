@@ -143,6 +143,10 @@ func (l *lineDesk) offered(all bool) (lines []string) {
 
 // answerTo does what an answer asks for.
 func (l *lineDesk) answerTo(ctx context.Context, answer string) error {
+	if strings.Contains(answer, "\n") { // A paste must never run keys.
+		l.say("several lines came at once: none of them counts")
+		return nil
+	}
 	if l.day.Pause.IsOn() && answer != "?" && answer != "help" {
 		l.perform(ctx, l.day.Pause.End())
 		if answer != "u" && answer != "undo" { // A change is held only for seconds.
@@ -212,6 +216,9 @@ func (l *lineDesk) put(ctx context.Context, q *ask.Question) (ask.Answer, error)
 		text, err := l.question(ctx, prompt)
 		if err != nil {
 			return ask.Answer{}, err
+		}
+		if !q.HasLines {
+			text = strings.ReplaceAll(text, "\n", " ")
 		}
 		i := slices.Index(keys, text)
 		var a ask.Answer

@@ -29,8 +29,10 @@ type Question struct {
 	Typed   func(text string) Answer // Called with a typed line. Nil allows none.
 	Empty   func() Answer            // Called for an empty line. If it is nil, the agent leaves the question.
 	Value   string                   // The text to begin with.
-	IsKeyed bool                     // Its choices have keys, and no cursor: Enter chooses nothing.
-	IsLate  bool                     // It may open by itself, so the agent must see it before it takes an answer.
+	// HasLines means that a typed text may have several lines.
+	HasLines bool
+	IsKeyed  bool // Its choices have keys, and no cursor: Enter chooses nothing.
+	IsLate   bool // It may open by itself, so the agent must see it before it takes an answer.
 	// StaysOpen means that choices are ticked one after the other. Enter leaves it, unless the cursor was moved to one.
 	StaysOpen bool
 	// Left is called when the agent leaves without an answer. It may return another question. Nil does nothing.
@@ -360,7 +362,7 @@ func (q *Questions) Form() Answer {
 	if d.HasDraft() {
 		kept = q.Say(", or as entered")
 	}
-	notes := &Question{Title: q.Say("notes, empty for none") + kept}
+	notes := &Question{Title: q.Say("notes, empty for none") + kept, HasLines: true}
 	notes.Empty = q.onCall(func() Answer {
 		if why := d.Form().WhyNotComplete(); why != "" {
 			return Answer{Wrong: why}
