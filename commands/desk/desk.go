@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"fundesk/apiclient"
@@ -85,6 +87,8 @@ func signedInAgent(ctx context.Context, s *cli.Session, t *cli.Target, client *a
 // ByLines works calls without a drawn screen. Every change goes through the outbox and is held for a few seconds, as on
 // the screen. look is the time between two polls while a question is open. Zero means [pollEvery].
 func ByLines(ctx context.Context, s *cli.Session, look time.Duration) error {
+	ctx, stopHearing := signal.NotifyContext(ctx, syscall.SIGHUP) // The terminal was closed.
+	defer stopHearing()
 	options, t, err := deskOptions(ctx, s)
 	if err != nil {
 		return err
