@@ -22,7 +22,8 @@ type Lease struct {
 	Account   string       `json:"account,omitzero"`
 	LeaseUUID apitype.UUID `json:"leaseUuid"`
 	CallUUID  apitype.UUID `json:"callUuid"`
-	ExpiresAt time.Time    `json:"expiresAt"` // As it was taken; it may have been extended since.
+	UserUUID  apitype.UUID `json:"userUuid,omitzero"` // The agent. Zero if none is known.
+	ExpiresAt time.Time    `json:"expiresAt"`         // As it was taken; it may have been extended since.
 }
 
 // staleLease is the time after its expiry in which the client still asks for a lease: only the service knows whether it

@@ -70,3 +70,43 @@ func TestCrashBetweenTheKeyAndTheDisk(t *testing.T) {
 		t.Error("the donor is not offered to the agent again")
 	}
 }
+
+// TestCrashOfAnotherAgent kills a Desk. An agent who works with the same account on the same computer does not get the
+// donor of the first one, who may still speak with that donor.
+func TestCrashOfAnotherAgent(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 2)
+	f.user = new(apitype.NewUUID())
+	dir := t.TempDir()
+	first := f.agent(dir)
+	first.perform(first.Take(f.calls[0]))
+	before := f.leases()
+	f.Clock.Advance(time.Minute)
+	disk := afterCrash(t, dir)
+	f.user = new(apitype.NewUUID())
+	second := f.agent(disk)
+	second.perform(second.Next())
+	if second.IsOn(f.calls[0]) {
+		t.Error("the donor of the first agent is on the card of the second one")
+	}
+	for _, after := range f.leases() {
+		if after.CallUUID == f.calls[0] && after.ExpiresAt != before[0].ExpiresAt {
+			t.Errorf("got the lease until %s, want it as it was: until %s", after.ExpiresAt, before[0].ExpiresAt)
+		}
+	}
+}
+
+// TestCrashOfADeskWithoutAnAgent kills a Desk that knows no agent. The next one goes on with its donor, although it acts
+// for another user.
+func TestCrashOfADeskWithoutAnAgent(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 1)
+	dir := t.TempDir()
+	first := f.agent(dir)
+	first.perform(first.Next())
+	second := f.agent(afterCrash(t, dir))
+	second.perform(second.Next())
+	if !second.IsOn(f.calls[0]) {
+		t.Error("the donor is not offered to the agent again")
+	}
+}

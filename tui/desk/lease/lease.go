@@ -65,6 +65,8 @@ type Leases struct {
 	HasQueue     bool                // It has.
 	State        *apitype.QueueState // As last counted. Nil before.
 
+	isUnnamed bool // No agent is known: the user is another one at each start.
+
 	held    []Lease
 	pending *pending.Leases
 	locks   *localLocks
@@ -102,8 +104,17 @@ func New(s Leases) *Leases {
 	s.locks = &localLocks{box: s.Outbox}
 	if s.User == nil {
 		s.User = new(apitype.NewUUID())
+		s.isUnnamed = true
 	}
 	return &s
+}
+
+// noted returns the user of a lease for its note, or zero if the next start will not know that user.
+func (s *Leases) noted(user apitype.UUID) apitype.UUID {
+	if s.isUnnamed {
+		return apitype.UUID{}
+	}
+	return user
 }
 
 // Of returns the lease of a call, or nil.

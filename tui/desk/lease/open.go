@@ -67,6 +67,7 @@ func (o Opening) Ask(ctx context.Context) Opened {
 	note := outbox.Lease{
 		LeaseUUID: apitype.NewUUID(),
 		CallUUID:  o.call.UUID,
+		UserUUID:  s.noted(o.user),
 		ExpiresAt: s.Now().Add(pending.LeaseTime),
 	}
 	if opened.Lease != nil {

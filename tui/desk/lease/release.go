@@ -130,6 +130,7 @@ func (s *Leases) leaveUndone(p *pending.Lease) {
 	note, err := s.Outbox.HoldLease(outbox.Lease{
 		LeaseUUID: id,
 		CallUUID:  p.Call,
+		UserUUID:  s.noted(p.User),
 		ExpiresAt: s.Now().Add(pending.LeaseTime),
 	})
 	if err == nil { // Without a note, the lease ends after a day.

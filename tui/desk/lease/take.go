@@ -20,6 +20,7 @@ type discovered struct {
 
 // Discover asks whether the service has a queue, and takes over the leases of a terminal of this agent that was killed.
 func (s *Leases) Discover() {
+	agent := s.Agent()
 	event.Do(s.Events, "queue discovered", func(ctx context.Context) (discovered, error) {
 		has, err := s.Client.Has(ctx, apitype.ExtensionQueue)
 		if err != nil {
@@ -29,8 +30,14 @@ func (s *Leases) Discover() {
 		notes, _ := s.Outbox.AdoptLeases() // Another agent may have them; lost leases expire.
 		ending := s.ending()
 		for _, note := range notes {
+			isOthers := !note.UserUUID.IsZero() && note.UserUUID != agent
+			if isOthers { // Who works with the same account, and may still speak with the donor.
+				_ = note.Leave()
+				continue
+			}
 			if has && !ending[note.CallUUID] { // The lease of a change that waits is pending.
-				if l, err := s.adopt(ctx, note); err == nil {
+				l, err := s.adopt(ctx, note)
+				if err == nil {
 					found.adopted = append(found.adopted, l)
 					continue
 				}
@@ -120,9 +127,12 @@ func (s *Leases) take() {
 		answer, err := apiclient.Decoded(s.Client.Queue.Take(ctx, request))
 		brought := taken{waiting: answer.Waiting, nextDueAt: answer.NextDueAt, ending: s.ending()}
 		for _, l := range answer.Leases {
-			note, held := s.Outbox.HoldLease(
-				outbox.Lease{LeaseUUID: l.LeaseUUID, CallUUID: l.CallUUID, ExpiresAt: now.Add(pending.LeaseTime)},
-			)
+			note, held := s.Outbox.HoldLease(outbox.Lease{
+				LeaseUUID: l.LeaseUUID,
+				CallUUID:  l.CallUUID,
+				UserUUID:  s.noted(request.UserUUID),
+				ExpiresAt: now.Add(pending.LeaseTime),
+			})
 			if errors.Is(held, outbox.ErrOpenElsewhere) && !s.locks.has(l.CallUUID) {
 				brought.isElsewhere = true // The lease protects that terminal's donor, and may be pending there by now.
 				continue
