@@ -1,7 +1,10 @@
 package desk_test
 
 import (
+	"errors"
+	"net/http"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -96,6 +99,29 @@ func TestCrashOfAnotherAgent(t *testing.T) {
 	}
 }
 
+// TestCrashAndAServiceThatIsAway kills a Desk between a key and the disk. The service is away for a moment when the next
+// Desk asks for the pending lease. The Desk after that one takes it over.
+func TestCrashAndAServiceThatIsAway(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t, 1)
+	f.user = new(apitype.NewUUID())
+	dir := t.TempDir()
+	first := f.agent(dir)
+	first.perform(first.Take(f.calls[0]))
+	first.Leases.Protect(f.calls[0])
+	first.perform(first.Drain())
+	disk := afterCrash(t, dir)
+	f.line = func(real http.RoundTripper) http.RoundTripper { return withoutExtensions{real} }
+	second := f.agent(disk)
+	f.line = nil
+	second.End()
+	third := f.agent(disk)
+	third.perform(third.Next())
+	if !third.IsOn(f.calls[0]) {
+		t.Errorf("the donor is not offered to the agent again: the leases are %+v", f.leases())
+	}
+}
+
 // TestCrashOfADeskWithoutAnAgent kills a Desk that knows no agent. The next one goes on with its donor, although it acts
 // for another user.
 func TestCrashOfADeskWithoutAnAgent(t *testing.T) {
@@ -109,4 +135,14 @@ func TestCrashOfADeskWithoutAnAgent(t *testing.T) {
 	if !second.IsOn(f.calls[0]) {
 		t.Error("the donor is not offered to the agent again")
 	}
+}
+
+// withoutExtensions is a line to the service on which no lease is extended.
+type withoutExtensions struct{ http.RoundTripper }
+
+func (w withoutExtensions) RoundTrip(r *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(r.URL.Path, "/extend") {
+		return nil, errors.New("the network is down")
+	}
+	return w.RoundTripper.RoundTrip(r)
 }

@@ -41,6 +41,11 @@ func (s *Leases) Discover() {
 					found.adopted = append(found.adopted, l)
 					continue
 				}
+				isAway := apiclient.KindOf(err) == apiclient.KindUnavailable
+				if isAway { // The next Desk takes it over: it may be pending, for a day.
+					_ = note.Leave()
+					continue
+				}
 			}
 			_ = note.Forget()
 		}
