@@ -110,3 +110,25 @@ func TestCardNamesTheReasonOfACallback(t *testing.T) {
 		})
 	}
 }
+
+// A list of callbacks that is not whole says so, and where they all are.
+func TestMoreCallbacksThanAreListed(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{100: "100", 101: "100+"} {
+		f := newFloor(t, n)
+		f.user = new(apitype.NewUUID())
+		for i, call := range f.calls {
+			due := apitype.NewTime(f.Clock.Now().Add(time.Hour + time.Duration(i)*time.Minute))
+			f.must(http.MethodPut, "/fundesk/v1/queue/calls/"+call.String()+"/later", fmt.Sprintf(`{"notBefore":%q,"userUuid":%q}`, due, *f.user))
+		}
+		a := f.agent(t.TempDir())
+		a.pollFor(15 * time.Second)
+		if got := a.Callbacks.Count(); got != want {
+			t.Errorf("of %d callbacks: got the number %s, want %s", n, got, want)
+		}
+		lines := strings.Join(a.Ask.AskCallbacks().Next.Lines, "\n")
+		if isTold := strings.Contains(lines, "fundesk queue callbacks --all"); isTold != (n > 100) {
+			t.Errorf("of %d callbacks: got %q above the list", n, lines)
+		}
+	}
+}

@@ -302,7 +302,7 @@ func (d *Desk) callbackLines(frame widget.Frame, height int) []string {
 	if len(all) == 0 {
 		return nil
 	}
-	title := d.Styles.bold(d.Say("My callbacks")) + d.Styles.Dim(" · ") + fmt.Sprint(len(all))
+	title := d.Styles.bold(d.Say("My callbacks")) + d.Styles.Dim(" · ") + d.Day.Callbacks.Count()
 	lines := []string{frame.Top(title, d.Styles.Key(d.Host.KeyOf(ActCallbacks)))}
 	shown := all[:min(len(all), mostCallbacks, max(height/4, 1))]
 	queue, _ := d.Day.Waiting()

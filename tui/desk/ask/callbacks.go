@@ -8,6 +8,11 @@ import (
 // AskCallbacks lists the agent's callbacks, to open one.
 func (q *Questions) AskCallbacks() Answer {
 	ask := &Question{Title: q.Say("My callbacks"), Hint: q.Say("Enter opens one")}
+	if q.day.Callbacks.HasMore() {
+		ask.Lines = []string{
+			q.Say("the first %d; all of them: fundesk queue callbacks --all", len(q.day.Callbacks.All())),
+		}
+	}
 	for _, c := range q.day.Callbacks.All() {
 		ask.Choices = append(ask.Choices, Choice{
 			Label: q.day.Callbacks.Text(c),

@@ -3,7 +3,9 @@ package callbacks
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"fundesk/apiclient"
@@ -29,9 +31,10 @@ type List struct {
 	// IsAtHand reports whether the agent has a call on the Desk or has changed it: its callback is then not announced.
 	IsAtHand func(call apitype.UUID) bool
 
-	all   []apitype.Deferral // The earliest first.
-	asked time.Time
-	rung  map[apitype.UUID]time.Time // The times of the announced callbacks.
+	all     []apitype.Deferral // The earliest first.
+	hasMore bool               // The service has later ones.
+	asked   time.Time
+	rung    map[apitype.UUID]time.Time // The times of the announced callbacks.
 }
 
 // Has reports whether a call is among the callbacks.
@@ -41,6 +44,17 @@ func (l *List) Has(call apitype.UUID) bool {
 
 // All returns the callbacks, the earliest first.
 func (l *List) All() []apitype.Deferral { return l.all }
+
+// HasMore reports whether the agent has later callbacks, which are not listed.
+func (l *List) HasMore() bool { return l.hasMore }
+
+// Count returns the number of the callbacks.
+func (l *List) Count() string {
+	if l.hasMore {
+		return fmt.Sprintf("%d+", len(l.all))
+	}
+	return strconv.Itoa(len(l.all))
+}
 
 // IsAsked reports whether the list was requested.
 func (l *List) IsAsked() bool { return !l.asked.IsZero() }
@@ -79,12 +93,20 @@ func isSameDay(a, b time.Time) bool {
 func (l *List) Read() {
 	l.asked = l.Now()
 	options := apitype.QueueDeferralListOptions{UserUUID: new(l.Agent()), First: new(callbacksRead)}
-	event.Do(l.Events, "callbacks read", func(ctx context.Context) ([]apitype.Deferral, error) {
+	type read struct {
+		all     []apitype.Deferral
+		hasMore bool
+	}
+	event.Do(l.Events, "callbacks read", func(ctx context.Context) (read, error) {
 		page, err := l.Client.Queue.Deferrals.List(ctx, options)
-		return apiclient.Rows(page, func(c apitype.Deferral) apitype.Deferral { return c }), err
-	}, func(all []apitype.Deferral, err error) {
+		if err != nil {
+			return read{}, err
+		}
+		all := apiclient.Rows(page, func(c apitype.Deferral) apitype.Deferral { return c })
+		return read{all: all, hasMore: page.HasNextPage || page.MayBeCut}, nil
+	}, func(is read, err error) {
 		if err == nil {
-			l.all = all
+			l.all, l.hasMore = is.all, is.hasMore
 			l.Ring()
 		}
 	})
