@@ -106,3 +106,32 @@ func TestNotesOfAnotherTerminalAreShown(t *testing.T) {
 		t.Errorf("got %q and %q on disk, want the notes of both, once", d.Form().Notes, draft.Notes)
 	}
 }
+
+// A result that was chosen on another terminal is not this one's, and neither is the opt-out that goes with it: no donor
+// is opted out by an agent who chose another result.
+func TestOptOutOfAResultOfAnotherTerminal(t *testing.T) {
+	t.Parallel()
+	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent"})
+	servicetest.Check(t, err)
+	terminals := make([]*Day, 2)
+	for i := range terminals {
+		d := dayAt(t, nil)
+		donor(d)
+		d.Changes.Drafts.Autosave = drafts.New(box)
+		d.Changes.Drafts.OnJoined = func(call apitype.UUID) { d.onJoined(call) }
+		terminals[i] = d
+	}
+	here, other := terminals[0], terminals[1]
+	other.Form().SetResult("never")
+	servicetest.Check(t, other.Changes.Drafts.Flush())
+	if len(other.Form().Corrected()) != 1 {
+		t.Fatalf("got the corrections %v on the other terminal, want the opt-out", other.Form().Corrected())
+	}
+	here.Form().SetNotes("was glad")
+	servicetest.Check(t, here.Changes.Drafts.Flush())
+	here.Form().SetResult("glad")
+	servicetest.Check(t, here.Changes.Drafts.Flush())
+	if got := here.Form().Corrected(); len(got) > 0 {
+		t.Errorf("got the corrections %v with the result glad, want none", got)
+	}
+}

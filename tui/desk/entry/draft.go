@@ -32,13 +32,14 @@ func DraftText(t say.Texts, draft outbox.Draft) string {
 	return strings.Join(parts, ", ")
 }
 
-// Join does a three-way merge of two edits of base: of the notes and the corrections. What mine has changed wins.
+// Join does a three-way merge of two edits of base: of the notes and the corrections. What mine has changed wins. The
+// result is that of mine, so corrections that come from the result of theirs are left out.
 func Join(base, mine, theirs outbox.Draft) outbox.Draft {
 	mine.Notes = outbox.JoinNotes(base.Notes, mine.Notes, theirs.Notes)
 	for key, is := range theirs.Corrections {
 		was, isInBase := base.Corrections[key]
 		mineIs, isInMine := mine.Corrections[key]
-		isTheirs := !isInBase || is != was
+		isTheirs := (!isInBase || is != was) && !slices.Contains(theirs.ByResult, key)
 		isMine := isInMine && (!isInBase || mineIs != was)
 		if isTheirs && !isMine {
 			mine.Corrections = with(mine.Corrections, key, is)
