@@ -15,15 +15,18 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// meddler is a store in which something happens between a change and the next reading.
+// meddler is a store in which something happens between a change and the next reading or change.
 type meddler struct {
 	service.Store
-	meddle    func() error // Nil does nothing. Its error fails the read.
+	meddle    func() error // Nil does nothing. Its error fails what comes next.
 	committed bool
 }
 
-// Write makes a change.
+// Write makes a change, the second one after what happens.
 func (m *meddler) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	if err := m.happen(); err != nil {
+		return err
+	}
 	err := m.Store.Write(ctx, mode, change)
 	m.committed = err == nil
 	return err
@@ -31,13 +34,18 @@ func (m *meddler) Write(ctx context.Context, mode service.WriteMode, change func
 
 // Read reads after what happens.
 func (m *meddler) Read(ctx context.Context, mode service.ReadMode, read func(service.Reader) error) error {
-	if m.committed && m.meddle != nil {
-		m.committed = false
-		if err := m.meddle(); err != nil {
-			return err
-		}
+	if err := m.happen(); err != nil {
+		return err
 	}
 	return m.Store.Read(ctx, mode, read)
+}
+
+func (m *meddler) happen() error {
+	if !m.committed || m.meddle == nil {
+		return nil
+	}
+	m.committed = false
+	return m.meddle()
 }
 
 // The answer to a change never shows less than the change: not if another change comes before the answer is read, and

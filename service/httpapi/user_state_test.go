@@ -216,6 +216,43 @@ func TestPauseDuringATake(t *testing.T) {
 	})
 }
 
+// TestCallOpenedDuringAPause lets a user open a call, or be ready and take one, before a pause has given the leases
+// back. The pause has ended by then, so the user keeps the lease.
+func TestCallOpenedDuringAPause(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		me := f.users[0]
+		for name, begin := range map[string]func(call apitype.UUID){
+			"opened": func(call apitype.UUID) {
+				f.want(200, "PUT", "/fundesk/v1/queue/calls/"+call.String()+"/lease",
+					fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q}`, apitype.NewUUID(), me))
+			},
+			"ready": func(apitype.UUID) {
+				f.setState(f.token, me, `{"state":"ready"}`)
+				f.take(me, "")
+			},
+		} {
+			call := f.waitingCalls(1)[0]
+			store := &meddler{Store: f.Store}
+			store.meddle = func() error {
+				begin(call)
+				return nil
+			}
+			s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
+			servicetest.Check(t, err)
+			request := apitype.UserStateRequest{State: apitype.UserPaused, Reason: new(apitype.PauseLunch)}
+			_, err = queue.New(s, nil).SetState(t.Context(), service.Caller{Account: f.Account()}, me, request)
+			servicetest.Report(t, err)
+			if got := f.leases(""); len(got) != 1 || got[0].CallUUID != call {
+				t.Errorf("%s: got %+v, want the lease of %s", name, got, call)
+			}
+			if status, answer := f.takeStatus(me); status != 200 {
+				t.Errorf("%s: got %d %s for a take, want the pause ended", name, status, answer.Body)
+			}
+			f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/cancel", `{}`)
+		}
+	})
+}
+
 // TestPauseEnds ends a pause by ready, by a call that the user opens, and after 12 hours. A pending lease is not a call
 // that was opened.
 func TestPauseEnds(t *testing.T) {

@@ -67,8 +67,14 @@ func (q *Queue) SetState(
 	if err != nil || request.State != apitype.UserPaused {
 		return service.Answered(state, err)
 	}
-	err = q.rules.Write(ctx, service.WriteIsolated, "release the paused user", func(tx service.Tx) (err error) {
-		state.Released, err = releaseLeases(tx, c.Scope, user, false, true, q.rules.TimeOf(tx))
+	err = q.rules.Write(ctx, service.WriteIsolated, "release the paused user", func(tx service.Tx) error {
+		state.Released = 0
+		now := q.rules.TimeOf(tx)
+		pause, err := pauseOf(tx, user, now)
+		if err != nil || pause == nil { // The pause has ended since, so the user keeps what they opened or took.
+			return err
+		}
+		state.Released, err = releaseLeases(tx, c.Scope, user, false, true, now)
 		return err
 	})
 	if err != nil {
