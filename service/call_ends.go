@@ -44,6 +44,7 @@ func (s *Service) CompleteCall(
 			effect = private.Effect
 			return false, err
 		}
+		line.At = now // The person changes at the time of the call, whatever the clock says.
 		effect, mayBeMarked, err = noteCompletion(tx, row, call, request.UserUUID)
 		return true, err
 	}
@@ -56,8 +57,7 @@ func (s *Service) CompleteCall(
 				return err
 			}
 		}
-		line.At = now
-		return applyEffect(tx, line, row, effect, s.TimeOf(tx))
+		return applyEffect(tx, line, row, effect, now)
 	}
 	answer, err := s.changeCall(ctx, c, line, m, request, rule, ended)
 	answer.Effect = effect

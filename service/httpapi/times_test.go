@@ -99,6 +99,32 @@ func TestTimeNeverGoesBack(t *testing.T) {
 	})
 }
 
+// TestEffectNeverGoesBack completes a call with an effect on the donor after the clock was put back. The change of the
+// donor has the time of the completion, so that no consumer misses it.
+// Promise S70: lists name a time up to which nothing can come any more.
+func TestEffectNeverGoesBack(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		f.setEffects()
+		token := f.Token(follower())
+		person := f.person("null")
+		call := f.call(person, time.Hour, "winback")
+		f.allChanges(token, "")
+		before, start := f.settled(apitype.Time{}), changes(t, f.Harness, token, "").Next
+		f.Clock.Advance(-time.Minute)
+		f.restart()
+		f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/complete", `{"result":{"resultCode":"stop"}}`)
+		list := f.Do(f.token, http.MethodGet, "/api/v1/persons?updatedAfter="+url.QueryEscape(before.String()), "")
+		if got := page(t, list).Edges; len(got) != 1 || got[0].Node["uuid"] != person.String() {
+			t.Errorf("got %v updated after %s, want the donor", got, before)
+		}
+		f.Clock.Advance(time.Minute)
+		c, p := call.String()[:4], person.String()[:4]
+		got := briefChanges(f.allChanges(token, start))
+		slices.Sort(got) // Both have one time.
+		servicetest.Same(t, "changes", []string{"call complete " + c, "person opt-out " + p}, got)
+	})
+}
+
 // TestSettledWithAnotherName keeps the settled time before an open change, under any application name from the
 // database's name or PGAPPNAME.
 func TestSettledWithAnotherName(t *testing.T) {
