@@ -341,6 +341,8 @@ type QueueWriter interface {
 	CountWork(work []Work) error
 	// RestDonor gives a contact of a person a rest until a time in the place of the usual one. Nil ends it.
 	RestDonor(person apitype.UUID, contact apitype.Time, until *apitype.Time) error
+	// UserStatesForShare does the work of UserStates for one user, whose state stays until the transaction ends.
+	UserStatesForShare(user apitype.UUID, since apitype.Time) ([]UserStateRow, error)
 	SetUserState(s UserStateRow) error
 	// EndPause ends a user's pause.
 	EndPause(user apitype.UUID, now apitype.Time) error

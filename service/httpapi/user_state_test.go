@@ -1,10 +1,14 @@
 package httpapi_test
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +16,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/httpapi"
 	"fundesk/service/queue"
 	"fundesk/service/servicetest"
 )
@@ -201,9 +206,8 @@ func TestPauseDuringATake(t *testing.T) {
 			}
 			s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
 			servicetest.Check(t, err)
-			_, err = queue.New(s, nil).Take(t.Context(), service.Caller{Account: f.Account()}, apitype.TakeRequest{
-				RequestUUID: apitype.NewUUID(), UserUUID: me,
-			})
+			caller, request := service.Caller{Account: f.Account()}, apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: me}
+			_, err = queue.New(s, nil).Take(t.Context(), caller, request)
 			if err == nil || !strings.Contains(err.Error(), "pause") {
 				t.Errorf("callback %t: got %v for the take, want the pause", isCallback, err)
 			}
@@ -215,6 +219,98 @@ func TestPauseDuringATake(t *testing.T) {
 		}
 	})
 }
+
+// TestReadyDuringATake lets a user pause before their take is answered, and be ready and repeat the take before it gives
+// the call back. Both answers have the lease, which stays.
+func TestReadyDuringATake(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		me := f.users[0]
+		f.waitingCalls(1)
+		caller, request := service.Caller{Account: f.Account()}, apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: me}
+		take := func(s *service.Service) (leases []apitype.Lease) {
+			answer, err := queue.New(s, nil).Take(t.Context(), caller, request)
+			servicetest.Report(t, err)
+			var taken apitype.Taken
+			if err == nil {
+				servicetest.Report(t, json.Unmarshal(answer.JSON, &taken))
+			}
+			return taken.Leases
+		}
+		var repeated []apitype.Lease
+		store := &meddler{Store: f.Store}
+		store.meddle = func() error {
+			f.setState(f.token, me, lunch)
+			store.committed = true // Something happens before the next change, too.
+			store.meddle = func() error {
+				f.setState(f.token, me, `{"state":"ready"}`)
+				repeated = take(f.Service)
+				return nil
+			}
+			return nil
+		}
+		// The pause itself gives nothing back: it is at another process, which has not come to that yet.
+		held := &holder{Store: f.Store}
+		s, err := service.New(t.Context(), service.Options{Store: held, Now: f.Clock.Now})
+		servicetest.Check(t, err)
+		f.Handler = httpapi.New(httpapi.Options{Service: s, Now: f.Clock.Now})
+		s, err = service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
+		servicetest.Check(t, err)
+		first := take(s)
+		live := f.leases("")
+		if len(repeated) != 1 || len(first) != 1 || len(live) != 1 || live[0].LeaseUUID != repeated[0].LeaseUUID ||
+			live[0].LeaseUUID != first[0].LeaseUUID {
+			t.Errorf("got %+v and %+v for the repeat, want the live lease of %+v", first, repeated, live)
+		}
+	})
+}
+
+// TestPauseDuringAReading lets a user pause while the answer to their take is read. The connection is lost then, and the
+// answer is read again: the take is refused, and the call is free.
+func TestPauseDuringAReading(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		me := f.users[0]
+		f.waitingCalls(1)
+		store := &losing{Store: f.Store, lose: sync.OnceFunc(func() { f.setState(f.token, me, lunch) })}
+		s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
+		servicetest.Check(t, err)
+		answer, err := queue.New(s, nil).Take(t.Context(), service.Caller{Account: f.Account()}, apitype.TakeRequest{
+			RequestUUID: apitype.NewUUID(), UserUUID: me,
+		})
+		if err == nil || !strings.Contains(err.Error(), "pause") {
+			t.Errorf("got %s, %v for the take, want the pause", answer.JSON, err)
+		}
+		if got := f.leases(""); len(got) != 0 {
+			t.Errorf("got %+v, want the call free", got)
+		}
+	})
+}
+
+// losing is a store that loses its connection at the end of each reading, and reads again.
+type losing struct {
+	service.Store
+	lose func()
+}
+
+func (l *losing) Read(ctx context.Context, mode service.ReadMode, read func(service.Reader) error) error {
+	if err := l.Store.Read(ctx, mode, read); err != nil {
+		return err
+	}
+	l.lose()
+	return l.Store.Read(ctx, mode, read)
+}
+
+// holder is a store of a process that stops before it releases a paused user.
+type holder struct{ service.Store }
+
+var errStopped = errors.New("the process stopped")
+
+func (h *holder) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	return h.Store.Write(ctx, mode, func(tx service.Tx) error { return change(holderTx{tx}) })
+}
+
+type holderTx struct{ service.Tx }
+
+func (holderTx) Leases(service.LeaseQuery) ([]service.LeaseRow, error) { return nil, errStopped }
 
 // TestCallOpenedDuringAPause lets a user open a call, or be ready and take one, before a pause has given the leases
 // back. The pause has ended by then, so the user keeps the lease.

@@ -70,7 +70,7 @@ func (q *Queue) SetState(
 	err = q.rules.Write(ctx, service.WriteIsolated, "release the paused user", func(tx service.Tx) error {
 		state.Released = 0
 		now := q.rules.TimeOf(tx)
-		pause, err := pauseOf(tx, user, now)
+		pause, err := keptPause(tx, user, now)
 		if err != nil || pause == nil { // The pause has ended since, so the user keeps what they opened or took.
 			return err
 		}
@@ -87,6 +87,15 @@ func (q *Queue) SetState(
 // pauseOf returns the pause of a user, or nil.
 func pauseOf(r service.Reader, user apitype.UUID, now apitype.Time) (*apitype.PauseReason, error) {
 	rows, err := r.UserStates(&user, apitype.NewTime(now.Add(-apitype.MaxPause)))
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return rows[0].At(now).Reason, nil
+}
+
+// keptPause returns the pause of a user, or nil. The user is not ready before the transaction ends.
+func keptPause(tx service.Tx, user apitype.UUID, now apitype.Time) (*apitype.PauseReason, error) {
+	rows, err := tx.UserStatesForShare(user, apitype.NewTime(now.Add(-apitype.MaxPause)))
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}

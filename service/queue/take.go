@@ -223,6 +223,7 @@ func (q *Queue) takeAnswer(ctx context.Context, t *taking) (answer service.Answe
 	given := 0
 	var pause *apitype.PauseReason
 	err = q.rules.Read(ctx, service.ReadRecord, "read what was taken", func(r service.Reader) (err error) {
+		given, pause = 0, nil // An earlier try may have failed.
 		if len(t.leases) > 0 {
 			pause, err = pauseOf(r, t.request.UserUUID, t.now)
 		}
@@ -256,31 +257,62 @@ func (q *Queue) takeAnswer(ctx context.Context, t *taking) (answer service.Answe
 		answer.JSON = append(append(dst, `],`...), tail[1:]...)
 		return err
 	})
+	if err == nil && pause != nil {
+		return q.refusePaused(ctx, t)
+	}
 	if err != nil || given == len(t.leases) {
 		return answer, err
 	}
 	over := t.leases[given:]
 	t.leases = t.leases[:given]
-	if err := q.giveBack(ctx, t, over); err != nil {
+	err = q.rules.Write(ctx, service.WriteIsolated, "give calls back", func(tx service.Tx) error {
+		return giveBack(tx, over, t.now)
+	})
+	return answer, err
+}
+
+// giveBack ends leases of calls that were not shown to their user. The calls keep their deferrals.
+func giveBack(tx service.Tx, leases []service.LeaseRow, now apitype.Time) error {
+	for _, l := range leases {
+		err := service.EndLease(tx, l, now, service.EndedByMove, deferralOf(l))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refusePaused gives the calls of a take back, because its user paused, and refuses the take. If the pause has ended
+// by now, a repeat of the take may have given these calls: then this take is answered like a repeat.
+func (q *Queue) refusePaused(ctx context.Context, t *taking) (service.Answer, error) {
+	ids := make([]apitype.UUID, len(t.leases))
+	for i, lease := range t.leases {
+		ids[i] = lease.LeaseUUID
+	}
+	t.leases = nil
+	var pause *apitype.PauseReason
+	err := q.rules.Write(ctx, service.WriteIsolated, "give calls back", func(tx service.Tx) (err error) {
+		now := q.rules.TimeOf(tx)
+		pause, err = keptPause(tx, t.request.UserUUID, now)
+		if err != nil || pause == nil {
+			return err
+		}
+		held, err := tx.Leases(service.LeaseQuery{Scope: t.c.Scope, User: &t.request.UserUUID, Now: now})
+		if err != nil {
+			return err
+		}
+		held = slices.DeleteFunc(held, func(l service.LeaseRow) bool {
+			return l.Pending || !slices.Contains(ids, l.LeaseUUID)
+		})
+		return giveBack(tx, held, now)
+	})
+	if err != nil {
 		return service.Answer{}, err
 	}
 	if pause != nil {
 		return service.Answer{}, errPaused(*pause)
 	}
-	return answer, nil
-}
-
-// giveBack ends leases of calls that were not shown to their user. The calls keep their deferrals.
-func (q *Queue) giveBack(ctx context.Context, t *taking, over []service.LeaseRow) error {
-	return q.rules.Write(ctx, service.WriteIsolated, "give calls back", func(tx service.Tx) error {
-		for _, l := range over {
-			err := service.EndLease(tx, l, t.now, service.EndedByMove, deferralOf(l))
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return q.Take(ctx, t.c, t.request)
 }
 
 func (q *Queue) appendLease(dst []byte, c service.Caller, r service.Reader, lease apitype.Lease) ([]byte, error) {

@@ -18,13 +18,21 @@ func userStateDest(s *service.UserStateRow) []any {
 }
 
 func (r *reader) UserStates(user *apitype.UUID, since apitype.Time) ([]service.UserStateRow, error) {
+	return r.userStates(user, since, ``)
+}
+
+func (t *tx) UserStatesForShare(user apitype.UUID, since apitype.Time) ([]service.UserStateRow, error) {
+	return t.userStates(&user, since, t.engine.locking(`SHARE OF s`))
+}
+
+func (r *reader) userStates(user *apitype.UUID, since apitype.Time, lock string) ([]service.UserStateRow, error) {
 	q := &listQuery{}
 	q.where(`s.since >= %s`, since.UnixMilli())
 	if user != nil {
 		q.where(`s.user_uuid = %s`, identifier(*user))
 	}
 	text := `SELECT s.` + strings.Join(userStateColumns, `, s.`) + `, u.organization, u.uuid IS NOT NULL
-		FROM user_states s LEFT JOIN users u ON u.uuid = s.user_uuid WHERE ` + strings.Join(q.conds, ` AND `)
+		FROM user_states s LEFT JOIN users u ON u.uuid = s.user_uuid WHERE ` + strings.Join(q.conds, ` AND `) + lock
 	return all(r.conn, text, q.args, func(s *service.UserStateRow) []any {
 		return append(userStateDest(s), nullUUIDDest{&s.Organization}, &s.IsKnown)
 	})
