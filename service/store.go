@@ -343,6 +343,8 @@ type QueueWriter interface {
 	RestDonor(person apitype.UUID, contact apitype.Time, until *apitype.Time) error
 	// UserStatesForShare does the work of UserStates for one user, whose state stays until the transaction ends.
 	UserStatesForShare(user apitype.UUID, since apitype.Time) ([]UserStateRow, error)
+	// ForgetTakes lets the requests of ended leases be as if they had not given these. Those that ended with work stay.
+	ForgetTakes(leases []apitype.UUID) error
 	SetUserState(s UserStateRow) error
 	// EndPause ends a user's pause.
 	EndPause(user apitype.UUID, now apitype.Time) error

@@ -216,6 +216,13 @@ func TestPauseDuringATake(t *testing.T) {
 			}
 			f.setState(f.token, me, `{"state":"ready"}`)
 			f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/cancel", `{}`)
+			next := f.waitingCalls(1)[0]
+			answer, err := queue.New(f.Service, nil).Take(t.Context(), caller, request)
+			servicetest.Report(t, err)
+			var taken apitype.Taken
+			servicetest.Report(t, json.Unmarshal(answer.JSON, &taken))
+			servicetest.Same(t, "the refused request after the pause", []apitype.UUID{next}, callsOf(taken))
+			f.want(200, "PUT", "/api/v1/calls/"+next.String()+"/actions/cancel", `{}`)
 		}
 	})
 }

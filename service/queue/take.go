@@ -282,8 +282,9 @@ func giveBack(tx service.Tx, leases []service.LeaseRow, now apitype.Time) error 
 	return nil
 }
 
-// refusePaused gives the calls of a take back, because its user paused, and refuses the take. If the pause has ended
-// by now, a repeat of the take may have given these calls: then this take is answered like a repeat.
+// refusePaused gives the calls of a take back, because its user paused, and refuses the take. The request may be used
+// again, like every refused one. If the pause has ended by now, a repeat of the take may have given these calls: then
+// this take is answered like a repeat.
 func (q *Queue) refusePaused(ctx context.Context, t *taking) (service.Answer, error) {
 	ids := make([]apitype.UUID, len(t.leases))
 	for i, lease := range t.leases {
@@ -304,7 +305,10 @@ func (q *Queue) refusePaused(ctx context.Context, t *taking) (service.Answer, er
 		held = slices.DeleteFunc(held, func(l service.LeaseRow) bool {
 			return l.Pending || !slices.Contains(ids, l.LeaseUUID)
 		})
-		return giveBack(tx, held, now)
+		if err := giveBack(tx, held, now); err != nil {
+			return err
+		}
+		return tx.ForgetTakes(ids)
 	})
 	if err != nil {
 		return service.Answer{}, err

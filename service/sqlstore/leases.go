@@ -373,6 +373,16 @@ func (t *tx) EndLease(
 	return ended, err
 }
 
+func (t *tx) ForgetTakes(leases []apitype.UUID) error {
+	cond, arg := t.engine.among("lease_uuid", leases)
+	_, err := t.exec(
+		`UPDATE ended_leases SET request_uuid = lease_uuid
+			WHERE ended_by NOT IN ('attempt', 'complete', 'cancel', 'expire') AND `+cond,
+		arg,
+	)
+	return err
+}
+
 func (t *tx) ExtendLease(l service.LeaseRow, now apitype.Time) error {
 	return t.change(
 		`UPDATE donors SET expires_at = $3, shown_at = $4, pending = $5
