@@ -246,6 +246,15 @@ func pledgesChanged(tx Tx, person, owner apitype.UUID, now apitype.Time) error {
 	})
 }
 
+// pledgesChangedFor does the same after a change of a pledge. A call that is created at the same time, and is kept from
+// the queue by the end of an earlier pledge, holds the person, too.
+func pledgesChangedFor(tx Tx, pledge PledgeRow, now apitype.Time) error {
+	if err := tx.HoldEnded(pledge.Person, pledge.Owner); err != nil {
+		return err
+	}
+	return pledgesChanged(tx, pledge.Person, pledge.Owner, now)
+}
+
 func equalTimes(a, b *apitype.Time) bool {
 	return a == b || a != nil && b != nil && a.Equal(*b)
 }

@@ -141,7 +141,7 @@ func (s *Service) CreatePledge(
 		if err := recordAudited(tx, c.Audited(AuditPledgeCreate, id, now).Of(row.Person), nil, row.Doc); err != nil {
 			return err
 		}
-		return pledgesChanged(tx, row.Person, row.Owner, s.TimeOf(tx))
+		return pledgesChangedFor(tx, row, s.TimeOf(tx))
 	})
 	if err != nil {
 		return Answer{}, err
@@ -372,7 +372,7 @@ func endChanged(tx Tx, before, after PledgeRow, now apitype.Time) error {
 	if equalTimes(before.EndedAt, after.EndedAt) {
 		return nil
 	}
-	return pledgesChanged(tx, after.Person, after.Owner, now)
+	return pledgesChangedFor(tx, after, now)
 }
 
 // Signature returns the signature file of a pledge to the holder of a link that this service signed. Spec gap: G10.

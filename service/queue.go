@@ -48,6 +48,7 @@ type QueueRow struct {
 	MaxAttempts *int          // The same of the organization.
 	LeasedUntil *apitype.Time // The end of the person's lease.
 	PersonDoc   []byte        // The same of a call that is about to be offered.
+	OwnRules    *string       // The same of a new call: the rules of the organization. Nil if it has none.
 }
 
 // eligibleAt returns when a call may be offered, or nil if it may not be. Only this function decides that. Each change
@@ -174,6 +175,9 @@ func (s *Service) enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRo
 			return err
 		}
 		waiting.refresh(now)
+		if err := waiting.holdPerson(tx); err != nil {
+			return err
+		}
 		if err := tx.InsertQueueRow(waiting); err != nil {
 			return err
 		}
@@ -182,6 +186,23 @@ func (s *Service) enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRo
 		return nil
 	}
 	return RefreshEligibility(tx, call.PersonUUID, now, nil)
+}
+
+// holdPerson holds the person of a new call that may not be given as the person is: what lets it be given, at the same
+// time, would not see the call. The opposite needs no hold: a take looks at the person again.
+func (q *QueueRow) holdPerson(tx Tx) error {
+	needsOptIn := false
+	if !q.OptedIn && q.OwnRules != nil {
+		var rules storedRules
+		if err := decode("rules of the queue", []byte(*q.OwnRules), &rules); err != nil {
+			return err
+		}
+		needsOptIn = slices.Contains(rules.RequireOptIn, q.Type)
+	}
+	if !q.OptedOut && !needsOptIn && q.EndedAt == nil {
+		return nil
+	}
+	return tx.HoldPerson(q.Person)
 }
 
 // recordContact saves the last contact of the person of a call, and sets the call's PersonRow. Nil changes nothing.

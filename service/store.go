@@ -201,6 +201,11 @@ type PersonReader interface {
 type PersonWriter interface {
 	// PersonToRefer is a person that a new record is about: an erasure waits until the transaction ends.
 	PersonToRefer(id apitype.UUID, scope Scope) (PersonRow, error)
+	// HoldPerson lets another change of the person, or one that holds the person, come before or after this one: both
+	// see one state of the data.
+	HoldPerson(id apitype.UUID) error
+	// HoldEnded does the same if a pledge of the person for an organization has an end.
+	HoldEnded(person, owner apitype.UUID) error
 	// InsertPerson saves a new person and a line of the audit. The line may be nil.
 	InsertPerson(p PersonRow, line *AuditLine) error
 	UpdatePerson(p PersonRow) error

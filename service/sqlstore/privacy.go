@@ -328,6 +328,28 @@ func (t *tx) PersonToRefer(id apitype.UUID, scope service.Scope) (service.Person
 	return t.person(id, scope, t.engine.locking(`KEY SHARE`))
 }
 
+// holdPerson writes the person again as it is: of two isolated transactions that write one row, the later one runs
+// again. SQLite runs one transaction at a time.
+const holdPerson = `UPDATE persons SET rev = rev WHERE uuid = $1`
+
+func (t *tx) HoldPerson(id apitype.UUID) error {
+	if !t.engine.sharesQueue() {
+		return nil
+	}
+	_, err := t.exec(holdPerson, identifier(id))
+	return err
+}
+
+func (t *tx) HoldEnded(person, owner apitype.UUID) error {
+	if !t.engine.sharesQueue() {
+		return nil
+	}
+	_, err := t.exec(holdPerson+` AND EXISTS (SELECT 1 FROM pledges l
+		WHERE l.person_number = persons.number AND l.owner = $2 AND l.ended_at IS NOT NULL)`,
+		identifier(person), identifier(owner))
+	return err
+}
+
 func (t *tx) ClockAhead() time.Duration { return t.ahead }
 
 func (t *tx) ExcludeErasure(load bool) error { return t.engine.excludeErasure(t.conn, load) }

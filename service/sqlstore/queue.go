@@ -150,12 +150,12 @@ const consentAfter = `SELECT 1 FROM consents c
 
 var factsOfNew = sync.OnceValue(func() string {
 	facts := strings.NewReplacer(`c.person_uuid`, `$1`, `c.owner`, `$2`).Replace(otherFacts)
-	return `SELECT ` + facts + `, ` + pledgesEnded
+	return `SELECT ` + facts + `, ` + pledgesEnded + `, (SELECT rules FROM queue_rules WHERE organization = $2)`
 })
 
 func (r *reader) QueueFacts(q *service.QueueRow) error {
 	return r.row(factsOfNew(), identifier(q.Person), identifier(q.Owner)).
-		scan(append(otherDest(q), nullTimeDest{&q.EndedAt})...)
+		scan(append(otherDest(q), nullTimeDest{&q.EndedAt}, &q.OwnRules)...)
 }
 
 func factsDest(q *service.QueueRow) []any {

@@ -1,0 +1,92 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"fundesk/apiclient/apitype"
+	"fundesk/service"
+	"fundesk/service/servicetest"
+)
+
+// inserting is a store in which something happens in the middle of a creation of a call, at another process.
+type inserting struct {
+	service.Store
+	happen func()
+}
+
+func (s inserting) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	return s.Store.Write(ctx, mode, func(tx service.Tx) error { return change(insertingTx{tx, s.happen}) })
+}
+
+type insertingTx struct {
+	service.Tx
+	happen func()
+}
+
+func (t insertingTx) InsertCall(c service.CallRow) error {
+	t.happen()
+	return t.Tx.InsertCall(c)
+}
+
+// TestDonorOpensDuringACreation creates a call of a donor who may not be called, while another process saves what lets
+// the donor be called. The two do not see each other's rows. The queue gives the call.
+func TestDonorOpensDuringACreation(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	const ended = `,"externalSource":{"name":"crm","identifier":"1"},"status":"cancelled","cancelledAt":"2020-01-01"`
+	optIn := func(f *floor, donor apitype.UUID) {
+		f.want(200, http.MethodPut, "/api/v1/persons/"+donor.String()+"/actions/update", `{"optIns":{"phone":true}}`)
+	}
+	for _, test := range []struct {
+		name, donor, pledge string
+		rules               apitype.OrganizationSettings
+		open                func(f *floor, donor apitype.UUID)
+	}{
+		{name: "opted out", donor: `,"optIns":{"phone":false}`, open: optIn},
+		{
+			name: "not opted in", open: optIn,
+			rules: apitype.OrganizationSettings{RequireOptIn: []apitype.CallType{apitype.CallWinback}},
+		},
+		{
+			name: "a pledge that ended", pledge: ended, rules: apitype.OrganizationSettings{YearsAfterEnd: 3},
+			open: func(f *floor, donor apitype.UUID) { f.pledge(donor, "") },
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))
+			f.setRules(test.rules)
+			donor := f.donorWith(f.organization, test.donor)
+			if test.pledge != "" {
+				f.pledge(donor, test.pledge)
+			}
+			f.callable("before")
+			store := inserting{f.Store, sync.OnceFunc(func() { test.open(f, donor) })}
+			s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
+			servicetest.Check(t, err)
+			answer, err := s.CreateCall(t.Context(), service.Caller{Account: f.Account()}, apitype.CreateCallRequest{
+				PersonUUID:  donor,
+				RequestedAt: apitype.NewTime(f.Clock.Now().Add(-time.Hour)),
+				Type:        new(apitype.CallWinback),
+			})
+			var call apitype.Call
+			servicetest.Check(t, errors.Join(err, json.Unmarshal(answer.JSON, &call)))
+			f.callable("the call", call.UUID)
+		})
+	}
+}
+
+// pledge makes a pledge of a donor, with more members.
+func (f *floor) pledge(donor apitype.UUID, more string) apitype.UUID {
+	f.t.Helper()
+	const text = `{"personUuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"createdAt":"2015-01-01",
+		"initialDonationInterval":"monthly","initialDonationAmount":5,"recruiterUserUuid":%q,"startsAt":"2015-01-01"%s}`
+	return f.created("/api/v1/pledges", fmt.Sprintf(text, donor, f.organization, f.organization, donor, more))
+}
