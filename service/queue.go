@@ -159,6 +159,15 @@ func (q QueueRow) StillEligible(tx Tx, rules *FloorRules, blockKey string, now a
 	return false, personChanged(tx, q.Person, person, now)
 }
 
+// DropErasing takes a call out of the queue that was created after the erasure of its person had begun.
+func (q QueueRow) DropErasing(tx Tx) (isDropped bool, err error) {
+	erasing, err := tx.Setting(ErasingSetting + q.Person.String())
+	if err != nil || erasing == "" {
+		return false, err
+	}
+	return true, tx.DeleteQueueRow(q.Call)
+}
+
 // enqueue adds a new call to the queue. It recomputes the person's other calls only if the new call has a contact,
 // whatever its status.
 func (s *Service) enqueue(tx Tx, row CallRow, call apitype.Call, person PersonRow, now apitype.Time) error {

@@ -171,6 +171,8 @@ type QueueRequest struct {
 	// GaveBack: the user gave a call back a moment ago.
 	GaveBack bool
 	Held     int // Live leases of the user.
+	// HasErasures: the erasures of some persons have begun.
+	HasErasures bool
 	// Pause is the pause of the user. Nil if the user takes calls.
 	Pause *apitype.PauseReason
 }

@@ -101,6 +101,29 @@ func TestErasureInSteps(t *testing.T) {
 	})
 }
 
+// TestNewCallOfAnErasure creates a call of a donor whose erasure has begun. No agent gets it, and the next call of the
+// queue is given.
+func TestNewCallOfAnErasure(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		donor := f.person("null")
+		for range 60 {
+			f.secretCall(donor)
+		}
+		rules, err := service.New(t.Context(), service.Options{
+			Store: &cutStore{Store: f.Store, left: 1, beside: func() {}}, Now: f.Clock.Now,
+		})
+		servicetest.Check(t, err)
+		_, err = privacy.New(rules, nil).Erase(t.Context(), donor, apitype.EraseRequest{Reason: "r"})
+		if !errors.Is(err, errCut) {
+			t.Fatalf("got %v, want the erasure begun", err)
+		}
+		f.call(donor, 2*time.Hour, "winback")
+		next := f.call(f.person("null"), time.Hour, "winback")
+		servicetest.Same(t, "taken", []apitype.UUID{next}, callsOf(f.take(f.users[0], "")))
+		servicetest.Same(t, "the list", []apitype.UUID(nil), f.order(""))
+	})
+}
+
 // refusesWork asks for a lease and a deferral of calls of a donor with a begun erasure, before and after their notes
 // are gone.
 func (f *floor) refusesWork(donor apitype.UUID) {

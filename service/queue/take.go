@@ -79,6 +79,7 @@ type taking struct {
 	want      int // How many more are looked for.
 	nextDueAt *apitype.Time
 	blockKey  string // Of blocked numbers.
+	erasures  bool   // Of some persons have begun.
 }
 
 // at begins a try of the transaction, at a time.
@@ -91,6 +92,7 @@ func (t *taking) at(now apitype.Time) {
 func (t *taking) begin(before service.QueueRequest) {
 	t.leases, t.ordinal, t.want, t.nextDueAt = nil, 0, t.request.Number(), before.NextDueAt
 	t.query.Due, t.query.GaveBack, t.blockKey = before.Due, before.GaveBack, before.BlockKey
+	t.erasures = before.HasErasures
 	if t.nothing {
 		t.want = 0
 	}
@@ -171,7 +173,7 @@ func (t *taking) lease(tx service.Tx, rows []service.QueueRow) ([]service.QueueR
 			t.refused[row.Call] = true
 			continue
 		}
-		ready, err := row.StillEligible(tx, t.query.Rules, t.blockKey, t.now)
+		ready, err := t.mayGive(tx, row)
 		if err != nil {
 			return nil, err
 		}
@@ -197,6 +199,17 @@ func (t *taking) lease(tx service.Tx, rows []service.QueueRow) ([]service.QueueR
 		t.want--
 	}
 	return rows, nil
+}
+
+// mayGive reports whether a call that is next may be given as its person is by now.
+func (t *taking) mayGive(tx service.Tx, row service.QueueRow) (bool, error) {
+	if t.erasures {
+		isDropped, err := row.DropErasing(tx)
+		if err != nil || isDropped {
+			return false, err
+		}
+	}
+	return row.StillEligible(tx, t.query.Rules, t.blockKey, t.now)
 }
 
 func (t *taking) newLease(row service.QueueRow, ordinal int) service.LeaseRow {

@@ -236,6 +236,7 @@ func (t *tx) QueueRequest(account, request apitype.UUID, query service.QueueQuer
 			(SELECT COUNT(*) FROM donors
 				WHERE user_uuid = `+user+` AND `+isClaimed+` AND expires_at > `+now+` AND pending = 0),
 			COALESCE((SELECT value FROM settings WHERE name = '`+service.BlockKeySetting+`'), ''),
+			(SELECT 1 FROM settings WHERE `+isErasing+` LIMIT 1) IS NOT NULL,
 			(SELECT reason FROM user_states WHERE user_uuid = `+user+` AND state = 'paused'
 				AND since > `+now+` - `+mostPause+`),
 			`+allRules, p.args...).
@@ -247,6 +248,7 @@ func (t *tx) QueueRequest(account, request apitype.UUID, query service.QueueQuer
 			&isRepeated,
 			&q.Held,
 			&q.BlockKey,
+			&q.HasErasures,
 			&q.Pause,
 			&q.Rules,
 		)
