@@ -203,6 +203,42 @@ func (f *floor) refusedChanges(token, start string) {
 	want("after a load", 410, token, "after="+now)
 }
 
+// TestPruneBesideAPage prunes the audit after a consumer has asked for a page, and before it is read. The position was
+// not too old, so the page has the changes.
+// Promise S87: the feed lists each change once, in order.
+func TestPruneBesideAPage(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		token := f.Token(follower())
+		start := changes(t, f.Harness, token, "").Next
+		person := f.person("null")
+		f.allChanges(token, start)
+		f.Clock.Set(f.base.Add(service.ChangesKept - time.Second))
+		prune := sync.OnceFunc(func() {
+			f.Clock.Advance(time.Minute)
+			_, err := f.Privacy.PruneAudit(t.Context(), apitype.NewTime(f.Clock.Now()), "test")
+			servicetest.Report(t, err)
+		})
+		s, err := service.New(t.Context(), service.Options{Store: reading{f.Store, prune}, Now: f.Clock.Now})
+		servicetest.Check(t, err)
+		f.Handler = httpapi.New(httpapi.Options{Service: s, Now: f.Clock.Now})
+		page := changes(t, f.Harness, token, "after="+start)
+		servicetest.Same(t, "changes", []string{"person create " + person.String()[:4]}, briefChanges(page.Changes))
+	})
+}
+
+// reading is a store in which something happens before each reading of one state of the data.
+type reading struct {
+	service.Store
+	happen func()
+}
+
+func (s reading) Read(ctx context.Context, mode service.ReadMode, read func(service.Reader) error) error {
+	if mode == service.ReadSnapshot {
+		s.happen()
+	}
+	return s.Store.Read(ctx, mode, read)
+}
+
 // TestEveryChangeIsInTheFeed makes every change of a record, and compares the rows that were saved with the feed.
 // Promise S87: the feed lists each change once, in order.
 func TestEveryChangeIsInTheFeed(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"strings"
+	"time"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -110,8 +111,9 @@ func merged(a, b iter.Seq2[service.AuditLine, error]) iter.Seq2[service.AuditLin
 	}
 }
 
-// minAuditAge is the age below which no line is deleted: the change feed reads the audit.
-const minAuditAge = service.ChangesKept
+// minAuditAge is the age below which no line is deleted: the change feed reads the audit. The last hour is for a page
+// whose position was just young enough, and for clocks that differ.
+const minAuditAge = service.ChangesKept + time.Hour
 
 // prunedAtOnce is the number of lines that a transaction deletes. It is small, so that no request waits long.
 const prunedAtOnce = 1000
