@@ -164,6 +164,7 @@ func (s *Service) ownAccount(ctx context.Context, name string) (id apitype.UUID,
 		return id, err
 	}
 	err = s.Write(ctx, WriteIsolated, "make the account", func(tx Tx) error {
+		id = apitype.UUID{} // An earlier try may have chosen one.
 		if err := read(tx); err != nil || !id.IsZero() {
 			return err
 		}

@@ -1,0 +1,39 @@
+package httpapi_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"fundesk/service"
+	"fundesk/service/servicetest"
+)
+
+// TestOwnAccountIsMadeAgain lets the transaction that makes a program's own account run twice, as after a conflict. The
+// account is stored, and its token is accepted.
+func TestOwnAccountIsMadeAgain(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		s, err := service.New(t.Context(), service.Options{Store: trying{f.Store}, Now: f.Clock.Now})
+		servicetest.Check(t, err)
+		token, err := s.OwnToken(t.Context(), "sandbox", time.Hour)
+		servicetest.Check(t, err)
+		if got := f.Do(token, http.MethodGet, "/api/v1/calls", ""); got.Status != 200 {
+			t.Errorf("got %d %s, want the account", got.Status, got.Body)
+		}
+	})
+}
+
+// trying is a store whose changes run twice: nothing of the first try is kept.
+type trying struct{ service.Store }
+
+func (s trying) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	failed := errors.New("a conflict")
+	err := s.Store.Write(ctx, mode, func(tx service.Tx) error { return cmp.Or(change(tx), failed) })
+	if !errors.Is(err, failed) {
+		return err
+	}
+	return s.Store.Write(ctx, mode, change)
+}
