@@ -88,6 +88,35 @@ func TestChosenCallIsLeased(t *testing.T) {
 	})
 }
 
+// TestUnseenCallbackOutlivesAMove opens a call of a donor whose callback was taken ahead and not shown yet. The callback
+// stays due, for its user and with its reason. One that was shown is used up.
+func TestUnseenCallbackOutlivesAMove(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		me := f.users[0]
+		for _, isAhead := range []bool{true, false} {
+			donor := f.person("null")
+			kept, other := f.call(donor, 3*time.Hour, "happy_call"), f.call(donor, time.Hour, "winback")
+			due := apitype.NewTime(f.Clock.Now().Add(time.Hour))
+			later := fmt.Sprintf(`{"notBefore":%q,"userUuid":%q,"reason":"after dinner"}`, due, me)
+			f.want(204, "PUT", "/fundesk/v1/queue/calls/"+kept.String()+"/later", later)
+			f.Clock.Advance(time.Hour + time.Minute)
+			servicetest.Same(t, "taken", []apitype.UUID{kept}, callsOf(f.take(me, fmt.Sprintf(`,"ahead":%t`, isAhead))))
+			if status, lease, _ := f.choose(me, other); status != 200 || lease.CallUUID != other {
+				t.Errorf("ahead %t: got %d %+v, want the other call", isAhead, status, lease)
+			}
+			got := f.callbacksOf(me)
+			isKept := len(got) == 1 && got[0].CallUUID == kept && got[0].NotBefore.Equal(due) &&
+				got[0].Reason != nil && *got[0].Reason == "after dinner"
+			if isKept != isAhead {
+				t.Errorf("ahead %t: got %+v, want the callback kept: %t", isAhead, got, isAhead)
+			}
+			for _, call := range []apitype.UUID{kept, other} {
+				f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/cancel", `{}`)
+			}
+		}
+	})
+}
+
 // TestAheadIsNotTaken counts agents by the calls that they saw.
 func TestAheadIsNotTaken(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {

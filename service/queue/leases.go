@@ -169,7 +169,11 @@ func (t *taking) choose(tx service.Tx, id apitype.UUID) (lease service.LeaseRow,
 		return lease, leaseHeld(tx, held, "a change of another call of the person is pending")
 	default:
 		before.Held--
-		if _, err := tx.EndLease(held.Person, held.CallUUID, &held.LeaseUUID, t.now, service.EndedByMove); err != nil {
+		var keepsDeferral func(*service.QueueRow) bool
+		if held.ShownAt == nil { // The user never saw a callback that this lease has used up.
+			keepsDeferral = deferralOf(held)
+		}
+		if err := service.EndLease(tx, held, t.now, service.EndedByMove, keepsDeferral); err != nil {
 			return lease, err
 		}
 	}
