@@ -186,7 +186,7 @@ func optInChanged(
 	}
 	if wasOut { // No older consent lifts an objection that was repeated.
 		line.Fields = "optInPhone"
-		if err := tx.Audit(line); err != nil {
+		if err := cmp.Or(tx.HoldPerson(row.UUID), tx.Audit(line)); err != nil {
 			return err
 		}
 	}

@@ -69,8 +69,8 @@ func applyEffect(tx Tx, line AuditLine, call *CallRow, effect apitype.ResultEffe
 	row.UpdatedAt = line.At
 	line.Operation = effectOperations[effect]
 	line = personAudited(line, before, row)
-	if line.Fields == "" { // The objection counts anyway.
-		return tx.Audit(line)
+	if line.Fields == "" { // The objection counts anyway: an older consent that is added at this moment sees it.
+		return cmp.Or(tx.HoldPerson(id), tx.Audit(line))
 	}
 	if err := tx.UpdatePerson(row); err != nil {
 		return err

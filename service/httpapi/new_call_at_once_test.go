@@ -15,7 +15,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// inserting is a store in which something happens in the middle of a creation of a call, at another process.
+// inserting is a store in which something happens at another process, in the middle of a creation of a call or of another
+// change of a person.
 type inserting struct {
 	service.Store
 	happen func()
@@ -33,6 +34,12 @@ type insertingTx struct {
 func (t insertingTx) InsertCall(c service.CallRow) error {
 	t.happen()
 	return t.Tx.InsertCall(c)
+}
+
+func (t insertingTx) Person(id apitype.UUID, scope service.Scope) (service.PersonRow, error) {
+	row, err := t.Tx.Person(id, scope)
+	t.happen()
+	return row, err
 }
 
 // TestDonorOpensDuringACreation creates a call of a donor who may not be called, while another process saves what lets
@@ -79,6 +86,49 @@ func TestDonorOpensDuringACreation(t *testing.T) {
 			var call apitype.Call
 			servicetest.Check(t, errors.Join(err, json.Unmarshal(answer.JSON, &call)))
 			f.callable("the call", call.UUID)
+		})
+	}
+}
+
+// TestObjectionBesideAConsent saves the objection of a donor who had opted out already, while another process adds a
+// consent from before it. The objection changes no value, and it counts all the same.
+func TestObjectionBesideAConsent(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	for name, object := range map[string]func(f *floor, s *service.Service, c service.Caller, donor apitype.UUID) error{
+		"a reported call": func(f *floor, s *service.Service, c service.Caller, donor apitype.UUID) error {
+			_, err := s.CreateCall(f.t.Context(), c, apitype.CreateCallRequest{
+				PersonUUID:       donor,
+				RequestedAt:      apitype.NewTime(f.Clock.Now()),
+				Status:           new(apitype.CallCompleted),
+				ExternalMetadata: &apitype.CallExternalMetadataRequest{ApplicationName: new("dialer")},
+				Result:           &apitype.CallResultRequest{ResultCode: new("stop")},
+			})
+			return err
+		},
+		"an update": func(f *floor, s *service.Service, c service.Caller, donor apitype.UUID) error {
+			var request apitype.UpdatePersonRequest
+			servicetest.Check(f.t, json.Unmarshal([]byte(`{"optIns":{"phone":false}}`), &request))
+			_, err := s.UpdatePerson(f.t.Context(), c, donor, nil, request)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))
+			f.setEffects()
+			donor := f.donorWith(f.organization, `,"optIns":{"phone":false}`)
+			store := inserting{f.Store, sync.OnceFunc(func() {
+				if status := f.addConsent(donor, "phone consent", 1); status != http.StatusCreated {
+					t.Errorf("got %d for the consent", status)
+				}
+			})}
+			s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
+			servicetest.Check(t, err)
+			servicetest.Check(t, object(f, s, service.Caller{Account: f.Account()}, donor))
+			var after optIns
+			f.Do(f.token, http.MethodGet, "/api/v1/persons/"+donor.String(), "").Decode(&after)
+			servicetest.Same(t, "the donor", optIns{Phone: new(false)}, after)
 		})
 	}
 }
