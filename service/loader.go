@@ -189,7 +189,10 @@ func (l *loader) insert() error {
 		return err
 	}
 	if len(there) == 0 {
-		return refreshLoaded(l.tx, l.rows, l.now)
+		if err := refreshLoaded(l.tx, l.rows, l.now); err != nil {
+			return err
+		}
+		return l.movePledges()
 	}
 	first := slices.MinFunc(there, func(a, b Taken) int { return cmp.Compare(l.lines[a], l.lines[b]) })
 	return atLine(l.lines[first], taken(string(first.Kind)))

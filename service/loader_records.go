@@ -264,6 +264,51 @@ func refreshLapsed(tx Tx, rows Rows, now apitype.Time) error {
 	return nil
 }
 
+// movedAtOnce is the number of pledges that are read at one time.
+const movedAtOnce = 500
+
+// movePledges dates the pledges of loaded transactions, so that payments arrive in copies. A load of other records
+// needs none of it: it changes the epoch, and all is read again.
+func (l *loader) movePledges() error {
+	if l.saved[LoadPerson]+l.saved[LoadCall]+l.saved[LoadPledge] > 0 {
+		return nil
+	}
+	ids := mapped(l.rows.Transactions, func(row TransactionRow) apitype.UUID { return row.Pledge })
+	slices.SortFunc(ids, apitype.UUID.Compare)
+	for some := range slices.Chunk(slices.Compact(ids), movedAtOnce) {
+		now, err := l.tx.GiveTime(l.now)
+		if err != nil {
+			return err
+		}
+		pledges, err := l.tx.KeptPledges(some)
+		if err != nil {
+			return err
+		}
+		for _, row := range pledges {
+			if err := row.move(now); err != nil {
+				return err
+			}
+			if err := l.tx.UpdatePledge(row); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// move sets the time of the last change of a pledge.
+func (p *PledgeRow) move(now apitype.Time) error {
+	var pledge apitype.Pledge
+	if err := decode("pledge", p.Doc, &pledge); err != nil {
+		return err
+	}
+	if err := p.keepStatusTime(pledge); err != nil {
+		return err
+	}
+	pledge.UpdatedAt = now
+	return p.write(pledge)
+}
+
 // enqueue lets a loaded call wait; whether the person was contacted or is in a lease is read
 // when it is there.
 func (l *loader) enqueue(c LoadedCall, row CallRow, call apitype.Call, of PersonRow) error {

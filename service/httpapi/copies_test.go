@@ -2,7 +2,9 @@ package httpapi_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -162,6 +164,34 @@ func testPersonsUpdatedAfter(t *testing.T, f *floor) {
 	if got := f.Do(f.Token(servicetest.May(service.CallsRead)), "GET", erasures, "").Status; got != http.StatusForbidden {
 		t.Errorf("got %d without persons:read, want 403", got)
 	}
+}
+
+// TestLoadedPaymentsArrive loads a payment of a pledge that was there before, also when the clock was put back. The
+// pledge is among those that changed since the settled time. It ended when it ended.
+func TestLoadedPaymentsArrive(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		donor := f.person("null")
+		pledge := f.pledge(donor, `,"externalSource":{"name":"crm","identifier":"1"},"status":"dropped"`)
+		f.setRules(apitype.OrganizationSettings{YearsAfterEnd: 3})
+		call := f.call(donor, time.Hour, "winback")
+		f.callable("within the years", call)
+		for _, passed := range []time.Duration{4 * 365 * 24 * time.Hour, -time.Minute} {
+			f.Clock.Advance(3 * time.Second)
+			before := f.settled(apitype.NewTime(f.Clock.Now().Add(-2 * time.Second)))
+			f.Clock.Advance(passed)
+			f.restart()
+			f.Load(service.LoadRecord{Kind: service.LoadTransaction, Data: service.LoadedTransaction{
+				PledgeUUID:  pledge,
+				Transaction: apitype.Transaction{UUID: apitype.NewUUID(), CreatedAt: apitype.NewTime(f.base)},
+			}})
+			got := page(t, f.Do(f.token, "GET", "/api/v1/pledges?updatedAfter="+url.QueryEscape(before.String()), "")).Edges
+			if len(got) != 1 || got[0].Node["uuid"] != pledge.String() {
+				t.Errorf("%s later: got %v updated after %s, want the pledge", passed, got, before)
+			}
+			f.callable(fmt.Sprintf("%s later", passed))
+			f.Clock.Advance(time.Minute)
+		}
+	})
 }
 
 // TestLoadRefusesEachMistake loads a person, a pledge, a call and a transaction, one of them with a mistake. The error
