@@ -308,3 +308,69 @@ func TestRequestRepeatedBesideAnEnd(t *testing.T) {
 	servicetest.Report(t, errors.Join(append(first.errs, second.errs...)...))
 	servicetest.Same(t, "the repeated request", left, second.calls[request])
 }
+
+// opening is a store that calls a test when a take has opened the queue.
+type opening struct {
+	service.Store
+	opened func()
+}
+
+func (o opening) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	return o.Store.Write(ctx, mode, func(tx service.Tx) error { return change(openingTx{tx, o.opened}) })
+}
+
+type openingTx struct {
+	service.Tx
+	opened func()
+}
+
+func (t openingTx) OpenQueue(
+	account, request apitype.UUID,
+	query service.QueueQuery,
+	parse service.ParseRules,
+) (service.QueueRequest, *service.FloorRules, error) {
+	q, rules, err := t.Tx.OpenQueue(account, request, query, parse)
+	t.opened()
+	return q, rules, err
+}
+
+// TestYearsRelaxedBesideATake allows more years after the last pledge while a take at another process marks calls by the
+// earlier years. The call of a donor within the later years is given.
+func TestYearsRelaxedBesideATake(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	f := newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))
+	db, err := sql.Open("pgx", f.Database)
+	servicetest.Check(t, err)
+	defer func() { _ = db.Close() }()
+	donor := f.person("null")
+	f.pledge(donor, `,"externalSource":{"name":"crm","identifier":"1"},"status":"cancelled","cancelledAt":"2020-01-01"`)
+	call := f.call(donor, time.Hour, "winback")
+	f.setRules(apitype.OrganizationSettings{YearsAfterEnd: 3})
+	relaxed := make(chan struct{})
+	store := opening{f.Store, sync.OnceFunc(func() {
+		go func() {
+			defer close(relaxed)
+			f.setRules(apitype.OrganizationSettings{YearsAfterEnd: 99})
+		}()
+		for waits := false; !waits; {
+			select {
+			case <-relaxed: // It did not wait for the take.
+				return
+			default:
+			}
+			if err := db.QueryRowContext(t.Context(), `SELECT COUNT(*) > 0 FROM pg_locks WHERE NOT granted`).Scan(&waits); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})}
+	s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
+	servicetest.Check(t, err)
+	agents := &crowd{service: s, caller: service.Caller{Account: f.Account()}}
+	agents.take(t.Context(), apitype.NewUUID(), apitype.NewUUID(), 1)
+	agents.Wait()
+	<-relaxed
+	servicetest.Report(t, errors.Join(agents.errs...))
+	f.callable("more years", call)
+}

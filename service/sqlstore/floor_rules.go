@@ -1,6 +1,8 @@
 package sqlstore
 
 import (
+	"slices"
+
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 )
@@ -43,12 +45,70 @@ func (r *reader) PledgesEnded(person, owner apitype.UUID) (at *apitype.Time, isK
 // mostLapsed is the number of calls that are marked at one time. It is small, so that no take waits long.
 const mostLapsed = 5000
 
-func (t *tx) markLapsed(lapsed service.Lapsed) error {
-	q := &listQuery{}
-	before := q.arg(lapsed.Before.UnixMilli())
+// markAllLapsed marks calls by the rules that were read for a take. It returns these rules, or newer ones. While it
+// marks calls, their rules stay: a change of them looks at all marked calls again. It leaves rules that are being
+// changed to the next take.
+func (t *tx) markAllLapsed(
+	query service.QueueQuery,
+	rules *service.FloorRules,
+	parse service.ParseRules,
+) (*service.FloorRules, error) {
+	var owners []apitype.UUID
+	for _, lapsed := range rules.Lapsed(query.Scope, query.Now) {
+		q, found := lapsedCalls(lapsed)
+		var hasSome bool
+		err := t.row(`SELECT (`+found+` LIMIT 1) IS NOT NULL`, q.args...).scan(&hasSome)
+		if err != nil {
+			return nil, err
+		}
+		if hasSome {
+			owners = append(owners, lapsed.Owners...)
+		}
+	}
+	if len(owners) == 0 {
+		return rules, nil
+	}
+	cond, arg := t.engine.among("organization", owners)
+	kept, err := t.identifiers(
+		`SELECT organization FROM queue_rules WHERE `+cond+t.engine.locking(`SHARE SKIP LOCKED`),
+		arg,
+	)
+	if err != nil || len(kept) < len(owners) {
+		return rules, err
+	}
+	text, err := t.QueueRules()
+	if err != nil {
+		return nil, err
+	}
+	if rules, err = parse(text); err != nil {
+		return nil, err
+	}
+	for _, lapsed := range rules.Lapsed(query.Scope, query.Now) {
+		lapsed.Owners = slices.DeleteFunc(
+			slices.Clone(lapsed.Owners),
+			func(id apitype.UUID) bool { return !slices.Contains(kept, id) },
+		)
+		if len(lapsed.Owners) == 0 {
+			continue
+		}
+		if err := t.markLapsed(lapsed); err != nil {
+			return nil, err
+		}
+	}
+	return rules, nil
+}
+
+// lapsedCalls is the query of calls that are ready although the last pledge ended too long ago.
+func lapsedCalls(lapsed service.Lapsed) (q *listQuery, text string) {
+	q = &listQuery{}
 	owners := `owner` + isOne(bind(q, lapsed.Owners, identifier))
-	found := `SELECT call_number FROM queue_calls WHERE ` + owners + ` AND ready = 1 AND ended_at < ` + before +
-		` LIMIT ` + q.arg(mostLapsed) + t.engine.locking(`UPDATE SKIP LOCKED`)
+	before := q.arg(lapsed.Before.UnixMilli())
+	return q, `SELECT call_number FROM queue_calls WHERE ` + owners + ` AND ready = 1 AND ended_at < ` + before
+}
+
+func (t *tx) markLapsed(lapsed service.Lapsed) error {
+	q, found := lapsedCalls(lapsed)
+	found += ` LIMIT ` + q.arg(mostLapsed) + t.engine.locking(`UPDATE SKIP LOCKED`)
 	_, err := t.exec(`UPDATE queue_calls SET ready = 2 WHERE call_number IN (`+found+`)`, q.args...)
 	return err
 }

@@ -276,17 +276,11 @@ func (t *tx) OpenQueue(
 	if err != nil {
 		return q, nil, err
 	}
-	if q.HasNewlyEligible {
-		if _, err := t.MarkEligible(query.Now, mostMarked); err != nil {
-			return q, nil, err
-		}
+	rules, err = t.markAllLapsed(query, rules, parse)
+	if err == nil && q.HasNewlyEligible {
+		_, err = t.MarkEligible(query.Now, mostMarked)
 	}
-	for _, lapsed := range rules.Lapsed(query.Scope, query.Now) {
-		if err := t.markLapsed(lapsed); err != nil {
-			return q, nil, err
-		}
-	}
-	return q, rules, nil
+	return q, rules, err
 }
 
 func (r *reader) Lease(id apitype.UUID, scope service.Scope) (lease service.LeaseRow, err error) {
