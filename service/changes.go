@@ -148,15 +148,7 @@ func (f changeFeed) page(
 	hasMore := size > 0 && len(f.operations) > 0
 	for scanned := 0; hasMore && len(page.Changes) < size && scanned < maxScanned; {
 		q.Limit = max(size-len(page.Changes), apitype.DefaultPageSize)
-		var lines, visible []AuditLine
-		err := s.Read(ctx, ReadSnapshot, "list changes", func(r Reader) (err error) {
-			lines, err = r.ChangeLines(q)
-			if err != nil {
-				return err
-			}
-			visible, err = f.visible(r, lines)
-			return err
-		})
+		lines, visible, err := f.lines(ctx, s, q)
 		if err != nil {
 			return page, err
 		}
@@ -179,6 +171,23 @@ func (f changeFeed) page(
 	}
 	page.Next, page.HasMore = f.position(q.After), !isAtEnd
 	return page, nil
+}
+
+// lines reads lines, and those of them that the account may see. The lines are read by a statement of its own: in a
+// transaction that began before the month of some got a partition, they would be in neither table.
+func (f changeFeed) lines(ctx context.Context, s *Service, q ChangeQuery) (lines, visible []AuditLine, err error) {
+	err = s.Read(ctx, ReadList, "list changes", func(r Reader) (err error) {
+		lines, err = r.ChangeLines(q)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	err = s.Read(ctx, ReadList, "look for the records of changes", func(r Reader) (err error) {
+		visible, err = f.visible(r, lines)
+		return err
+	})
+	return lines, visible, err
 }
 
 // visible returns the lines about one record in the scope of the account. The summary of a run of the retention is

@@ -226,14 +226,14 @@ func TestPruneBesideAPage(t *testing.T) {
 	})
 }
 
-// reading is a store in which something happens before each reading of one state of the data.
+// reading is a store in which something happens before each reading of several rows.
 type reading struct {
 	service.Store
 	happen func()
 }
 
 func (s reading) Read(ctx context.Context, mode service.ReadMode, read func(service.Reader) error) error {
-	if mode == service.ReadSnapshot {
+	if mode != service.ReadRecord {
 		s.happen()
 	}
 	return s.Store.Read(ctx, mode, read)

@@ -1,13 +1,19 @@
 package sqlstore_test
 
 import (
+	"database/sql"
+	"fmt"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/servicetest"
+	"fundesk/service/sqlstore"
+	"fundesk/service/sqlstore/pgdriver"
 )
 
 // TestMaintain keeps every line of the audit when its months get partitions, and drops a partition when it is empty.
@@ -69,4 +75,71 @@ func TestMaintain(t *testing.T) {
 	servicetest.Same(t, "dropped", []string{month(900)}, done.Dropped)
 	servicetest.Same(t, "made again", []string{}, done.Made)
 	servicetest.Same(t, "the lines", before[1:], lines())
+}
+
+// TestMaintainBesideTheFeed moves lines of the audit to their own partition while the feed of changes waits to read them.
+// The feed has each line.
+func TestMaintainBesideTheFeed(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	database := servicetest.PostgresDatabase(t)
+	store, err := sqlstore.Open(t.Context(), sqlstore.Options{
+		// As after some pages on each connection, when the server keeps its plan.
+		Database: database + "&plan_cache_mode=force_generic_plan", Postgres: pgdriver.Driver{}, Connections: 1,
+	})
+	servicetest.Check(t, err)
+	t.Cleanup(func() { servicetest.Report(t, store.Close()) })
+	today, begin := time.Date(2031, 3, 10, 9, 0, 0, 0, time.UTC), time.Date(2031, 2, 1, 0, 0, 0, 0, time.UTC)
+	_, err = store.Maintain(t.Context(), today)
+	servicetest.Check(t, err)
+	record := apitype.NewUUID()
+	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
+		at := apitype.NewTime(begin.AddDate(0, 0, 20))
+		return tx.Audit(service.AuditLine{At: at, Operation: service.AuditPersonUpdate, Record: &record})
+	})
+	servicetest.Check(t, err)
+	s, err := service.New(t.Context(), service.Options{Store: store, Now: func() time.Time { return today }})
+	servicetest.Check(t, err)
+	reader := service.Caller{Account: service.Account{
+		Permissions: []service.Permission{service.ChangesRead, service.PersonsRead}, Scope: service.Scope{All: true},
+	}}
+	lines := func() (n int, err error) {
+		answer, err := s.ListChanges(t.Context(), reader, apitype.ChangeListOptions{})
+		return strings.Count(string(answer.JSON), record.String()), err
+	}
+	n, err := lines()
+	for service.KindOf(err) == service.Unavailable { // Which changes are complete is known after a moment.
+		n, err = lines()
+	}
+	if err != nil || n != 1 {
+		t.Fatalf("got %d, %v before, want one line", n, err)
+	}
+	db, err := sql.Open("pgx", database)
+	servicetest.Check(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	move, err := db.BeginTx(t.Context(), nil)
+	servicetest.Check(t, err)
+	for _, text := range []string{ // As maintain does.
+		`CREATE TABLE audit_2031_02 (LIKE audit INCLUDING ALL)`,
+		`WITH moved AS (DELETE FROM audit_other RETURNING *) INSERT INTO audit_2031_02 SELECT * FROM moved`,
+		fmt.Sprintf(
+			`ALTER TABLE audit ATTACH PARTITION audit_2031_02 FOR VALUES FROM (%d) TO (%d)`,
+			begin.UnixMilli(),
+			begin.AddDate(0, 1, 0).UnixMilli(),
+		),
+	} {
+		_, err := move.ExecContext(t.Context(), text)
+		servicetest.Check(t, err)
+	}
+	var read sync.WaitGroup
+	read.Go(func() { n, err = lines() })
+	for waits := false; !waits; {
+		const waiting = `SELECT COUNT(*) > 0 FROM pg_locks WHERE NOT granted AND relation = 'audit_other'::regclass`
+		servicetest.Check(t, move.QueryRowContext(t.Context(), waiting).Scan(&waits))
+	}
+	servicetest.Check(t, move.Commit())
+	read.Wait()
+	if err != nil || n != 1 {
+		t.Errorf("got %d, %v beside the maintenance, want the line", n, err)
+	}
 }
