@@ -124,6 +124,34 @@ func TestNewCallOfAnErasure(t *testing.T) {
 	})
 }
 
+// TestReplayInSteps repeats an erasure that a database lacks, kills the process before each of its steps, and repeats it
+// again. Copies begin again in any case, because the database was put back.
+func TestReplayInSteps(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		epoch := func() string {
+			return f.Do(f.token, "GET", "/api/v1/persons?first=1", "").Header.Get(apitype.EpochHeader)
+		}
+		wasCut := true
+		for step := 0; wasCut; step++ {
+			before := epoch()
+			lost := []service.ErasedPerson{{UUID: f.person("null"), ErasedAt: apitype.NewTime(f.Clock.Now())}}
+			rules, err := service.New(t.Context(), service.Options{
+				Store: &cutStore{Store: f.Store, left: step, beside: func() {}}, Now: f.Clock.Now,
+			})
+			servicetest.Check(t, err)
+			_, err = privacy.New(rules, nil).ReplayErasures(t.Context(), lost)
+			if wasCut = errors.Is(err, errCut); !wasCut {
+				servicetest.Check(t, err)
+			}
+			_, err = f.Privacy.ReplayErasures(t.Context(), lost)
+			servicetest.Check(t, err)
+			if epoch() == before {
+				t.Errorf("step %d: the epoch is the same, want another one", step)
+			}
+		}
+	})
+}
+
 // refusesWork asks for a lease and a deferral of calls of a donor with a begun erasure, before and after their notes
 // are gone.
 func (f *floor) refusesWork(donor apitype.UUID) {

@@ -231,7 +231,22 @@ func keptFor(
 // ReplayErasures repeats the erasures that a restored database has lost, and returns their number. It reserves the
 // uuid of an unknown person, so that it is never used again.
 func (s *Service) ReplayErasures(ctx context.Context, persons []service.ErasedPerson) (replayed int, err error) {
+	hasBegun := false
 	for _, person := range persons {
+		if !hasBegun {
+			isLacking, err := s.lacksErasure(ctx, person.UUID)
+			if err != nil {
+				return 0, err
+			}
+			if !isLacking {
+				continue
+			}
+			// Before the first erasure: a replay after an interruption may find none that is lacking.
+			if err := s.rules.ChangeEpoch(ctx); err != nil {
+				return 0, err
+			}
+			hasBegun = true
+		}
 		isNew, err := s.replayErasure(ctx, person)
 		if err != nil {
 			return replayed, err
@@ -240,10 +255,18 @@ func (s *Service) ReplayErasures(ctx context.Context, persons []service.ErasedPe
 			replayed++
 		}
 	}
-	if replayed == 0 {
-		return 0, nil
-	}
-	return replayed, s.rules.ChangeEpoch(ctx)
+	return replayed, nil
+}
+
+// lacksErasure reports whether a person is not erased.
+func (s *Service) lacksErasure(ctx context.Context, id apitype.UUID) (bool, error) {
+	return service.View(ctx, s.rules, "look for the erasure", func(r service.Reader) (bool, error) {
+		kept, err := r.Kept(id)
+		if errors.Is(err, service.ErrNoRow) {
+			return true, nil
+		}
+		return err == nil && kept.ErasedAt == nil, err
+	})
 }
 
 func (s *Service) replayErasure(ctx context.Context, person service.ErasedPerson) (isNew bool, err error) {
