@@ -245,17 +245,24 @@ func (s *Service) issue(
 	if ttl < time.Second {
 		return "", expires, &Error{Kind: Invalid, Detail: "a token is valid for a second at least"}
 	}
-	known, err := s.keys.latest(ctx)
-	if err != nil {
+	if _, err := s.keys.latest(ctx); err != nil { // It makes a key if there is none.
 		return "", expires, err
 	}
 	now, issued := s.clock(), IssuedToken{UUID: apitype.NewUUID(), Account: id}
-	if token, expires, err = known.sign(issued.UUID, id, now, ttl); err != nil {
-		return "", expires, err
-	}
 	issued.IssuedAt, issued.ExpiresAt = apitype.NewTime(now), &expires
 	err = s.Write(ctx, WriteIsolated, "issue the token", func(tx Tx) error {
 		if _, err := activeAccount(tx, id); err != nil {
+			return err
+		}
+		seed, err := tx.SigningSeed() // It may be another one by now, and stays until the token is stored.
+		if err != nil {
+			return err
+		}
+		known, err := newKeys(seed, now)
+		if err != nil {
+			return err
+		}
+		if token, expires, err = known.sign(issued.UUID, id, now, ttl); err != nil {
 			return err
 		}
 		return errors.Join(tx.InsertToken(issued), change(tx, issued))

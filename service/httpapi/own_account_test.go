@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,5 +36,36 @@ func (s trying) Write(ctx context.Context, mode service.WriteMode, change func(s
 	if !errors.Is(err, failed) {
 		return err
 	}
+	return s.Store.Write(ctx, mode, change)
+}
+
+// TestTokenBesideARotation replaces the signing key before the row of a new token is stored. The token is signed with the
+// new key, so requests accept it.
+func TestTokenBesideARotation(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		account := f.Account()
+		rotate := sync.OnceFunc(func() {
+			_, err := service.RotateKey(t.Context(), f.Store, f.Clock.Now)
+			servicetest.Report(t, err)
+		})
+		s, err := service.New(t.Context(), service.Options{Store: writing{f.Store, rotate}, Now: f.Clock.Now})
+		servicetest.Check(t, err)
+		token, _, err := s.IssueToken(t.Context(), account.UUID, time.Hour)
+		servicetest.Check(t, err)
+		f.restart() // The running process may use the earlier key for two seconds.
+		if got := f.Do(token, http.MethodGet, "/api/v1/calls", ""); got.Status != 200 {
+			t.Errorf("got %d %s, want the token accepted", got.Status, got.Body)
+		}
+	})
+}
+
+// writing is a store in which something happens before each change.
+type writing struct {
+	service.Store
+	happen func()
+}
+
+func (s writing) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	s.happen()
 	return s.Store.Write(ctx, mode, change)
 }

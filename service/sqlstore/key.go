@@ -65,6 +65,19 @@ func (c *conn) SigningSeed() ([]byte, error) {
 	return hex.DecodeString(text)
 }
 
+// SigningSeed does the same for a change, and keeps the key until the transaction ends.
+func (t *tx) SigningSeed() ([]byte, error) {
+	var text string
+	err := t.row(`SELECT value FROM settings WHERE name = $1`+t.engine.locking(`SHARE`), signingKey).scan(&text)
+	if errors.Is(err, service.ErrNoRow) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return hex.DecodeString(text)
+}
+
 func (t *tx) SetSigningSeed(seed []byte) error {
 	return t.SetSetting(signingKey, hex.EncodeToString(seed))
 }
