@@ -274,8 +274,8 @@ func TestReadingNeedsTheRight(t *testing.T) {
 		{service.CallsAttempt, call + "/actions/add-attempt", `{"attemptAt":"2026-11-20T09:00:00Z"}`, `{"uuid":"%s","revision":2,"status":"requested","attemptAt":"2026-11-20T09:00:00.000Z"}`},
 		{service.CallsComplete, call + "/actions/complete", `{"result":{"resultCode":"ok"}}`, `{"uuid":"%s","revision":3,"status":"completed","result":{"resultCode":"ok"}}`},
 		{service.CallsComplete, call + "/actions/complete", `{}`, `{"uuid":"%s","revision":3,"status":"completed"}`},
-		{service.PledgesUpdate, pledge + "/actions/update", `{}`, `{"uuid":"%s","revision":1,"status":"lead"}`},
-		{service.PledgesAct, pledge + "/actions/drop", ``, `{"uuid":"%s","revision":2,"status":"dropped"}`},
+		{service.PledgesUpdate, pledge + "/actions/update", `{}`, `{"uuid":"%s","revision":2,"status":"lead"}`},
+		{service.PledgesAct, pledge + "/actions/drop", ``, `{"uuid":"%s","revision":3,"status":"dropped"}`},
 	} {
 		answer := w.Do(w.Token(servicetest.May(test.permission)), "PUT", test.path, test.body)
 		id := strings.Split(test.path, "/")[4]
