@@ -5,7 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
-trap 'kill $(jobs -p) 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$work"' EXIT
+touch "$work/prisms" # Their processes: they are no jobs of this shell.
+trap 'kill $(jobs -p) $(cat "$work/prisms") 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$work"' EXIT
 go build -o "$work/" ./cmd/...
 export HOME="$work" PATH="$work:$PATH"
 unset XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME
@@ -23,6 +24,7 @@ until_line() {
 start_prism() {
   local log=$1; shift
   prism "$@" -p 0 > "$log" 2>&1 &
+  echo $! >> "$work/prisms"
   until_line "$log" 'is listening' | grep -oE 'http://[0-9.]+:[0-9]+'
 }
 
