@@ -235,6 +235,28 @@ func TestSkipWrong(t *testing.T) {
 	}
 }
 
+// A mistake after which no row can be read is not a row that --skip-wrong leaves out: the rows after it are not wrong.
+func TestSkipWrongNeedsEveryRow(t *testing.T) {
+	t.Parallel()
+	h := plain(t)
+	owner := h.Organization("AID").String()
+	for name, text := range map[string]string{
+		"quote.csv": "name.lastName,email\nGood,a@example.org\nBad,\"b\"b@example.org\nLost,c@example.org\n",
+		"open.csv":  "name.lastName,email\nGood,a@example.org\nBad,\"b@example.org\nLost,c@example.org\n",
+		"cut.json":  `[{"name":{"lastName":"Good"}},{"name":{"lastName":}},{"name":{"lastName":"Lost"}}]`,
+	} {
+		home := t.TempDir()
+		l := line{environment: map[string]string{"HOME": home, "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": h.Token()}}
+		file := filepath.Join(home, name)
+		servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
+		_, errs, code := l.run(t, "person", "import", file, "--yes", "--skip-wrong",
+			"--default", "owningOrganizationUuid="+owner, "--default", "recruitingOrganizationUuid="+owner)
+		if code != 2 || !strings.Contains(errs, "can be read, and nothing was sent") {
+			t.Errorf("%s: got exit code %d and %s, want that rows are missing", name, code, errs)
+		}
+	}
+}
+
 // 20 equal refusals end the run with 9, also with --yes; --keep-going sends the rest.
 func TestEqualRefusals(t *testing.T) {
 	t.Parallel()

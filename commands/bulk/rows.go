@@ -26,6 +26,7 @@ type Row struct {
 	Cells []string `json:"cells,omitempty"` // In CSV, under the header.
 	Sum   Sum      `json:"sum,omitzero"`    // Set by [SumOf] for a row whose results are kept.
 	Wrong string   `json:"wrong,omitempty"` // Why it cannot be read; empty mostly.
+	Ends  bool     `json:"ends,omitempty"`  // It cannot be read, and so no row after it can.
 }
 
 // Rows are the records of a file, of which one at a time is read.
@@ -156,7 +157,7 @@ func documentRows(in io.Reader, isArray bool) iter.Seq2[Row, error] {
 			case errors.Is(err, io.EOF):
 				return
 			case isSyntax:
-				yield(Row{Line: lines.at(syntax.ByteOffset), Wrong: errJSON.Error()}, nil)
+				yield(Row{Line: lines.at(syntax.ByteOffset), Wrong: errJSON.Error(), Ends: true}, nil)
 				return
 			case err != nil:
 				yield(Row{}, unreadable(err))
@@ -264,8 +265,13 @@ func csvRows(reader *csv.Reader, above int, yield func(Row, error) bool) {
 		case errors.Is(err, io.EOF):
 			return
 		case isParse:
-			goesOn := yield(Row{Line: parse.StartLine + above, Cells: cells, Wrong: parse.Err.Error()}, nil)
-			if !goesOn || !errors.Is(parse.Err, csv.ErrFieldCount) {
+			row := Row{
+				Line:  parse.StartLine + above,
+				Cells: cells,
+				Wrong: parse.Err.Error(),
+				Ends:  !errors.Is(parse.Err, csv.ErrFieldCount),
+			}
+			if !yield(row, nil) || row.Ends {
 				return
 			}
 			continue

@@ -57,6 +57,7 @@ type rowRun struct {
 	printed   *change.Results
 	read      int                        // Lines so far.
 	done      int                        // Lines of earlier runs.
+	endsAt    int                        // The line after which no row can be read. Zero if all can.
 	skipped   int                        // Wrong lines that --skip-wrong leaves out.
 	unchanged int                        // Lines that equal their record.
 	overtaken *bulk.Spool[change.Result] // Wrong lines that are left out alone: their records changed after the export.
@@ -214,12 +215,15 @@ func (r *rowRun) refuse() error {
 	if err := r.wrong.write(r.errors, r.source.Header); err != nil {
 		return err
 	}
-	if r.failed() == 0 || r.skipWrong {
+	isCut := r.endsAt > 0 // The rows after the end are neither good nor known to be wrong.
+	if r.failed() == 0 || r.skipWrong && !isCut {
 		return nil
 	}
 	texts := r.wrong.texts()
 	message := texts[0]
-	if r.wrong.count > 1 {
+	if r.skipWrong {
+		message = fmt.Sprintf("no row after line %d can be read, and nothing was sent; %s", r.endsAt, texts[0])
+	} else if r.wrong.count > 1 {
 		message = fmt.Sprintf("%d lines are wrong, and nothing was sent; %s", r.wrong.count, texts[0])
 	}
 	return cli.WithHint(cli.UsageError(message, texts...), r.hint(strings.Join(texts, "\n")))
@@ -340,6 +344,9 @@ func (r *rowRun) survey() error {
 			return err
 		}
 		progress.step()
+		if row.Ends {
+			r.endsAt = row.Line
+		}
 		r.reader.survey(r.source.Header, row)
 		if r.kept != "" {
 			row.Sum = places.add(r.source.Header, row)
