@@ -3,6 +3,7 @@ package commands
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -105,6 +106,44 @@ func TestApplyMatchCreates(t *testing.T) {
 	}
 	if _, errs, code := f.apply(file, args...); code != 0 || strings.Contains(errs, "1 new") {
 		t.Errorf("again: got exit code %d and %s, want nothing new", code, errs)
+	}
+}
+
+// Two rows for one donor who is not there yet create one record, also when an interrupted run planned the first of them.
+func TestApplyMatchCreatesOnce(t *testing.T) {
+	t.Parallel()
+	f := newMatchFloor(t)
+	file := "name.lastName,email,mobilePhoneNumber\n" +
+		"Bakker,piet@example.org,+31611111111\n" +
+		"Bakker,PIET@example.org,+31622222222\n" +
+		"Visser,other@example.org,+31611111111\n"
+	results := filepath.Join(f.folder, "results.ndjson")
+	args := []string{
+		"--match", "email,phone", "--create", "--yes", "--results", results,
+		"--default", "owningOrganizationUuid=" + f.owner, "--default", "recruitingOrganizationUuid=" + f.owner,
+	}
+	count := func() int {
+		list := f.Do(f.token, http.MethodGet, "/api/v1/persons", "")
+		return strings.Count(string(list.Body), `"personUuid"`)
+	}
+	isKilled := true
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && isKilled { // The uuid of the first row is planned, and nothing is sent.
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		f.Handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	f.environment["FUNDESK_BASE_URL"] = server.URL
+	f.apply(file, args...)
+	isKilled = false
+	if got := count(); got != 0 {
+		t.Fatalf("got %d persons, want none yet", got)
+	}
+	want := "plan: 1 new, 0 changed, 0 same, 0 ambiguous, 2 for a record of another row"
+	if _, errs, code := f.apply(file, args...); code != 9 || !strings.Contains(errs, want) || count() != 1 {
+		t.Errorf("got exit code %d, %d persons and %s, want %q", code, count(), errs, want)
 	}
 }
 

@@ -121,6 +121,9 @@ func (r *rowRun) identify(w *wanted, earlier bulk.Past) {
 	if w.problem = r.claim(id, w.Line); w.problem != "" {
 		return
 	}
+	if r.matcher != nil && earlier.Started() { // An interrupted run may not have created the record.
+		r.matcher.add(*w, id)
+	}
 	// Only the last change of a record counts: a row may have its values of long ago again. Without --results every row
 	// is compared with its record.
 	if w.earlier = earlier; r.results != "" {

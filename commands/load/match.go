@@ -112,6 +112,16 @@ func (m *matcher) note(p apitype.Person) {
 	}
 }
 
+// add notes a person that the row creates, so that no other row creates it again.
+func (m *matcher) add(w wanted, id apitype.UUID) {
+	values := m.read(w)
+	for _, field := range m.fields {
+		for _, value := range values[field] {
+			m.found[field][value] = append(m.found[field][value], id)
+		}
+	}
+}
+
 // recordOf returns the person of a row, or none. Each field of --match settles what the ones before leave open.
 func (m *matcher) recordOf(w wanted) (id apitype.UUID, err error) {
 	values := m.read(w)
@@ -207,6 +217,9 @@ func (r *rowRun) matched(w *wanted) error {
 	case id.IsZero() && !r.create:
 		return errNotThere
 	case id.IsZero():
+		created := apitype.NewUUID() // It stands for the record, which gets its own uuid.
+		r.claim(created, w.Line)
+		r.matcher.add(*w, created)
 		return nil
 	case r.claim(id, w.Line) != "":
 		return errTwice
