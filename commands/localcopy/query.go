@@ -45,6 +45,16 @@ func Query(
 	if err := ready(ctx, path); err != nil {
 		return err
 	}
+	return answer(ctx, path, query, begin, row)
+}
+
+// answer answers a question from one state of the copy. Another program may have emptied the copy since it was ready.
+func answer(
+	ctx context.Context,
+	path, query string,
+	begin func(columns []string) error,
+	row func([]any) error,
+) (err error) {
 	settings := "mode=ro&_pragma=query_only(1)&_pragma=trusted_schema(0)" +
 		"&_pragma=busy_timeout(10000)&_pragma=temp_store(2)"
 	db, err := sql.Open("sqlite", name(path, settings))
@@ -62,7 +72,15 @@ func Query(
 			return err
 		}
 	}
-	rows, err := conn.QueryContext(ctx, query)
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // It only read.
+	if err := requireSynced(ctx, tx); err != nil {
+		return err
+	}
+	rows, err := tx.QueryContext(ctx, query)
 	if err != nil {
 		return wrong(err)
 	}
@@ -98,12 +116,17 @@ func ready(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	return errors.Join(requireSynced(ctx, c.db), c.Close())
+}
+
+// requireSynced refuses a copy that no sync has brought to its end.
+func requireSynced(ctx context.Context, from reader) error {
 	var isSynced bool
-	err = c.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM _synced)").Scan(&isSynced)
+	err := from.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM _synced)").Scan(&isSynced)
 	if err == nil && !isSynced {
 		err = ErrNeverSynced
 	}
-	return errors.Join(err, c.Close())
+	return err
 }
 
 // wrong returns the error of a question. Only the state of the file is not the question's fault.
