@@ -52,24 +52,37 @@ const lockPause = 100 * time.Millisecond
 
 // lock waits for the lock on a copy, until the context ends. The folder has to exist.
 func lock(ctx context.Context, path string) (unlock func(), err error) {
-	file, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoFolder, err)
-	}
 	for {
-		err := durable.TryLock(file)
-		if err == nil {
-			return func() { _ = file.Close() }, nil
-		}
+		unlock, err := tryLock(path + ".lock")
 		if !errors.Is(err, durable.ErrHeld) {
-			return nil, errors.Join(err, file.Close())
+			return unlock, err
 		}
 		select {
 		case <-ctx.Done():
-			return nil, errors.Join(ctx.Err(), file.Close())
+			return nil, ctx.Err()
 		case <-time.After(lockPause):
 		}
 	}
+}
+
+// tryLock returns [durable.ErrHeld] if another program has the lock, or deleted its file with the copy meanwhile.
+func tryLock(path string) (unlock func(), err error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoFolder, err)
+	}
+	if err := durable.TryLock(file); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	locked, err := file.Stat()
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	named, err := os.Stat(path)
+	if err != nil || !os.SameFile(locked, named) {
+		return nil, errors.Join(durable.ErrHeld, file.Close())
+	}
+	return func() { _ = file.Close() }, nil
 }
 
 // name returns the data source of a file.

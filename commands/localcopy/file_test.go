@@ -1,7 +1,9 @@
 package localcopy
 
 import (
+	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -30,4 +32,41 @@ func TestQueryOfACopyThatIsEmptied(t *testing.T) {
 	if !errors.Is(err, ErrNeverSynced) {
 		t.Errorf("got %v, want that the copy is not complete", err)
 	}
+}
+
+// waiting is a context that calls waits each time that its owner begins to wait.
+type waiting struct {
+	context.Context
+	waits func()
+}
+
+func (w waiting) Done() <-chan struct{} {
+	w.waits()
+	return w.Context.Done()
+}
+
+// A program that waits for a copy that another one removes does not share the next copy with a third one.
+func TestLockOfARemovedCopy(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "copy.db")
+	unlock, err := lock(t.Context(), path)
+	servicetest.Check(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	tries, third := 0, func() {}
+	waits := func() {
+		tries++
+		if tries > 1 {
+			cancel()
+			return
+		}
+		servicetest.Check(t, os.Remove(path+".lock"))
+		unlock()
+		third, err = lock(t.Context(), path)
+		servicetest.Check(t, err)
+	}
+	if _, err := lock(waiting{ctx, waits}, path); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want that the third program has the lock", err)
+	}
+	third()
 }
