@@ -150,9 +150,10 @@ func (s *syncing) erasures() source[apitype.ErasedPerson] {
 		isRead: new(bool),
 		byType: func(p apitype.ErasedPerson, _ *batch) found { return found{id: p.UUID} },
 		store: func(_ apiclient.Record[apitype.ErasedPerson], p found) {
-			for _, place := range []string{"persons.uuid", "consents.personUuid", "_due.uuid"} {
+			for _, place := range []string{"persons.uuid", "consents.personUuid"} {
 				s.drop(place, p.id)
 			}
+			s.do("DELETE FROM _due WHERE uuid = ? AND detail <> ?", p.id.String(), remains)
 		},
 	}
 }

@@ -371,7 +371,7 @@ func Holds(ctx context.Context, path string, person apitype.UUID) (has bool, err
 	err = c.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM persons WHERE uuid = $1)
 		OR EXISTS (SELECT 1 FROM calls WHERE personUuid = $1) OR EXISTS (SELECT 1 FROM pledges WHERE personUuid = $1)
 		OR EXISTS (SELECT 1 FROM marks WHERE entityUuid = $1) OR EXISTS (SELECT 1 FROM consents WHERE personUuid = $1)
-		OR EXISTS (SELECT 1 FROM transactions WHERE personUuid = $1)
+		OR EXISTS (SELECT 1 FROM transactions WHERE personUuid = $1) OR EXISTS (SELECT 1 FROM _due WHERE uuid = $1)
 		OR EXISTS (SELECT 1 FROM _positions WHERE instr(position, $1))`, person.String()).Scan(&has)
 	return has, errors.Join(err, c.Close())
 }
@@ -382,22 +382,34 @@ func ErasePerson(ctx context.Context, path string, person apitype.UUID) error {
 	if err != nil {
 		return err
 	}
-	err = c.change(ctx, func(tx *sql.Tx) error {
-		if err := c.forgetGiven(ctx, tx, person.String()); err != nil {
-			return err
-		}
-		for statement := range strings.SplitSeq(strings.TrimSpace(ofPerson), ";\n") {
-			if _, err := tx.ExecContext(ctx, statement, person.String()); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err = c.eraseRows(ctx, person.String())
 	if err == nil {
 		// Pages that were split keep remains of rows. A new file has none.
 		_, err = c.db.ExecContext(ctx, "VACUUM")
 	}
+	if err == nil {
+		_, err = c.db.ExecContext(ctx, "DELETE FROM _due WHERE detail = ?", remains)
+	}
 	return errors.Join(err, c.Close())
+}
+
+// remains marks a person in _due whose rows are deleted, while the file may still have their bytes.
+const remains = "remains"
+
+// eraseRows deletes a person's rows. Their bytes may remain in the file.
+func (c *Copy) eraseRows(ctx context.Context, person string) error {
+	return c.change(ctx, func(tx *sql.Tx) error {
+		if err := c.forgetGiven(ctx, tx, person); err != nil {
+			return err
+		}
+		for statement := range strings.SplitSeq(strings.TrimSpace(ofPerson), ";\n") {
+			if _, err := tx.ExecContext(ctx, statement, person); err != nil {
+				return err
+			}
+		}
+		_, err := tx.ExecContext(ctx, "INSERT INTO _due VALUES (?, ?)", remains, person)
+		return err
+	})
 }
 
 // forgetGiven takes a person and its records out of the positions. The next sync may read them once more.

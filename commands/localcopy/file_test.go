@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
 )
 
@@ -69,4 +70,22 @@ func TestLockOfARemovedCopy(t *testing.T) {
 		t.Errorf("got %v, want that the third program has the lock", err)
 	}
 	third()
+}
+
+// An erasure that was interrupted before the bytes were removed is continued by the next one.
+func TestErasureThatWasInterrupted(t *testing.T) {
+	t.Parallel()
+	path, person := filepath.Join(t.TempDir(), "copy.db"), apitype.NewUUID()
+	c, err := Open(t.Context(), path)
+	servicetest.Check(t, err)
+	servicetest.Check(t, c.eraseRows(t.Context(), person.String())) // As if the program was killed here.
+	servicetest.Check(t, c.Close())
+	for _, want := range []bool{true, false} {
+		has, err := Holds(t.Context(), path, person)
+		servicetest.Check(t, err)
+		if has != want {
+			t.Errorf("got that the copy holds the person: %t, want %t", has, want)
+		}
+		servicetest.Check(t, ErasePerson(t.Context(), path, person))
+	}
 }
