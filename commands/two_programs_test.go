@@ -1,9 +1,13 @@
 package commands
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"fundesk/service/servicetest"
 )
 
 // A command changes of a profile only what it was given: another program may change the rest meanwhile.
@@ -73,5 +77,36 @@ func TestProfileMadeDuringLogin(t *testing.T) {
 	stored, _ := filepath.Glob(filepath.Join(environment["HOME"], ".config", "fundesk", "tokens", "*"))
 	if len(stored) > 0 {
 		t.Errorf("got %q, want no stored token", stored)
+	}
+}
+
+// A pull does not move a position that another one uses: what --reset has begun again would never be read.
+func TestPullBesideAnother(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"call", "changes"} {
+		h, l := copyHome(t)
+		l.environment["FUNDESK_TOKEN"] = h.Token(servicetest.May("calls:read", "changes:read"))
+		isFirst := true
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			isPage := strings.HasSuffix(r.URL.Path, "/calls") || strings.HasSuffix(r.URL.Path, "/changes")
+			if isPage && isFirst {
+				isFirst = false
+				_, errs, code := l.run(t, "pull", kind, "--reset")
+				if code != 1 || !strings.Contains(errs, "another pull uses the position") {
+					t.Errorf("%s: got exit code %d and %s from the other pull", kind, code, errs)
+				}
+				if kind == "call" {
+					l.must(t, "pull", kind, "--since", "7d", "-q")
+				}
+			}
+			h.Handler.ServeHTTP(w, r)
+		}))
+		t.Cleanup(server.Close)
+		l.environment["FUNDESK_BASE_URL"] = server.URL
+		l.must(t, "pull", kind, "-q")
+		l.must(t, "pull", kind, "--reset", "-q")
+		if isFirst {
+			t.Errorf("%s: got no request of a page", kind)
+		}
 	}
 }

@@ -50,6 +50,24 @@ type pullFlags struct {
 	follow   bool
 	interval time.Duration
 	exec     string // The command line of a program that takes the pages. Empty prints them.
+	held     func() // Frees the position. Nil if none is held.
+}
+
+// hold tests before anything is printed or marked that the position can be kept, and reserves it.
+func (p *pullFlags) hold(path string) error {
+	err := keepable(path)
+	if err != nil {
+		return err
+	}
+	p.held, err = hold(path)
+	return err
+}
+
+// release frees the position.
+func (p *pullFlags) release() {
+	if p.held != nil {
+		p.held()
+	}
 }
 
 func (p *pullFlags) register(s *cli.Session, cmd *cobra.Command) {
@@ -288,6 +306,7 @@ func (p *puller[T]) run(cmd *cobra.Command) (err error) {
 		}
 	}
 	feed := p.feed(p.client, p.after)
+	defer func() { p.release() }()
 	last, path, err := p.begin(cmd.Context(), feed)
 	if err != nil {
 		return err
@@ -330,6 +349,12 @@ func (p *puller[T]) begin(ctx context.Context, feed apiclient.Feed) (position, s
 			return last, "", err
 		}
 	}
+	isMoved := p.since == nil || p.state != "" || p.reset
+	if isMoved {
+		if err := p.hold(path); err != nil {
+			return last, "", err
+		}
+	}
 	if !p.reset {
 		if err := last.load(path); err != nil {
 			return last, "", err
@@ -337,12 +362,11 @@ func (p *puller[T]) begin(ctx context.Context, feed apiclient.Feed) (position, s
 	}
 	if p.since != nil { // This repeats records that were written before.
 		last.Position = apiclient.Position{After: *p.since}
-		if p.state == "" && !p.reset {
-			return last, "", nil // It moves no position.
+		if !isMoved {
+			return last, "", nil
 		}
 	}
-	err = keepable(path) // Before anything is printed or marked.
-	if err == nil && p.reset {
+	if p.reset {
 		err = write(path, last) // If the first round fails, the next pull begins there.
 	}
 	return last, path, err

@@ -53,6 +53,7 @@ func (p *changePuller) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
+	defer func() { p.release() }()
 	err = p.begin(cmd.Context())
 	if err != nil {
 		return err
@@ -81,7 +82,7 @@ func (p *changePuller) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	err = keepable(p.path)
+	err = p.hold(p.path)
 	if err != nil {
 		return err
 	}

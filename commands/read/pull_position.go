@@ -75,6 +75,41 @@ func keepable(path string) error {
 	return nil
 }
 
+// hold reserves a position for one pull until release is called. Another pull would move the position past records that
+// it has not written, or put back what --reset has begun. A file system without locks allows two.
+func hold(path string) (release func(), err error) {
+	err = durable.MakeFolders(filepath.Dir(path))
+	if err != nil {
+		return nil, cli.Failure(apiclient.KindFailure, "the position cannot be kept: %s", err)
+	}
+	file, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, cli.Failure(apiclient.KindFailure, "the position cannot be kept: %s", err)
+	}
+	isHeld := errors.Is(durable.TryLock(file), durable.ErrHeld)
+	if isHeld || !isNamed(file) {
+		_ = file.Close() // It was not written.
+		return nil, cli.WithHint(
+			cli.Failure(apiclient.KindFailure, "another pull uses the position %s; nothing was retrieved", path),
+			"wait until it has ended, or name another file with --state",
+		)
+	}
+	return func() {
+		_ = os.Remove(file.Name()) // Another pull makes it again.
+		_ = file.Close()
+	}, nil
+}
+
+// isNamed reports whether a lock file still has its name. The pull that had it before removes it.
+func isNamed(file *os.File) bool {
+	locked, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(file.Name())
+	return err == nil && os.SameFile(locked, named)
+}
+
 // positionPath returns the file of a position: one for each profile, service and set of filters. A token of the
 // environment may belong to any account, so each account has its own position: another account sees other records.
 func positionPath(
