@@ -215,6 +215,31 @@ func TestFloorShowsALineOnce(t *testing.T) {
 	}
 }
 
+// A supervisor does not replace a line that another one sent after it was last read. What was typed is offered again.
+func TestFloorKeepsTheLineOfAnother(t *testing.T) {
+	t.Parallel()
+	w, down := floorWorld(t), fault(nil)
+	w.faulty(t, &down)
+	d := newDriver(t, w.options)
+	supervisor := w.Token(servicetest.May("calls:read", "settings:write"))
+	const path = "/fundesk/v1/queue/message"
+	body := `{"organizationUuid":"` + organizationID.String() + `","text":"fire drill at 15:00"}`
+	if got := w.Do(supervisor, http.MethodPut, path, body); got.Status/100 != 2 {
+		t.Fatalf("got %d %s", got.Status, got.Body)
+	}
+	d.press("t")
+	d.typing("from 16:00 win-back only")
+	d.enter("enter")
+	d.sees("another message was sent meanwhile")
+	if got := w.Do(supervisor, http.MethodGet, path, ""); !strings.Contains(string(got.Body), "fire drill") {
+		t.Errorf("got %s, want the line of the other supervisor", got.Body)
+	}
+	d.enter("t")
+	d.sees("from 16:00 win-back only")
+	d.enter("enter")
+	d.sees("sent to all desks")
+}
+
 // A line that the service did not take is offered again: nothing that was typed is lost.
 func TestFloorKeepsALineThatWasNotSent(t *testing.T) {
 	t.Parallel()

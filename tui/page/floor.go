@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +33,7 @@ type Floor struct {
 	day     agentDay     // Of the chosen agent.
 	moves   int          // Of the cursor, and readings of a day.
 	unsent  string       // The line to all desks that the service did not take. Empty without one.
+	sent    string       // The line to all desks that was sent last. The next reading of the floor may not show it.
 	layout  Layout
 }
 
@@ -316,8 +318,15 @@ func (v *Floor) WhyNoMessage() string {
 	)
 }
 
+// otherMessage owns the error about a message that would have replaced another one.
+const otherMessage = "other message"
+
 // AskMessage asks for the message to all desks. An empty one ends it.
 func (v *Floor) AskMessage() tea.Cmd {
+	known := []string{v.sent}
+	for _, m := range v.messages {
+		known = append(known, m.Text)
+	}
 	p := &Prompt{Title: v.Say("Message to all desks, empty to remove it"), done: func(text string) (string, tea.Cmd) {
 		text = strings.TrimSpace(text)
 		if n := utf8.RuneCountInString(text); n > apitype.MaxMessage {
@@ -326,10 +335,17 @@ func (v *Floor) AskMessage() tea.Cmd {
 		return "", Load(
 			v.Env,
 			"message to all desks sent",
-			floor.SetMessage(v.Day.Client, v.Day.Agent, text),
+			floor.SetMessage(v.Day.Client, floor.Message{User: v.Day.Agent, Text: text, Known: known}),
 			func(_ int, err error) tea.Cmd {
 				v.unsent = ""
+				v.Messages.Over(otherMessage)
+				if err == nil {
+					v.sent = text
+				}
 				switch {
+				case errors.Is(err, floor.ErrOtherMessage):
+					v.unsent = text
+					v.Messages.FailOf(otherMessage, "not sent: another message was sent meanwhile")
 				case err != nil:
 					v.unsent = text // It is not to be typed again.
 					v.FailChange("the message was not sent to all desks", err)

@@ -2,6 +2,8 @@ package floor
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
@@ -46,18 +48,44 @@ func (m *Messages) from(line apitype.QueueMessage) string {
 	return render.Clean(m.AgentName(*line.UserUUID))
 }
 
-// SetMessage returns work that sends a line of a user to all desks of the account's organizations. An empty text ends
-// it.
-func SetMessage(client *apiclient.Client, user *apitype.UUID, text string) func(ctx context.Context) (int, error) {
+// Message is a line of a user for all desks of the account's organizations. An empty text ends the present line.
+type Message struct {
+	User  *apitype.UUID
+	Text  string
+	Known []string // The lines that the user has seen or sent. Another one is not replaced.
+}
+
+// ErrOtherMessage means that another user has sent a line that the user has not seen. It was not replaced.
+var ErrOtherMessage = errors.New("another message was sent meanwhile")
+
+// checkKnown refuses to replace a line that the user has not seen.
+func (m Message) checkKnown(ctx context.Context, client *apiclient.Client) error {
+	present, err := apiclient.Decoded(client.Queue.Messages(ctx))
+	if err != nil {
+		return err
+	}
+	for _, line := range present.Messages {
+		if !slices.Contains(m.Known, line.Text) {
+			return ErrOtherMessage
+		}
+	}
+	return nil
+}
+
+// SetMessage returns work that sends a line, and how many organizations have it.
+func SetMessage(client *apiclient.Client, m Message) func(ctx context.Context) (int, error) {
 	return func(ctx context.Context) (int, error) {
 		read, _, err := client.Settings(ctx, "")
 		settings, err := apiclient.Decoded(read, err)
 		if err != nil {
 			return 0, err
 		}
+		if err := m.checkKnown(ctx, client); err != nil {
+			return 0, err
+		}
 		all := settings.Organizations
 		for i, organization := range all {
-			request := apitype.QueueMessageRequest{OrganizationUUID: organization.UUID, Text: text, UserUUID: user}
+			request := apitype.QueueMessageRequest{OrganizationUUID: organization.UUID, Text: m.Text, UserUUID: m.User}
 			if _, err := client.Queue.SetMessage(ctx, request); err != nil {
 				return i, err
 			}
