@@ -147,6 +147,35 @@ func TestApplyMatchCreatesOnce(t *testing.T) {
 	}
 }
 
+// A record that another program corrects after the persons were read is no longer that of the row.
+func TestApplyMatchOfAChangedRecord(t *testing.T) {
+	t.Parallel()
+	f := newMatchFloor(t)
+	anna := f.donor(`"email":"anna@example.org","language":"nl"`)
+	path, isFirst := "/api/v1/persons/"+anna, true
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == path && isFirst {
+			isFirst = false
+			answer := f.Do(f.token, http.MethodPut, path+"/actions/update", `{"email":"new@example.org"}`)
+			if answer.Status != http.StatusOK {
+				t.Errorf("got %d %s", answer.Status, answer.Body)
+			}
+		}
+		f.Handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	f.environment["FUNDESK_BASE_URL"] = server.URL
+	_, errs, code := f.apply("email,language\nanna@example.org,de\n", "--match", "email", "--yes")
+	if code != 9 || !strings.Contains(errs, "line 2: the record of the row was changed meanwhile") {
+		t.Errorf("got exit code %d and %s, want that the row no longer matches", code, errs)
+	}
+	for name, want := range map[string]string{"email": "new@example.org", "language": "nl"} {
+		if got := f.member(anna, name); got != want {
+			t.Errorf("got the %s %v, want %s", name, got, want)
+		}
+	}
+}
+
 // Another field, another noun, and --plan-only alone are refused with a hint.
 func TestApplyMatchIsRefused(t *testing.T) {
 	t.Parallel()

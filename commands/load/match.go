@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,11 +24,12 @@ var (
 	errAmbiguous = errors.New("the row matches several records")
 	errTwice     = errors.New("another row is for the same record")
 	errNotThere  = errors.New("there is no record for the row")
+	errNoMatch   = errors.New("the record of the row was changed meanwhile, and no longer matches")
 )
 
 // isLeftOut reports whether a row is left out alone: it stops no other row.
 func isLeftOut(cause error) bool {
-	for _, why := range []error{errOvertaken, errAmbiguous, errTwice, errNotThere} {
+	for _, why := range []error{errOvertaken, errAmbiguous, errTwice, errNotThere, errNoMatch} {
 		if errors.Is(cause, why) {
 			return true
 		}
@@ -224,8 +226,25 @@ func (r *rowRun) matched(w *wanted) error {
 	case r.claim(id, w.Line) != "":
 		return errTwice
 	}
-	w.id = id
+	w.id, w.isMatched = id, true
 	return nil
+}
+
+// stillMatches reports whether a row would find its record as it is now. All persons were read before it.
+func (m *matcher) stillMatches(w wanted, raw json.RawMessage) bool {
+	var person apitype.Person
+	err := apitype.DecodeExact(raw, &person)
+	if err != nil {
+		return false
+	}
+	values, known := m.read(w), valuesOfPerson(person)
+	for _, field := range m.fields {
+		isKnown := func(value string) bool { return slices.Contains(known[field], value) }
+		if slices.ContainsFunc(values[field], isKnown) {
+			return true
+		}
+	}
+	return false
 }
 
 // planText returns how many rows are new, changed, the same, and left out.

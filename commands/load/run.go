@@ -407,6 +407,8 @@ func (r *rowRun) planRow(ctx context.Context, w wanted) (*plannedLine, error) {
 		return nil, r.withoutRecord(w, "uuid: "+noSuchRecord, err)
 	case err != nil:
 		return nil, err
+	case w.isMatched && !r.matcher.stillMatches(w, raw):
+		return nil, r.withoutRecord(w, errNoMatch.Error(), errNoMatch)
 	}
 	return r.change(ctx, w, raw, etag)
 }

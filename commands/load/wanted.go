@@ -60,14 +60,16 @@ func (f wantedField) isEmpty() bool { return f.given == nil || f.isCell && f.giv
 // wanted holds a row with its fields, and the record that they are for.
 type wanted struct {
 	bulk.Row
-	fields   []wantedField
-	country  string       // Of the row's address. Empty if the row names none.
-	id       apitype.UUID // Zero for a new record.
-	earlier  bulk.Past
-	isDone   bool   // By an earlier run.
-	isEdited bool   // The earlier run had other values on this line.
-	problem  string // Why the row is wrong, whatever its record is.
-	leftOut  error  // Why the row is left out alone. Nil if it is not.
+	fields  []wantedField
+	country string       // Of the row's address. Empty if the row names none.
+	id      apitype.UUID // Zero for a new record.
+	earlier bulk.Past
+	isDone  bool // By an earlier run.
+	// isMatched means that --match has found the record.
+	isMatched bool
+	isEdited  bool   // The earlier run had other values on this line.
+	problem   string // Why the row is wrong, whatever its record is.
+	leftOut   error  // Why the row is left out alone. Nil if it is not.
 }
 
 // field returns a field that the row has a value for.
