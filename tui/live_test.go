@@ -245,6 +245,34 @@ func TestChangedRecordsLeaveTheFilter(t *testing.T) {
 			t.Errorf("marks: got %v, want call 5 alone", calls.Marks)
 		}
 	})
+	t.Run("not while a key may be meant for it", func(t *testing.T) {
+		t.Parallel()
+		w, d := opened(t)
+		d.press("2")
+		calls := d.app.pages[page.CallsPage].(*page.Calls)
+		d.filter("status=requested")
+		poll := func(want apitype.UUID) {
+			t.Helper()
+			for range 15 {
+				d.send(ticked{})
+			}
+			if now, _ := calls.Chosen(); now.ID != want {
+				t.Errorf("cursor: got %s, want %s", now.ID, want)
+			}
+		}
+		w.change(t, "/api/v1/calls/"+callID(4).String()+"/actions/cancel")
+		d.press("j") // To call 4, within the last second.
+		poll(callID(4))
+		w.Clock.Advance(15 * time.Second)
+		poll(callID(3))
+		w.change(t, "/api/v1/calls/"+callID(3).String()+"/actions/cancel")
+		d.press("o")
+		w.Clock.Advance(15 * time.Second)
+		poll(callID(3)) // A dialog is open.
+		d.press("esc")
+		w.Clock.Advance(15 * time.Second)
+		poll(callID(2))
+	})
 	t.Run("pledges, by the service", func(t *testing.T) {
 		t.Parallel()
 		w, d := opened(t)

@@ -38,6 +38,9 @@ func (l *List[T]) Poll() tea.Cmd {
 // update merges changes: known rows are replaced, new ones are inserted in their place, and the cursor stays on its
 // record.
 func (l *List[T]) update(c changedRows) tea.Cmd {
+	if !l.Day.Transitions.IsFree() && l.losesChosen(c) {
+		return nil // The next key is meant for the record under the cursor. The next poll has the changes, too.
+	}
 	if c.isCut {
 		return l.reread(true)
 	}
@@ -69,6 +72,15 @@ func (l *List[T]) update(c changedRows) tea.Cmd {
 	l.merge(fresh)
 	l.countViews()
 	return preview
+}
+
+// losesChosen reports whether changes take the record under the cursor from the list, or may do so.
+func (l *List[T]) losesChosen(c changedRows) bool {
+	chosen, isChosen := l.Chosen()
+	if !isChosen || c.isCut {
+		return isChosen
+	}
+	return slices.ContainsFunc(c.rows, func(row Row) bool { return row.ID == chosen.ID && !l.query.passes(row) })
 }
 
 // replace replaces changed rows and removes the ones that no longer pass the filter. It leaves unknown rows in changed.
