@@ -192,6 +192,30 @@ func TestSignatureIsCopied(t *testing.T) {
 	}
 }
 
+// The link of the pledge that was asked for last is copied, whichever answer comes last.
+func TestSignatureOfTheLastPledge(t *testing.T) {
+	t.Parallel()
+	answers := canned{}
+	for _, n := range []int{71, 72} {
+		pledge := apitype.Pledge{UUID: callID(n), SignatureSignedURL: new("https://files.example/" + callID(n).String())}
+		answers["GET /api/v1/pledges/"+callID(n).String()] = asJSON(t, pledge)
+	}
+	e, _ := scene(t, answers)
+	v := NewPledges(e)
+	ask := func(n int) tea.Cmd {
+		v.stack = []*detail{{ref: Reference{apitype.EntityPledge, callID(n)}}}
+		return v.AskSignature()
+	}
+	slow, quick := ask(71), ask(72)
+	copied, ok := quick().(Result).TakeIn()().(Copied)
+	if !ok || copied.Text != "https://files.example/"+callID(72).String() {
+		t.Errorf("got %+v copied, want the link of the last pledge", copied)
+	}
+	if late := slow().(Result).TakeIn(); late != nil {
+		t.Errorf("got %+v copied late", late())
+	}
+}
+
 // A person is read with the pledges and the calls, as far as the account may.
 func TestPersonIsReadWhole(t *testing.T) {
 	t.Parallel()

@@ -17,7 +17,10 @@ import (
 )
 
 // Pledges is the list of pledges.
-type Pledges struct{ *List[apitype.Pledge] }
+type Pledges struct {
+	*List[apitype.Pledge]
+	links int // How often a link to a signature was asked for.
+}
 
 // NewPledges returns the list of pledges.
 func NewPledges(e *Env) *Pledges {
@@ -200,10 +203,12 @@ func (f *fields) pledge(p *apitype.Pledge) {
 func (v *Pledges) AskSignature() tea.Cmd {
 	ref, _ := v.Target()
 	v.Messages.Say("asking for a link…")
-	return Load(v.Env, "link to a signature read", func(ctx context.Context) (*string, error) {
+	v.links++ // An answer that comes after that of a later pledge is dropped.
+	read := func(ctx context.Context) (*string, error) {
 		pledge, err := apiclient.Decoded(v.Day.Client.Pledges.Get(ctx, ref.ID))
 		return pledge.SignatureSignedURL, err
-	}, v.copySignature)
+	}
+	return loadAs(v.Env, "link to a signature read", &v.links, read, v.copySignature)
 }
 
 func (v *Pledges) copySignature(link *string, err error) tea.Cmd {
