@@ -92,14 +92,19 @@ func copyTables() []copyTable {
 // Dump hands over everything that the database holds, as it is in one state: its key, accounts,
 // records, marks and the audit, each after what it refers to.
 func (s *Store) Dump(ctx context.Context, each func(service.LoadRecord) error) error {
-	seed, err := s.SigningSeed(ctx)
+	_, err := s.SigningSeed(ctx) // It makes the key of a new database.
 	if err != nil {
 		return err
 	}
-	if err := each(service.LoadRecord{Kind: service.LoadKey, Data: service.LoadedKey{Seed: seed}}); err != nil {
-		return err
-	}
 	return s.engine.read(ctx, service.ReadSnapshot, func(c *conn) error {
+		seed, err := c.SigningSeed() // A key that was replaced since signs nothing in the loaded database.
+		if err != nil {
+			return err
+		}
+		err = each(service.LoadRecord{Kind: service.LoadKey, Data: service.LoadedKey{Seed: seed}})
+		if err != nil {
+			return err
+		}
 		for _, table := range copyTables() {
 			if err := table.dump(ctx, c, each); err != nil {
 				return fmt.Errorf("dump %s: %w", table.name, err)

@@ -74,6 +74,29 @@ func copied(t *testing.T, from, to *sqlstore.Store) {
 	servicetest.Check(t, loadLines(t, to, dump(t, from), false))
 }
 
+// The key of a dump is of the same state as its tokens, also if the key is replaced meanwhile.
+func TestDumpDuringARotation(t *testing.T) {
+	t.Parallel()
+	store := filled(t, 1)
+	var lines bytes.Buffer
+	err := store.Dump(t.Context(), func(record service.LoadRecord) error {
+		if record.Kind == service.LoadKey {
+			_, err := service.RotateKey(t.Context(), store, func() time.Time { return now.Time })
+			servicetest.Check(t, err)
+		}
+		line, err := record.Encode()
+		lines.Write(line)
+		return err
+	})
+	servicetest.Check(t, err)
+	if strings.Contains(lines.String(), string(service.AuditKeyRotate)) {
+		t.Error("got the key before a rotation, and the tokens after it")
+	}
+	if !strings.Contains(dump(t, store), string(service.AuditKeyRotate)) {
+		t.Error("got no rotation in the next dump")
+	}
+}
+
 // withoutLoads returns a dump without the audit's lines about its loads.
 func withoutLoads(lines string) (all []string) {
 	for line := range strings.Lines(lines) {
