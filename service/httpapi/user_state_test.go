@@ -356,6 +356,73 @@ func TestCallOpenedDuringAPause(t *testing.T) {
 	})
 }
 
+// pausing is a store in which something happens at another process, in the middle of a change of a lease or a creation.
+type pausing struct {
+	service.Store
+	happen func()
+}
+
+func (s pausing) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	return s.Store.Write(ctx, mode, func(tx service.Tx) error { return change(pausingTx{tx, s.happen}) })
+}
+
+type pausingTx struct {
+	service.Tx
+	happen func()
+}
+
+func (t pausingTx) Lease(id apitype.UUID, scope service.Scope) (service.LeaseRow, error) {
+	lease, err := t.Tx.Lease(id, scope)
+	t.happen()
+	return lease, err
+}
+
+func (t pausingTx) InsertCall(c service.CallRow) error {
+	t.happen()
+	return t.Tx.InsertCall(c)
+}
+
+// TestPauseBesideAnOpenedCall lets a user pause at another process while a call comes to their card: from a pending
+// change, or as a new one. Neither sees the other. The user has the call, and the pause has ended.
+func TestPauseBesideAnOpenedCall(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	for name, open := range map[string]func(f *floor, q *queue.Queue, lease apitype.Lease) error{
+		"taken back": func(f *floor, q *queue.Queue, lease apitype.Lease) error {
+			request := apitype.ExtendRequest{Pending: new(false)}
+			_, err := q.Extend(f.t.Context(), service.Caller{Account: f.Account()}, lease.LeaseUUID, request)
+			return err
+		},
+		"created": func(f *floor, q *queue.Queue, _ apitype.Lease) error {
+			request := apitype.CreateCallRequest{
+				PersonUUID:  f.person("null"),
+				RequestedAt: apitype.NewTime(f.Clock.Now()),
+				Type:        new(apitype.CallWinback),
+			}
+			_, err := q.CreateCall(f.t.Context(), service.Caller{Account: f.Account()}, request, f.users[0])
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))
+			me := f.users[0]
+			f.waitingCalls(1)
+			lease := f.take(me, "").Leases[0]
+			if status, _ := f.extend(lease.LeaseUUID, `{"pending":true}`); status != http.StatusOK {
+				t.Fatalf("got %d for the pending lease", status)
+			}
+			store := pausing{f.Store, sync.OnceFunc(func() { f.setState(f.token, me, lunch) })}
+			s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
+			servicetest.Check(t, err)
+			servicetest.Check(t, open(f, queue.New(s, nil), lease))
+			if status, answer := f.takeStatus(me); status != http.StatusOK {
+				t.Errorf("got %d %s for a take, want the pause ended", status, answer.Body)
+			}
+		})
+	}
+}
+
 // TestPauseEnds ends a pause by ready, by a call that the user opens, and after 12 hours. A pending lease is not a call
 // that was opened.
 func TestPauseEnds(t *testing.T) {

@@ -115,24 +115,49 @@ func (q *Queue) CreateCall(
 		t.at(q.rules.TimeOf(tx))
 		return t.reserve(tx, request.PersonUUID, call)
 	})
-	if err == nil {
-		q.counted(Expired, t.expired)
+	if err != nil {
+		return answer, err
 	}
-	return answer, err
+	q.counted(Expired, t.expired)
+	q.endPauseSince(ctx, t)
+	return answer, nil
+}
+
+// endPauseSince ends a pause that began while its user opened a new call. If the pause has given the call back, it
+// holds. The call is saved by now, so nothing refuses it any more.
+func (q *Queue) endPauseSince(ctx context.Context, t *taking) {
+	if len(t.leases) == 0 {
+		return
+	}
+	isPaused := false
+	err := q.rules.Read(ctx, service.ReadRecord, "read the state of the user", func(r service.Reader) error {
+		pause, err := pauseOf(r, t.request.UserUUID, t.now)
+		isPaused = pause != nil
+		return err
+	})
+	if err == nil && isPaused {
+		request := apitype.ExtendRequest{LeaseSeconds: t.request.LeaseSeconds, Ahead: &t.request.Ahead}
+		_, _ = q.extend(ctx, t.c, t.leases[0].LeaseUUID, request, true)
+	}
 }
 
 // reserve leases a new call, unless its person is in a lease or the user holds too many.
 func (t *taking) reserve(tx service.Tx, person, call apitype.UUID) error {
+	t.leases = nil
 	held, err := tx.LeaseOfPerson(person)
 	isFree := errors.Is(err, service.ErrNoRow) || err == nil && !held.Live(t.now)
 	if !isFree {
 		return err
 	}
-	_, err = t.choose(tx, call)
-	if service.KindOf(err) == service.Conflict {
+	lease, err := t.choose(tx, call)
+	switch {
+	case service.KindOf(err) == service.Conflict:
 		return nil
+	case err != nil:
+		return err
 	}
-	return err
+	t.leases = []service.LeaseRow{lease}
+	return nil
 }
 
 // choose leases a call. It extends the user's lease of this call, and ends their lease of another call of the donor.
@@ -250,18 +275,31 @@ func prolong(l *service.LeaseRow, until apitype.Time) {
 	}
 }
 
-// Extend keeps a lease so long from now.
+// Extend keeps a lease so long from now. A call that comes back from a pending change to the card ends its user's
+// pause.
 // POST /fundesk/v1/queue/leases/{leaseUuid}/extend
 func (q *Queue) Extend(
 	ctx context.Context,
 	c service.Caller,
 	id apitype.UUID,
 	request apitype.ExtendRequest,
+) (service.Answer, error) {
+	return q.extend(ctx, c, id, request, false)
+}
+
+// extend extends a lease. isOpened means that the user opens its call, which ends their pause.
+func (q *Queue) extend(
+	ctx context.Context,
+	c service.Caller,
+	id apitype.UUID,
+	request apitype.ExtendRequest,
+	isOpened bool,
 ) (answer service.Answer, err error) {
 	if err := cmp.Or(Require(c), service.NotValid(request.Validate())); err != nil {
 		return service.Answer{}, err
 	}
 	var lease service.LeaseRow
+	endsPause := false
 	err = q.rules.Write(ctx, service.WriteIsolated, "extend the lease", func(tx service.Tx) (err error) {
 		now := q.rules.TimeOf(tx)
 		lease, err = tx.Lease(id, c.Scope)
@@ -281,7 +319,8 @@ func (q *Queue) Extend(
 		} else {
 			lease.ExpiresAt = until
 		}
-		if wasPending && !lease.Pending { // The user has the call on the card again.
+		endsPause = (isOpened || wasPending) && !lease.Pending // The user has the call on the card.
+		if endsPause {
 			if err := tx.EndPause(lease.UserUUID, now); err != nil {
 				return err
 			}
@@ -293,14 +332,22 @@ func (q *Queue) Extend(
 	if err != nil {
 		return service.Answer{}, err
 	}
+	isPaused := false
 	err = q.rules.Read(ctx, service.ReadRecord, "read the user of the lease", func(r service.Reader) error {
 		leases, err := named(r, c, []service.LeaseRow{lease})
 		if err != nil {
 			return err
 		}
-		answer.JSON, err = json.Marshal(leases[0])
+		if answer.JSON, err = json.Marshal(leases[0]); err != nil || !endsPause {
+			return err
+		}
+		pause, err := pauseOf(r, lease.UserUUID, q.rules.Now())
+		isPaused = pause != nil
 		return err
 	})
+	if err == nil && isPaused { // The pause began during the extension, and may have ended the lease.
+		return q.extend(ctx, c, id, request, true)
+	}
 	return answer, err
 }
 
