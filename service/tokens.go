@@ -211,8 +211,16 @@ func (s *Service) ReplaceTokens(
 		}
 	}
 	token, expires, err = s.issue(ctx, id, ttl, func(tx Tx, issued IssuedToken) error {
+		account, err := tx.Account(id)
+		if err != nil {
+			return err
+		}
 		tokens, err := tx.Tokens(&id)
 		if err != nil {
+			return err
+		}
+		// Written as it is: of two replacements at one time, the later one runs again and finds the token of the other.
+		if err := tx.UpdateAccount(account); err != nil {
 			return err
 		}
 		if slices.ContainsFunc(tokens, func(t IssuedToken) bool { return t.UUID == t.Account }) {

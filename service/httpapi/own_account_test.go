@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/servicetest"
 )
@@ -68,4 +69,52 @@ type writing struct {
 func (s writing) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
 	s.happen()
 	return s.Store.Write(ctx, mode, change)
+}
+
+// TestTokensReplacedAtOnce replaces the tokens of an account without any in the middle of another replacement, at another
+// process. One of the two tokens is good.
+func TestTokensReplacedAtOnce(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	f := newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))
+	account, err := f.Service.AddAccount(t.Context(), service.Account{
+		Name: "dialer", Permissions: []service.Permission{service.CallsRead}, Scope: service.Scope{All: true},
+	})
+	servicetest.Check(t, err)
+	var tokens [2]string
+	replace := func(s *service.Service) (token string) {
+		token, _, _, err := s.ReplaceTokens(t.Context(), account.UUID, time.Hour, 0)
+		servicetest.Report(t, err)
+		return token
+	}
+	store := replacing{f.Store, sync.OnceFunc(func() { tokens[0] = replace(f.Service) })}
+	s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
+	servicetest.Check(t, err)
+	tokens[1] = replace(s)
+	for i, want := range []int{http.StatusUnauthorized, http.StatusOK} {
+		if got := f.Do(tokens[i], http.MethodGet, "/api/v1/calls", ""); got.Status != want {
+			t.Errorf("token %d: got %d, want %d", i, got.Status, want)
+		}
+	}
+}
+
+// replacing is a store in which something happens at another process after a change has read the tokens.
+type replacing struct {
+	service.Store
+	happen func()
+}
+
+func (s replacing) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	return s.Store.Write(ctx, mode, func(tx service.Tx) error { return change(replacingTx{tx, s.happen}) })
+}
+
+type replacingTx struct {
+	service.Tx
+	happen func()
+}
+
+func (t replacingTx) Tokens(account *apitype.UUID) ([]service.IssuedToken, error) {
+	tokens, err := t.Tx.Tokens(account)
+	t.happen()
+	return tokens, err
 }
