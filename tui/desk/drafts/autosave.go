@@ -192,7 +192,7 @@ func (a *Autosave) writeTaken(all bool) (joined []apitype.UUID, written int, err
 }
 
 // writeOne saves a draft, merged with the draft of another terminal for the call. It reports whether the form lacks
-// entries of that one.
+// entries of that one. The form never gets a result or a rating that was not chosen there: only the disk keeps them.
 func (a *Autosave) writeOne(d outbox.Draft) (isJoined bool, err error) {
 	unlock, err := a.box.LockDrafts()
 	if err != nil {
@@ -203,8 +203,9 @@ func (a *Autosave) writeOne(d outbox.Draft) (isJoined bool, err error) {
 	if err != nil {
 		there = outbox.Draft{} // An unreadable draft is overwritten.
 	}
-	saved := entry.Join(a.From(d.Call), d, there)
-	if err := a.box.SaveDraft(d.Call, saved); err != nil {
+	base := a.From(d.Call)
+	saved := entry.Join(base, d, there)
+	if err := a.box.SaveDraft(d.Call, entry.KeepResult(base, saved, there)); err != nil {
 		return false, err
 	}
 	a.Loaded(d)

@@ -55,6 +55,33 @@ func Join(base, mine, theirs outbox.Draft) outbox.Draft {
 	return mine
 }
 
+// KeepResult returns mine with the result and the rating of theirs, unless mine has changed its own since base. What
+// goes with a result comes with it. It is for the disk: the form shows only what was chosen there.
+func KeepResult(base, mine, theirs outbox.Draft) outbox.Draft {
+	isTheirs := theirs.ResultCode != "" && theirs.ResultCode != base.ResultCode
+	if isTheirs && mine.ResultCode == base.ResultCode {
+		mine.Corrections = maps.Clone(mine.Corrections)
+		for _, key := range mine.ByResult {
+			delete(mine.Corrections, key)
+		}
+		mine.ResultCode, mine.Proposed, mine.ByResult = theirs.ResultCode, theirs.Proposed, nil
+		for _, key := range theirs.ByResult {
+			if _, isMine := mine.Corrections[key]; !isMine {
+				mine.ByResult = append(mine.ByResult, key)
+				mine.Corrections = with(mine.Corrections, key, theirs.Corrections[key])
+				mine.Recorded = with(mine.Recorded, key, theirs.Recorded[key])
+			}
+		}
+	}
+	if theirs.Rating != nil && !isSame(theirs.Rating, base.Rating) && isSame(mine.Rating, base.Rating) {
+		mine.Rating = theirs.Rating
+	}
+	return mine
+}
+
+// isSame reports whether two ratings are the same. Nil is none.
+func isSame(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
+
 // with returns a map with one more entry. It does not change m.
 func with(m map[string]string, key, is string) map[string]string {
 	all := map[string]string{}
