@@ -363,11 +363,15 @@ func dropEntries(ctx context.Context, s *cli.Session, ids []string, yes bool) er
 		return err
 	}
 	var failed []error
+	var dropped []outbox.Entry
 	for _, entry := range entries {
 		if err := aboutEntry(entry.ID, box.Drop(entry.ID)); err != nil {
 			failed = append(failed, err)
+			continue
 		}
+		dropped = append(dropped, entry)
 	}
+	freeDonors(ctx, s, dropped)
 	if len(entries) == 1 {
 		return errors.Join(failed...)
 	}
