@@ -38,6 +38,8 @@ type Position struct {
 	Given map[string]Stamp `json:"written"` // The records that the overlap finds again, by UUID.
 	// Epoch is the service's epoch of the position. "" takes the epoch of the next answer.
 	Epoch string `json:"epoch,omitzero"`
+	// Account is the account that read up to the position, if its tokens name one. Another one may see other records.
+	Account string `json:"account,omitzero"`
 }
 
 // ErrEpoch is in the chain of a round's error if its position is of another epoch.
@@ -59,6 +61,7 @@ type Round struct {
 	given   map[string]Stamp
 	settled apitype.Time // The service has shown all changes up to this time. Zero if it reports none.
 	epoch   string       // Of the first answer; "" if the service names none.
+	account string       // Whose token reads; "" if it names none.
 	date    apitype.Time // The service's own time of the first answer.
 	newest  apitype.Time // By which the service filters, of the records so far.
 }
@@ -82,6 +85,10 @@ func Changes[T any](ctx context.Context, c *Client, r *Round, o AllOptions) iter
 	}
 	o.Answered = func(header http.Header) { r.answered(header, c.options.Now()) }
 	return func(yield func(Record[T], error) bool) {
+		// Without a token the request fails, too.
+		if name, isNamed, err := c.identity(ctx); err == nil && isNamed {
+			r.account = name
+		}
 		for record, err := range (endpoint[T]{client: c, path: r.Path}).all(ctx, query, o) {
 			if refused := r.check(); refused != nil {
 				yield(record, refused)
@@ -121,20 +128,25 @@ func (r *Round) begin() apitype.Time {
 }
 
 // check fails after the first answer if the position does not fit the service: it is of another epoch, or the
-// service's time is before it. What was changed since would be missing.
+// service's time is before it. At a service without epochs the account stands for what it may see. What was changed
+// since would be missing.
 func (r *Round) check() error {
-	if r.Live || r.from.Given == nil || r.date.IsZero() {
+	if r.Live || r.date.IsZero() {
 		return nil
 	}
-	var cause error
-	if r.from.Epoch != "" && r.epoch != "" && r.from.Epoch != r.epoch {
-		cause = ErrEpoch
-	} else if r.isBehind() {
-		cause = ErrBehind
+	isOther := r.from.Epoch != "" && r.epoch != "" && r.from.Epoch != r.epoch
+	isOfAnother := r.epoch == "" && r.from.Account != "" && r.account != "" && r.from.Account != r.account
+	isChosen := r.from.Given == nil
+	switch {
+	case !isChosen && (isOther || isOfAnother):
+		return missing(ErrEpoch)
+	case !isChosen && r.isBehind():
+		return missing(ErrBehind)
 	}
-	if cause == nil {
-		return nil
-	}
+	return nil
+}
+
+func missing(cause error) error {
 	return &Error{Kind: KindUnavailable, Message: cause.Error() + ": changes since then may be missing", Err: cause}
 }
 
@@ -223,13 +235,15 @@ func (r *Round) isBehind() bool {
 	return r.epoch == "" && r.date.Add(feedOverlap).Before(r.from.After.Time)
 }
 
-// Begun returns the position of a round that has begun and may not end: its start, with the epoch of the service. ok
-// is false if the position already has an epoch, the service has none, or the user chose the time.
+// Begun returns the position of a round that has begun and may not end: its start, with the epoch of the service, or
+// with the account where the service has no epochs. ok is false if the position already has it, if neither is known, or
+// if the user chose the time.
 func (r *Round) Begun() (p Position, ok bool) {
-	if r.from.Epoch != "" || r.epoch == "" || r.from.Given == nil && !r.from.After.IsZero() {
+	isNew := r.from.Epoch == "" && r.epoch != "" || r.epoch == "" && r.from.Account == "" && r.account != ""
+	if !isNew || r.from.Given == nil && !r.from.After.IsZero() {
 		return p, false
 	}
-	p = Position{After: r.from.After, Given: maps.Clone(r.from.Given), Epoch: r.epoch}
+	p = Position{After: r.from.After, Given: maps.Clone(r.from.Given), Epoch: r.epoch, Account: r.account}
 	if p.Given == nil {
 		p.Given = map[string]Stamp{}
 	}
@@ -239,7 +253,12 @@ func (r *Round) Begun() (p Position, ok bool) {
 // Next returns the position after a round that was read to its end. It never moves back, except for a live feed that
 // began after the service's own time.
 func (r *Round) Next() Position {
-	next := Position{After: r.after(), Given: maps.Clone(r.from.Given), Epoch: r.epoch}
+	next := Position{
+		After:   r.after(),
+		Given:   maps.Clone(r.from.Given),
+		Epoch:   r.epoch,
+		Account: cmp.Or(r.account, r.from.Account),
+	}
 	if next.Given == nil {
 		next.Given = map[string]Stamp{}
 	}

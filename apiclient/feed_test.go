@@ -1,6 +1,8 @@
 package apiclient
 
 import (
+	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -416,5 +418,54 @@ func sameTimes[T any](t *testing.T, text string) {
 		if !got.by(filter).Equal(want.by(filter)) || got.UUID != want.UUID {
 			t.Errorf("%T %s: got %v, want %v", *new(T), filter, got.by(filter), want.by(filter))
 		}
+	}
+}
+
+// A round of another account fails at a service without epochs, which cannot tell that the account sees other records.
+// A token that names no account is any one.
+func TestFeedOfAnotherAccount(t *testing.T) {
+	t.Parallel()
+	token := func(subject string) string {
+		claims, _ := json.Marshal(map[string]string{"sub": subject})
+		return "e30." + base64.RawURLEncoding.EncodeToString(claims) + ".c2ln"
+	}
+	for _, test := range []struct {
+		name, first, second, epoch string
+		want                       error
+	}{
+		{name: "the same account", first: token("a"), second: token("a")},
+		{name: "another account", first: token("a"), second: token("b"), want: ErrEpoch},
+		{name: "another account that sees the same", first: token("a"), second: token("b"), epoch: "one"},
+		{name: "tokens without an account", first: "one", second: "another"},
+		{name: "at first a token without an account", first: "one", second: token("b")},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.Header().Set(apitype.EpochHeader, test.epoch)
+				fmt.Fprint(w, `{"pageInfo":{"hasNextPage":false},"edges":[`+feedEdges("a:1")+`]}`)
+			}))
+			defer server.Close()
+			read := func(from Position, token string) (begun, next Position, got error) {
+				client, err := New(Options{
+					BaseURL: server.URL, Token: func(context.Context) (string, error) { return token, nil },
+				})
+				servicetest.Check(t, err)
+				round := client.Calls.Feed(apitype.CallListOptions{}, "updatedAfter").From(from)
+				for _, err := range Changes[apitype.Call](t.Context(), client, round, AllOptions{}) {
+					got = err
+				}
+				begun, _ = round.Begun()
+				return begun, round.Next(), got
+			}
+			begun, next, err := read(Position{}, test.first)
+			servicetest.Check(t, err)
+			for name, from := range map[string]Position{"to its end": next, "in part": begun} {
+				if _, _, got := read(from, test.second); !errors.Is(got, test.want) {
+					t.Errorf("read %s: got %v, want %v", name, got, test.want)
+				}
+			}
+		})
 	}
 }
