@@ -61,6 +61,7 @@ type Round struct {
 	given   map[string]Stamp
 	settled apitype.Time // The service has shown all changes up to this time. Zero if it reports none.
 	epoch   string       // Of the first answer; "" if the service names none.
+	isMixed bool         // A later answer has another one: the service was restored in between.
 	account string       // Whose token reads; "" if it names none.
 	date    apitype.Time // The service's own time of the first answer.
 	newest  apitype.Time // By which the service filters, of the records so far.
@@ -129,7 +130,7 @@ func (r *Round) begin() apitype.Time {
 
 // check fails after the first answer if the position does not fit the service: it is of another epoch, or the
 // service's time is before it. At a service without epochs the account stands for what it may see. What was changed
-// since would be missing.
+// since would be missing. It also fails if the service begins another epoch during the round.
 func (r *Round) check() error {
 	if r.Live || r.date.IsZero() {
 		return nil
@@ -138,7 +139,7 @@ func (r *Round) check() error {
 	isOfAnother := r.epoch == "" && r.from.Account != "" && r.account != "" && r.from.Account != r.account
 	isChosen := r.from.Given == nil
 	switch {
-	case !isChosen && (isOther || isOfAnother):
+	case r.isMixed, !isChosen && (isOther || isOfAnother):
 		return missing(ErrEpoch)
 	case !isChosen && r.isBehind():
 		return missing(ErrBehind)
@@ -148,6 +149,14 @@ func (r *Round) check() error {
 
 func missing(cause error) error {
 	return &Error{Kind: KindUnavailable, Message: cause.Error() + ": changes since then may be missing", Err: cause}
+}
+
+// CheckEpoch fails with ErrEpoch if two positions of one reading are of different epochs.
+func CheckEpoch(a, b Position) error {
+	if a.Epoch == "" || b.Epoch == "" || a.Epoch == b.Epoch {
+		return nil
+	}
+	return missing(ErrEpoch)
 }
 
 // News has the changes of a feed after a time, for a screen that stays up to date.
@@ -190,9 +199,11 @@ func (r *Round) isNew(version func() string, uuid apitype.UUID, at apitype.Time)
 	return !given || before != now
 }
 
-// answered reads the header of the first answer.
+// answered reads the header of the first answer, and looks for another epoch in a later one.
 func (r *Round) answered(header http.Header, now time.Time) {
+	epoch := header.Get(apitype.EpochHeader)
 	if !r.date.IsZero() {
+		r.isMixed = r.isMixed || r.epoch != "" && epoch != "" && epoch != r.epoch
 		return
 	}
 	r.date = apitype.NewTime(now)
@@ -202,7 +213,7 @@ func (r *Round) answered(header http.Header, now time.Time) {
 	if at, err := apitype.ParseTime(header.Get(apitype.SettledHeader)); err == nil && at.Before(now.Add(maxAhead)) {
 		r.settled = at
 	}
-	r.epoch = header.Get(apitype.EpochHeader)
+	r.epoch = epoch
 }
 
 // keepAfter returns the time after which the next round finds records again.

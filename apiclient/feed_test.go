@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -467,5 +468,28 @@ func TestFeedOfAnotherAccount(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A service that is restored between two pages of a round ends it: its records are of two states.
+func TestFeedOfTwoEpochs(t *testing.T) {
+	t.Parallel()
+	pages := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		pages++
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set(apitype.EpochHeader, strconv.Itoa(pages))
+		fmt.Fprintf(w, `{"pageInfo":{"hasNextPage":%t,"endCursor":"%d"},"edges":[%s]}`, pages == 1, pages, feedEdges([]string{"a:1", "b:1"}[pages-1]))
+	}))
+	defer server.Close()
+	client, err := New(Options{BaseURL: server.URL})
+	servicetest.Check(t, err)
+	round := client.Calls.Feed(apitype.CallListOptions{}, "updatedAfter").From(Position{})
+	var got error
+	for _, err := range Changes[apitype.Call](t.Context(), client, round, AllOptions{}) {
+		got = err
+	}
+	if !errors.Is(got, ErrEpoch) {
+		t.Errorf("got %v, want another epoch", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -383,5 +384,27 @@ func TestFolderOfTheCopyThatCannotBeMade(t *testing.T) {
 	const want = "hint: FUNDESK_STATE_DIR names another folder for it"
 	if code != 1 || !strings.Contains(errs, want) {
 		t.Errorf("got exit code %d and %s, want 1 and %q", code, errs, want)
+	}
+}
+
+// A first sync ends with 8 if the service is restored between two of its feeds, and so does a question: the copy has
+// records of both states.
+func TestCopyOfTwoEpochs(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"copy", "sync"}, {"query", "SELECT count(*) FROM persons"}} {
+		h, l := copyHome(t)
+		restore := sync.OnceFunc(func() { servicetest.Check(t, h.Service.ChangeEpoch(t.Context())) })
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/api/v1/persons" {
+				restore()
+			}
+			h.Handler.ServeHTTP(w, r)
+		}))
+		t.Cleanup(server.Close)
+		l.environment["FUNDESK_BASE_URL"] = server.URL
+		if out, errs, code := l.run(t, args...); code != 8 || !strings.Contains(errs, "fundesk copy sync --anew") {
+			t.Errorf("%v: got exit code %d, %q and %s, want 8", args, code, out, errs)
+		}
+		l.must(t, "copy", "sync", "--anew")
 	}
 }

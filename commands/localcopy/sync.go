@@ -192,7 +192,11 @@ func syncFeed[T any](ctx context.Context, s *syncing, of source[T]) (n int, err 
 	if err := s.keep(of.name, s.from[of.name]); err != nil {
 		return n, err
 	}
-	return n, s.commit(ctx)
+	if err := s.commit(ctx); err != nil {
+		return n, err
+	}
+	// A restore between two feeds of a first sync: the copy has records of both states.
+	return n, apiclient.CheckEpoch(s.from[feeds[0]], s.from[of.name])
 }
 
 // tablesOf are the tables that a first reading of a feed fills. The other feeds have none.
