@@ -277,8 +277,10 @@ func authLogout(s *cli.Session) *cobra.Command {
 			if err := forgetCopies(cmd.Context(), s, t, false); err != nil {
 				return err
 			}
+			isLoggedIn := false
 			err = s.Store().Change(func(config *profile.Config) error {
-				if kept, ok := config.Profiles[name]; ok {
+				kept, ok := config.Profiles[name]
+				if isLoggedIn = ok && s.Tokens().IsStored(name, kept); ok && !isLoggedIn {
 					kept.TokenStorage = ""
 					config.Profiles[name] = kept
 				}
@@ -286,6 +288,10 @@ func authLogout(s *cli.Session) *cobra.Command {
 			})
 			if err != nil {
 				return err
+			}
+			if isLoggedIn {
+				s.Warn("another program logged in to profile %s meanwhile, and stays logged in", name)
+				return nil
 			}
 			s.Note("logged out of profile %s", name)
 			return nil

@@ -75,6 +75,12 @@ func (t Tokens) Get(ctx context.Context, name string, p Profile) (string, error)
 	return token, nil
 }
 
+// IsStored reports whether there is a token of a profile in the place that its settings name.
+func (t Tokens) IsStored(name string, p Profile) bool {
+	token, err := t.read(name, p.Storage())
+	return err == nil && token != ""
+}
+
 // readWithOrigin returns the token and its service, or no token while another program replaces both.
 func (t Tokens) readWithOrigin(name, storage string) (token, origin string, err error) {
 	const tries = 3
