@@ -110,3 +110,27 @@ func TestPullBesideAnother(t *testing.T) {
 		}
 	}
 }
+
+// A logout and the removal of a profile say that changes wait, and what sends them.
+func TestUnsentChangesAreNamed(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(readsThen(status(http.StatusServiceUnavailable, "text/plain", "down")))
+	t.Cleanup(server.Close)
+	for _, line := range []string{"auth logout --profile work", "profile remove work --yes -q"} {
+		environment := map[string]string{"HOME": t.TempDir()}
+		fundesk := func(stdin, line string) string {
+			_, errs, _ := runWith(t, environment, stdin, strings.Fields(line)...)
+			return errs
+		}
+		fundesk("token", "auth login --profile work --base-url "+server.URL+" --with-token --insecure-storage")
+		fundesk("", "profile add idle --base-url https://b.example")
+		fundesk("", "call attempt "+testID+" --profile work --outbox --yes")
+		fundesk("", "profile set idle token_storage=file")
+		if errs := fundesk("", strings.ReplaceAll(line, "work", "idle")); strings.Contains(errs, "not sent") {
+			t.Errorf("%s: got %q for another service, want nothing of changes", line, errs)
+		}
+		if errs := fundesk("", line); !strings.Contains(errs, "1 change for ") || !strings.Contains(errs, "not sent") {
+			t.Errorf("%s: got %q, want the unsent change named", line, errs)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
 	"fundesk/apiclient/signin"
 	"fundesk/commands/cli"
 	"fundesk/commands/localcopy"
@@ -271,6 +273,7 @@ func authLogout(s *cli.Session) *cobra.Command {
 				return nil
 			}
 			t := &cli.Target{Name: name, Profile: p, BaseURL: p.BaseURL, FromProfile: true}
+			warnUnsent(s, t)
 			if err := removeToken(cmd.Context(), s, t); err != nil {
 				return err
 			}
@@ -296,6 +299,20 @@ func authLogout(s *cli.Session) *cobra.Command {
 			s.Note("logged out of profile %s", name)
 			return nil
 		},
+	}
+}
+
+// warnUnsent says how many changes for the service of a profile wait in the outbox. They stay there, and only a login
+// of their account sends them.
+func warnUnsent(s *cli.Session, t *cli.Target) {
+	entries, _, err := s.AllEntries()
+	if err != nil {
+		return // Without a folder of ours there is no outbox.
+	}
+	isElsewhere := func(e outbox.Entry) bool { return e.BaseURL != t.BaseURL }
+	if n := len(slices.DeleteFunc(entries, isElsewhere)); n > 0 {
+		s.Warn("%s for %s not sent; only a login of the same account sends them: fundesk outbox list",
+			cli.Count(n, "change"), t.Service())
 	}
 }
 

@@ -286,6 +286,7 @@ func profileRemove(s *cli.Session) *cobra.Command {
 				return err
 			}
 			named := &cli.Target{Name: args[0], Profile: p, BaseURL: p.BaseURL, FromProfile: true}
+			warnUnsent(s, named)
 			if err := s.Ask(cmd.Context(), yes, "remove the profile and its token for "+named.Service()); err != nil {
 				return err
 			}
