@@ -166,6 +166,17 @@ func TryLock(file *os.File) error {
 	return err
 }
 
+// IsNamed reports whether an open file still has its name. A lock on a file that another process has removed protects
+// nothing.
+func IsNamed(file *os.File) bool {
+	opened, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(file.Name())
+	return err == nil && os.SameFile(opened, named)
+}
+
 // OpenLocked opens an existing file with the lock on it, or returns ErrHeld.
 func OpenLocked(path string) (*os.File, error) {
 	file, err := openNoFollow(path, os.O_RDWR)

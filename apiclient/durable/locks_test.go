@@ -43,3 +43,31 @@ func TestLocksAsOverNFS(t *testing.T) {
 		t.Errorf("got %d files and %v, want nothing left behind", len(left), err)
 	}
 }
+
+// An open file has lost its name when another process has removed or replaced it.
+func TestIsNamed(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.lock")
+	create := func() *os.File {
+		file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = file.Close() })
+		return file
+	}
+	file := create()
+	if !IsNamed(file) {
+		t.Error("got no name for a new file")
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if IsNamed(file) {
+		t.Error("got a name for a file that was removed")
+	}
+	create()
+	if IsNamed(file) {
+		t.Error("got a name for a file that was replaced")
+	}
+}

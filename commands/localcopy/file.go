@@ -74,12 +74,7 @@ func tryLock(path string) (unlock func(), err error) {
 	if err := durable.TryLock(file); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	locked, err := file.Stat()
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	named, err := os.Stat(path)
-	if err != nil || !os.SameFile(locked, named) {
+	if !durable.IsNamed(file) {
 		return nil, errors.Join(durable.ErrHeld, file.Close())
 	}
 	return func() { _ = file.Close() }, nil

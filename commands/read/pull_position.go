@@ -87,7 +87,7 @@ func hold(path string) (release func(), err error) {
 		return nil, cli.Failure(apiclient.KindFailure, "the position cannot be kept: %s", err)
 	}
 	isHeld := errors.Is(durable.TryLock(file), durable.ErrHeld)
-	if isHeld || !isNamed(file) {
+	if isHeld || !durable.IsNamed(file) { // The pull that had it before removes it.
 		_ = file.Close() // It was not written.
 		return nil, cli.WithHint(
 			cli.Failure(apiclient.KindFailure, "another pull uses the position %s; nothing was retrieved", path),
@@ -98,16 +98,6 @@ func hold(path string) (release func(), err error) {
 		_ = os.Remove(file.Name()) // Another pull makes it again.
 		_ = file.Close()
 	}, nil
-}
-
-// isNamed reports whether a lock file still has its name. The pull that had it before removes it.
-func isNamed(file *os.File) bool {
-	locked, err := file.Stat()
-	if err != nil {
-		return false
-	}
-	named, err := os.Stat(file.Name())
-	return err == nil && os.SameFile(locked, named)
 }
 
 // positionPath returns the file of a position: one for each profile, service and set of filters. A token of the
