@@ -92,10 +92,12 @@ func (*postgresEngine) spelled(text string) string { return text }
 
 func (e *postgresEngine) locking(strength string) string { return ` FOR ` + strength }
 
+// excludeErasure also lets a load read by indexes alone. Without statistics of the rows that it has added, PostgreSQL
+// would read whole tables for each donor.
 func (e *postgresEngine) excludeErasure(c *conn, load bool) error {
 	text := `SELECT pg_advisory_xact_lock(7305804402567)`
 	if load {
-		text = `SELECT pg_advisory_xact_lock_shared(7305804402567)`
+		text = `SELECT pg_advisory_xact_lock_shared(7305804402567), set_config('enable_seqscan', 'off', true)`
 	}
 	_, err := c.exec(text)
 	return err

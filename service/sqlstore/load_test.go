@@ -5,10 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
+	"fundesk/service/sqlstore/pgdriver"
 )
 
 // TestLoadBatches loads more than is saved at once. Records name others of earlier batches and of their own, and the
@@ -78,6 +81,57 @@ func testLoadBatches(t *testing.T, database string) {
 	call.UUID, call.PersonUUID = apitype.NewUUID(), person
 	servicetest.Check(t, load(service.LoadRecord{Kind: service.LoadCall, Data: twin}, service.LoadRecord{Kind: service.LoadCall, Data: call}))
 	checkLoaded(t, store, pledge)
+}
+
+// TestLoadReadsNoTable loads donors whose only pledge has ended and who have a call. Each is looked up by indexes,
+// although the server has no statistics yet. Reading whole tables would make the time grow with the donors' square.
+func TestLoadReadsNoTable(t *testing.T) {
+	const donors = 1_000
+	database := servicetest.EmptyDatabase(t)
+	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}})
+	servicetest.Check(t, err)
+	s, err := service.New(t.Context(), service.Options{Store: store})
+	servicetest.Check(t, err)
+	servicetest.Check(t, servicetest.Load(t.Context(), s, func(add func(service.LoadRecord) error) error {
+		for i, record := range endedDonors(donors) {
+			record.Line = i + 1
+			if err := add(record); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	servicetest.Check(t, store.Close())
+	// The last figures of a connection are there when the server has ended it.
+	await(t, database, `SELECT count(*) = 1 FROM pg_stat_activity WHERE datname = current_database()`)
+
+	connection, err := pgx.Connect(t.Context(), database)
+	servicetest.Check(t, err)
+	defer connection.Close(t.Context())
+	var read int
+	servicetest.Check(t, connection.QueryRow(t.Context(), `SELECT sum(seq_tup_read) FROM pg_stat_user_tables
+		WHERE relname IN ('persons', 'pledges', 'calls', 'queue_calls')`).Scan(&read))
+	if read > 20*donors {
+		t.Errorf("rows read without an index: got %d, want at most %d", read, 20*donors)
+	}
+}
+
+// endedDonors returns an organization and persons. Each has a cancelled pledge and a call that waits.
+func endedDonors(donors int) []service.LoadRecord {
+	sample := manyRecords(donors)
+	pledge := sample[len(sample)-3].Data.(service.LoadedPledge)
+	call := sample[len(sample)-2].Data.(service.LoadedCall)
+	records := sample[:1+donors]
+	for _, person := range sample[1 : 1+donors] {
+		uuid := person.Data.(service.LoadedPerson).UUID
+		pledge.UUID, pledge.PersonUUID, pledge.Status = apitype.NewUUID(), &uuid, apitype.PledgeCancelled
+		call.UUID, call.PersonUUID, call.RelatedCaseUUID = apitype.NewUUID(), uuid, nil
+		records = append(records,
+			service.LoadRecord{Kind: service.LoadPledge, Data: pledge},
+			service.LoadRecord{Kind: service.LoadCall, Data: call},
+		)
+	}
+	return records
 }
 
 func transaction() apitype.Transaction {
