@@ -311,7 +311,7 @@ func warnUnsent(s *cli.Session, t *cli.Target) {
 	}
 	isElsewhere := func(e outbox.Entry) bool { return e.BaseURL != t.BaseURL }
 	if n := len(slices.DeleteFunc(entries, isElsewhere)); n > 0 {
-		s.Warn("%s for %s not sent; only a login of the same account sends them: fundesk outbox list",
+		s.Warn("%s for %s not sent; log in as the same account to send, see fundesk outbox list",
 			cli.Count(n, "change"), t.Service())
 	}
 }

@@ -306,7 +306,7 @@ func (p *puller[T]) run(cmd *cobra.Command) (err error) {
 		}
 	}
 	feed := p.feed(p.client, p.after)
-	defer func() { p.release() }()
+	defer p.release()
 	last, path, err := p.begin(cmd.Context(), feed)
 	if err != nil {
 		return err

@@ -53,7 +53,7 @@ func (p *changePuller) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { p.release() }()
+	defer p.release()
 	err = p.begin(cmd.Context())
 	if err != nil {
 		return err
