@@ -176,12 +176,12 @@ func (p *puller[T]) command(s *cli.Session) *cobra.Command {
 		Short: "Retrieve new " + entity + "s",
 		Args:  cli.NoArgs,
 		Long: "Print every " + entity + " that is new since the last pull, as NDJSON. The position moves after\n" +
-			"everything was written. Each profile remembers its position. --since does not move it, unless\n" +
-			"--state names a file. Every pull reaches back two minutes and drops repeats. If the service was\n" +
-			"restored, or the account may see other records now, pull ends with exit code 8: begin again with\n" +
-			"--reset. --jq 'select(…)' filters the output. --follow pulls again and again, until it is\n" +
-			"interrupted. --exec runs no shell, and nothing if nothing is new; its program's failure is exit\n" +
-			"code 1.",
+			"everything was written. Each profile remembers its position, and one pull at a time uses it.\n" +
+			"--since does not move it, unless --state names a file. Every pull reaches back two minutes and\n" +
+			"drops repeats. If the service was restored, or the account may see other records now, pull ends\n" +
+			"with exit code 8: begin again with --reset. --jq 'select(…)' filters the output. --follow pulls\n" +
+			"again and again, until it is interrupted. --exec runs no shell, and nothing if nothing is new;\n" +
+			"its program's failure is exit code 1.",
 		Example: "  fundesk pull " + entity + " >> " + file + ".ndjson\n" +
 			"  fundesk pull " + entity + " --since 7d --state my.state\n" +
 			"  fundesk pull " + entity + " --reset > all.ndjson\n" +
