@@ -154,12 +154,21 @@ func blockedSinceByKey(r Reader, key string, numbers []string, scope Scope) (*ap
 }
 
 // NumberBlocked reports whether a number of a person is blocked.
-func (s *Service) NumberBlocked(r Reader, row PersonRow) (bool, error) {
+func NumberBlocked(r Reader, row PersonRow) (bool, error) {
+	key, err := r.Setting(BlockKeySetting)
+	if err != nil {
+		return false, err
+	}
+	return NumberBlockedByKey(r, key, row)
+}
+
+// NumberBlockedByKey does the work of NumberBlocked with a key that was read already.
+func NumberBlockedByKey(r Reader, key string, row PersonRow) (bool, error) {
 	person, err := row.person()
 	if err != nil {
 		return false, err
 	}
-	since, err := blockedSince(r, phoneNumbers(person), Scope{Organizations: []apitype.UUID{row.Owner}})
+	since, err := blockedSinceByKey(r, key, phoneNumbers(person), Scope{Organizations: []apitype.UUID{row.Owner}})
 	return since != nil, err
 }
 

@@ -175,6 +175,8 @@ type QueueRequest struct {
 	HasErasures bool
 	// Pause is the pause of the user. Nil if the user takes calls.
 	Pause *apitype.PauseReason
+	// Name is the name of the user. Nil if the service does not know the user.
+	Name *string
 }
 
 // LeaseQuery chooses live leases. With a user and a person it chooses the leases of the user and the lease of the

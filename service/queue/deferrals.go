@@ -80,7 +80,7 @@ func deferCall(tx service.Tx, d deferring) error {
 	if !isNamed {
 		isDone, err := d.check(tx, person)
 		if isLeased && !isDone {
-			return leaseHeld(tx, lease, "the call is leased; its holder can put it off, or release the lease")
+			return leaseHeld(lease, "the call is leased; its holder can put it off, or release the lease")
 		}
 		if isDone || err != nil {
 			return err

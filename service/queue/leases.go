@@ -73,11 +73,7 @@ func (q *Queue) Lease(
 // leaseAnswer reads the chosen call, and whether its user has paused by now.
 func (q *Queue) leaseAnswer(ctx context.Context, t *taking) (answer service.Answer, isPaused bool, err error) {
 	err = q.rules.Read(ctx, service.ReadRecord, "read what was leased", func(r service.Reader) error {
-		leases, err := named(r, t.c, t.leases)
-		if err != nil {
-			return err
-		}
-		answer.JSON, err = q.appendLease(nil, t.c, r, leases[0])
+		answer.JSON, err = q.appendLease(nil, t, r, sent(t.c, t.leases[0]))
 		if err != nil || t.pending {
 			return err
 		}
@@ -187,11 +183,11 @@ func (t *taking) choose(tx service.Tx, id apitype.UUID) (lease service.LeaseRow,
 	case err != nil:
 		return lease, err
 	case held.UserUUID != t.request.UserUUID:
-		return lease, leaseHeld(tx, held, "another user holds the person of the call")
+		return lease, leaseHeld(held, "another user holds the person of the call")
 	case held.CallUUID == id:
 		return t.keep(tx, held)
 	case held.Pending:
-		return lease, leaseHeld(tx, held, "a change of another call of the person is pending")
+		return lease, leaseHeld(held, "a change of another call of the person is pending")
 	default:
 		before.Held--
 		var keepsDeferral func(*service.QueueRow) bool
@@ -333,14 +329,11 @@ func (q *Queue) extend(
 		return service.Answer{}, err
 	}
 	isPaused := false
-	err = q.rules.Read(ctx, service.ReadRecord, "read the user of the lease", func(r service.Reader) error {
-		leases, err := named(r, c, []service.LeaseRow{lease})
-		if err != nil {
-			return err
-		}
-		if answer.JSON, err = json.Marshal(leases[0]); err != nil || !endsPause {
-			return err
-		}
+	answer.JSON, err = json.Marshal(sent(c, lease))
+	if err != nil || !endsPause {
+		return answer, err
+	}
+	err = q.rules.Read(ctx, service.ReadRecord, "read the state of the user", func(r service.Reader) error {
 		pause, err := pauseOf(r, lease.UserUUID, q.rules.Now())
 		isPaused = pause != nil
 		return err
@@ -427,17 +420,13 @@ func (q *Queue) LeaveNote(ctx context.Context, c service.Caller, id apitype.UUID
 }
 
 // leaseHeld refuses something because another user holds the person.
-func leaseHeld(r service.Reader, held service.LeaseRow, detail string) error {
-	names, err := r.UserNames([]apitype.UUID{held.UserUUID})
-	if err != nil {
-		return err
-	}
+func leaseHeld(held service.LeaseRow, detail string) error {
 	return &service.Error{
 		Kind:   service.Conflict,
 		Detail: detail,
 		Lease: &apitype.LeaseHolder{
 			UserUUID:  held.UserUUID,
-			Name:      names[held.UserUUID],
+			Name:      held.Name,
 			TakenAt:   held.TakenAt,
 			ExpiresAt: held.ExpiresAt,
 		},

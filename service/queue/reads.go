@@ -167,13 +167,15 @@ func (q *Queue) Leases(ctx context.Context, c service.Caller, o apitype.QueueLea
 			if err != nil {
 				return all, err
 			}
-			for i := range rows {
-				rows[i].Reason = nil // As the notes, it is for the user that works on the call.
+			all.Leases = make([]apitype.Lease, len(rows))
+			for i, row := range rows {
+				row.Reason = nil // As the notes, it is for the user that works on the call.
+				all.Leases[i] = row.Sent()
 			}
-			if all.Leases, err = named(r, c, rows); err != nil || o.PersonUUID == nil || !c.May(service.PersonsRead) {
-				return all, err
+			if o.PersonUUID == nil || !c.May(service.PersonsRead) {
+				return all, nil
 			}
-			all.NumberBlocked, err = q.numberBlocked(r, *o.PersonUUID, c.Scope)
+			all.NumberBlocked, err = numberBlocked(r, *o.PersonUUID, c.Scope)
 			return all, err
 		}),
 	)
@@ -181,7 +183,7 @@ func (q *Queue) Leases(ctx context.Context, c service.Caller, o apitype.QueueLea
 
 // numberBlocked reports whether a number of a person is blocked. It returns nil if the account does not see the
 // person.
-func (q *Queue) numberBlocked(r service.Reader, person apitype.UUID, scope service.Scope) (*bool, error) {
+func numberBlocked(r service.Reader, person apitype.UUID, scope service.Scope) (*bool, error) {
 	row, err := r.Person(person, scope)
 	if errors.Is(err, service.ErrNoRow) {
 		return nil, nil
@@ -189,7 +191,7 @@ func (q *Queue) numberBlocked(r service.Reader, person apitype.UUID, scope servi
 	if err != nil {
 		return nil, err
 	}
-	isBlocked, err := q.rules.NumberBlocked(r, row)
+	isBlocked, err := service.NumberBlocked(r, row)
 	return &isBlocked, err
 }
 

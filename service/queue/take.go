@@ -78,6 +78,7 @@ type taking struct {
 	ordinal   int // Of the next lease.
 	want      int // How many more are looked for.
 	nextDueAt *apitype.Time
+	userName  *string
 	blockKey  string // Of blocked numbers.
 	erasures  bool   // Of some persons have begun.
 }
@@ -92,7 +93,7 @@ func (t *taking) at(now apitype.Time) {
 func (t *taking) begin(before service.QueueRequest) {
 	t.leases, t.ordinal, t.want, t.nextDueAt = nil, 0, t.request.Number(), before.NextDueAt
 	t.query.Due, t.query.GaveBack, t.blockKey = before.Due, before.GaveBack, before.BlockKey
-	t.erasures = before.HasErasures
+	t.erasures, t.userName = before.HasErasures, before.Name
 	if t.nothing {
 		t.want = 0
 	}
@@ -215,7 +216,7 @@ func (t *taking) mayGive(tx service.Tx, row service.QueueRow) (bool, error) {
 func (t *taking) newLease(row service.QueueRow, ordinal int) service.LeaseRow {
 	lease := service.LeaseRow{
 		Lease: apitype.Lease{
-			LeaseUUID: apitype.NewUUID(), CallUUID: row.Call, UserUUID: t.request.UserUUID,
+			LeaseUUID: apitype.NewUUID(), CallUUID: row.Call, UserUUID: t.request.UserUUID, Name: t.userName,
 			TakenAt: t.now, ExpiresAt: apitype.NewTime(t.now.Add(t.request.Lease())), DueAt: row.DueAt, Note: row.Note,
 			Reason: row.DueReason,
 		},
@@ -243,17 +244,13 @@ func (q *Queue) takeAnswer(ctx context.Context, t *taking) (answer service.Answe
 		if err != nil || pause != nil {
 			return err
 		}
-		leases, err := named(r, t.c, t.leases)
-		if err != nil {
-			return err
-		}
 		dst := []byte(`{"leases":[`)
-		for given = 0; given < len(leases); given++ {
+		for given = 0; given < len(t.leases); given++ {
 			size := len(dst)
 			if given > 0 {
 				dst = append(dst, ',')
 			}
-			if dst, err = q.appendLease(dst, t.c, r, leases[given]); err != nil {
+			if dst, err = q.appendLease(dst, t, r, sent(t.c, t.leases[given])); err != nil {
 				return err
 			}
 			if given > 0 && len(dst) > service.PageBytes {
@@ -265,7 +262,7 @@ func (q *Queue) takeAnswer(ctx context.Context, t *taking) (answer service.Answe
 		if rest.Waiting, err = q.waiting(r, t.query); err != nil {
 			return err
 		}
-		rest.Waiting = min(rest.Waiting+len(leases)-given, apitype.MaxWaiting)
+		rest.Waiting = min(rest.Waiting+len(t.leases)-given, apitype.MaxWaiting)
 		tail, err := json.Marshal(rest)
 		answer.JSON = append(append(dst, `],`...), tail[1:]...)
 		return err
@@ -332,20 +329,20 @@ func (q *Queue) refusePaused(ctx context.Context, t *taking) (service.Answer, er
 	return q.Take(ctx, t.c, t.request)
 }
 
-func (q *Queue) appendLease(dst []byte, c service.Caller, r service.Reader, lease apitype.Lease) ([]byte, error) {
-	row, err := r.WholeCall(lease.CallUUID, c.Scope, service.AnyWeight)
+func (q *Queue) appendLease(dst []byte, t *taking, r service.Reader, lease apitype.Lease) ([]byte, error) {
+	row, err := r.WholeCall(lease.CallUUID, t.c.Scope, service.AnyWeight)
 	if err != nil {
 		return nil, service.OrNotFound(err, "call")
 	}
-	if c.May(service.PersonsRead) && c.Scope.Contains(row.Owner) {
+	if t.c.May(service.PersonsRead) && t.c.Scope.Contains(row.Owner) {
 		if lease.NumberContactedAt, err = q.rules.NumberContacted(r, row.PersonRow, lease.TakenAt); err != nil {
 			return nil, err
 		}
-		if lease.NumberBlocked, err = q.rules.NumberBlocked(r, *row.PersonRow); err != nil {
+		if lease.NumberBlocked, err = service.NumberBlockedByKey(r, t.blockKey, *row.PersonRow); err != nil {
 			return nil, err
 		}
 	}
-	call, err := q.rules.CallAnswer(c, row)
+	call, err := q.rules.CallAnswer(t.c, row)
 	if err != nil {
 		return nil, err
 	}
@@ -353,20 +350,13 @@ func (q *Queue) appendLease(dst []byte, c service.Caller, r service.Reader, leas
 	return service.AppendWith(dst, head, "call", call.JSON), err
 }
 
-// named converts rows to the leases that a caller gets, with the names of their users.
-func named(r service.Reader, c service.Caller, rows []service.LeaseRow) ([]apitype.Lease, error) {
-	leases, users := make([]apitype.Lease, len(rows)), make([]apitype.UUID, len(rows))
-	for i, row := range rows {
-		leases[i], users[i] = row.Sent(), row.UserUUID
-		if !c.May(service.PersonsRead) {
-			leases[i].Reason = nil
-		}
+// sent returns a lease as a caller gets it.
+func sent(c service.Caller, row service.LeaseRow) apitype.Lease {
+	lease := row.Sent()
+	if !c.May(service.PersonsRead) {
+		lease.Reason = nil
 	}
-	names, err := r.UserNames(users)
-	for i := range leases {
-		leases[i].Name = names[leases[i].UserUUID]
-	}
-	return leases, err
+	return lease
 }
 
 type queueRest struct {

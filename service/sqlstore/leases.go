@@ -199,15 +199,31 @@ func (t *tx) claimMany(leases []service.LeaseRow) (saved []apitype.UUID, expired
 const leaseNote = `(SELECT q.note FROM queue_calls q WHERE q.call_number = (SELECT k.number FROM calls k
 	WHERE k.uuid = donors.call_uuid))`
 
+// leaseUser reads the user of a lease, or NULL for one that the service does not know.
+const leaseUser = `(SELECT u.doc FROM users u WHERE u.uuid = user_uuid)`
+
 // selectClaim reads the claims of donors with the notes of their calls, and selectEnded the leases that have ended.
+// Both read along who the user is.
 const (
-	selectClaim = `SELECT ` + leaseFields + `, NULL, '', ` + leaseNote + `, kept_for, due_reason FROM donors
-		WHERE ` + isClaimed + ` AND `
-	selectEnded = `SELECT ` + endedFields + `, NULL, NULL, NULL FROM ended_leases WHERE `
+	selectClaim = `SELECT ` + leaseFields + `, NULL, '', ` + leaseNote + `, kept_for, due_reason, ` + leaseUser + `
+		FROM donors WHERE ` + isClaimed + ` AND `
+	selectEnded = `SELECT ` + endedFields + `, NULL, NULL, NULL, ` + leaseUser + ` FROM ended_leases WHERE `
 )
 
 func leaseNotedDest(l *service.LeaseRow) []any {
-	return append(endedDest(l), &l.Note, nullUUIDDest{&l.KeptFor}, &l.Reason)
+	return append(endedDest(l), &l.Note, nullUUIDDest{&l.KeptFor}, &l.Reason, userNameDest{&l.Name})
+}
+
+// userNameDest reads the name in the document of a user. NULL sets nil.
+type userNameDest struct{ name **string }
+
+func (d userNameDest) Scan(value any) error {
+	var user struct { // Nothing else is decoded.
+		Name *string `json:"name"`
+	}
+	err := jsonDest{&user}.Scan(value)
+	*d.name = user.Name
+	return err
 }
 
 // mostPause limits the length of a pause, in milliseconds.
@@ -239,6 +255,7 @@ func (t *tx) QueueRequest(account, request apitype.UUID, query service.QueueQuer
 			(SELECT 1 FROM settings WHERE `+isErasing+` LIMIT 1) IS NOT NULL,
 			(SELECT reason FROM user_states WHERE user_uuid = `+user+` AND state = 'paused'
 				AND since > `+now+` - `+mostPause+`),
+			(SELECT doc FROM users WHERE uuid = `+user+`),
 			`+allRules, p.args...).
 		scan(
 			&q.HasNewlyEligible,
@@ -250,6 +267,7 @@ func (t *tx) QueueRequest(account, request apitype.UUID, query service.QueueQuer
 			&q.BlockKey,
 			&q.HasErasures,
 			&q.Pause,
+			userNameDest{&q.Name},
 			&q.Rules,
 		)
 	q.Rules = "[" + q.Rules + "]"
@@ -320,9 +338,10 @@ func (r *reader) Leases(query service.LeaseQuery) ([]service.LeaseRow, error) {
 	q.amongOwners(query.Scope)
 	return all(
 		r.conn,
-		`SELECT `+claimFields+` FROM donors WHERE `+strings.Join(q.conds, ` AND `)+` ORDER BY taken_at, lease_uuid`,
+		`SELECT `+claimFields+`, `+leaseUser+` FROM donors
+			WHERE `+strings.Join(q.conds, ` AND `)+` ORDER BY taken_at, lease_uuid`,
 		q.args,
-		claimDest,
+		func(l *service.LeaseRow) []any { return append(claimDest(l), userNameDest{&l.Name}) },
 	)
 }
 
@@ -526,16 +545,11 @@ func (t *tx) ShareDeferrals(user apitype.UUID, scope service.Scope) ([]service.D
 }
 
 func (r *reader) UserNames(ids []apitype.UUID) (map[apitype.UUID]*string, error) {
-	users, err := byIdentifier(
+	return byIdentifier(
 		r.conn,
 		`SELECT uuid, doc FROM users WHERE `,
 		`uuid`,
 		ids,
-		func(u *apitype.RecruiterUser) []any { return []any{jsonDest{u}} },
+		func(name **string) []any { return []any{userNameDest{name}} },
 	)
-	names := make(map[apitype.UUID]*string, len(users))
-	for id, user := range users {
-		names[id] = &user.Name
-	}
-	return names, err
 }
