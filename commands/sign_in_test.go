@@ -296,36 +296,42 @@ func TestSessionThatCannotBeStored(t *testing.T) {
 	}
 }
 
-// A program logs in while another one logs out, after that one has removed the former session. The profile keeps the place
-// of the new token: a logout finds it.
+// A program logs in while another one logs out or removes the profile, after that one has removed the former session. The
+// profile keeps the place of the new token: the next logout or removal finds it.
 func TestLoginDuringALogout(t *testing.T) {
 	t.Parallel()
-	d := newSignInDesk(t)
-	d.login()
-	token := d.provider.Token(t, "anneke", map[string]any{"exp": time.Now().Add(time.Hour).Unix()})
-	d.stdin = token
-	held := d.provider.Hold()
-	loggedOut := make(chan string, 1)
-	go func() {
-		_, _, errs := d.run("auth logout")
-		loggedOut <- errs
-	}()
-	<-held // It ends the session at the provider.
-	if code, _, errs := d.run("auth login --insecure-storage --with-token"); code != 0 {
-		t.Errorf("got %d %s for the login", code, errs)
-	}
-	d.provider.Release()
-	if errs := <-loggedOut; !strings.Contains(errs, "another program logged in") {
-		t.Errorf("got %q for the logout, want the login named", errs)
-	}
-	if code, out, errs := d.run("auth token"); code != 0 || strings.TrimSpace(out) != token {
-		t.Errorf("got %d %s, want the new token", code, errs)
-	}
-	if code, _, errs := d.run("auth logout"); code != 0 {
-		t.Errorf("got %d %s for the second logout", code, errs)
-	}
-	if stored, _ := filepath.Glob(filepath.Join(d.env["HOME"], ".config", "fundesk", "tokens", "*")); len(stored) > 0 {
-		t.Errorf("got %q, want no stored token", stored)
+	for ending, want := range map[string]int{"auth logout": 0, "profile remove default --yes": 1} {
+		t.Run(ending, func(t *testing.T) {
+			t.Parallel()
+			d := newSignInDesk(t)
+			d.login()
+			token := d.provider.Token(t, "anneke", map[string]any{"exp": time.Now().Add(time.Hour).Unix()})
+			d.stdin = token
+			held := d.provider.Hold()
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				code, _, errs := d.run(ending)
+				if code != want || !strings.Contains(errs, "another program logged in") {
+					t.Errorf("got %d %q, want the login named", code, errs)
+				}
+			}()
+			<-held // It ends the session at the provider.
+			if code, _, errs := d.run("auth login --insecure-storage --with-token"); code != 0 {
+				t.Errorf("got %d %s for the login", code, errs)
+			}
+			d.provider.Release()
+			<-ended
+			if code, out, errs := d.run("auth token"); code != 0 || strings.TrimSpace(out) != token {
+				t.Errorf("got %d %s, want the new token", code, errs)
+			}
+			if code, _, errs := d.run(ending); code != 0 {
+				t.Errorf("got %d %s the second time", code, errs)
+			}
+			if stored, _ := filepath.Glob(filepath.Join(d.env["HOME"], ".config", "fundesk", "tokens", "*")); len(stored) > 0 {
+				t.Errorf("got %q, want no stored token", stored)
+			}
+		})
 	}
 }
 

@@ -297,6 +297,13 @@ func profileRemove(s *cli.Session) *cobra.Command {
 				return err
 			}
 			return s.Store().Change(func(config *profile.Config) error {
+				kept, ok := config.Profiles[args[0]]
+				if ok && (kept.BaseURL != p.BaseURL || s.Tokens().IsStored(args[0], kept)) {
+					return cli.WithHint(
+						cli.Failure(apiclient.KindFailure, "another program logged in to profile %s meanwhile", args[0]),
+						"it was not removed; to remove it with the new token, try again",
+					)
+				}
 				delete(config.Profiles, args[0])
 				if config.Current == args[0] {
 					config.Current = ""

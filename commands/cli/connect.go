@@ -92,7 +92,10 @@ func FindProfile(config profile.Config, name string) (profile.Profile, error) {
 		return p, nil
 	}
 	names := slices.Sorted(maps.Keys(config.Profiles))
-	hint := "there are " + strings.Join(names, ", ") + "; another one: fundesk profile add NAME --base-url https://…"
+	hint := "add it: fundesk profile add NAME --base-url https://…"
+	if len(names) > 0 {
+		hint = "there are " + strings.Join(names, ", ") + "; " + hint
+	}
 	if near := Nearest(name, names); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
