@@ -361,3 +361,32 @@ func TestPledgesWithoutTheirDonors(t *testing.T) {
 	d.enter("4")
 	d.sees("lead", "€ 12.50")
 }
+
+// The cursor stays on its donor when the service's answer comes, so Enter opens the donor that the agent has seen
+// there.
+func TestTheDonorUnderTheCursorStays(t *testing.T) {
+	t.Parallel()
+	for at, keys := range []string{"", "down", "down down"} {
+		t.Run(keys, func(t *testing.T) {
+			t.Parallel()
+			w := newQueueWorld(t)
+			w.Clock.Advance(time.Hour)
+			w.loadPerson(7, "Aafke", "Nieuw") // The service lists the newest person first.
+			w.loadPledge(7)
+			w.loadCall(7)
+			d := newDriver(t, w.options)
+			d.enter("/")
+			_, answer := d.app.Update(keyPress("a"))
+			d.enter(strings.Fields(keys)...)
+			before := d.app.Day.FindDonors(9)
+			d.run(answer, 0)
+			if after := d.app.Day.FindDonors(9); after[0].ID == before[0].ID {
+				t.Fatalf("got %v before the answer and %v after it, want another order", before, after)
+			}
+			d.press("enter")
+			if call := d.app.Day.Call; call == nil || call.PersonUUID != before[at].ID {
+				t.Errorf("got the call %+v, want the one of %s", call, before[at].Name)
+			}
+		})
+	}
+}

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +18,8 @@ import (
 // finder searches for a donor that calls back.
 type finder struct {
 	picker
-	desk *Desk
+	desk   *Desk
+	chosen apitype.UUID // The donor under the cursor when the list was drawn. Zero uses the cursor's position.
 }
 
 // AskDonor opens the search for a donor.
@@ -26,11 +28,18 @@ func (d *Desk) AskDonor() tea.Cmd {
 	return d.Host.Perform(d.Day.Search.SearchFor(""))
 }
 
-func (f *finder) found() []donors.Donor { return f.desk.Day.FindDonors(donors.MostFound) }
+// found returns the donors that were found. The cursor stays on its donor, wherever an answer of the service puts that.
+func (f *finder) found() []donors.Donor {
+	found := f.desk.Day.FindDonors(donors.MostFound)
+	if i := slices.IndexFunc(found, func(d donors.Donor) bool { return d.ID == f.chosen }); i >= 0 {
+		f.cursor = i
+	}
+	return found
+}
 
 // search looks for the typed text.
 func (f *finder) search() tea.Cmd {
-	f.cursor = 0
+	f.cursor, f.chosen = 0, apitype.UUID{}
 	return f.desk.Host.Perform(f.desk.Day.Search.SearchFor(f.Editor.Value()))
 }
 
@@ -41,7 +50,9 @@ func (f *finder) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 		f.desk.Day.Search.LeaveSearch()
 		return Closes, nil
 	case "up", "ctrl+p", "down", "ctrl+n":
-		f.move(name, len(f.found()))
+		found := f.found()
+		f.chosen = apitype.UUID{}
+		f.move(name, len(found))
 	case "enter", "ctrl+o":
 		found := f.found()
 		if f.cursor >= len(found) {
@@ -88,6 +99,9 @@ const (
 func (f *finder) View(s Styles, width, height int) (string, []string) {
 	lines := []string{f.Editor.Line(width, s.cursor)}
 	found, room := f.found(), max(height-2, 1)
+	if f.cursor < len(found) {
+		f.chosen = found[f.cursor].ID
+	}
 	top := max(0, min(f.cursor-room/2, len(found)-room))
 	for i := top; i < min(len(found), top+room); i++ {
 		donor, state := found[i], "  "
