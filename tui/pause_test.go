@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -102,6 +103,34 @@ func TestPauseOnACallback(t *testing.T) {
 		t.Errorf("got %v after the pause, want the callback", d.app.Day.Call)
 	}
 	d.sees("after dinner")
+}
+
+// The answer to a pause takes the call from the Desk while a question about it is open. An answer to that question
+// then does nothing.
+func TestPauseDuringAQuestion(t *testing.T) {
+	t.Parallel()
+	for _, question := range []string{"f 0 1 0 0 enter", "c", "c /", "b 9 . 1 0 enter", "A", "X"} {
+		for _, answer := range []string{"esc", "y", "1", "x enter y"} {
+			for _, mayCall := range []bool{true, false} {
+				t.Run(fmt.Sprint(question, ", ", answer, ", ", mayCall), func(t *testing.T) {
+					t.Parallel()
+					w := newQueueWorld(t)
+					d := fixerOf(t, w)
+					person := d.app.Day.Call.Person.Value()
+					person.OptInPhone = &mayCall
+					d.app.Day.Call.Person = apitype.Embed(person)
+					d.press("P")
+					_, answered := d.app.Update(keyPress("1"))
+					d.enter(strings.Fields(question)...)
+					d.run(answered, 0)
+					d.enter(strings.Fields(answer)...)
+					if sent := w.entries(t); len(sent) != 0 || d.app.Day.IsOn(callID(1)) {
+						t.Errorf("got %q, want nothing done for the call that has left", sent)
+					}
+				})
+			}
+		}
+	}
 }
 
 // A pause that the service refuses is not a pause, and the message explains it.

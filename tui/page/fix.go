@@ -202,7 +202,11 @@ func (f *fixing) accept(fix entry.Fix, typed string, sends bool) Fate {
 		f.desk.Dialog = f
 		return ask.Answer{}
 	})
-	f.desk.Answer(a, func() { f.desk.Dialog = f })
+	f.desk.Answer(a, func() {
+		if f.desk.Day.IsOn(f.call) {
+			f.desk.Dialog = f
+		}
+	})
 	return becomes
 }
 

@@ -40,9 +40,12 @@ func (d *Desk) AskResult() tea.Cmd {
 	if asks == nil || d.ahead > 0 {
 		return d.askResult()
 	}
-	cmd := d.ask(asks, nil)
+	cmd, call := d.ask(asks, nil), d.Day.Call.UUID
 	if confirm, isConfirm := d.Dialog.(*Confirm); isConfirm {
 		confirm.Yes = func() tea.Cmd {
+			if !d.Day.IsOn(call) {
+				return nil // The call left the Desk while the question was open.
+			}
 			asks.Choices[0].Pick()
 			return d.askResult()
 		}

@@ -108,16 +108,22 @@ func (q *Questions) confirm(title string, yes func() Answer, lines ...string) *Q
 
 // onCall does something unless the call has left the Desk during the question.
 func (q *Questions) onCall(then func() Answer) func() Answer {
-	d, call := q.day, apitype.UUID{}
-	if d.Call != nil {
-		call = d.Call.UUID
-	}
+	isOn := q.isOnCall()
 	return func() Answer {
-		if call.IsZero() || d.IsOn(call) {
+		if isOn() {
 			return then()
 		}
 		return Answer{}
 	}
+}
+
+// isOnCall returns a function that reports whether the call is still on the Desk. Without a call it always is.
+func (q *Questions) isOnCall() func() bool {
+	d, call := q.day, apitype.UUID{}
+	if d.Call != nil {
+		call = d.Call.UUID
+	}
+	return func() bool { return call.IsZero() || d.IsOn(call) }
 }
 
 // does returns an answer that does something of the day.
@@ -325,7 +331,11 @@ func (q *Questions) Result(then func() Answer) *Question {
 	for _, row := range d.Form().Results() {
 		ask.Choices = append(ask.Choices, Choice{Label: q.Say(entry.ResultWords(row)), Pick: take(row.Code)})
 	}
+	isOn := q.isOnCall()
 	ask.Typed = func(code string) Answer {
+		if !isOn() {
+			return Answer{}
+		}
 		code = strings.TrimSpace(code)
 		if len(ask.Choices) == 0 { // The card shows the key "/", although the question is open already.
 			code = strings.TrimPrefix(code, "/")
