@@ -145,7 +145,9 @@ func (b *Body) object(ctx context.Context) (map[string]any, error) {
 				"fields: "+strings.Join(b.Paths(), ", "),
 			)
 		}
-		SetPath(object, name, nil)
+		if !b.isCleared(objectOf(name)) { // Otherwise the rest of the object would stay.
+			SetPath(object, name, nil)
+		}
 	}
 	for _, field := range b.Fields {
 		values := b.values[field.flag]
@@ -153,8 +155,8 @@ func (b *Body) object(ctx context.Context) (map[string]any, error) {
 			continue
 		}
 		texts := *values
-		if slices.Contains(b.clear, field.Path) {
-			return nil, cli.UsageError("--" + field.flag + " and --clear " + field.Path + " cannot be combined")
+		if err := b.checkRest(field, object); err != nil {
+			return nil, err
 		}
 		value, err := FieldJSON(b.session, field, texts)
 		if err != nil {
@@ -168,6 +170,36 @@ func (b *Body) object(ctx context.Context) (map[string]any, error) {
 		SetPath(object, field.Path, value)
 	}
 	return object, nil
+}
+
+// isCleared reports whether --clear names a field.
+func (b *Body) isCleared(path string) bool { return slices.Contains(b.clear, path) }
+
+// objectOf returns the object of a dotted field, or "".
+func objectOf(path string) string {
+	name, _, nested := strings.Cut(path, ".")
+	if !nested {
+		return ""
+	}
+	return name
+}
+
+// checkRest refuses the flag of a field that is cleared, or whose object is: the rest of the object would stay as it
+// is in the record.
+func (b *Body) checkRest(field Field, object map[string]any) error {
+	around := objectOf(field.Path)
+	for _, path := range []string{field.Path, around} {
+		if b.isCleared(path) {
+			return cli.UsageError("--" + field.flag + " and --clear " + path + " cannot be combined")
+		}
+	}
+	value, isGiven := object[around]
+	_, isObject := openObject(value)
+	isLost := value != nil || b.update // A creation has no rest.
+	if isGiven && !isObject && isLost {
+		return cli.UsageError("--" + field.flag + " and " + around + " of the file cannot be combined")
+	}
+	return nil
 }
 
 // Paths returns the JSON names of the fields.

@@ -1,0 +1,33 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+)
+
+// A field of an object that is to be cleared leaves nothing of it behind: an opt-in that was not cleared allows what
+// the user has withdrawn.
+func TestClearedObjectIsClearedWhole(t *testing.T) {
+	t.Parallel()
+	l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "t"}}
+	for _, test := range []struct{ args, file, want string }{
+		{"--clear optIns,optIns.email", "", `{"optIns":null}`},
+		{"--clear optIns.email,optIns", "", `{"optIns":null}`},
+		{"--clear optIns.email --opt-in-phone=false", "", `{"optIns":{"email":null,"phone":false}}`},
+		{"--clear optIns", `{"optIns":{"email":true}}`, `{"optIns":null}`},
+		{"--opt-in-phone=false", `{"optIns":{"email":false}}`, `{"optIns":{"email":false,"phone":false}}`},
+		{"--clear optIns --opt-in-phone=false", "", "--opt-in-phone and --clear optIns cannot be combined"},
+		{"--clear optIns.phone --opt-in-phone=false", "", "--opt-in-phone and --clear optIns.phone cannot be combined"},
+		{"--opt-in-phone=false", `{"optIns":null}`, "--opt-in-phone and optIns of the file cannot be combined"},
+		{"--opt-in-phone=false", `{"optIns":"none"}`, "--opt-in-phone and optIns of the file cannot be combined"},
+	} {
+		args := append([]string{"person", "update", testID, "--dry-run"}, strings.Fields(test.args)...)
+		l.stdin = test.file
+		if test.file != "" {
+			args = append(args, "--file", "-")
+		}
+		if out, errs, _ := l.run(t, args...); !strings.Contains(out+errs, test.want) {
+			t.Errorf("%s %s: got %s and %s, want %s", test.args, test.file, out, errs, test.want)
+		}
+	}
+}
