@@ -222,6 +222,26 @@ func TestUnknownResultCode(t *testing.T) {
 	}
 }
 
+// A file without a setting, as a failed get leaves it, does not remove all settings. A file that names the organization
+// does.
+func TestEmptyQueueSettings(t *testing.T) {
+	t.Parallel()
+	f := newSettingsService(t)
+	for _, file := range []string{"", "\n", "# revision 1\n", "{}"} {
+		environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": f.URL, "FUNDESK_TOKEN": "token"}
+		_, errs, code := runWith(t, environment, file, "queue", "settings", "set", "-", "--yes")
+		if code != 2 || f.written != "" || !strings.Contains(errs, "stdin has no setting: nothing was sent") {
+			t.Errorf("%q: got %d %q and %q sent, want it refused", file, code, errs, f.written)
+		}
+	}
+	named := "organization = \"" + floorOrganization + "\"\n"
+	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": f.URL, "FUNDESK_TOKEN": "token"}
+	_, errs, code := runWith(t, environment, named, "queue", "settings", "set", "-", "--yes")
+	if code != 0 || f.written == "" {
+		t.Errorf("got %d %q, want the settings removed", code, errs)
+	}
+}
+
 // The real service takes what set writes, and has it again as it was written.
 func TestQueueSettingsOfTheService(t *testing.T) {
 	t.Parallel()

@@ -163,6 +163,9 @@ func settingsSet(s *cli.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if reflect.ValueOf(is).IsZero() {
+				return hasNoSetting(args[0])
+			}
 			if organization != nil {
 				is.UUID = *organization
 			}
@@ -176,6 +179,17 @@ func settingsSet(s *cli.Session) *cobra.Command {
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the request and send nothing")
 	cli.OnPage(cmd, "changes", "yes", "dry-run")
 	return cmd
+}
+
+// hasNoSetting refuses an empty file: it is more often what a failed command left than a wish to remove all settings.
+func hasNoSetting(file string) error {
+	if file == "-" {
+		file = "stdin"
+	}
+	return cli.WithHint(
+		cli.UsageError(file+" has no setting: nothing was sent"),
+		"to remove all settings, name the organization in the file: organization = \"UUID\"",
+	)
 }
 
 // setSettings replaces an organization's settings if they still have the revision. "" is any.
