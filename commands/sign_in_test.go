@@ -30,6 +30,7 @@ type signInDesk struct {
 	env      map[string]string
 	url      string
 	stdin    string
+	ahead    time.Duration // Of the computer's clock.
 }
 
 func newSignInDesk(t *testing.T) *signInDesk {
@@ -65,7 +66,7 @@ func (d *signInDesk) run(line string) (code int, out, errs string) {
 		Out:     &stdout,
 		Err:     stderr,
 		Getenv:  func(name string) string { return d.env[name] },
-		Now:     time.Now,
+		Now:     func() time.Time { return time.Now().Add(d.ahead) },
 		Version: func() string { return "test" },
 		Sleep:   func(context.Context, time.Duration) error { return nil },
 	})
@@ -389,6 +390,22 @@ func TestRenewal(t *testing.T) {
 	if code != 4 || !strings.Contains(errs, "your session at "+d.provider.URL+" has ended") ||
 		!strings.Contains(errs, "sign in again: fundesk auth login") {
 		t.Errorf("got %d %s after the session ended, want how to sign in again", code, errs)
+	}
+}
+
+// Shell completion ends after a second, whatever it is doing. It begins no renewal, whose answer has the next refresh
+// token.
+func TestCompletionRenewsNoSession(t *testing.T) {
+	t.Parallel()
+	d := newSignInDesk(t)
+	d.login()
+	before := d.provider.Renewals()
+	d.ahead = 24 * time.Hour // The access token has ended.
+	if _, out, errs := d.run("__complete person get 1"); d.provider.Renewals() != before {
+		t.Errorf("got %s %s and a renewal, want none", out, errs)
+	}
+	if code, _, errs := d.run("call list"); code != 0 || d.provider.Renewals() == before {
+		t.Errorf("got %d %s from a command, want a renewal", code, errs)
 	}
 }
 

@@ -29,6 +29,7 @@ func (s *Session) Records(find func(completions.Source, context.Context, string)
 			ctx = context.Background()
 		}
 		s.Flags.NoInput, s.Flags.Quiet, s.Flags.debug = true, true, false // It never asks, and fails silently.
+		s.isBrief = true
 		source := completions.Source{Connect: s.Connect, Patience: s.App.CompletionPatience}
 		lines := slices.DeleteFunc(find(source, ctx, toComplete), func(line string) bool {
 			value, _, _ := strings.Cut(line, "\t")

@@ -152,6 +152,10 @@ func (s *Session) renew(
 	known signin.Session,
 ) (session signin.Session, isSession bool, err error) {
 	c := &s.token
+	if s.isBrief { // The answer has the next refresh token, and would be lost with the program.
+		known, err = c.orOld(known, s.App.Now(), "this command is too short")
+		return known, true, err
+	}
 	unlock, err := s.Tokens().LockRenewal(ctx, t.Name, apiclient.Pause)
 	if err != nil {
 		known, err = c.orOld(known, s.App.Now(), "another program renews it: "+err.Error())
