@@ -180,6 +180,42 @@ func TestTypedNotes(t *testing.T) {
 	}
 }
 
+// Notes are not asked for when the command is refused in any case.
+func TestNotesAreTypedLast(t *testing.T) {
+	t.Parallel()
+	other := "6" + testID[1:]
+	for wrong, want := range map[string]string{
+		"--rating 11":                           "--rating",
+		"--hold 2h":                             "--hold",
+		"--columns nothing":                     "nothing",
+		"-o nothing":                            "nothing",
+		"--concurrency 0":                       "--concurrency",
+		"--result-code backk":                   "did you mean back?",
+		other:                                   "add --yes", // Off a terminal, for several calls.
+		other + " --yes --columns personUuid":   "personUuid",
+		other + " --yes --sort-by requestedAt":  "requestedAt",
+		"--result-code back --without-checks=x": "without-checks",
+	} {
+		t.Run(wrong, func(t *testing.T) {
+			t.Parallel()
+			f := newSettingsService(t)
+			master, terminal, err := pty.Open()
+			servicetest.Check(t, err)
+			defer master.Close()
+			defer terminal.Close()
+			_, err = io.WriteString(master, "rings back\n\x04")
+			servicetest.Check(t, err)
+			var errs bytes.Buffer
+			environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": f.URL, "FUNDESK_TOKEN": "token"}
+			line := "call complete " + testID + " --notes - " + wrong
+			code := Run(t.Context(), strings.Fields(line), appOf(environment, terminal, &bytes.Buffer{}, &errs))
+			if code != 2 || strings.Contains(errs.String(), "type the notes") || !strings.Contains(errs.String(), want) {
+				t.Errorf("got %d %q, want %q before anything is typed", code, errs.String(), want)
+			}
+		})
+	}
+}
+
 // An interrupt ends a question, too, and a hidden one leaves the terminal as it was.
 func TestInterruptWhileAsking(t *testing.T) {
 	t.Parallel()

@@ -343,6 +343,37 @@ func (m Moves[T]) Run(s *cli.Session, cmd *cobra.Command, flags *Flags, args []s
 	return sendAll(s, cmd, flags, changes)
 }
 
+// check returns the error with which Run would end before it sends anything, for a command that then asks for more. The
+// question about several records is only asked by Run.
+func (m Moves[T]) check(s *cli.Session, cmd *cobra.Command, flags *Flags, args []string) error {
+	many := len(args) > 1
+	ids, err := s.Targets(cmd.Context(), args, false)
+	if err != nil {
+		return err
+	}
+	if err := flags.check(cmd); err != nil {
+		return err
+	}
+	if many {
+		_, err = NewResults(s)
+	} else {
+		_, err = cli.Print(s, "", m.Columns)
+	}
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if _, err := m.Change(id); err != nil {
+			return err
+		}
+	}
+	if many && !flags.dryRun && !s.CanAsk() {
+		question := strings.TrimPrefix(cmd.CommandPath(), "fundesk ") + " for " + cli.Count(len(ids), "record")
+		return s.Ask(cmd.Context(), flags.yes, question)
+	}
+	return nil
+}
+
 // sendAll sends changes, several at a time, and prints one result line each.
 func sendAll(s *cli.Session, cmd *cobra.Command, flags *Flags, changes []apiclient.Change) error {
 	printed, err := NewResults(s)

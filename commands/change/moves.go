@@ -187,10 +187,7 @@ func (c *completion) run(s *cli.Session, cmd *cobra.Command, flags *Flags, args 
 		if args[0] == "-" {
 			return cli.UsageError("stdin cannot hold both the UUIDs and the notes")
 		}
-		if _, err := s.Targets(cmd.Context(), args, false); err != nil { // Before anything is typed.
-			return err
-		}
-		if err := c.readNotes(s, cmd, r, flags); err != nil {
+		if _, err := s.Targets(cmd.Context(), args, false); err != nil {
 			return err
 		}
 	}
@@ -213,6 +210,15 @@ func (c *completion) run(s *cli.Session, cmd *cobra.Command, flags *Flags, args 
 			}
 			return apiclient.CompleteCallChange(id, r)
 		},
+	}
+	if c.notes == "-" {
+		err := c.readNotes(s, cmd, r, flags, moves, args)
+		if err == nil {
+			err = refuseCompletion(r)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	isEmpty := r.Result.ResultCode == nil && r.Result.Notes == nil && r.Result.DonorRetentionRating == nil
 	if isEmpty { // The result is the purpose of the call: it is more often forgotten than left out.
@@ -263,9 +269,16 @@ func refuseCompletion(r apitype.CompleteCallRequest) error {
 
 // readNotes reads notes from stdin. Typed notes must not be lost: everything else is checked before, and they go
 // through the outbox.
-func (c *completion) readNotes(s *cli.Session, cmd *cobra.Command, r apitype.CompleteCallRequest, flags *Flags) error {
+func (c *completion) readNotes(
+	s *cli.Session,
+	cmd *cobra.Command,
+	r apitype.CompleteCallRequest,
+	flags *Flags,
+	moves Moves[apitype.Call],
+	args []string,
+) error {
 	if cli.IsTerminal(s.App.In) {
-		if err := refuseCompletion(r); err != nil {
+		if err := moves.check(s, cmd, flags, args); err != nil {
 			return err
 		}
 		if !flags.dryRun {
