@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -105,13 +106,34 @@ func queueMessage(s *cli.Session) *cobra.Command {
 			if err := change.Refuse(request.Validate()); err != nil {
 				return err
 			}
+			before, err := apiclient.Decoded(client.Queue.Messages(cmd.Context()))
+			if err != nil {
+				return err
+			}
 			all, err := client.Queue.SetMessage(cmd.Context(), request)
+			if err == nil {
+				noteReplaced(s, before, request)
+			}
 			return print.Members("messages", all.Raw, err)
 		},
 	}
 	cmd.Flags().Var(cli.UUIDValue(&organization), "organization", "the organization, if the account sees several")
 	cmd.Flags().Var(cli.UUIDValue(&user), "user", "the user who sends it (default: the profile's agent)")
 	return cmd
+}
+
+// noteReplaced names the message of the organization that is gone: another supervisor may have sent it.
+func noteReplaced(s *cli.Session, before apitype.QueueMessages, request apitype.QueueMessageRequest) {
+	for _, m := range before.Messages {
+		isOther := m.OrganizationUUID != request.OrganizationUUID
+		switch {
+		case isOther, m.Text == request.Text:
+		case request.Text == "":
+			s.Note("removed the message %s", strconv.Quote(m.Text))
+		default:
+			s.Note("replaced the message %s", strconv.Quote(m.Text))
+		}
+	}
 }
 
 // organizationOf returns the chosen organization, or else the only one that the account sees.
