@@ -122,6 +122,45 @@ func TestConsentsInFiles(t *testing.T) {
 	}
 }
 
+// A record whose consents are refused is there nevertheless. The mistake says so: a file with the line is not to be
+// imported as a new one.
+func TestConsentsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	e := newExported(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/consents") {
+			status(422, "application/problem+json", `{"status":422,"detail":"no consents today"}`)(w, r)
+			return
+		}
+		e.Handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	e.environment["FUNDESK_BASE_URL"] = server.URL
+	organization := *cell(e.list("person", "list"), 1, "owningOrganization.uuid")
+	text := "name.lastName,owningOrganizationUuid,recruitingOrganizationUuid,consents.mail.basis,consents.mail.at\n" +
+		"Zz," + organization + "," + organization + ",withdrawn,2026-01-01\n"
+	_, errs, code := runWith(t, e.environment, text, "person", "import", "-", "--yes")
+	rows := e.list("person", "list", "--limit", "1")
+	person := *cell(rows, 1, "uuid")
+	for _, want := range []string{
+		"0 created, 1 without all consents, 1 failed",
+		"created as " + person + ", without all consents: 422 no consents today",
+	} {
+		if code != 9 || !strings.Contains(errs, want) {
+			t.Errorf("import: got %d %q, want %q", code, errs, want)
+		}
+	}
+	text = "uuid,email,consents.mail.basis,consents.mail.at\n" + person + ",zz@example.org,withdrawn,2026-01-01\n"
+	_, errs, code = runWith(t, e.environment, text, "person", "apply", "-", "--yes")
+	for _, want := range []string{
+		"0 changed, 1 without all consents, 1 failed", "changed, without all consents: 422 no consents today",
+	} {
+		if code != 9 || !strings.Contains(errs, want) {
+			t.Errorf("apply: got %d %q, want %q", code, errs, want)
+		}
+	}
+}
+
 // A service that announces no consents is sent none, and nothing else of such a file.
 func TestConsentsNeedTheExtension(t *testing.T) {
 	t.Parallel()

@@ -31,8 +31,29 @@ func (m Mistakes) Error() string {
 // Unwrap returns the cause.
 func (m Mistakes) Unwrap() error { return m.Cause }
 
+// PartError means that a line was carried out but for its consents.
+type PartError struct {
+	Change apiclient.Change // Which was made.
+	Err    error            // Of a consent.
+}
+
+// Error returns what was made, and why the rest was not.
+func (p *PartError) Error() string {
+	made := "changed"
+	if p.Change.Operation().Creates {
+		made = "created as " + p.Change.UUID.String()
+	}
+	return made + ", without all consents: " + Reasons(p.Err)
+}
+
+// Unwrap returns the error of the consent.
+func (p *PartError) Unwrap() error { return p.Err }
+
 // Reasons returns the reason of a refusal, with the fields if they are known.
 func Reasons(err error) string {
+	if part, ok := errors.AsType[*PartError](err); ok {
+		return part.Error()
+	}
 	if known, ok := errors.AsType[*apiclient.Error](err); ok && len(known.Detail) > 0 {
 		return strings.Join(known.Detail, "; ")
 	}

@@ -99,10 +99,8 @@ func (j *Job) Run(ctx context.Context) error {
 			return 0, err
 		}
 		answer, err := j.Client.Send(ctx, line.Change)
-		for _, change := range line.After {
-			if err == nil {
-				_, err = j.Client.Send(ctx, change)
-			}
+		if err == nil {
+			err = j.sendAfter(ctx, line)
 		}
 		// Here, and not in the order of the lines: a slow one must not let many more be sent.
 		if outages.isHopeless(err) {
@@ -131,6 +129,17 @@ func (j *Job) Run(ctx context.Context) error {
 	}
 	if first := why.Load(); first != nil {
 		return *first
+	}
+	return nil
+}
+
+// sendAfter sends the changes that follow the one of a line.
+func (j *Job) sendAfter(ctx context.Context, line Line) error {
+	for _, change := range line.After {
+		_, err := j.Client.Send(ctx, change)
+		if err != nil {
+			return &PartError{Change: line.Change, Err: err}
+		}
 	}
 	return nil
 }

@@ -62,6 +62,7 @@ type rowRun struct {
 	unchanged int                        // Lines that equal their record.
 	overtaken *bulk.Spool[change.Result] // Wrong lines that are left out alone: their records changed after the export.
 	created   int                        // Records that were created.
+	parts     int                        // Lines that were carried out but for their consents.
 	left      []string                   // Fields of exported records that are left out.
 	consents  bool                       // Some lines have consents.
 	matcher   *matcher                   // Nil without --match.
@@ -531,6 +532,9 @@ func (r *rowRun) watch(ctx context.Context, job *bulk.Job) error {
 	job.Each = func(line bulk.Line, result bulk.Result, err error) {
 		switch {
 		case err != nil:
+			if _, isPart := errors.AsType[*bulk.PartError](err); isPart {
+				r.parts++
+			}
 			r.wrong.add(bulk.Mistakes{Row: line.Row, What: []string{bulk.Reasons(err)}, Cause: err})
 		case line.Change.Operation().Creates:
 			r.created++
@@ -577,12 +581,15 @@ func (r *rowRun) conclude(why error, p *progress) error {
 	case r.compares:
 		told = fmt.Sprintf("%d %s", worked, changed)
 	}
+	if r.parts > 0 {
+		told += fmt.Sprintf(", %d without all consents", r.parts)
+	}
 	if why != nil {
 		_, isAlike := errors.AsType[*bulk.AlikeError](why)
 		if isAlike {
 			hint = "--keep-going sends the rest anyway"
 		}
-		if worked == 0 && !isAlike { // Nothing was done: it is not a part that failed.
+		if worked+r.parts == 0 && !isAlike { // Nothing was done: it is not a part that failed.
 			return cli.WithHint(why, hint)
 		}
 		message := fmt.Sprintf("stopped after %d of %d lines (%s): %s", p.done, p.total, told, why)
