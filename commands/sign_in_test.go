@@ -409,6 +409,48 @@ func TestCompletionRenewsNoSession(t *testing.T) {
 	}
 }
 
+// The program ends after a renewal that is under way, whose answer has the next refresh token. A quit Desk has requests
+// in the background.
+func TestTheEndWaitsForARenewal(t *testing.T) {
+	t.Parallel()
+	d := newSignInDesk(t)
+	d.login()
+	path := filepath.Join(d.env["HOME"], ".config", "fundesk", "tokens", "default")
+	before, err := os.ReadFile(path)
+	servicetest.Check(t, err)
+	s := cli.NewSession(cli.App{
+		In:     strings.NewReader(""),
+		Out:    io.Discard,
+		Err:    io.Discard,
+		Getenv: func(name string) string { return d.env[name] },
+		Now:    func() time.Time { return time.Now().Add(24 * time.Hour) }, // The access token has ended.
+	}, nil)
+	s.Flags.Timeout = time.Minute
+	client, err := s.Connect(t.Context())
+	servicetest.Check(t, err)
+	held := d.provider.Hold()
+	var group sync.WaitGroup
+	group.Go(func() { _, _ = client.SignedIn(t.Context()) })
+	<-held
+	isReleased := make(chan struct{})
+	time.AfterFunc(100*time.Millisecond, func() {
+		close(isReleased)
+		d.provider.Release()
+	})
+	s.Close()
+	select {
+	case <-isReleased:
+	default:
+		t.Error("the program ended during the renewal")
+	}
+	after, err := os.ReadFile(path)
+	servicetest.Check(t, err)
+	if bytes.Equal(before, after) {
+		t.Error("got the session of before stored, want the renewed one")
+	}
+	group.Wait()
+}
+
 // A provider that is away ends no sign-in, and a service without sign-in is asked for a token.
 func TestSignInAway(t *testing.T) {
 	t.Parallel()

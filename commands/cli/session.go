@@ -108,8 +108,9 @@ type Session struct {
 // NewSession begins the run of one command line.
 func NewSession(app App, args []string) *Session { return &Session{App: app, Args: args} }
 
-// Close closes the opened resources.
+// Close closes the opened resources. It waits for a renewal of the session that is under way, and no other one begins.
 func (s *Session) Close() {
+	s.token.renewal.Lock()
 	if s.embedded != nil {
 		// Everything that was answered is on disk already.
 		_ = s.embedded.Close()

@@ -28,6 +28,8 @@ type tokenCache struct {
 	plain   string
 	session *signin.Session // Nil for a plain token.
 	refused string          // The latest token that the service refused.
+	// renewal is held during a renewal, and after the end of the program.
+	renewal sync.Mutex
 	// unsaved is the stored text in place of which the session could not be stored. Its refresh token is used up. Empty
 	// if the session is stored.
 	unsaved string
@@ -174,6 +176,8 @@ func (s *Session) renew(
 	if err != nil {
 		return known, true, err
 	}
+	c.renewal.Lock()
+	defer c.renewal.Unlock()
 	// A renewal that is cut off could lose the refresh token that it leads to.
 	renewed, err := signin.Renew(context.WithoutCancel(ctx), client, known)
 	if errors.Is(err, signin.ErrLost) {
