@@ -75,10 +75,9 @@ func outboxList(s *cli.Session) *cobra.Command {
 			for _, d := range damaged {
 				if d.IsNewer {
 					s.Warn("left alone: %s (it %s)", d.Path, d.Reason)
-					continue
 				}
-				s.Warn("a damaged file was set aside: %s (%s)", d.Path, d.Reason)
 			}
+			warnOfDamaged(s, damaged)
 			return cli.ShowList(s, "id", render.EntryColumns(), shown)
 		},
 	}
@@ -199,6 +198,11 @@ func outboxSend(s *cli.Session) *cobra.Command {
 			if err != nil {
 				return cli.Failure(apiclient.KindFailure, "send the outbox: %s", err)
 			}
+			_, damaged, err := box.List()
+			if err != nil {
+				return cli.Failure(apiclient.KindFailure, "read the outbox: %s", err)
+			}
+			warnOfDamaged(s, damaged)
 			problem := cmp.Or(sendOutcome(report), othersWait(s, box))
 			if problem != nil && cli.WantsJSON(s.Args) { // stdout stays empty if there is an error line.
 				return problem
@@ -214,6 +218,15 @@ func outboxSend(s *cli.Session) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&without, "without-refused", false, "send results without the corrections that were refused")
 	return cmd
+}
+
+// warnOfDamaged names the files that cannot be read, and so are not sent.
+func warnOfDamaged(s *cli.Session, damaged []outbox.Damaged) {
+	for _, d := range damaged {
+		if !d.IsNewer {
+			s.Warn("a damaged file was set aside: %s (%s)", d.Path, d.Reason)
+		}
+	}
 }
 
 // sendAlone lets results be sent without the refused corrections before them, if the user agrees.
