@@ -197,6 +197,9 @@ func Create[T any](
 		return cli.NoArgs(cmd, args)
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 && b.file != "" && b.file != "-" {
+			return cli.UsageError("- and --file cannot be combined")
+		}
 		if len(args) > 0 {
 			b.file = args[0]
 		}

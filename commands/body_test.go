@@ -31,3 +31,16 @@ func TestClearedObjectIsClearedWhole(t *testing.T) {
 		}
 	}
 }
+
+// A body comes from one place.
+func TestCreationOfTwoBodies(t *testing.T) {
+	t.Parallel()
+	l := line{
+		environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "t"},
+		stdin:       `{"name":{"lastName":"A"}}`,
+	}
+	out, errs, code := l.run(t, "person", "create", "-", "--file", "b.json", "--dry-run")
+	if code != 2 || out != "" || !strings.Contains(errs, "- and --file cannot be combined") {
+		t.Errorf("got %d %q %q, want it refused", code, out, errs)
+	}
+}
