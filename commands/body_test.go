@@ -44,3 +44,21 @@ func TestCreationOfTwoBodies(t *testing.T) {
 		t.Errorf("got %d %q %q, want it refused", code, out, errs)
 	}
 }
+
+// A row may clear an object that answers show as fields of the record.
+func TestApplyClearsWholeObjects(t *testing.T) {
+	t.Parallel()
+	e := newExported(t)
+	person := *cell(e.list("person", "list"), 1, "uuid")
+	row := `{"uuid":"` + person + `","optIns":null,"name":null}`
+	for _, want := range []string{"1 changed, 0 failed", "nothing differs"} {
+		if _, errs, code := runWith(t, e.environment, row, "person", "apply", "-", "--yes"); code != 0 || !strings.Contains(errs, want) {
+			t.Errorf("got %d %q, want %q", code, errs, want)
+		}
+	}
+	names := []string{"initials", "firstName", "lastNamePrefix", "lastName", "optInEmail", "optInPhone", "optInMail", "optInSms"}
+	out, _, _ := e.run(t, "person", "get", person, "-o", "tsv", "--columns", strings.Join(names, ","))
+	if strings.TrimSpace(out) != "" {
+		t.Errorf("got %q, want names and opt-ins without values", out)
+	}
+}

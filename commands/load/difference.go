@@ -46,11 +46,7 @@ func (d *difference) compare(fields []wantedField) {
 		case f.updates:
 			d.field(f)
 		case isGroup:
-			before, _ := apiclient.Shown(d.record, f.name)
-			if before != nil {
-				d.object[f.name] = nil
-				d.changes = append(d.changes, fieldChange{f.name, before, nil})
-			}
+			d.clearGroup(f.name)
 		default:
 			d.readOnly(f)
 		}
@@ -114,6 +110,30 @@ func (d *difference) field(f wantedField) {
 	}
 	change.SetPath(d.object, f.field.Path, f.value)
 	d.changes = append(d.changes, fieldChange{cmp.Or(shown, f.field.Path), before, f.value})
+}
+
+// clearGroup clears an object of fields. Answers show it as an object, or each of its fields by itself.
+func (d *difference) clearGroup(name string) {
+	before := len(d.changes)
+	if value, _ := apiclient.Shown(d.record, name); value != nil {
+		d.changes = append(d.changes, fieldChange{name, value, nil})
+	} else {
+		d.changes = append(d.changes, d.shownOf(name)...)
+	}
+	if len(d.changes) > before {
+		d.object[name] = nil
+	}
+}
+
+// shownOf returns the fields of an object that have a value in the record, as cleared.
+func (d *difference) shownOf(name string) (cleared []fieldChange) {
+	for _, f := range d.reader.shape.Updates {
+		value, _ := apiclient.Shown(d.record, f.Shown)
+		if strings.HasPrefix(f.Path, name+".") && f.Shown != "" && value != nil {
+			cleared = append(cleared, fieldChange{f.Shown, value, nil})
+		}
+	}
+	return cleared
 }
 
 // isGroup reports whether a name is an object of fields, such as address.
