@@ -320,7 +320,11 @@ func (a *app) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return a, tea.Batch(cmd, a.catchUp())
 	case event.Result:
+		isText := a.takesText()
 		cmd := a.Perform(a.Day.Receive(msg))
+		if isText && !a.takesText() { // The call left the Desk, as by a pause. The rest of the text is no command.
+			a.unheard.followText(a.Day.Now())
+		}
 		return a, tea.Batch(cmd, a.catchUp())
 	case ticked:
 		cmd := a.onTick()

@@ -9,6 +9,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
 	"fundesk/service"
 	"fundesk/service/servicetest"
 )
@@ -130,6 +131,43 @@ func TestPauseDuringAQuestion(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// The answer to a pause takes the call away while the agent types. The rest of the text is no command: it does not end
+// the pause, and takes no call.
+func TestPauseWhileTextIsTyped(t *testing.T) {
+	t.Parallel()
+	for name, begins := range map[string]string{"notes": "i", "a detail": "f5", "a callback": "b"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newQueueWorld(t)
+			d := newDriver(t, w.options)
+			d.enter("n")
+			w.seen()
+			d.press("P")
+			_, answered := d.app.Update(keyPress("1"))
+			d.typing(begins + "wants a")
+			d.run(answered, 0)
+			for _, letter := range " new letter next season, yes" {
+				w.Clock.Advance(200 * time.Millisecond)
+				d.send(keyPress(string(letter)))
+			}
+			d.press("enter")
+			if !d.app.Day.Pause.IsOn() || d.app.Day.Call != nil || d.app.Dialog != nil || len(w.entries(t)) != 0 {
+				t.Errorf("got the call %v and %q, want the pause alone:\n%s", d.app.Day.Call, w.entries(t), d.text())
+			}
+			hasDraft := slices.ContainsFunc(d.app.Day.Changes.Drafts.All, func(draft outbox.Draft) bool { return draft.Notes == "wants a" })
+			if hasDraft != (name == "notes") {
+				t.Errorf("got the drafts %+v, want what was typed before", d.app.Day.Changes.Drafts.All)
+			}
+			w.seen()
+			w.seen()
+			d.press("n")
+			if d.app.Day.Pause.IsOn() {
+				t.Error("a key after the text did not end the pause")
+			}
+		})
 	}
 }
 

@@ -85,6 +85,9 @@ func (a *app) pressDialog(msg tea.KeyPressMsg) tea.Cmd {
 	if isQuestion && becomes == page.Stays && len(msg.Text) > 0 {
 		a.unheard.follow(msg.String(), false, a.Day.Now()) // The agent types what was meant for the card.
 	}
+	if becomes == page.Closes && len(msg.Text) > 0 && isTextDialog(open) { // Its call has left the Desk.
+		a.unheard.followText(a.Day.Now())
+	}
 	// The choice may have opened the next dialog already.
 	if becomes != page.Stays && a.Dialog == open {
 		a.Dialog = nil
@@ -152,6 +155,21 @@ func (a *app) wake(name string, isText bool) (cmd tea.Cmd, isStale bool) {
 
 // isTyping reports whether keys are text: only the Desk has a text of its own.
 func (a *app) isTyping() bool { return a.current == page.DeskPage && a.desk.Typing() }
+
+// takesText reports whether keys are text, in the notes or in a dialog.
+func (a *app) takesText() bool {
+	if a.Dialog == nil {
+		return a.isTyping()
+	}
+	return isTextDialog(a.Dialog)
+}
+
+// isTextDialog reports whether letters are text in a dialog. In a choice they are keys.
+func isTextDialog(dialog page.Dialog) bool {
+	_, isChoice := dialog.(*page.Choose)
+	_, takes := dialog.(page.Paster)
+	return takes && !isChoice
+}
 
 // escThen splits a key with alt. A terminal sends the same bytes for it as for esc and the key after it, and an agent
 // who leaves the notes quickly presses those. Ctrl with an arrow moves over words.

@@ -9,8 +9,9 @@ import (
 // longestPause is the longest pause between two keys of one text.
 const longestPause = time.Second
 
-// unheard is what the agent types behind a refused key that would have opened a line or a choice, or behind one that is
-// no answer to a question. Its keys are no commands, and no answers.
+// unheard is what the agent types behind a refused key that would have opened a line or a choice, behind one that is no
+// answer to a question, or behind the text of a field that has closed by itself. Its keys are no commands, and no
+// answers.
 type unheard struct {
 	key     string    // The refused key. Empty if nothing follows one.
 	isDigit bool      // The key would have asked for a digit: other keys are not meant for it.
@@ -21,6 +22,11 @@ type unheard struct {
 // follow notes that a key was refused that would have opened a line or, with isDigit, a choice by digits.
 func (u *unheard) follow(key string, isDigit bool, now time.Time) {
 	*u = unheard{key: key, isDigit: isDigit, last: now}
+}
+
+// followText notes that a text field has closed while the agent typed in it.
+func (u *unheard) followText(now time.Time) {
+	*u = unheard{key: "text", text: true, last: now}
 }
 
 // takes reports whether a key belongs to the text. Enter, another key without a text, or a pause ends the text.
