@@ -317,6 +317,30 @@ func TestImportRefusesAResultsFileInUse(t *testing.T) {
 	}
 }
 
+// --errors replaces and removes only a file that an earlier run has written.
+func TestImportKeepsAnotherFileOfErrors(t *testing.T) {
+	t.Parallel()
+	l := line{
+		environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "t"},
+		stdin:       `{"name":{"lastName":"A"},"owningOrganizationUuid":"` + testID + `","recruitingOrganizationUuid":"` + testID + `"}`,
+	}
+	for text, isOurs := range map[string]bool{
+		"name;phone\nA;1\n": false, "line": false, "": true, "line,mistakes,row\n1,wrong,{}\n": true,
+		"\ufeffline;mistakes;row\r\n": true,
+	} {
+		file := filepath.Join(t.TempDir(), "wrong.csv")
+		servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
+		_, errs, code := l.run(t, "person", "import", "-", "--dry-run", "--errors", file)
+		kept, err := os.ReadFile(file)
+		if isOurs && (code != 0 || !os.IsNotExist(err)) {
+			t.Errorf("%q: got %d %q and %q left, want it removed", text, code, errs, kept)
+		}
+		if !isOurs && (code != 2 || string(kept) != text || !strings.Contains(errs, "holds no mistakes")) {
+			t.Errorf("%q: got %d %q and %q left, want it kept", text, code, errs, kept)
+		}
+	}
+}
+
 // A file creates each of its rows once, whatever its order, and without a flag.
 func TestImportOfAFileAgain(t *testing.T) {
 	t.Parallel()

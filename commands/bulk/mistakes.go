@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,6 +71,33 @@ const (
 
 // IsOwnColumn reports whether a column is of a file of mistakes, and of no record.
 func IsOwnColumn(name string) bool { return name == ColumnLine || name == ColumnMistakes }
+
+// CheckMistakes refuses to replace or remove a file that an earlier run has not written. A spreadsheet may have saved it
+// again.
+func CheckMistakes(path string) error {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return &Fault{Message: err.Error()}
+	}
+	defer func() { _ = file.Close() }()
+	const most = int64(len("\ufeff" + ColumnLine + "," + ColumnMistakes))
+	begin, err := io.ReadAll(io.LimitReader(file, most))
+	if err != nil {
+		return &Fault{Message: err.Error()}
+	}
+	names := strings.FieldsFunc(string(WithoutMark(begin)), func(r rune) bool { return strings.ContainsRune(",;\t", r) })
+	isOurs := len(names) > 1 && names[0] == ColumnLine && strings.HasPrefix(names[1], ColumnMistakes)
+	if len(begin) == 0 || isOurs {
+		return nil
+	}
+	return &Fault{
+		"the file " + path + " holds no mistakes of an import or apply",
+		"name a file of its own: --errors FILE",
+	}
+}
 
 // WriteMistakes writes the wrong lines and their mistakes as CSV: rows under their own header, JSON as one cell.
 func WriteMistakes(path string, header []string, wrong iter.Seq[Mistakes]) error {

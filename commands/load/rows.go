@@ -128,6 +128,11 @@ func (f *rowFlags) check(cmd *cobra.Command, name string) error {
 	if f.errors != "" && (f.errors == f.results || bulk.IsSameFile(f.errors, f.results)) {
 		return cli.UsageError("--errors and --results name one file")
 	}
+	if f.errors != "" {
+		if err := bulk.CheckMistakes(f.errors); err != nil {
+			return cli.RefusedInput(err)
+		}
+	}
 	if f.country = strings.ToUpper(f.country); f.country == "EN" { // As --for-excel calls it.
 		f.country = "GB"
 	}
