@@ -9,7 +9,9 @@ import (
 // the user has withdrawn.
 func TestClearedObjectIsClearedWhole(t *testing.T) {
 	t.Parallel()
-	l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "t"}}
+	l := line{environment: map[string]string{
+		"HOME": t.TempDir(), "FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "t",
+	}}
 	for _, test := range []struct{ args, file, want string }{
 		{"--clear optIns,optIns.email", "", `{"optIns":null}`},
 		{"--clear optIns.email,optIns", "", `{"optIns":null}`},
@@ -52,12 +54,13 @@ func TestApplyClearsWholeObjects(t *testing.T) {
 	person := *cell(e.list("person", "list"), 1, "uuid")
 	row := `{"uuid":"` + person + `","optIns":null,"name":null}`
 	for _, want := range []string{"1 changed, 0 failed", "nothing differs"} {
-		if _, errs, code := runWith(t, e.environment, row, "person", "apply", "-", "--yes"); code != 0 || !strings.Contains(errs, want) {
+		_, errs, code := runWith(t, e.environment, row, "person", "apply", "-", "--yes")
+		if code != 0 || !strings.Contains(errs, want) {
 			t.Errorf("got %d %q, want %q", code, errs, want)
 		}
 	}
-	names := []string{"initials", "firstName", "lastNamePrefix", "lastName", "optInEmail", "optInPhone", "optInMail", "optInSms"}
-	out, _, _ := e.run(t, "person", "get", person, "-o", "tsv", "--columns", strings.Join(names, ","))
+	const columns = "initials,firstName,lastNamePrefix,lastName,optInEmail,optInPhone,optInMail,optInSms"
+	out, _, _ := e.run(t, "person", "get", person, "-o", "tsv", "--columns", columns)
 	if strings.TrimSpace(out) != "" {
 		t.Errorf("got %q, want names and opt-ins without values", out)
 	}

@@ -322,7 +322,8 @@ func TestImportKeepsAnotherFileOfErrors(t *testing.T) {
 	t.Parallel()
 	l := line{
 		environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "t"},
-		stdin:       `{"name":{"lastName":"A"},"owningOrganizationUuid":"` + testID + `","recruitingOrganizationUuid":"` + testID + `"}`,
+		stdin: `{"name":{"lastName":"A"},"owningOrganizationUuid":"` + testID +
+			`","recruitingOrganizationUuid":"` + testID + `"}`,
 	}
 	for text, isOurs := range map[string]bool{
 		"name;phone\nA;1\n": false, "line": false, "": true, "line,mistakes,row\n1,wrong,{}\n": true,

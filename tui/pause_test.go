@@ -157,7 +157,8 @@ func TestPauseWhileTextIsTyped(t *testing.T) {
 			if !d.app.Day.Pause.IsOn() || d.app.Day.Call != nil || d.app.Dialog != nil || len(w.entries(t)) != 0 {
 				t.Errorf("got the call %v and %q, want the pause alone:\n%s", d.app.Day.Call, w.entries(t), d.text())
 			}
-			hasDraft := slices.ContainsFunc(d.app.Day.Changes.Drafts.All, func(draft outbox.Draft) bool { return draft.Notes == "wants a" })
+			isTyped := func(draft outbox.Draft) bool { return draft.Notes == "wants a" }
+			hasDraft := slices.ContainsFunc(d.app.Day.Changes.Drafts.All, isTyped)
 			if hasDraft != (name == "notes") {
 				t.Errorf("got the drafts %+v, want what was typed before", d.app.Day.Changes.Drafts.All)
 			}

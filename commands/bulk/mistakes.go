@@ -72,7 +72,7 @@ const (
 // IsOwnColumn reports whether a column is of a file of mistakes, and of no record.
 func IsOwnColumn(name string) bool { return name == ColumnLine || name == ColumnMistakes }
 
-// CheckMistakes refuses to replace or remove a file that an earlier run has not written. A spreadsheet may have saved it
+// CheckMistakes refuses to replace or remove a file that no earlier run has written. A spreadsheet may have saved it
 // again.
 func CheckMistakes(path string) error {
 	file, err := os.Open(path)
