@@ -59,6 +59,11 @@ func TestApplyClearsWholeObjects(t *testing.T) {
 			t.Errorf("got %d %q, want %q", code, errs, want)
 		}
 	}
+	row = `{"uuid":"` + person + `","optIns":null,"optInPhone":false}`
+	_, errs, code := runWith(t, e.environment, row, "person", "apply", "-", "--yes")
+	if code != 2 || !strings.Contains(errs, "optIns: is null, and optInPhone of the row belongs to it") {
+		t.Errorf("got %d %q, want the contradiction refused", code, errs)
+	}
 	const columns = "initials,firstName,lastNamePrefix,lastName,optInEmail,optInPhone,optInMail,optInSms"
 	out, _, _ := e.run(t, "person", "get", person, "-o", "tsv", "--columns", columns)
 	if strings.TrimSpace(out) != "" {

@@ -114,6 +114,10 @@ func (d *difference) field(f wantedField) {
 
 // clearGroup clears an object of fields. Answers show it as an object, or each of its fields by itself.
 func (d *difference) clearGroup(name string) {
+	if i := slices.IndexFunc(d.changes, func(c fieldChange) bool { return d.isOf(name, c.Field) }); i >= 0 {
+		d.wrong.Add(pointerOf(name), "is null, and %s of the row belongs to it", d.changes[i].Field)
+		return
+	}
 	before := len(d.changes)
 	if value, _ := apiclient.Shown(d.record, name); value != nil {
 		d.changes = append(d.changes, fieldChange{name, value, nil})
@@ -129,11 +133,18 @@ func (d *difference) clearGroup(name string) {
 func (d *difference) shownOf(name string) (cleared []fieldChange) {
 	for _, f := range d.reader.shape.Updates {
 		value, _ := apiclient.Shown(d.record, f.Shown)
-		if strings.HasPrefix(f.Path, name+".") && f.Shown != "" && value != nil {
+		if f.Shown != "" && d.isOf(name, f.Shown) && value != nil {
 			cleared = append(cleared, fieldChange{f.Shown, value, nil})
 		}
 	}
 	return cleared
+}
+
+// isOf reports whether a field, by its path in answers or in bodies, belongs to an object of bodies.
+func (d *difference) isOf(name, field string) bool {
+	return slices.ContainsFunc(d.reader.shape.Updates, func(f change.Field) bool {
+		return strings.HasPrefix(f.Path, name+".") && (f.Shown == field || f.Path == field)
+	})
 }
 
 // isGroup reports whether a name is an object of fields, such as address.
