@@ -84,6 +84,11 @@ func (s *Service) load(
 				return err
 			}
 		}
+		if l.goesOn {
+			if err := l.unchanged(); err != nil {
+				return err
+			}
+		}
 		if l.keyed { // The times of a dump do not go back either.
 			newest, err := tx.NewestChange()
 			if err != nil {
@@ -111,6 +116,9 @@ type loader struct {
 	focusAreas    map[apitype.UUID]FocusArea
 	batch         []loading
 	keyed         bool // The key of a dump was loaded: its rows may follow.
+	goesOn        bool // The database has records of the dump already.
+	changes       int  // Lines of its audit before the load that are not about a load.
+	dumpedChanges int  // Such lines of the dump.
 	dumped        []LoadedRow
 
 	// Of the batch that is being saved.

@@ -28,6 +28,11 @@ func (l *loader) key(k LoadedKey) error {
 			Detail: "a dump goes into an empty database; --skip-existing goes on with one that was interrupted",
 		}
 	}
+	if used {
+		l.goesOn = true
+		l.changes, err = l.tx.CountChanges()
+		return err
+	}
 	if isSame {
 		return nil
 	}
@@ -46,6 +51,9 @@ func (l *loader) row(row LoadedRow) error {
 	if err := l.otherBlocks(row); err != nil {
 		return err
 	}
+	if row.isChange() {
+		l.dumpedChanges++
+	}
 	if len(l.dumped) > 0 && (l.dumped[0].Table != row.Table || len(l.dumped) == loadBatch) {
 		if err := l.saveDumped(); err != nil {
 			return err
@@ -53,6 +61,30 @@ func (l *loader) row(row LoadedRow) error {
 	}
 	l.dumped = append(l.dumped, row)
 	return nil
+}
+
+// isChange reports whether a row is a line of the audit that is not about a load.
+func (r LoadedRow) isChange() bool {
+	return r.Table == "audit" && string(r.Values["operation"]) != `"`+string(AuditLoad)+`"`
+}
+
+// unchanged refuses to go on with a dump in a database that was changed since it has records of the dump. The load
+// would bring back what was deleted since: the signature of an erased donor, a completed call in the queue. A dump of a
+// later state is refused too, because the records that are there would stay as they are.
+func (l *loader) unchanged() error {
+	changes, err := l.tx.CountChanges()
+	if err != nil {
+		return err
+	}
+	isOfDump := l.changes == 0 || l.changes == changes
+	if isOfDump && changes == l.dumpedChanges {
+		return nil
+	}
+	return &Error{
+		Kind: Conflict,
+		Detail: "the database was changed since it has records of this dump, or the dump is of a later state: load " +
+			"into an empty database",
+	}
 }
 
 // otherBlocks refuses the key of a dump's blocked numbers if the database has blocked some under another key: only one

@@ -372,6 +372,7 @@ type PrivacyReader interface {
 	// end.
 	AuditLists(f AuditFilter) (lines []AuditLine, next *Position, err error)
 	CountAudit(before apitype.Time) (lines int, err error)
+	CountChanges() (lines int, err error)           // The lines of the audit that are not about a load.
 	ChangeLines(q ChangeQuery) ([]AuditLine, error) // The oldest first.
 	// RecordsInScope returns those records among some that belong to a scope. Erased persons belong to their last
 	// owner.

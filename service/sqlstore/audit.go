@@ -148,6 +148,11 @@ func (r *reader) CountAudit(before apitype.Time) (lines int, err error) {
 	return lines, err
 }
 
+func (r *reader) CountChanges() (lines int, err error) {
+	err = r.row(`SELECT COUNT(*) FROM audit WHERE operation <> $1`, service.AuditLoad).scan(&lines)
+	return lines, err
+}
+
 func (t *tx) PruneAudit(before apitype.Time, limit int) (deleted int, err error) {
 	result, err := t.exec(`DELETE FROM audit WHERE (done_at, line_uuid) IN (
 		SELECT done_at, line_uuid FROM audit WHERE done_at < $1 ORDER BY done_at, line_uuid

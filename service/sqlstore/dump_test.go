@@ -2,6 +2,7 @@ package sqlstore_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/embedded"
+	"fundesk/service/privacy"
 	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
 )
@@ -259,6 +261,48 @@ func testLoadMissing(t *testing.T, database string) {
 	if err := servicetest.Load(t.Context(), s, feed(records)); err == nil {
 		t.Error("records that are there were loaded")
 	}
+}
+
+// TestLoadMissingAfterAnErasure loads a dump once more after a donor of it was erased. It would bring back the donor's
+// waiting call, which no agent can be given, so the load is refused and changes nothing.
+// Promise S24: a dump goes on only in a database that was not changed since.
+func TestLoadMissingAfterAnErasure(t *testing.T) {
+	each(t, testLoadMissingAfterAnErasure)
+}
+
+func testLoadMissingAfterAnErasure(t *testing.T, database string) {
+	target := reopen(t, database)
+	lines := dump(t, filled(t, 50))
+	servicetest.Check(t, loadLines(t, target, lines, true))
+	rules, err := service.New(t.Context(), service.Options{Store: target})
+	servicetest.Check(t, err)
+	erasures := privacy.New(rules, func(service.ErasedPerson) error { return nil })
+	_, err = erasures.Erase(t.Context(), waitingPerson(t, lines), apitype.EraseRequest{Reason: "request 17"})
+	servicetest.Check(t, err)
+	erased := dump(t, target)
+
+	err = loadLines(t, target, lines, true)
+
+	if service.KindOf(err) != service.Conflict {
+		t.Errorf("got the error %v, want a conflict", err)
+	}
+	servicetest.Same(t, "got another database", withoutLoads(erased), withoutLoads(dump(t, target)))
+}
+
+// waitingPerson returns a person of a dump who has a waiting call.
+func waitingPerson(t *testing.T, lines string) (person apitype.UUID) {
+	t.Helper()
+	for line := range strings.Lines(lines) {
+		record, err := service.DecodeLoadRecord([]byte(line))
+		servicetest.Check(t, err)
+		row, _ := record.Data.(service.LoadedRow)
+		if row.Table == "queue_calls" {
+			servicetest.Check(t, json.Unmarshal(row.Values["person_uuid"], &person))
+			return person
+		}
+	}
+	t.Fatal("no call waits")
+	return person
 }
 
 func claim(tx service.Tx, now apitype.Time) error {
