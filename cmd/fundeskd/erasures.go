@@ -97,19 +97,74 @@ func appendErasures(name string, erased ...service.ErasedPerson) error {
 		return err
 	}
 	_, missing := os.Stat(name)
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	err = appendLines(name, lines.Bytes())
 	if err != nil {
 		return fmt.Errorf("record it in a file: %w", err)
 	}
-	_, err = file.Write(lines.Bytes())
-	err = errors.Join(err, file.Sync(), file.Close())
-	if err == nil && missing != nil {
+	if missing != nil {
 		return durable.SyncFolder(filepath.Dir(name))
 	}
-	return err
+	return nil
 }
 
-// readErasures reads the file, each person once. A missing file is an error.
+// appendLines adds whole lines to the file of erasures, one process at a time.
+func appendLines(name string, lines []byte) (err error) {
+	unlock, err := durable.Lock(name)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	file, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	end, err := dropCutLine(file)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteAt(lines, end)
+	if err != nil {
+		return err
+	}
+	return file.Sync()
+}
+
+// dropCutLine removes a last line that a full disk or a crash cut short: its erasure was refused, and the next line
+// would be joined to it. It returns the end of the file.
+func dropCutLine(file *os.File) (end int64, err error) {
+	info, err := file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	begin := max(0, info.Size()-maxErasureLine)
+	tail := make([]byte, info.Size()-begin)
+	_, err = file.ReadAt(tail, begin)
+	if err != nil {
+		return 0, err
+	}
+	ended := bytes.LastIndexByte(tail, '\n') + 1
+	if ended == 0 && begin > 0 {
+		return 0, fmt.Errorf("%s is not a file of erasures", file.Name())
+	}
+	if _, isWhole := parseErasure(tail[ended:]); isWhole { // Only its end is missing.
+		_, err = file.WriteAt([]byte("\n"), info.Size())
+		return info.Size() + 1, err
+	}
+	end = begin + int64(ended)
+	return end, file.Truncate(end)
+}
+
+// maxErasureLine is more than the length of a line, in bytes.
+const maxErasureLine = 64 << 10
+
+func parseErasure(line []byte) (person service.ErasedPerson, isErasure bool) {
+	err := json.Unmarshal(line, &person)
+	return person, err == nil && !person.UUID.IsZero() && !person.ErasedAt.IsZero()
+}
+
+// readErasures reads the file, each person once. A missing file is an error. A last line that was cut short is left
+// out: its erasure was refused, or is being recorded.
 func readErasures(name string) ([]service.ErasedPerson, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -118,20 +173,26 @@ func readErasures(name string) ([]service.ErasedPerson, error) {
 	defer file.Close() //nolint:errcheck // It was only read.
 	var persons []service.ErasedPerson
 	seen := map[apitype.UUID]bool{}
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for n := 1; lines.Scan(); n++ {
-		var person service.ErasedPerson
-		err := json.Unmarshal(lines.Bytes(), &person)
-		if err != nil || person.UUID.IsZero() || person.ErasedAt.IsZero() {
-			return nil, fmt.Errorf("%s, line %d: is not an erasure", name, n)
+	lines := bufio.NewReaderSize(file, maxErasureLine)
+	for n := 1; ; n++ {
+		line, err := lines.ReadSlice('\n')
+		isLast := errors.Is(err, io.EOF)
+		isTooLong := errors.Is(err, bufio.ErrBufferFull)
+		if err != nil && !isLast && !isTooLong {
+			return nil, err
 		}
-		if !seen[person.UUID] {
+		person, isErasure := parseErasure(line)
+		if isErasure && !seen[person.UUID] {
 			persons = append(persons, person)
 			seen[person.UUID] = true
 		}
+		if isLast {
+			return persons, nil
+		}
+		if !isErasure {
+			return nil, fmt.Errorf("%s, line %d: is not an erasure", name, n)
+		}
 	}
-	return persons, lines.Err()
 }
 
 // copyErasures copies erasures that another machine recorded from the database to this machine's file.

@@ -8,7 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/servicetest"
 )
@@ -63,5 +67,40 @@ func TestErasuresAreCopiedAtTheEnd(t *testing.T) {
 	s.stop()
 	if noted := readFile(t, other); strings.Count(string(noted), person) != 1 {
 		t.Errorf("got %q, want the erasure of %s", noted, person)
+	}
+}
+
+// TestErasureAfterACutLine erases a person after a full disk, or a crash, cut the last line of the file short. The
+// erasure of that line was refused. The next one is not joined to it, so a replay can read the file.
+func TestErasureAfterACutLine(t *testing.T) {
+	t.Parallel()
+	at := apitype.NewTime(time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC))
+	first, second := service.ErasedPerson{UUID: apitype.NewUUID(), ErasedAt: at}, service.ErasedPerson{UUID: apitype.NewUUID(), ErasedAt: at}
+	line := fmt.Sprintf(`{"uuid":%q,"erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n", first.UUID)
+	for _, test := range []struct {
+		name, file string
+		before     []service.ErasedPerson // In the file as it is.
+	}{
+		{"cut", line + line[:50], []service.ErasedPerson{first}},
+		{"cut, and the only one", line[:1], nil},
+		{"without its end", line[:len(line)-1], []service.ErasedPerson{first}},
+		{"whole", line, []service.ErasedPerson{first}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			name := filepath.Join(t.TempDir(), "a.erasures")
+			write(t, name, []byte(test.file))
+
+			before, err := readErasures(name)
+			if diff := cmp.Diff(test.before, before); diff != "" || err != nil {
+				t.Errorf("before: got %v, %s", err, diff)
+			}
+			servicetest.Check(t, appendErasures(name, second))
+
+			after, err := readErasures(name)
+			if diff := cmp.Diff(append(before, second), after); diff != "" || err != nil {
+				t.Errorf("after: got %v, %s", err, diff)
+			}
+		})
 	}
 }
