@@ -70,6 +70,27 @@ func TestErasuresAreCopiedAtTheEnd(t *testing.T) {
 	}
 }
 
+// TestErasuresAreCopiedAfterTheDrain stops a machine, and another one erases a person while the first one still lets
+// requests come. The file of the stopped machine has the erasure.
+func TestErasuresAreCopiedAfterTheDrain(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	c := newCharity(t, e)
+	person := c.must("POST", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
+	other := filepath.Join(t.TempDir(), "other.erasures")
+	draining := e
+	draining.sleep = func(time.Duration) {
+		e.done("", "person", "erase", person, "--reason", "r", "--yes")
+	}
+	s := draining.serve("--erasures-log", other, "--drain", "5s")
+
+	s.stop()
+
+	if noted := readFile(t, other); strings.Count(string(noted), person) != 1 {
+		t.Errorf("got %q, want the erasure of %s", noted, person)
+	}
+}
+
 // TestErasureAfterACutLine erases a person after a full disk, or a crash, cut the last line of the file short. The
 // erasure of that line was refused. The next one is not joined to it, so a replay can read the file.
 func TestErasureAfterACutLine(t *testing.T) {

@@ -294,8 +294,10 @@ func reachable(address string) string {
 func (s *server) Run(ctx context.Context) error {
 	running, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
+	maintained, endMaintenance := context.WithCancel(context.WithoutCancel(ctx))
 	defer background.Wait()
 	defer stop()
+	defer endMaintenance() // After the last request: another machine may have erased a person until then.
 	failed := make(chan error, 3)
 	if s.store == nil {
 		background.Go(func() { sendError(failed, s.awaitDatabase(running)) })
@@ -304,7 +306,7 @@ func (s *server) Run(ctx context.Context) error {
 		background.Go(func() { s.signIn.Run(running) })
 	}
 	background.Go(func() { s.reloadCertificates(running) })
-	background.Go(func() { s.newMaintenance().run(running) })
+	background.Go(func() { s.newMaintenance().run(maintained) })
 	if s.probes != nil {
 		s.logger.Info("serving metrics", "url", "http://"+reachable(s.probeListener.Addr().String()))
 		background.Go(func() { failed <- s.probes.Serve(s.probeListener) })
