@@ -338,8 +338,13 @@ func (v replayView) write(w io.Writer) {
 // replay finds what is left, and ends them again.
 func (p *program) replayErasures(ctx context.Context, s *service.Service, o replayOrder) (replayView, error) {
 	view := replayView{Noted: len(o.persons)}
+	// An erasure of many calls, or one that a crash interrupted, is in the file before the person is erased.
+	err := privacy.New(s, nil).FinishErasures(ctx)
+	if err != nil {
+		return view, err
+	}
 	known := map[apitype.UUID]bool{}
-	err := eachErasure(ctx, s, func(person service.ErasedPerson) { known[person.UUID] = true })
+	err = eachErasure(ctx, s, func(person service.ErasedPerson) { known[person.UUID] = true })
 	if err != nil {
 		return view, err
 	}

@@ -2,7 +2,10 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -14,7 +17,9 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/privacy"
 	"fundesk/service/servicetest"
+	"fundesk/service/sqlstore"
 )
 
 // TestErasuresAreCopied gives the file of a machine the erasures that another one has noted, once, so that a replay
@@ -89,6 +94,76 @@ func TestErasuresAreCopiedAfterTheDrain(t *testing.T) {
 	if noted := readFile(t, other); strings.Count(string(noted), person) != 1 {
 		t.Errorf("got %q, want the erasure of %s", noted, person)
 	}
+}
+
+// TestReplayBesideAnErasure replays the erasures while one of many calls is not finished, as after a crash. The database
+// was not restored: the replay ends no token, and the audit keeps the reason of the erasure.
+func TestReplayBesideAnErasure(t *testing.T) {
+	t.Parallel()
+	onEngines(t, func(t *testing.T, e environment) {
+		e.t = t
+		account := e.account("a", "--all-organizations")
+		person := e.donorWithCalls(60)
+		p := e.program("", io.Discard, io.Discard)
+		p.database = e.database
+		err := p.withStore(t.Context(), access{}, func(store *sqlstore.Store) error {
+			s, err := service.New(t.Context(), service.Options{Store: &crashingStore{Store: store, writes: 1}})
+			servicetest.Check(t, err)
+			_, err = privacy.New(s, p.recordErasures("")).Erase(t.Context(), person, apitype.EraseRequest{Reason: "request 17"})
+			return err
+		})
+		if !errors.Is(err, errCrashed) {
+			t.Fatalf("got %v, want an erasure that did not finish", err)
+		}
+
+		var done struct{ Noted, Ended int }
+		e.must(&done, "", "erasures", "replay")
+
+		if done.Noted != 1 || done.Ended != 0 {
+			t.Errorf("got %+v, want an erasure, and no token that ended", done)
+		}
+		e.accepts(account.Token, true)
+		var lines []struct{ Operation, Reason string }
+		e.must(&lines, "", "audit", "list", "--person", person.String())
+		if last := lines[len(lines)-1]; last.Operation != "person.erase" || last.Reason != "request 17" {
+			t.Errorf("got the last line %+v, want the erasure with its reason", last)
+		}
+	})
+}
+
+// donorWithCalls loads a person with calls that have ended.
+func (e environment) donorWithCalls(calls int) apitype.UUID {
+	e.t.Helper()
+	person, organization := apitype.NewUUID(), apitype.NewUUID()
+	var lines strings.Builder
+	fmt.Fprintf(&lines, `{"kind":"organization","data":{"uuid":%q,"name":"A","abbreviation":"A"}}`+"\n", organization)
+	fmt.Fprintf(&lines, `{"kind":"person","data":{"uuid":%q,"createdAt":"2026-11-20","owningOrganizationUuid":%q,`+
+		`"recruitingOrganizationUuid":%[2]q}}`+"\n", person, organization)
+	for range calls {
+		fmt.Fprintf(&lines, `{"kind":"call","data":{"uuid":%q,"personUuid":%q,"type":"winback","status":"cancelled",`+
+			`"requestedAt":"2026-11-20","lastUpdatedAt":"2026-11-20","cancelledAt":"2026-11-20","attemptsCount":0,`+
+			`"attempts":[],"notes":"a"}}`+"\n", apitype.NewUUID(), person)
+	}
+	e.done(lines.String(), "load", "-")
+	return person
+}
+
+// crashingStore fails every change after some.
+type crashingStore struct {
+	service.Store
+
+	writes int
+}
+
+var errCrashed = errors.New("crashed")
+
+// Write runs a change, or fails.
+func (s *crashingStore) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	if s.writes == 0 {
+		return errCrashed
+	}
+	s.writes--
+	return s.Store.Write(ctx, mode, change)
 }
 
 // TestErasureAfterACutLine erases a person after a full disk, or a crash, cut the last line of the file short. The
