@@ -96,7 +96,7 @@ func (p *program) auditPrune() *cobra.Command {
 		short: "Delete old lines of the audit",
 		long: "Prune prints how many lines are older than a time, asks, and deletes them in\n" +
 			"small steps beside a running serve. Lines of the last 31 days always stay. A\n" +
-			"line of the audit records each prune. fundeskd retention set --audit makes it\n" +
+			"line of the audit records each step. fundeskd retention set --audit makes it\n" +
 			"part of each run.",
 		example: "  fundeskd audit prune --before 2024-12-31",
 		flags: func(flags *pflag.FlagSet) {

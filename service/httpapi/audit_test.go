@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http/httptest"
 	"strings"
@@ -367,4 +368,59 @@ func TestAuditIsPruned(t *testing.T) {
 	if lines, at := oldest(); lines != 3 || at.Before(now.Time) { // The prune, the setting and the run.
 		t.Errorf("got %d lines from %s on, want those of 31 days", lines, at)
 	}
+}
+
+// TestInterruptedPruneIsAudited ends a prune after its first step. The lines that it deleted are in the audit.
+func TestInterruptedPruneIsAudited(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	at := apitype.NewTime(w.Clock.Now())
+	servicetest.Check(t, w.Store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
+		for range 1500 {
+			err := tx.Audit(service.AuditLine{At: at, Operation: service.AuditLoad})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	before := len(w.lines(t, service.AuditFilter{}))
+	w.Clock.Advance(40 * 24 * time.Hour)
+	interrupted := errors.New("interrupted")
+	rules, err := service.New(t.Context(), service.Options{Store: &ending{w.Store, 1, interrupted}, Now: w.Clock.Now})
+	servicetest.Check(t, err)
+
+	deleted, err := privacy.New(rules, nil).PruneAudit(t.Context(), apitype.NewTime(w.Clock.Now()), "test")
+
+	if !errors.Is(err, interrupted) || deleted == 0 {
+		t.Fatalf("got %d deleted and %v, want a prune that ended early", deleted, err)
+	}
+	recorded, left := 0, 0
+	for _, line := range w.lines(t, service.AuditFilter{}) {
+		if line.Operation == service.AuditPrune {
+			recorded += *line.Records
+		} else {
+			left++
+		}
+	}
+	if recorded != before-left {
+		t.Errorf("got %d deleted lines by the audit, want %d", recorded, before-left)
+	}
+}
+
+// ending is a store that fails every change after some.
+type ending struct {
+	service.Store
+
+	writes int
+	err    error
+}
+
+// Write runs a change, or fails.
+func (s *ending) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	if s.writes == 0 {
+		return s.err
+	}
+	s.writes--
+	return s.Store.Write(ctx, mode, change)
 }

@@ -134,25 +134,21 @@ func (s *Service) CountPrunable(ctx context.Context, before apitype.Time) (lines
 	})
 }
 
-// PruneAudit deletes the lines of the audit from before a time. Lines of the last 31 days always stay.
+// PruneAudit deletes the lines of the audit from before a time, in small steps. Each step adds a line about itself, so
+// that an interrupted prune is in the audit too. Lines of the last 31 days always stay.
 func (s *Service) PruneAudit(ctx context.Context, before apitype.Time, reason string) (deleted int, err error) {
 	before = s.prunable(before)
-	for isDone := false; !isDone; {
+	for {
 		var batch int
 		err := s.rules.Write(ctx, service.WriteIsolated, "prune the audit", func(tx service.Tx) (err error) {
 			batch, err = tx.PruneAudit(before, prunedAtOnce)
-			if err != nil {
+			if err != nil || batch == 0 {
 				return err
-			}
-			total := deleted + batch
-			isDone = batch < prunedAtOnce
-			if !isDone || total == 0 {
-				return nil
 			}
 			return tx.Audit(service.AuditLine{
 				At:        s.rules.TimeOf(tx),
 				Operation: service.AuditPrune,
-				Records:   &total,
+				Records:   &batch,
 				Reason:    reason,
 			})
 		})
@@ -160,8 +156,10 @@ func (s *Service) PruneAudit(ctx context.Context, before apitype.Time, reason st
 			return deleted, err
 		}
 		deleted += batch
+		if batch < prunedAtOnce {
+			return deleted, nil
+		}
 	}
-	return deleted, nil
 }
 
 // ExportAudit is a line of the audit.
