@@ -88,7 +88,7 @@ func (p *program) dump(ctx context.Context, to string, retire bool) (rows map[st
 }
 
 // retire marks the database as moved away and dumps it. The mark comes first, so that no change is lost. It is taken
-// back if the dump fails.
+// back if the dump fails, unless an earlier dump had retired the database.
 func (p *program) retire(
 	ctx context.Context,
 	store *sqlstore.Store,
@@ -100,15 +100,15 @@ func (p *program) retire(
 		return nil, err
 	}
 	signal.Ignore(syscall.SIGPIPE) // The reader of the dump may go away, and the mark has to be taken back.
-	err = store.Retire(ctx, s.Now())
+	isNew, err := store.Retire(ctx, s.Now())
 	if err != nil {
 		return nil, err
 	}
 	rows, err := p.dumpFile(ctx, store, to)
-	if err != nil {
+	if err != nil && isNew {
 		return nil, errors.Join(err, store.Reinstate(context.WithoutCancel(ctx)))
 	}
-	return rows, nil
+	return rows, err
 }
 
 // dumpFile writes a new file, which exists only when it is complete.

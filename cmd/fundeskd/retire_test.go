@@ -72,3 +72,25 @@ func TestDumpRetires(t *testing.T) {
 		}
 	})
 }
+
+// TestFailedDumpOfARetiredDatabase dumps a database again that was moved away before, into a file that exists. The dump
+// is refused, and the database stays retired: a service there would take changes that the new one never gets.
+func TestFailedDumpOfARetiredDatabase(t *testing.T) {
+	t.Parallel()
+	onEngines(t, func(t *testing.T, e environment) {
+		e.t = t
+		e.account("a", "--all-organizations")
+		file := filepath.Join(t.TempDir(), "all.ndjson")
+		e.done("", "dump", file, "--retire")
+
+		code, _, errs := e.run("", "dump", file, "--retire")
+
+		if code != exitFailure || !strings.Contains(errs, "already exists") {
+			t.Errorf("got code %d, %s, want that the file exists", code, errs)
+		}
+		code, _, errs = e.run("", "account", "add", "b", "--all-organizations")
+		if code != exitFailure || !strings.Contains(errs, "retired") {
+			t.Errorf("got code %d, %s, want that the database is retired", code, errs)
+		}
+	})
+}

@@ -169,13 +169,18 @@ func refuseRetired(ctx context.Context, e engine, o Options) error {
 	})
 }
 
-// Retire marks a database after its records moved to another one. It then opens only for reading.
-func (s *Store) Retire(ctx context.Context, at apitype.Time) error {
-	return s.engine.write(
-		ctx,
-		service.WriteIsolated,
-		func(c *conn) error { return c.SetSetting(retiredSetting, at.String()) },
-	)
+// Retire marks a database whose records move to another one. It then opens only for reading. isNew is false if the
+// database was retired before.
+func (s *Store) Retire(ctx context.Context, at apitype.Time) (isNew bool, err error) {
+	err = s.engine.write(ctx, service.WriteIsolated, func(c *conn) error {
+		before, err := c.Setting(retiredSetting)
+		isNew = before == ""
+		if err != nil || !isNew {
+			return err
+		}
+		return c.SetSetting(retiredSetting, at.String())
+	})
+	return isNew, err
 }
 
 // Reinstate takes the mark away again.
