@@ -68,46 +68,74 @@ func writeDumped(w io.Writer, rows map[string]int, isRetired bool) {
 }
 
 // dump writes a whole file or none, or stdout for "-", and returns the number of rows of each table.
-func (p *program) dump(ctx context.Context, to string, retire bool) (rows map[string]int, err error) {
+func (p *program) dump(ctx context.Context, to string, retire bool) (map[string]int, error) {
 	if retire {
-		err := p.checkUnused()
-		if err != nil {
-			return nil, err
-		}
+		return p.retire(ctx, to)
 	}
-	a := access{retired: true, patient: true}
-	err = p.withBoth(ctx, a, func(store *sqlstore.Store, s *service.Service) (err error) {
-		if retire {
-			rows, err = p.retire(ctx, store, s, to)
-		} else {
-			rows, err = p.dumpFile(ctx, store, to)
-		}
-		return err
-	})
-	return rows, err
+	return p.dumpStore(ctx, to)
 }
+
+// readOnly opens a database for a dump, also if it is retired.
+var readOnly = access{retired: true, patient: true}
 
 // retire marks the database as moved away and dumps it. The mark comes first, so that no change is lost. It is taken
 // back if the dump fails, unless an earlier dump had retired the database.
-func (p *program) retire(
-	ctx context.Context,
-	store *sqlstore.Store,
-	s *service.Service,
-	to string,
-) (map[string]int, error) {
-	err := checkNoSessions(ctx, store)
-	if err != nil {
-		return nil, err
-	}
+func (p *program) retire(ctx context.Context, to string) (map[string]int, error) {
 	signal.Ignore(syscall.SIGPIPE) // The reader of the dump may go away, and the mark has to be taken back.
-	isNew, err := store.Retire(ctx, s.Now())
+	isNew, err := p.markRetired(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := p.dumpFile(ctx, store, to)
+	rows, err := p.dumpUnused(ctx, to)
 	if err != nil && isNew {
-		return nil, errors.Join(err, store.Reinstate(context.WithoutCancel(ctx)))
+		return nil, errors.Join(err, p.reinstate(context.WithoutCancel(ctx)))
 	}
+	return rows, err
+}
+
+// markRetired marks a database that no service uses. isNew is false if it was retired before.
+func (p *program) markRetired(ctx context.Context) (isNew bool, err error) {
+	err = p.checkUnused()
+	if err != nil {
+		return false, err
+	}
+	err = p.withBoth(ctx, readOnly, func(store *sqlstore.Store, s *service.Service) error {
+		err := checkNoSessions(ctx, store)
+		if err != nil {
+			return err
+		}
+		isNew, err = store.Retire(ctx, s.Now())
+		if err != nil {
+			return err
+		}
+		err = checkNoSessions(ctx, store) // One may have begun before the mark. No later one opens the database.
+		if err != nil && isNew {
+			return errors.Join(err, store.Reinstate(context.WithoutCancel(ctx)))
+		}
+		return err
+	})
+	return isNew, err
+}
+
+// dumpUnused dumps a database that was marked. It refuses an SQLite file that another program opened before the mark.
+func (p *program) dumpUnused(ctx context.Context, to string) (map[string]int, error) {
+	err := p.checkUnused()
+	if err != nil {
+		return nil, err
+	}
+	return p.dumpStore(ctx, to)
+}
+
+// reinstate takes the mark back.
+func (p *program) reinstate(ctx context.Context) error {
+	return p.withStore(ctx, readOnly, func(store *sqlstore.Store) error { return store.Reinstate(ctx) })
+}
+
+func (p *program) dumpStore(ctx context.Context, to string) (rows map[string]int, err error) {
+	err = p.withStore(ctx, readOnly, func(store *sqlstore.Store) (err error) {
+		rows, err = p.dumpFile(ctx, store, to)
+		return err
+	})
 	return rows, err
 }
 

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -93,4 +96,32 @@ func TestFailedDumpOfARetiredDatabase(t *testing.T) {
 			t.Errorf("got code %d, %s, want that the database is retired", code, errs)
 		}
 	})
+}
+
+// TestDumpBesideAStartRetiresNothing starts a service after a dump has looked for one, and before it marks the database.
+// The dump is refused: the service would take changes that the dump lacks.
+func TestDumpBesideAStartRetiresNothing(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	account := e.account("a", "--all-organizations")
+	file := filepath.Join(t.TempDir(), "all.ndjson")
+	var errs bytes.Buffer
+	p := e.program("", io.Discard, &errs)
+	var started child
+	start := sync.OnceFunc(func() { started = e.child() })
+	p.Now = func() time.Time {
+		start()
+		return time.Now()
+	}
+
+	code := run(t.Context(), []string{"dump", file, "--retire"}, p)
+
+	if code != exitFailure || !strings.Contains(errs.String(), "stop what serves it first") {
+		t.Errorf("got code %d, %s, want that a service uses the database", code, &errs)
+	}
+	if status, _ := get(t, http.DefaultClient, started.url+"/api/v1/persons", account.Token); status != http.StatusOK {
+		t.Errorf("got %d of the service, want 200", status)
+	}
+	started.end(t)
+	e.account("b", "--all-organizations") // It was not retired.
 }
