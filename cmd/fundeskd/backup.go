@@ -7,8 +7,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -105,6 +107,9 @@ func (p *program) streamBackup(ctx context.Context, store *sqlstore.Store) (sum 
 	if err != nil {
 		return "", err
 	}
+	signal.Ignore(syscall.SIGPIPE) // The reader may go away, and the caller gets an error.
+	// From here on a killed program leaves no copy. Windows removes no open file, so it is removed at the end there.
+	_ = os.RemoveAll(folder)
 	_, err = io.Copy(p.Out, file)
 	return sum, errors.Join(err, file.Close())
 }

@@ -151,3 +151,40 @@ func TestDumpThatIsNotReadRetiresNothing(t *testing.T) {
 		}
 	})
 }
+
+// TestBackupThatIsNotRead streams a backup to a reader that goes away, and kills another one. Neither leaves a copy of
+// the database, which no erasure would reach.
+func TestBackupThatIsNotRead(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		end  func(*exec.Cmd, io.Closer) error
+	}{
+		{"closed", func(_ *exec.Cmd, out io.Closer) error { return out.Close() }},
+		{"killed", func(command *exec.Cmd, _ io.Closer) error { return command.Process.Kill() }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			e := newFileEnvironment(t)
+			e.done("", "sample")
+			command := exec.CommandContext(t.Context(), os.Args[0], "backup", "-")
+			command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE=")
+			out, err := command.StdoutPipe()
+			servicetest.Check(t, err)
+			servicetest.Check(t, command.Start())
+			_, err = io.ReadFull(out, make([]byte, 100))
+			servicetest.Check(t, errors.Join(err, test.end(command, out)))
+
+			err = command.Wait()
+
+			if err == nil {
+				t.Error("got exit code 0 of a backup that was not read")
+			}
+			for _, left := range listing(e.folder) {
+				if left.IsDir() {
+					t.Errorf("left over: %s", left.Name())
+				}
+			}
+		})
+	}
+}
