@@ -119,7 +119,7 @@ func (i *loadInput) rewind() error {
 }
 
 // fill runs a command that writes many records. The engine then analyzes its tables. The records stay saved if that is
-// interrupted.
+// interrupted or fails.
 func (p *program) fill(ctx context.Context, run func(*service.Service) error) error {
 	a := access{create: true, bulk: true, patient: true}
 	return p.withBoth(ctx, a, func(store *sqlstore.Store, s *service.Service) error {
@@ -127,7 +127,12 @@ func (p *program) fill(ctx context.Context, run func(*service.Service) error) er
 		if err != nil {
 			return err
 		}
-		return store.Analyze(context.WithoutCancel(ctx))
+		err = store.Analyze(context.WithoutCancel(ctx))
+		if err != nil {
+			fmt.Fprintf(p.Err, "fundeskd: the records are saved, but the statistics of the tables are old; "+
+				"run ANALYZE: %s\n", oneLine(err))
+		}
+		return nil
 	})
 }
 

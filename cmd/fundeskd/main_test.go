@@ -28,6 +28,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"fundesk/service/servicetest"
 )
 
@@ -384,6 +386,38 @@ func TestLoad(t *testing.T) {
 	_, qr := get(t, http.DefaultClient, s.url+"/api/v1/pledges?withPaymentQr=true", account.Token)
 	if !strings.Contains(qr, "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c03") {
 		t.Errorf("got %s", qr)
+	}
+}
+
+// TestLoadWithoutStatistics locks a table that a load does not need, so that its statistics cannot be made. The records
+// are saved by then: the load prints them, and warns.
+func TestLoadWithoutStatistics(t *testing.T) {
+	t.Parallel()
+	servicetest.NeedPostgres(t)
+	e := newFileEnvironment(t)
+	e.database = servicetest.EmptyDatabase(t)
+	e.done("", "migrate")
+	connection, err := pgx.Connect(t.Context(), e.database)
+	servicetest.Check(t, err)
+	t.Cleanup(func() { _ = connection.Close(context.Background()) })
+	for _, text := range []string{
+		`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET lock_timeout = 1', current_database()); END $$`,
+		`BEGIN`,
+		`LOCK TABLE user_states IN ACCESS EXCLUSIVE MODE`,
+	} {
+		_, err := connection.Exec(t.Context(), text)
+		servicetest.Check(t, err)
+	}
+	line := `{"kind":"organization","data":{"uuid":"33333333-3333-4333-8333-333333333333","name":"A","abbreviation":"A"}}`
+
+	code, out, errs := e.run(line, "load", "-")
+
+	if code != exitDone || out != "1 organization\n" || !strings.Contains(errs, "statistics") {
+		t.Errorf("got code %d, %s%s, want the organization, and a warning", code, out, errs)
+	}
+	var organizations []any
+	if e.must(&organizations, "", "organization", "list"); len(organizations) != 1 {
+		t.Errorf("got %d organizations, want the loaded one", len(organizations))
 	}
 }
 
