@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/floorfile"
 	"fundesk/service"
 	"fundesk/service/servicetest"
 )
@@ -207,4 +209,45 @@ func TestOrganizationSettings(t *testing.T) {
 	if status != http.StatusOK || !strings.Contains(body, want) {
 		t.Errorf("got %d %s, want %s", status, body, want)
 	}
+}
+
+// TestStaleOrganizationSettings sets settings from a file of fundesk queue settings get. If a supervisor changed the
+// settings since the file was made, they stay.
+func TestStaleOrganizationSettings(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	const sea = "33333333-3333-4333-8333-333333333333"
+	e.done("", "organization", "add", "--name", "Sea", "--abbreviation", "S", "--uuid", sea, "--max-call-attempts", "6")
+	account := e.account("a", "--all-organizations")
+	e.done("[scripts]\n\"winback\" = \"Hello\"\n", "organization", "set", sea, "--settings", "-")
+	s := e.serve()
+	defer s.stop()
+	current := func() (of apitype.OrganizationSettings) {
+		t.Helper()
+		var all apitype.Settings
+		_, body := get(t, http.DefaultClient, s.url+"/fundesk/v1/settings", account.Token)
+		servicetest.Check(t, json.Unmarshal([]byte(body), &all))
+		return all.Organizations[0]
+	}
+	made := current()
+	text, err := floorfile.Write(made)
+	servicetest.Check(t, err)
+	file := floorfile.RevisionLine(made) + string(text)
+	changed := strings.ReplaceAll(file, "Hello", "Good day")
+	e.done("[scripts]\n\"winback\" = \"Good evening\"\n", "organization", "set", sea, "--settings", "-")
+
+	code, _, errs := e.run(changed, "organization", "set", sea, "--settings", "-")
+
+	if code != exitFailure || !strings.Contains(errs, "changed since the file was made") {
+		t.Errorf("got code %d, %s, want that the file is older", code, errs)
+	}
+	if got := current().Scripts["winback"]; got != "Good evening" {
+		t.Errorf("got the script %q, want that of the supervisor", got)
+	}
+	fresh := floorfile.RevisionLine(current()) + string(text)
+	e.done(fresh, "organization", "set", sea, "--settings", "-")
+	if got := current().Scripts["winback"]; !strings.Contains(got, "Hello") {
+		t.Errorf("got the script %q, want that of the file", got)
+	}
+	e.done(fresh, "organization", "set", sea, "--settings", "-") // It has what the file says.
 }

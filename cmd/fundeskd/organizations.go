@@ -178,6 +178,7 @@ func (p *program) organizationSet() *cobra.Command {
 		country    string
 		anyHour    bool
 		file       string
+		text       []byte // Of the file.
 	)
 	return operation[organizationView]{
 		use:   "set UUID",
@@ -187,7 +188,8 @@ func (p *program) organizationSet() *cobra.Command {
 			"change, because records hold them. A file of settings replaces the results,\n" +
 			"scripts and calling hours of the agents as a whole, and the maximum and the\n" +
 			"country if it has max_attempts and country. It is TOML with the keys of a\n" +
-			"profile, or the JSON of GET /fundesk/v1/settings. With a country, calls are\n" +
+			"profile, or the JSON of GET /fundesk/v1/settings. A file of fundesk queue\n" +
+			"settings get is refused if the settings changed since. With a country, calls are\n" +
 			"given in the calling hours of the donor's country, and not on its public\n" +
 			"holidays.",
 		example: "  fundeskd organization set 3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c --max-call-attempts 8\n" +
@@ -223,34 +225,45 @@ func (p *program) organizationSet() *cobra.Command {
 			if file == "" {
 				return nil
 			}
-			change.settings, err = p.readSettings(file, id)
+			text, err = p.readFile(file)
+			if err != nil {
+				return usageError{err}
+			}
+			change.settings, err = parseSettings(text, file, id)
 			return err
 		},
 		failure: "change the organization",
 		run: func(ctx context.Context, s *service.Service) (organizationView, error) {
 			var before service.Organization
+			var isRefused bool
 			o, err := s.SetOrganization(ctx, id, func(o *service.Organization) {
 				before = *o
 				before.Settings = new(*o.Settings)
 				change.apply(o)
+				isChange := len(before.Settings.Changed(*o.Settings)) > 0
+				isRefused = isChange && floorfile.IsStale(text, *before.Settings)
+				if isRefused {
+					*o = before
+				}
 			})
-			view := viewOrganization(o)
-			if err == nil {
-				isSame := reflect.DeepEqual(view, viewOrganization(before))
-				view.isUnchanged = isSame && len(before.Settings.Changed(*o.Settings)) == 0
+			if err != nil {
+				return organizationView{}, err
 			}
-			return view, err
+			if isRefused {
+				return organizationView{}, fmt.Errorf("the settings changed since the file was made, and stay as they "+
+					"are; make your change in the current ones: fundesk queue settings get %s", id)
+			}
+			view := viewOrganization(o)
+			isSame := reflect.DeepEqual(view, viewOrganization(before))
+			view.isUnchanged = isSame && len(before.Settings.Changed(*o.Settings)) == 0
+			return view, nil
 		},
 		text: func(w io.Writer, o organizationView) { printChanged(w, o.UUID, o.isUnchanged) },
 	}.command(p)
 }
 
-// readSettings reads a settings file for an organization.
-func (p *program) readSettings(file string, of apitype.UUID) (*apitype.OrganizationSettings, error) {
-	text, err := p.readFile(file)
-	if err != nil {
-		return nil, usageError{err}
-	}
+// parseSettings reads the text of a settings file for an organization.
+func parseSettings(text []byte, file string, of apitype.UUID) (*apitype.OrganizationSettings, error) {
 	settings, err := floorfile.Read(text)
 	if err != nil {
 		return nil, usage("the settings of %s are not valid: %w", file, err)

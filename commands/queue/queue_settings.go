@@ -1,8 +1,6 @@
 package queue
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -74,31 +72,10 @@ func settingsGet(s *cli.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(s.App.Out, "%s%s\n%s", revisionMark, revisionOf(of), text)
+			_, err = fmt.Fprintf(s.App.Out, "%s%s", floorfile.RevisionLine(of), text)
 			return err
 		},
 	}
-}
-
-// revisionMark begins the line of a settings file that names the settings it was made from.
-const revisionMark = "# revision "
-
-// revisionOf returns a digest of an organization's settings.
-func revisionOf(of apitype.OrganizationSettings) string {
-	text, _ := json.Marshal(of) // The type has no value that fails.
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:8])
-}
-
-// revisionIn returns the revision that a settings file was made from, or "" if it names none.
-func revisionIn(file []byte) string {
-	for line := range strings.Lines(string(file)) {
-		revision, isMark := strings.CutPrefix(strings.TrimSpace(line), strings.TrimSpace(revisionMark))
-		if isMark {
-			return strings.TrimSpace(revision)
-		}
-	}
-	return ""
 }
 
 // settingsOf returns the settings of one organization. The zero uuid means the only one. If there are several, the
@@ -169,7 +146,7 @@ func settingsSet(s *cli.Session) *cobra.Command {
 			if organization != nil {
 				is.UUID = *organization
 			}
-			return setSettings(s, cmd, is, revisionIn(text), yes, dryRun)
+			return setSettings(s, cmd, is, text, yes, dryRun)
 		},
 	}
 	cmd.Flags().
@@ -192,12 +169,12 @@ func hasNoSetting(file string) error {
 	)
 }
 
-// setSettings replaces an organization's settings if they still have the revision. "" is any.
+// setSettings replaces an organization's settings, unless they changed since the file was made.
 func setSettings(
 	s *cli.Session,
 	cmd *cobra.Command,
 	is apitype.OrganizationSettings,
-	revision string,
+	file []byte,
 	yes, dryRun bool,
 ) error {
 	if dryRun && is.UUID != (apitype.UUID{}) {
@@ -223,7 +200,7 @@ func setSettings(
 		s.Note("the organization has these settings already")
 		return nil
 	}
-	if revision != "" && revision != revisionOf(was) {
+	if floorfile.IsStale(file, was) {
 		return cli.WithHint(
 			cli.Failure(
 				apiclient.KindConflict,
