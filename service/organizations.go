@@ -224,22 +224,95 @@ func (s *Service) AddUser(ctx context.Context, u User) (User, error) {
 	})
 }
 
-// RenameUser gives a user another name, wherever it is shown.
-func (s *Service) RenameUser(ctx context.Context, id apitype.UUID, name string) (u User, err error) {
-	return u, s.Write(ctx, WriteIsolated, "change the user", func(tx Tx) error {
+// UserChange is what SetUser changes.
+type UserChange struct {
+	Name    string         // Empty leaves it.
+	Subject **apitype.UUID // Nil leaves it. A pointer to nil removes it.
+	IsEnded *bool          // Nil leaves it.
+}
+
+// SetUser changes all that the change names, or nothing. A name changes wherever it is shown. The person of a subject
+// signs in as the user; a subject that another user has is refused. A user whose access has ended is refused from the
+// next request on, whatever their token says.
+func (s *Service) SetUser(
+	ctx context.Context,
+	id apitype.UUID,
+	change UserChange,
+) (u User, isChanged bool, err error) {
+	err = s.Write(ctx, WriteIsolated, "change the user", func(tx Tx) error {
 		if u, err = tx.User(id); err != nil {
 			return OrUnknown(err, "user", id)
 		}
-		if u.Name == name {
+		now := s.TimeOf(tx)
+		before := u
+		if err := change.apply(tx, &u, now); err != nil {
+			return err
+		}
+		fields := before.changed(u)
+		isChanged = fields != ""
+		if !isChanged {
 			return nil
 		}
-		u.Name = name
+		line := AuditLine{At: now, Operation: AuditUserSet, Record: &id, Fields: fields}
+		return errors.Join(tx.UpdateUser(u), tx.Audit(line))
+	})
+	return u, isChanged, err
+}
+
+// apply changes a user, or refuses the change.
+func (c UserChange) apply(tx Tx, u *User, now apitype.Time) error {
+	if c.Subject != nil {
+		if err := c.applySubject(tx, u); err != nil {
+			return err
+		}
+	}
+	if c.Name != "" && c.Name != u.Name {
+		u.Name = c.Name
 		if err := u.check(); err != nil {
 			return err
 		}
-		line := AuditLine{At: s.TimeOf(tx), Operation: AuditUserSet, Record: &id, Fields: "name"}
-		return errors.Join(tx.UpdateUser(u), tx.Audit(line))
-	})
+	}
+	if c.IsEnded == nil || *c.IsEnded == (u.EndedAt != nil) {
+		return nil
+	}
+	u.EndedAt = nil
+	if *c.IsEnded {
+		u.EndedAt = &now
+	}
+	return nil
+}
+
+func (c UserChange) applySubject(tx Tx, u *User) error {
+	subject := *c.Subject
+	isOwn := subject != nil && *subject == u.UUID
+	if isOwn {
+		subject = nil
+	}
+	if equal(u.Subject, subject) {
+		return nil
+	}
+	if subject != nil {
+		if err := checkFree(tx, *subject); err != nil {
+			return err
+		}
+	}
+	u.Subject = subject
+	return nil
+}
+
+// changed names the fields in which two users differ.
+func (u User) changed(after User) string {
+	var names []string
+	if u.Name != after.Name {
+		names = append(names, "name")
+	}
+	if !equal(u.Subject, after.Subject) {
+		names = append(names, "subject")
+	}
+	if (u.EndedAt == nil) != (after.EndedAt == nil) {
+		names = append(names, "endedAt")
+	}
+	return strings.Join(names, ",")
 }
 
 // Users returns all users, by uuid.

@@ -120,55 +120,6 @@ func (c Caller) ActingUserAt(place apitype.Violation, named *apitype.UUID) (*api
 	return &c.Person.UUID, nil
 }
 
-// SetUserEnded ends the access of a user from the next request on, or restores it. A signed-in person is refused,
-// whatever their token says.
-func (s *Service) SetUserEnded(ctx context.Context, id apitype.UUID, isEnded bool) (u User, err error) {
-	return u, s.Write(ctx, WriteIsolated, "change the user", func(tx Tx) error {
-		if u, err = tx.User(id); err != nil {
-			return OrUnknown(err, "user", id)
-		}
-		if isEnded == (u.EndedAt != nil) {
-			return nil
-		}
-		now := s.TimeOf(tx)
-		u.EndedAt = nil
-		if isEnded {
-			u.EndedAt = &now
-		}
-		if err := tx.UpdateUser(u); err != nil {
-			return err
-		}
-		return tx.Audit(AuditLine{At: now, Operation: AuditUserSet, Record: &id, Fields: "endedAt"})
-	})
-}
-
-// SetUserSubject lets the person of a subject sign in as a stored user. Nil ends that. It refuses a subject that
-// another user has.
-func (s *Service) SetUserSubject(ctx context.Context, id apitype.UUID, subject *apitype.UUID) (u User, err error) {
-	isOwn := subject != nil && *subject == id
-	if isOwn {
-		subject = nil
-	}
-	return u, s.Write(ctx, WriteIsolated, "change the user", func(tx Tx) error {
-		if u, err = tx.User(id); err != nil {
-			return OrUnknown(err, "user", id)
-		}
-		if equal(u.Subject, subject) {
-			return nil
-		}
-		if subject != nil {
-			if err := checkFree(tx, *subject); err != nil {
-				return err
-			}
-		}
-		u.Subject = subject
-		if err := tx.UpdateUser(u); err != nil {
-			return err
-		}
-		return tx.Audit(AuditLine{At: s.TimeOf(tx), Operation: AuditUserSet, Record: &id, Fields: "subject"})
-	})
-}
-
 // checkFree refuses a subject that a user has. The user of the first sign-in gives it away once their access has ended.
 func checkFree(tx Tx, subject apitype.UUID) error {
 	holder, err := tx.SignedInUser(subject)

@@ -251,3 +251,29 @@ func TestStaleOrganizationSettings(t *testing.T) {
 	}
 	e.done(fresh, "organization", "set", sea, "--settings", "-") // It has what the file says.
 }
+
+// TestRefusedUserChange gives a user a subject, and a name that is refused. Nothing is saved: nobody may sign in as the
+// user by a command that failed.
+func TestRefusedUserChange(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	var user struct{ UUID string }
+	e.must(&user, "", "user", "add", "Anneke")
+
+	code, _, errs := e.run("", "user", "set", user.UUID, strings.Repeat("x", 1000),
+		"--subject", "248289761001", "--oidc-issuer", "https://id.example", "--ended")
+
+	if code != exitUsage || !strings.Contains(errs, "too long") {
+		t.Errorf("got code %d, %s, want that the name is too long", code, errs)
+	}
+	var users []userView
+	e.must(&users, "", "user", "list")
+	if len(users) != 1 || users[0].HasSubject || users[0].EndedAt != nil {
+		t.Errorf("got %+v, want the user as it was", users)
+	}
+	e.done("", "user", "set", user.UUID, "Joost", "--subject", "248289761001", "--oidc-issuer", "https://id.example", "--ended")
+	e.must(&users, "", "user", "list")
+	if len(users) != 1 || users[0].Name != "Joost" || !users[0].HasSubject || users[0].EndedAt == nil {
+		t.Errorf("got %+v, want all three changes", users)
+	}
+}

@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"reflect"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -134,15 +132,13 @@ func (p *program) userSet() *cobra.Command {
 		},
 		failure: "change the user",
 		run: func(ctx context.Context, s *service.Service) (userView, error) {
-			users, err := s.Users(ctx)
+			request, err := p.userRequest(change)
 			if err != nil {
 				return userView{}, err
 			}
-			user, err := p.changeUser(ctx, s, change)
+			user, isChanged, err := s.SetUser(ctx, change.id, request)
 			view := viewUser(user)
-			view.isUnchanged = slices.ContainsFunc(users, func(before service.User) bool {
-				return reflect.DeepEqual(before, user)
-			})
+			view.isUnchanged = !isChanged
 			return view, err
 		},
 		text: func(w io.Writer, u userView) { printChanged(w, u.UUID, u.isUnchanged) },
@@ -157,27 +153,18 @@ func (p *program) userSet() *cobra.Command {
 	return c
 }
 
-func (p *program) changeUser(ctx context.Context, s *service.Service, c userChange) (user service.User, err error) {
-	if c.subject != nil { // First: it may be refused.
-		subject, err := p.subjectOf(*c.subject, c.issuer)
-		if err != nil {
-			return user, err
-		}
-		user, err = s.SetUserSubject(ctx, c.id, subject)
-		if err != nil {
-			return user, err
-		}
+// userRequest returns the change that the flags ask for.
+func (p *program) userRequest(c userChange) (service.UserChange, error) {
+	request := service.UserChange{Name: c.name, IsEnded: c.isEnded}
+	if c.subject == nil {
+		return request, nil
 	}
-	if c.name != "" {
-		user, err = s.RenameUser(ctx, c.id, c.name)
-		if err != nil {
-			return user, err
-		}
+	subject, err := p.subjectOf(*c.subject, c.issuer)
+	if err != nil {
+		return request, err
 	}
-	if c.isEnded != nil {
-		user, err = s.SetUserEnded(ctx, c.id, *c.isEnded)
-	}
-	return user, err
+	request.Subject = &subject
+	return request, nil
 }
 
 // subjectOf returns the subject of a sub, or nil for an empty one.

@@ -62,7 +62,7 @@ func testSettings(t *testing.T, f *floor) {
 	for _, u := range []service.User{{RecruiterUser: apitype.RecruiterUser{Name: "Anneke"}}, {RecruiterUser: apitype.RecruiterUser{Name: "Joost"}, Organization: &other}} {
 		u, err := f.Service.AddUser(t.Context(), u)
 		servicetest.Check(t, err)
-		_, err = f.Service.RenameUser(t.Context(), u.UUID, u.Name+" B")
+		_, _, err = f.Service.SetUser(t.Context(), u.UUID, service.UserChange{Name: u.Name + " B"})
 		servicetest.Check(t, err)
 	}
 	if all, _ := read(f.token); len(all.Organizations) != 2 || len(all.Users) != 2 {

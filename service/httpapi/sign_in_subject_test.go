@@ -34,7 +34,7 @@ func testSubjectOfUser(t *testing.T, s *signedIn) {
 	}
 	subject := signin.SubjectOf(s.provider.URL, "anneke")
 	give := func(id apitype.UUID, subject *apitype.UUID) error {
-		_, err := s.Service.SetUserSubject(t.Context(), id, subject)
+		_, _, err := s.Service.SetUser(t.Context(), id, service.UserChange{Subject: &subject})
 		return err
 	}
 	servicetest.Check(t, give(user.UUID, &subject))
@@ -73,13 +73,13 @@ func testSubjectOfUser(t *testing.T, s *signedIn) {
 	if service.KindOf(err) != service.Conflict || !strings.Contains(err.Error(), joost.UUID.String()) {
 		t.Errorf("got %v for a subject that has signed in, want a refusal with the user", err)
 	}
-	_, err = s.Service.SetUserEnded(t.Context(), joost.UUID, true)
+	_, _, err = s.Service.SetUser(t.Context(), joost.UUID, service.UserChange{IsEnded: new(true)})
 	servicetest.Check(t, err)
 	servicetest.Check(t, give(other.UUID, &taken))
 	if who := s.who(t, s.provider.Token(t, "joost", nil)); who.UUID != other.UUID {
 		t.Errorf("got %+v, want the user who was given the subject of an ended one", who)
 	}
-	_, err = s.Service.SetUserEnded(t.Context(), user.UUID, true)
+	_, _, err = s.Service.SetUser(t.Context(), user.UUID, service.UserChange{IsEnded: new(true)})
 	servicetest.Check(t, err)
 	if got := s.Do(token, http.MethodGet, "/api/v1/calls", "").Status; got != http.StatusUnauthorized {
 		t.Errorf("got %d for an ended user with a subject, want 401", got)

@@ -128,7 +128,7 @@ func testSignedInPerson(t *testing.T, s *signedIn) {
 	if again != anneke {
 		t.Errorf("got %v with another token, want %v", again, anneke)
 	}
-	_, err := s.Service.RenameUser(t.Context(), anneke.UUID, "Anneke Jansen")
+	_, _, err := s.Service.SetUser(t.Context(), anneke.UUID, service.UserChange{Name: "Anneke Jansen"})
 	servicetest.Check(t, err)
 	if renamed := s.who(t, s.provider.Token(t, "anneke", nil)); renamed.Name != "Anneke Jansen" {
 		t.Errorf("got %q, want the name that the operator gave", renamed.Name)
@@ -374,7 +374,7 @@ func testEndedUser(t *testing.T, s *signedIn) {
 		isEnded bool
 		want    int
 	}{{true, http.StatusUnauthorized}, {true, http.StatusUnauthorized}, {false, http.StatusOK}} {
-		_, err := s.Service.SetUserEnded(t.Context(), anneke.UUID, step.isEnded)
+		_, _, err := s.Service.SetUser(t.Context(), anneke.UUID, service.UserChange{IsEnded: new(step.isEnded)})
 		servicetest.Check(t, err)
 		for _, one := range []string{token, s.provider.Token(t, "anneke", nil)} {
 			if got := s.Do(one, http.MethodGet, "/api/v1/calls", "").Status; got != step.want {
@@ -382,7 +382,7 @@ func testEndedUser(t *testing.T, s *signedIn) {
 			}
 		}
 	}
-	_, err := s.Service.RenameUser(t.Context(), anneke.UUID, "Anneke")
+	_, _, err := s.Service.SetUser(t.Context(), anneke.UUID, service.UserChange{Name: "Anneke"})
 	servicetest.Check(t, err)
 	lines := 0
 	for _, line := range auditOf(t, s.Harness) {
