@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"fundesk/apiclient/apitype"
 )
 
 // keyFresh is the time after which a process reads the key again.
@@ -147,18 +149,17 @@ func goodTokens(r Reader, at time.Time) (good []IssuedToken, err error) {
 	if err != nil {
 		return nil, err
 	}
+	isRevoked := map[apitype.UUID]bool{}
 	for _, account := range accounts {
-		if account.RevokedAt != nil {
-			continue
-		}
-		tokens, err := r.Tokens(&account.UUID)
-		if err != nil {
-			return nil, err
-		}
-		for _, token := range tokens {
-			if token.isGood(at) {
-				good = append(good, token)
-			}
+		isRevoked[account.UUID] = account.RevokedAt != nil
+	}
+	tokens, err := r.Tokens(nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, token := range tokens {
+		if token.isGood(at) && !isRevoked[token.Account] {
+			good = append(good, token)
 		}
 	}
 	return good, nil

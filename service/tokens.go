@@ -355,3 +355,12 @@ func (s *Service) OwnToken(ctx context.Context, name string, ttl time.Duration) 
 func (s *Service) Tokens(ctx context.Context) ([]IssuedToken, error) {
 	return View(ctx, s, "list the tokens", func(r Reader) ([]IssuedToken, error) { return r.Tokens(nil) })
 }
+
+// GoodTokens returns the stored rows of the tokens that are accepted now: none of an account that was revoked.
+func (s *Service) GoodTokens(ctx context.Context) (good []IssuedToken, err error) {
+	err = s.Read(ctx, ReadSnapshot, "list the tokens", func(r Reader) error {
+		good, err = goodTokens(r, s.clock())
+		return err
+	})
+	return good, err
+}

@@ -180,7 +180,7 @@ func (m *metrics) watchExpiry(s *service.Service, certificate *certificate, isFi
 	m.gauge("fundeskd_token_ends_seconds",
 		"How long the valid token lasts that ends first; NaN: there is none.",
 		func(ctx context.Context) (float64, error) {
-			tokens, err := s.Tokens(ctx)
+			tokens, err := s.GoodTokens(ctx)
 			return firstEnd(tokens, now()), err
 		})
 	m.gauge("fundeskd_certificate_ends_seconds",

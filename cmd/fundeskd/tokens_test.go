@@ -4,7 +4,9 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -264,5 +266,29 @@ func TestOneFileIsEverything(t *testing.T) {
 		if status, body := get(t, http.DefaultClient, other.serve().url+"/api/v1/persons", account.Token); status != 200 {
 			t.Errorf("%s: got %d %s, want 200", file, status, body)
 		}
+	}
+}
+
+// TestTokenOfARevokedAccountIsNotAwaited revokes an account whose token ends soon. The metric that warns of tokens which
+// end no longer counts it.
+func TestTokenOfARevokedAccountIsNotAwaited(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	leaver := e.account("leaver", "--all-organizations", "--ttl", "1h")
+	e.account("stays", "--all-organizations", "--ttl", "240h")
+	e.done("", "account", "revoke", leaver.UUID)
+	s := e.serve()
+	defer s.stop()
+
+	_, page := get(t, http.DefaultClient, s.url+"/metrics", "")
+
+	found := regexp.MustCompile(`\nfundeskd_token_ends_seconds ([0-9.e+]+)\n`).FindStringSubmatch(page)
+	if found == nil {
+		t.Fatal("the metric is missing")
+	}
+	left, err := strconv.ParseFloat(found[1], 64)
+	servicetest.Check(t, err)
+	if left < (239 * time.Hour).Seconds() {
+		t.Errorf("got %v seconds, want those of the token that is valid", left)
 	}
 }
