@@ -225,6 +225,9 @@ func writeMaintained(w io.Writer, done sqlstore.Maintained) {
 			fmt.Fprintln(w, result.name+": "+strings.Join(result.tables, ", "))
 		}
 	}
+	if done.Elsewhere {
+		fmt.Fprintln(w, "another fundeskd maintain rebuilds the indexes")
+	}
 }
 
 // warnRewriteTime prints how long changes may wait while SQLite rewrites its file.

@@ -11,10 +11,11 @@ import (
 
 // Maintained has the results of a maintenance.
 type Maintained struct {
-	Rebuilt  []string `json:"rebuilt"`  // The tables whose indexes were rebuilt.
-	Made     []string `json:"made"`     // The partitions of the audit that were made.
-	Dropped  []string `json:"dropped"`  // The empty ones that were dropped.
-	Analyzed bool     `json:"analyzed"` // The statistics of SQLite were updated.
+	Rebuilt   []string `json:"rebuilt"`   // The tables whose indexes were rebuilt.
+	Made      []string `json:"made"`      // The partitions of the audit that were made.
+	Dropped   []string `json:"dropped"`   // The empty ones that were dropped.
+	Analyzed  bool     `json:"analyzed"`  // The statistics of SQLite were updated.
+	Elsewhere bool     `json:"elsewhere"` // Another program rebuilds the indexes now.
 }
 
 // maintain updates the statistics by which SQLite chooses its plans. Its indexes are rebuilt with the file.
@@ -45,7 +46,7 @@ func (e *postgresEngine) maintain(ctx context.Context, now time.Time) (Maintaine
 	if err != nil {
 		return done, fmt.Errorf("partition the audit: %w", err)
 	}
-	done.Rebuilt, err = e.rebuildIndexes(ctx)
+	err = e.rebuildIndexes(ctx, &done)
 	return done, err
 }
 
@@ -157,14 +158,32 @@ func dropMonths(ctx context.Context, c *conn, now time.Time) (dropped []string, 
 	return dropped, nil
 }
 
-// rebuildIndexes rebuilds the indexes of our tables one table at a time. Requests do not wait for it. What an
-// interrupted rebuild left is dropped first.
-func (e *postgresEngine) rebuildIndexes(ctx context.Context) (rebuilt []string, err error) {
+// rebuildLock is held by the session that rebuilds the indexes. It is only tried: a session that waits has a snapshot,
+// and a rebuild waits until that is gone.
+const rebuildLock = `SELECT pg_try_advisory_lock(7305804402569)`
+
+// rebuildIndexes rebuilds the indexes of our tables one table at a time, unless another program does it now. Requests
+// do not wait for it. What an interrupted rebuild left is dropped first.
+func (e *postgresEngine) rebuildIndexes(ctx context.Context, done *Maintained) (err error) {
 	db, err := e.driver.Open(e.name, 0, 0) // It takes as long as it takes.
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	session, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	var isOurs bool
+	err = session.QueryRowContext(ctx, rebuildLock).Scan(&isOurs)
+	if err != nil {
+		return fmt.Errorf("rebuild the indexes: %w", err)
+	}
+	done.Elsewhere = !isOurs
+	if done.Elsewhere {
+		return nil
+	}
 	var tables, left []string
 	err = e.read(ctx, service.ReadRecord, func(c *conn) (err error) {
 		tables, err = readColumn[string](ctx, c, ourTables)
@@ -175,21 +194,20 @@ func (e *postgresEngine) rebuildIndexes(ctx context.Context) (rebuilt []string, 
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, index := range left {
-		if _, err := db.ExecContext(ctx, `DROP INDEX CONCURRENTLY IF EXISTS `+index); err != nil {
-			return nil, fmt.Errorf("drop the index %s of an interrupted rebuild: %w", index, err)
+		if _, err := session.ExecContext(ctx, `DROP INDEX CONCURRENTLY IF EXISTS `+index); err != nil {
+			return fmt.Errorf("drop the index %s of an interrupted rebuild: %w", index, err)
 		}
 	}
-	rebuilt = []string{}
 	for _, table := range tables {
-		if _, err := db.ExecContext(ctx, `REINDEX TABLE CONCURRENTLY `+table); err != nil {
-			return rebuilt, fmt.Errorf("rebuild the indexes of %s: %w", table, err)
+		if _, err := session.ExecContext(ctx, `REINDEX TABLE CONCURRENTLY `+table); err != nil {
+			return fmt.Errorf("rebuild the indexes of %s: %w", table, err)
 		}
-		rebuilt = append(rebuilt, table)
+		done.Rebuilt = append(done.Rebuilt, table)
 	}
-	return rebuilt, nil
+	return nil
 }
 
 const (
