@@ -152,7 +152,7 @@ func (p *program) serveSandbox(ctx context.Context, o serveOptions) (err error) 
 		Token:   twin.token,
 	})
 	fmt.Fprintf(p.Out, "%s\n%s\n", listening.URL, token)
-	return errors.Join(listening.Run(ctx), twin.server.Close())
+	return errors.Join(listening.Run(ctx), twin.close())
 }
 
 // fillSandbox makes or loads the records, and returns a token that sees them all.
@@ -186,6 +186,8 @@ type twin struct {
 	server  *server // Of that copy. The first one listens for all.
 	folder  string  // Of the databases. Empty with --database, which has no copies.
 	copies  int
+	// endMaintenance ends the maintenance of a copy after a reset. Nil for the first copy, which Run maintains.
+	endMaintenance func()
 }
 
 func (t *twin) original() string { return "sqlite:" + filepath.Join(t.folder, "start.db") }
@@ -231,12 +233,22 @@ func (t *twin) reset(ctx context.Context) (http.Handler, error) {
 		before.logger.Error("the sandbox was not reset", "error", oneLine(err))
 		return nil, err
 	}
+	before.service.Store(nil) // Run of the first server finds nothing to maintain any more.
+	err = errors.Join(t.close(), os.RemoveAll(folderBefore))
 	t.server = next
-	err = errors.Join(before.Close(), os.RemoveAll(folderBefore))
+	t.endMaintenance = next.maintain(ctx)
 	if err != nil {
 		next.logger.Warn("the earlier database of the sandbox was not removed", "error", oneLine(err))
 	}
 	return next.front, nil
+}
+
+// close ends the maintenance of the present copy, and closes it.
+func (t *twin) close() error {
+	if t.endMaintenance != nil {
+		t.endMaintenance()
+	}
+	return t.server.Close()
 }
 
 // openCopy returns a server on another copy of the original database.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
@@ -417,4 +418,24 @@ func TestSandboxMovesTheQueue(t *testing.T) {
 			t.Errorf("got %+v four days later, want what was deferred due", state)
 		}
 	})
+}
+
+// TestSandboxIsMaintainedAfterAReset lets a lease end after a reset. The work that no request asks for goes on: it logs
+// the lease that nobody came back for.
+func TestSandboxIsMaintainedAfterAReset(t *testing.T) {
+	t.Parallel()
+	s := serveSandbox(t, "--persons", "50")
+	for range 2 {
+		s.must("POST", "/sandbox/reset", "", nil)
+		s.must("POST", "/fundesk/v1/queue/take", `{"requestUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c02","userUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c03"}`, nil)
+		s.must("PUT", "/sandbox/clock", `{"move":"96h"}`, nil)
+		const logged = `fundeskd_queue_leases_total{event="expired"} 1`
+		page := ""
+		for begun := time.Now(); !strings.Contains(page, logged) && time.Since(begun) < *takeover; {
+			_, page = get(t, http.DefaultClient, s.url+"/metrics", "")
+		}
+		if !strings.Contains(page, logged) {
+			t.Error("the lease that ended was not logged")
+		}
+	}
 }

@@ -330,6 +330,17 @@ func sendError(to chan<- error, err error) {
 	}
 }
 
+// maintain begins the maintenance of a server that does not run. end ends it.
+func (s *server) maintain(ctx context.Context) (end func()) {
+	running, cancel := context.WithCancel(ctx)
+	var maintaining sync.WaitGroup
+	maintaining.Go(func() { s.newMaintenance().run(running) })
+	return func() {
+		cancel()
+		maintaining.Wait()
+	}
+}
+
 func (s *server) newMaintenance() *maintenance {
 	m := &maintenance{service: s.service.Load, logger: s.logger, countQueue: s.metrics.queueEvent}
 	if s.options.recordErasure != nil {
