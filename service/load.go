@@ -31,6 +31,7 @@ const (
 	LoadAccount LoadKind = "account"
 	LoadToken   LoadKind = "token"
 	LoadRow     LoadKind = "row"
+	LoadEnd     LoadKind = "end"
 )
 
 type loadKind struct {
@@ -84,6 +85,7 @@ var loadKinds = []loadKind{
 	ofTable(LoadAccount, "accounts"),
 	ofTable(LoadToken, "tokens"),
 	{kind: LoadRow, decode: decodeLoaded[LoadedRow]},
+	{kind: LoadEnd, decode: decodeLoaded[LoadedEnd]},
 	of(
 		LoadOrganization,
 		"organizations",
@@ -170,8 +172,12 @@ type LoadedTransaction struct {
 
 // LoadedKey is the signing key of a database, which signs for all of its accounts.
 type LoadedKey struct {
-	Seed []byte `json:"seed"` // Base64 in JSON.
+	Seed   []byte `json:"seed"`            // Base64 in JSON.
+	HasEnd bool   `json:"hasEnd,omitzero"` // The last line of the dump is of the kind end.
 }
+
+// LoadedEnd is the last line of a dump. Without it the dump was cut short.
+type LoadedEnd struct{}
 
 // LoadedRow is a row of a table as a database holds it: values by the names of the columns.
 type LoadedRow struct {

@@ -84,6 +84,9 @@ func (s *Service) load(
 				return err
 			}
 		}
+		if l.needsEnd && !skip { // A dump in parts is loaded with skip.
+			return &Error{Kind: Invalid, Detail: "the dump is cut short: its last line is missing"}
+		}
 		if l.goesOn {
 			if err := l.unchanged(); err != nil {
 				return err
@@ -119,6 +122,7 @@ type loader struct {
 	goesOn        bool // The database has records of the dump already.
 	changes       int  // Lines of its audit before the load that are not about a load.
 	dumpedChanges int  // Such lines of the dump.
+	needsEnd      bool // The key promised a last line that has not come yet.
 	dumped        []LoadedRow
 
 	// Of the batch that is being saved.
@@ -155,6 +159,9 @@ func (l *loader) add(record LoadRecord) error {
 		return atLine(record.Line, l.key(data))
 	case LoadedRow:
 		return atLine(record.Line, l.row(data))
+	case LoadedEnd:
+		l.needsEnd = false
+		return nil
 	}
 	kind := kindNamed(record.Kind)
 	if l.batch = append(l.batch, loading{record, kind, kind.id(record.Data)}); len(l.batch) < loadBatch {

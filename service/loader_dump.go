@@ -17,6 +17,7 @@ func (l *loader) key(k LoadedKey) error {
 		return err
 	}
 	l.keyed = true
+	l.needsEnd = k.HasEnd
 	seed, err := l.tx.SigningSeed()
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ func (p *program) loadCommand() *cobra.Command {
 		Long: `Load reads lines of {"kind":…,"data":{…}}, each after those that it refers to,` +
 			"\nand saves all of them or none. Kinds: organization, user, focusArea, person,\n" +
 			"pledge, call, transaction; of a dump, which goes into an empty database: key,\n" +
-			"setting, account, token, row.",
+			"setting, account, token, row, end.",
 		Example: "  fundeskd load records.ndjson\n  zcat records.ndjson.gz | fundeskd load - --skip-existing",
 		Args:    exactly(wanted),
 		RunE: reading(wanted, func(c *cobra.Command) error {

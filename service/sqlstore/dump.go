@@ -101,7 +101,7 @@ func (s *Store) Dump(ctx context.Context, each func(service.LoadRecord) error) e
 		if err != nil {
 			return err
 		}
-		err = each(service.LoadRecord{Kind: service.LoadKey, Data: service.LoadedKey{Seed: seed}})
+		err = each(service.LoadRecord{Kind: service.LoadKey, Data: service.LoadedKey{Seed: seed, HasEnd: true}})
 		if err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (s *Store) Dump(ctx context.Context, each func(service.LoadRecord) error) e
 				return fmt.Errorf("dump %s: %w", table.name, err)
 			}
 		}
-		return nil
+		return each(service.LoadRecord{Kind: service.LoadEnd, Data: service.LoadedEnd{}})
 	})
 }
 
