@@ -252,7 +252,7 @@ func TestStaleOrganizationSettings(t *testing.T) {
 	e.done(fresh, "organization", "set", sea, "--settings", "-") // It has what the file says.
 }
 
-// TestRefusedUserChange gives a user a subject, and a name that is refused. Nothing is saved: nobody may sign in as the
+// TestRefusedUserChange gives a user a subject, and a name that is refused. Nothing is saved: no one may sign in as the
 // user by a command that failed.
 func TestRefusedUserChange(t *testing.T) {
 	t.Parallel()

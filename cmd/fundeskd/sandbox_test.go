@@ -421,7 +421,7 @@ func TestSandboxMovesTheQueue(t *testing.T) {
 }
 
 // TestSandboxIsMaintainedAfterAReset lets a lease end after a reset. The work that no request asks for goes on: it logs
-// the lease that nobody came back for.
+// the lease that no one came back for.
 func TestSandboxIsMaintainedAfterAReset(t *testing.T) {
 	t.Parallel()
 	s := serveSandbox(t, "--persons", "50")

@@ -300,8 +300,12 @@ func profileRemove(s *cli.Session) *cobra.Command {
 				kept, ok := config.Profiles[args[0]]
 				if ok && (kept.BaseURL != p.BaseURL || s.Tokens().IsStored(args[0], kept)) {
 					return cli.WithHint(
-						cli.Failure(apiclient.KindFailure, "another program logged in to profile %s meanwhile", args[0]),
-						"it was not removed; to remove it with the new token, try again",
+						cli.Failure(
+							apiclient.KindFailure,
+							"another program logged in to profile %s meanwhile; it was not removed",
+							args[0],
+						),
+						"to remove it with the new token, try again",
 					)
 				}
 				delete(config.Profiles, args[0])

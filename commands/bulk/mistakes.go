@@ -88,7 +88,8 @@ func CheckMistakes(path string) error {
 	if err != nil {
 		return &Fault{Message: err.Error()}
 	}
-	names := strings.FieldsFunc(string(WithoutMark(begin)), func(r rune) bool { return strings.ContainsRune(",;\t", r) })
+	isSeparator := func(r rune) bool { return strings.ContainsRune(",;\t", r) }
+	names := strings.FieldsFunc(string(WithoutMark(begin)), isSeparator)
 	isOurs := len(names) > 1 && names[0] == ColumnLine && strings.HasPrefix(names[1], ColumnMistakes)
 	if len(begin) == 0 || isOurs {
 		return nil
