@@ -12,7 +12,6 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
-	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 )
 
@@ -35,7 +34,7 @@ func newReadWorld(t *testing.T, f *floor) *readWorld {
 	w := &readWorld{floor: f, random: rand.New(rand.NewPCG(4, 19)), shown: map[apitype.UUID][]string{}}
 	noted, err := service.New(t.Context(), service.Options{Store: f.Store, Now: f.Clock.Now, AuditReads: true})
 	servicetest.Check(t, err)
-	f.Handler = httpapi.New(httpapi.Options{Service: noted, Now: f.Clock.Now})
+	f.Serve(noted)
 	other := f.Organization("B")
 	at := apitype.NewTime(f.Clock.Now().Add(-time.Hour))
 	var persons, pledges, calls, transactions []service.LoadRecord

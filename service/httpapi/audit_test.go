@@ -194,31 +194,6 @@ func TestAuditReads(t *testing.T) {
 	}
 }
 
-// fullAudit is a store with an audit that refuses lines of one kind of reading.
-type fullAudit struct {
-	service.Store
-	operation service.AuditOperation
-}
-
-func (s fullAudit) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
-	if mode != service.WriteIsolated {
-		return s.Store.Write(ctx, mode, change)
-	}
-	return s.Store.Write(ctx, service.WriteIsolated, func(tx service.Tx) error { return change(fullAuditTx{tx, s.operation}) })
-}
-
-type fullAuditTx struct {
-	service.Tx
-	operation service.AuditOperation
-}
-
-func (t fullAuditTx) Audit(line service.AuditLine) error {
-	if line.Operation == t.operation {
-		return &service.Error{Kind: service.Unavailable, Detail: "full"}
-	}
-	return t.Tx.Audit(line)
-}
-
 // A take of several calls has a line with each person. If the line cannot be saved, no call is shown.
 func TestAuditOfTakes(t *testing.T) {
 	t.Parallel()
@@ -250,7 +225,8 @@ func TestAuditOfTakes(t *testing.T) {
 		t.Errorf("got lines of %v, want of both persons who were shown", shown)
 	}
 	w.Clock.Advance(24 * time.Hour) // No lease is left.
-	if answer := take(fullAudit{w.Store, service.AuditQueueTake}); answer.Code != 503 || strings.Contains(answer.Body.String(), w.a.person.String()) {
+	full := &service.Error{Kind: service.Unavailable, Detail: "full"}
+	if answer := take(hooked{w.Store, failAt("before Audit "+string(service.AuditQueueTake), full)}); answer.Code != 503 || strings.Contains(answer.Body.String(), w.a.person.String()) {
 		t.Errorf("got %d %s, want 503 and nobody", answer.Code, answer.Body)
 	}
 }

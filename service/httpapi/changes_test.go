@@ -17,7 +17,6 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
-	"fundesk/service/httpapi"
 	"fundesk/service/privacy"
 	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
@@ -119,7 +118,7 @@ func TestChangesShowNoDonor(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		noted, err := service.New(t.Context(), service.Options{Store: f.Store, Now: f.Clock.Now, AuditReads: true})
 		servicetest.Check(t, err)
-		f.Handler = httpapi.New(httpapi.Options{Service: noted, Now: f.Clock.Now})
+		f.Serve(noted)
 		token := f.Token(follower())
 		start := changes(t, f.Harness, token, "").Next
 		person := f.person(`"nl","email":"canary@example.org","mobilePhoneNumber":"+31600000123"`)
@@ -213,30 +212,14 @@ func TestPruneBesideAPage(t *testing.T) {
 		person := f.person("null")
 		f.allChanges(token, start)
 		f.Clock.Set(f.base.Add(service.ChangesKept - time.Second))
-		prune := sync.OnceFunc(func() {
+		f.Serve(f.On(hooked{f.Store, once("before Read", func() {
 			f.Clock.Advance(time.Minute)
 			_, err := f.Privacy.PruneAudit(t.Context(), apitype.NewTime(f.Clock.Now()), "test")
 			servicetest.Report(t, err)
-		})
-		s, err := service.New(t.Context(), service.Options{Store: reading{f.Store, prune}, Now: f.Clock.Now})
-		servicetest.Check(t, err)
-		f.Handler = httpapi.New(httpapi.Options{Service: s, Now: f.Clock.Now})
+		})}))
 		page := changes(t, f.Harness, token, "after="+start)
 		servicetest.Same(t, "changes", []string{"person create " + person.String()[:4]}, briefChanges(page.Changes))
 	})
-}
-
-// reading is a store in which something happens before each reading of several rows.
-type reading struct {
-	service.Store
-	happen func()
-}
-
-func (s reading) Read(ctx context.Context, mode service.ReadMode, read func(service.Reader) error) error {
-	if mode != service.ReadRecord {
-		s.happen()
-	}
-	return s.Store.Read(ctx, mode, read)
 }
 
 // TestEveryChangeIsInTheFeed makes every change of a record, and compares the rows that were saved with the feed.
@@ -247,10 +230,9 @@ func TestEveryChangeIsInTheFeed(t *testing.T) {
 		operations := f.Changes(f.organization)
 		f.setEffects()
 		spy := &spyStore{Store: f.Store}
-		rules, err := service.New(t.Context(), service.Options{Store: spy, Now: f.Clock.Now})
-		servicetest.Check(t, err)
+		rules := f.On(spy)
 		private := privacy.New(rules, nil)
-		f.Handler = httpapi.New(httpapi.Options{Service: rules, Now: f.Clock.Now})
+		f.Serve(rules)
 		start := changes(t, f.Harness, token, "").Next
 		for _, change := range operations {
 			f.Clock.Advance(time.Second)
@@ -269,7 +251,7 @@ func TestEveryChangeIsInTheFeed(t *testing.T) {
 		if got := f.addConsent(person, "email consent", 1); got != http.StatusCreated {
 			t.Errorf("a consent: got %d", got)
 		}
-		_, err = private.SetRetention(t.Context(), f.organization, func(r *service.Retention) { r.Calls, r.Leads, r.Persons = new(1), new(1), new(1) })
+		_, err := private.SetRetention(t.Context(), f.organization, func(r *service.Retention) { r.Calls, r.Leads, r.Persons = new(1), new(1), new(1) })
 		servicetest.Check(t, err)
 		ended := f.call(f.person("null"), time.Hour, "winback")
 		f.want(http.StatusOK, "PUT", "/api/v1/calls/"+ended.String()+"/actions/complete", `{"result":{"notes":"N"}}`)

@@ -1,7 +1,6 @@
 package httpapi_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,52 +10,19 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
-	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 )
-
-// meddler is a store in which something happens between a change and the next reading or change.
-type meddler struct {
-	service.Store
-	meddle    func() error // Nil does nothing. Its error fails what comes next.
-	committed bool
-}
-
-// Write makes a change, the second one after what happens.
-func (m *meddler) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
-	if err := m.happen(); err != nil {
-		return err
-	}
-	err := m.Store.Write(ctx, mode, change)
-	m.committed = err == nil
-	return err
-}
-
-// Read reads after what happens.
-func (m *meddler) Read(ctx context.Context, mode service.ReadMode, read func(service.Reader) error) error {
-	if err := m.happen(); err != nil {
-		return err
-	}
-	return m.Store.Read(ctx, mode, read)
-}
-
-func (m *meddler) happen() error {
-	if !m.committed || m.meddle == nil {
-		return nil
-	}
-	m.committed = false
-	return m.meddle()
-}
 
 // The answer to a change never shows less than the change: not if another change comes before the answer is read, and
 // not if nothing can be read any more. Spec gap: S32.
 func TestAnswersShowTheChange(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		w := newWorldOn(t, f.Harness)
-		store := &meddler{Store: w.Store}
-		s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
-		servicetest.Check(t, err)
-		plain, meddled := w.Handler, httpapi.New(httpapi.Options{Service: s, Now: w.Clock.Now})
+		var between func() error
+		plain := w.Handler
+		w.Serve(w.On(hooked{w.Store, next(func() error { return between() })}))
+		meddled := w.Handler
+		w.Handler = plain
 		call, pledge := "/api/v1/calls/"+w.a.call.String(), "/api/v1/pledges/"+w.a.pledge.String()
 		attempt, update := call+"/actions/add-attempt", pledge+"/actions/update"
 		n := 0 // Of the changes, each of which is another one.
@@ -78,7 +44,7 @@ func TestAnswersShowTheChange(t *testing.T) {
 				if strings.Contains(body, "%") {
 					body = fmt.Sprintf(body, n)
 				}
-				store.meddle = func() error {
+				between = func() error {
 					if refusal != nil {
 						return refusal
 					}
@@ -90,7 +56,7 @@ func TestAnswersShowTheChange(t *testing.T) {
 				}
 				w.Handler = meddled
 				got := w.Do(w.all, method, test.path, body)
-				store.meddle, w.Handler = nil, plain
+				w.Handler = plain
 				var shown apitype.SentRecord
 				err := json.Unmarshal(got.Body, &shown)
 				if err != nil || got.Status/100 != 2 || !strings.Contains(string(got.Body), `"status":"`+test.want+`"`) {

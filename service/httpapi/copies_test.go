@@ -14,7 +14,6 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
-	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 )
 
@@ -80,7 +79,7 @@ func testCallsOfPerson(t *testing.T, f *floor) {
 func TestStatusNamedTwice(t *testing.T) { onEngines(t, testStatusNamedTwice) }
 
 func testStatusNamedTwice(t *testing.T, f *floor) {
-	f.Handler = httpapi.New(httpapi.Options{Service: f.Service, Now: f.Clock.Now}) // openapi.json has 100 values at most.
+	f.Serve(f.Service) // openapi.json has 100 values at most.
 	person := f.person("null")
 	var calls []string
 	for i := range 3 {

@@ -14,7 +14,6 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
-	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 	"fundesk/service/sqlstore"
 	"fundesk/service/sqlstore/pgdriver"
@@ -33,7 +32,7 @@ func TestEnginesAnswerAlike(t *testing.T) {
 	twins := &twins{t: t, engines: [2]*servicetest.Harness{servicetest.NewOn(t, file), servicetest.NewOn(t, server)}}
 	for i, h := range twins.engines {
 		// Other tests hold the answers against openapi.json: here they are too many.
-		h.Handler = httpapi.New(httpapi.Options{Service: h.Service, Now: h.Clock.Now})
+		h.Serve(h.Service)
 		h.Sample(25)
 		for _, id := range []string{orgA, orgB} {
 			h.OrganizationWith(service.Organization{

@@ -17,20 +17,18 @@ import (
 
 var errCut = errors.New("the process was killed")
 
-// cutStore kills its process before one of the changes. Other processes go on.
-type cutStore struct {
-	service.Store
-	left   int    // Changes until then. Negative means never.
-	beside func() // Runs before each change.
-}
-
-func (s *cutStore) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
-	if s.left == 0 {
-		return errCut
+// killedAt returns a hook that kills the process before one of its changes, counted from 0. Other processes go on.
+func killedAt(change int) func(point string) error {
+	return func(point string) error {
+		if point != "before Write" {
+			return nil
+		}
+		change--
+		if change < 0 {
+			return errCut
+		}
+		return nil
 	}
-	s.left--
-	s.beside()
-	return s.Store.Write(ctx, mode, change)
 }
 
 // TestErasureInSteps erases a donor with many calls, and kills the process before each of its steps. From the first
@@ -45,9 +43,7 @@ func TestErasureInSteps(t *testing.T) {
 			}
 			recorded := 0
 			on := func(store service.Store) *privacy.Service {
-				rules, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
-				servicetest.Check(t, err)
-				return privacy.New(rules, func(service.ErasedPerson) error {
+				return privacy.New(f.On(store), func(service.ErasedPerson) error {
 					recorded++
 					return nil
 				})
@@ -59,7 +55,7 @@ func TestErasureInSteps(t *testing.T) {
 					f.secretCall(donor)
 				}
 			}
-			_, err := on(&cutStore{Store: f.Store, left: step, beside: func() {}}).Erase(t.Context(), donor, apitype.EraseRequest{Reason: "r"})
+			_, err := on(hooked{f.Store, killedAt(step)}).Erase(t.Context(), donor, apitype.EraseRequest{Reason: "r"})
 			wasCut := errors.Is(err, errCut)
 			if !wasCut {
 				servicetest.Check(t, err)
@@ -74,7 +70,7 @@ func TestErasureInSteps(t *testing.T) {
 				t.Errorf("step %d: the donor is shown: %t, want %t", step, got, wasCut)
 			}
 			f.Clock.Advance(time.Minute)
-			servicetest.Check(t, on(&cutStore{Store: f.Store, left: -1, beside: addCall}).FinishErasures(t.Context()))
+			servicetest.Check(t, on(hooked{f.Store, at("before Write", addCall)}).FinishErasures(t.Context()))
 			if isShown() {
 				t.Errorf("step %d: the donor is shown in the end", step)
 			}
@@ -109,11 +105,7 @@ func TestNewCallOfAnErasure(t *testing.T) {
 		for range 60 {
 			f.secretCall(donor)
 		}
-		rules, err := service.New(t.Context(), service.Options{
-			Store: &cutStore{Store: f.Store, left: 1, beside: func() {}}, Now: f.Clock.Now,
-		})
-		servicetest.Check(t, err)
-		_, err = privacy.New(rules, nil).Erase(t.Context(), donor, apitype.EraseRequest{Reason: "r"})
+		_, err := privacy.New(f.On(hooked{f.Store, killedAt(1)}), nil).Erase(t.Context(), donor, apitype.EraseRequest{Reason: "r"})
 		if !errors.Is(err, errCut) {
 			t.Fatalf("got %v, want the erasure begun", err)
 		}
@@ -135,11 +127,7 @@ func TestReplayInSteps(t *testing.T) {
 		for step := 0; wasCut; step++ {
 			before := epoch()
 			lost := []service.ErasedPerson{{UUID: f.person("null"), ErasedAt: apitype.NewTime(f.Clock.Now())}}
-			rules, err := service.New(t.Context(), service.Options{
-				Store: &cutStore{Store: f.Store, left: step, beside: func() {}}, Now: f.Clock.Now,
-			})
-			servicetest.Check(t, err)
-			_, err = privacy.New(rules, nil).ReplayErasures(t.Context(), lost)
+			_, err := privacy.New(f.On(hooked{f.Store, killedAt(step)}), nil).ReplayErasures(t.Context(), lost)
 			if wasCut = errors.Is(err, errCut); !wasCut {
 				servicetest.Check(t, err)
 			}

@@ -1,7 +1,6 @@
 package httpapi_test
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -14,29 +13,6 @@ import (
 	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 )
-
-// failing is a store that fails on demand, with the contents of the request in hand.
-type failing struct {
-	service.Store
-	fail func()
-	err  func() error // Replaces the read. Nil reads.
-}
-
-// Read fails.
-func (s *failing) Read(ctx context.Context, mode service.ReadMode, read func(service.Reader) error) error {
-	if s.err != nil {
-		if err := s.err(); err != nil {
-			return err
-		}
-	}
-	return s.Store.Read(ctx, mode, func(r service.Reader) error {
-		err := read(r)
-		if err == nil && s.fail != nil {
-			s.fail()
-		}
-		return err
-	})
-}
 
 // TestFailuresTellNothing panics in the middle of requests. The caller gets a 500 without details, and the log has the
 // place, without the contents.
@@ -51,12 +27,9 @@ func TestFailuresTellNothing(t *testing.T) {
 			"json": func(b *lockedBuffer) slog.Handler { return slog.NewJSONHandler(b, nil) },
 		} {
 			var log lockedBuffer
-			store := &failing{Store: w.Store}
-			s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
-			servicetest.Check(t, err)
+			s := w.On(hooked{w.Store, at("after Read", func() { panic(thrown) })})
 			h := *w.Harness
 			h.Handler = httpapi.New(httpapi.Options{Service: s, Now: w.Clock.Now, Logger: slog.New(handler(&log))})
-			store.fail = func() { panic(thrown) }
 			answer := h.Do(w.all, "GET", "/api/v1/persons?iban="+secret, "")
 			if answer.Status != http.StatusInternalServerError || strings.Contains(string(answer.Body), secret) || strings.Contains(string(answer.Body), ".go") {
 				t.Errorf("%s: got %d %s, want 500 that tells nothing", name, answer.Status, answer.Body)
@@ -72,22 +45,10 @@ func TestFailuresTellNothing(t *testing.T) {
 func TestListThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	store := &failing{Store: w.Store}
-	s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
-	servicetest.Check(t, err)
-	w.Handler = httpapi.New(httpapi.Options{Service: s, Now: w.Clock.Now})
 	for kind, want := range map[error]int{errors.New("the disk"): 500, &service.Error{Kind: service.Unavailable, Detail: "full"}: 503} {
+		w.Serve(w.On(hooked{w.Store, failAt("before Read", kind)})) // The account is read as a single record.
 		for _, path := range []string{"/api/v1/persons", "/api/v1/calls?first=2", "/api/v1/pledges?last=2", "/fundesk/v1/queue/calls", "/fundesk/v1/queue/leases", "/fundesk/v1/queue/agents"} {
-			asked := 0
-			store.err = func() error {
-				if asked++; asked == 1 { // The account is read first.
-					return nil
-				}
-				return kind
-			}
-			if got := w.Do(w.all, "GET", path, ""); got.Status != want || asked < 2 {
-				t.Errorf("%s: got %d %s, want %d", path, got.Status, got.Body, want)
-			}
+			w.Want(want, w.all, "GET", path, "")
 		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 )
 
@@ -81,7 +80,7 @@ func TestFloorRulesModel(t *testing.T) {
 // playSeeds plays some of the seeds, one after the other. -seed names the first one of all.
 func playSeeds(t *testing.T, f *floor, size floorSize, first, seeds, every int, isShared bool) {
 	t.Helper()
-	f.Handler = httpapi.New(httpapi.Options{Service: f.Service, Now: f.Clock.Now}) // Too many to check each.
+	f.Serve(f.Service) // Too many to check each.
 	for n := first; n < seeds; n += every {
 		seed := *modelSeed + uint64(n)
 		newRulesModel(f, size, seed, isShared).week()

@@ -13,7 +13,6 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
-	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 )
 
@@ -301,7 +300,7 @@ func TestCallsAreGivenInHours(t *testing.T) {
 		if strings.HasSuffix(t.Name(), "postgres") { // SQLite shows each hour. 7 divides no number of hours of a day.
 			every = 7
 		}
-		f.Handler = httpapi.New(httpapi.Options{Service: f.Service, Now: f.Clock.Now}) // Too many to check each.
+		f.Serve(f.Service) // Too many to check each.
 		checks := 0
 		check := func(at time.Time) {
 			t.Helper()

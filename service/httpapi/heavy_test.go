@@ -17,7 +17,6 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
-	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 )
 
@@ -55,7 +54,7 @@ func TestPagesOfHeavyRecords(t *testing.T) {
 	h := servicetest.New(t)
 	random, _ := randomOf(t)
 	token, order := heavyCalls(t, h, 150, random)
-	h.Handler = httpapi.New(httpapi.Options{Service: h.Service, Now: h.Clock.Now})
+	h.Serve(h.Service)
 	for _, size := range []int{500, 60, 7} {
 		for _, backward := range []bool{false, true} {
 			for _, include := range []string{"", "person,pledge,transactions"} {
@@ -164,9 +163,7 @@ func TestSlowReadersOfHeavyPages(t *testing.T) {
 	h := servicetest.New(t)
 	token, _ := heavyCalls(t, h, 150, rand.New(rand.NewPCG(1, 2)))
 	store := &watched{Store: h.Store}
-	s, err := service.New(t.Context(), service.Options{Store: store, Now: h.Clock.Now})
-	servicetest.Check(t, err)
-	h.Handler = httpapi.New(httpapi.Options{Service: s, Now: h.Clock.Now})
+	h.Serve(h.On(store))
 	const heavy = "/api/v1/calls?first=500"
 	sending, let := make(chan struct{}), make(chan struct{})
 	var answered sync.WaitGroup
@@ -216,7 +213,7 @@ func TestPagesOfAHeavyQueue(t *testing.T) {
 
 func testPagesOfAHeavyQueue(t *testing.T, f *floor) {
 	token, order := heavyCalls(t, f.Harness, 150, rand.New(rand.NewPCG(1, 2)))
-	f.Handler = httpapi.New(httpapi.Options{Service: f.Service, Now: f.Clock.Now})
+	f.Serve(f.Service)
 	slices.Reverse(order) // The oldest call is next.
 	for _, size := range []int{500, 60, 7} {
 		var met []string

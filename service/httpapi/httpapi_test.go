@@ -10,7 +10,6 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
-	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 )
 
@@ -47,7 +46,7 @@ func newWorldOn(t testing.TB, h *servicetest.Harness) *world {
 // unchecked no longer holds answers against openapi.json, for tests of very many answers
 // that are alike: the check costs ten times more than the answer.
 func (w *world) unchecked() *world {
-	w.Handler = httpapi.New(httpapi.Options{Service: w.Service, Now: w.Clock.Now})
+	w.Serve(w.Service)
 	return w
 }
 

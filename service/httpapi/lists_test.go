@@ -14,7 +14,6 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
-	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 )
 
@@ -90,7 +89,7 @@ func TestPages(t *testing.T) {
 	t.Parallel()
 	const n = 7
 	w, token, order := listed(t, n)
-	w.Handler = httpapi.New(httpapi.Options{Service: w.Service, Now: w.Clock.Now}) // A thousand pages that are alike.
+	w.Serve(w.Service) // A thousand pages that are alike.
 	cursors := make([]string, n)
 	for i, edge := range page(t, w.Do(token, "GET", "/api/v1/persons", "")).Edges {
 		cursors[i] = edge.Cursor

@@ -1,12 +1,10 @@
 package httpapi_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 
@@ -14,33 +12,6 @@ import (
 	"fundesk/service"
 	"fundesk/service/servicetest"
 )
-
-// inserting is a store in which something happens at another process, in the middle of a creation of a call or of another
-// change of a person.
-type inserting struct {
-	service.Store
-	happen func()
-}
-
-func (s inserting) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
-	return s.Store.Write(ctx, mode, func(tx service.Tx) error { return change(insertingTx{tx, s.happen}) })
-}
-
-type insertingTx struct {
-	service.Tx
-	happen func()
-}
-
-func (t insertingTx) InsertCall(c service.CallRow) error {
-	t.happen()
-	return t.Tx.InsertCall(c)
-}
-
-func (t insertingTx) Person(id apitype.UUID, scope service.Scope) (service.PersonRow, error) {
-	row, err := t.Tx.Person(id, scope)
-	t.happen()
-	return row, err
-}
 
 // TestDonorOpensDuringACreation creates a call of a donor who may not be called, while another process saves what lets
 // the donor be called. The two do not see each other's rows. The queue gives the call.
@@ -75,9 +46,7 @@ func TestDonorOpensDuringACreation(t *testing.T) {
 				f.pledge(donor, test.pledge)
 			}
 			f.callable("before")
-			store := inserting{f.Store, sync.OnceFunc(func() { test.open(f, donor) })}
-			s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
-			servicetest.Check(t, err)
+			s := f.On(hooked{f.Store, once("before InsertCall", func() { test.open(f, donor) })})
 			answer, err := s.CreateCall(t.Context(), service.Caller{Account: f.Account()}, apitype.CreateCallRequest{
 				PersonUUID:  donor,
 				RequestedAt: apitype.NewTime(f.Clock.Now().Add(-time.Hour)),
@@ -118,13 +87,11 @@ func TestObjectionBesideAConsent(t *testing.T) {
 			f := newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))
 			f.setEffects()
 			donor := f.donorWith(f.organization, `,"optIns":{"phone":false}`)
-			store := inserting{f.Store, sync.OnceFunc(func() {
+			s := f.On(hooked{f.Store, once("after Person", func() {
 				if status := f.addConsent(donor, "phone consent", 1); status != http.StatusCreated {
 					t.Errorf("got %d for the consent", status)
 				}
-			})}
-			s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
-			servicetest.Check(t, err)
+			})})
 			servicetest.Check(t, object(f, s, service.Caller{Account: f.Account()}, donor))
 			var after optIns
 			f.Do(f.token, http.MethodGet, "/api/v1/persons/"+donor.String(), "").Decode(&after)

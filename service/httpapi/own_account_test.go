@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 
-	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/servicetest"
 )
@@ -18,9 +16,7 @@ import (
 // account is stored, and its token is accepted.
 func TestOwnAccountIsMadeAgain(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
-		s, err := service.New(t.Context(), service.Options{Store: trying{f.Store}, Now: f.Clock.Now})
-		servicetest.Check(t, err)
-		token, err := s.OwnToken(t.Context(), "sandbox", time.Hour)
+		token, err := f.On(trying{f.Store}).OwnToken(t.Context(), "sandbox", time.Hour)
 		servicetest.Check(t, err)
 		if got := f.Do(token, http.MethodGet, "/api/v1/calls", ""); got.Status != 200 {
 			t.Errorf("got %d %s, want the account", got.Status, got.Body)
@@ -45,12 +41,10 @@ func (s trying) Write(ctx context.Context, mode service.WriteMode, change func(s
 func TestTokenBesideARotation(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		account := f.Account()
-		rotate := sync.OnceFunc(func() {
+		s := f.On(hooked{f.Store, once("before Write", func() {
 			_, err := service.RotateKey(t.Context(), f.Store, f.Clock.Now)
 			servicetest.Report(t, err)
-		})
-		s, err := service.New(t.Context(), service.Options{Store: writing{f.Store, rotate}, Now: f.Clock.Now})
-		servicetest.Check(t, err)
+		})})
 		token, _, err := s.IssueToken(t.Context(), account.UUID, time.Hour)
 		servicetest.Check(t, err)
 		f.restart() // The running process may use the earlier key for two seconds.
@@ -58,17 +52,6 @@ func TestTokenBesideARotation(t *testing.T) {
 			t.Errorf("got %d %s, want the token accepted", got.Status, got.Body)
 		}
 	})
-}
-
-// writing is a store in which something happens before each change.
-type writing struct {
-	service.Store
-	happen func()
-}
-
-func (s writing) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
-	s.happen()
-	return s.Store.Write(ctx, mode, change)
 }
 
 // TestTokensReplacedAtOnce replaces the tokens of an account without any in the middle of another replacement, at another
@@ -87,34 +70,10 @@ func TestTokensReplacedAtOnce(t *testing.T) {
 		servicetest.Report(t, err)
 		return token
 	}
-	store := replacing{f.Store, sync.OnceFunc(func() { tokens[0] = replace(f.Service) })}
-	s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
-	servicetest.Check(t, err)
-	tokens[1] = replace(s)
+	tokens[1] = replace(f.On(hooked{f.Store, once("after Tokens", func() { tokens[0] = replace(f.Service) })}))
 	for i, want := range []int{http.StatusUnauthorized, http.StatusOK} {
 		if got := f.Do(tokens[i], http.MethodGet, "/api/v1/calls", ""); got.Status != want {
 			t.Errorf("token %d: got %d, want %d", i, got.Status, want)
 		}
 	}
-}
-
-// replacing is a store in which something happens at another process after a change has read the tokens.
-type replacing struct {
-	service.Store
-	happen func()
-}
-
-func (s replacing) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
-	return s.Store.Write(ctx, mode, func(tx service.Tx) error { return change(replacingTx{tx, s.happen}) })
-}
-
-type replacingTx struct {
-	service.Tx
-	happen func()
-}
-
-func (t replacingTx) Tokens(account *apitype.UUID) ([]service.IssuedToken, error) {
-	tokens, err := t.Tx.Tokens(account)
-	t.happen()
-	return tokens, err
 }

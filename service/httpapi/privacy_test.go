@@ -17,7 +17,6 @@ import (
 	"fundesk/service/httpapi"
 	"fundesk/service/privacy"
 	"fundesk/service/servicetest"
-	"fundesk/service/sqlstore"
 )
 
 // old loads a person of some months ago, with an equally old pledge of a status, or none if it is empty, and a call of
@@ -243,31 +242,23 @@ func TestEraseOverHTTP(t *testing.T) {
 	}
 }
 
-// uncleanable is a store with files that cannot be cleaned for a while.
-type uncleanable struct {
-	*sqlstore.Store
-	inUse   bool
-	cleaned int
-}
-
-func (s *uncleanable) Scrub(ctx context.Context) (service.Scrubbed, error) {
-	if s.inUse {
-		return service.Scrubbed{}, errors.New("the log is in use")
-	}
-	s.cleaned++
-	return s.Store.Scrub(ctx)
-}
-
 // TestErasureWaitsForNoCleaning erases while the files cannot be cleaned: the answer names what holds the
 // bytes, is the same one until the files were cleaned, and they wait for that after a failure, too.
 func TestErasureWaitsForNoCleaning(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	store := &uncleanable{Store: w.Store, inUse: true}
-	s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
-	servicetest.Check(t, err)
-	w.Service, w.Handler = s, httpapi.New(httpapi.Options{Service: s, Now: w.Clock.Now})
-	p := privacy.New(s, nil)
+	inUse, cleaned := true, 0
+	w.Service = w.On(hooked{w.Store, func(point string) error {
+		switch {
+		case point == "before Scrub" && inUse:
+			return errors.New("the log is in use")
+		case point == "after Scrub":
+			cleaned++
+		}
+		return nil
+	}})
+	w.Serve(w.Service)
+	p := privacy.New(w.Service, nil)
 	may := w.Token(servicetest.For(w.a.organization), servicetest.May(service.PersonsErase, service.PersonsRead))
 	other := w.Token(servicetest.For(w.b.organization), servicetest.May(service.PersonsErase))
 	erase := func(token string, want int) string {
@@ -280,7 +271,7 @@ func TestErasureWaitsForNoCleaning(t *testing.T) {
 	}
 	waits := func(want ...string) {
 		t.Helper()
-		if waiting, err := store.Unclean(t.Context()); err != nil || !slices.Equal(slices.Collect(maps.Keys(waiting)), want) {
+		if waiting, err := w.Store.Unclean(t.Context()); err != nil || !slices.Equal(slices.Collect(maps.Keys(waiting)), want) {
 			t.Errorf("got %v, %v, want that %v waits to be cleaned", waiting, err, want)
 		}
 	}
@@ -297,10 +288,10 @@ func TestErasureWaitsForNoCleaning(t *testing.T) {
 		t.Error("the files were not cleaned, and nobody is told")
 	}
 	waits(w.a.person.String())
-	store.inUse = false
+	inUse = false
 	clean := func() error { _, err := p.Clean(t.Context()); return err }
-	if err := errors.Join(clean(), clean()); err != nil || store.cleaned != 1 {
-		t.Errorf("got %v, cleaned %d times, want once", err, store.cleaned)
+	if err := errors.Join(clean(), clean()); err != nil || cleaned != 1 {
+		t.Errorf("got %v, cleaned %d times, want once", err, cleaned)
 	}
 	waits()
 	erase(may, 404)
@@ -308,7 +299,7 @@ func TestErasureWaitsForNoCleaning(t *testing.T) {
 		t.Errorf("got %+v, %v, want that nothing holds the bytes any more", done, err)
 	}
 
-	store.inUse = true
+	inUse = true
 	o := w.Organization("Old")
 	w.old(o, 13, "", "")
 	if _, err := p.SetRetention(t.Context(), o, func(r *service.Retention) { r.Leads = new(12) }); err != nil {
@@ -322,9 +313,9 @@ func TestErasureWaitsForNoCleaning(t *testing.T) {
 		t.Error("the files were not cleaned, and nobody is told")
 	}
 	waits("retention")
-	store.inUse = false
-	if err := errors.Join(run(), run()); err != nil || store.cleaned != 2 {
-		t.Errorf("got %v, cleaned %d times, want once more", err, store.cleaned)
+	inUse = false
+	if err := errors.Join(run(), run()); err != nil || cleaned != 2 {
+		t.Errorf("got %v, cleaned %d times, want once more", err, cleaned)
 	}
 	waits()
 }
@@ -470,25 +461,6 @@ func testRetentionDoubts(t *testing.T, f *floor) {
 	wants(privacy.RetentionRun{}, 0, "correct the clock")
 }
 
-// duringScrub acts after the files were rewritten, before that is noted.
-type duringScrub struct {
-	service.Store
-	do func()
-}
-
-func (s duringScrub) Scrub(ctx context.Context) (service.Scrubbed, error) {
-	done, err := s.Store.Scrub(ctx)
-	s.do()
-	return done, err
-}
-
-// uncleaned is a store with a cleaning that does not begin.
-type uncleaned struct{ service.Store }
-
-var errUncleaned = errors.New("not cleaned")
-
-func (uncleaned) Unclean(context.Context) (map[string]string, error) { return nil, errUncleaned }
-
 // TestErasureDuringCleaning erases persons by their age while a cleaning runs: the next cleaning is for them.
 func TestErasureDuringCleaning(t *testing.T) {
 	t.Parallel()
@@ -496,15 +468,12 @@ func TestErasureDuringCleaning(t *testing.T) {
 	o := w.Organization("Old")
 	_, err := w.Privacy.SetRetention(t.Context(), o, func(r *service.Retention) { r.Leads = new(12) })
 	servicetest.Check(t, err)
-	on := func(store service.Store) *privacy.Service {
-		rules, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
-		servicetest.Check(t, err)
-		return privacy.New(rules, nil)
-	}
+	errUncleaned := errors.New("not cleaned")
+	on := func(hook func(string) error) *privacy.Service { return privacy.New(w.On(hooked{w.Store, hook}), nil) }
 	erase := func() {
 		w.old(o, 13, "", "")
 		w.Clock.Advance(time.Second)
-		if all, _, err := on(uncleaned{w.Store}).RunRetention(t.Context(), privacy.RetentionRun{Sure: true}); !errors.Is(err, errUncleaned) || all[0].Leads != 1 {
+		if all, _, err := on(failAt("before Unclean", errUncleaned)).RunRetention(t.Context(), privacy.RetentionRun{Sure: true}); !errors.Is(err, errUncleaned) || all[0].Leads != 1 {
 			t.Errorf("got %v, %v, want one person, and no cleaning", all, err)
 		}
 	}
@@ -514,7 +483,7 @@ func TestErasureDuringCleaning(t *testing.T) {
 		if want > 0 {
 			during = erase
 		}
-		_, err := on(duringScrub{w.Store, during}).Clean(t.Context())
+		_, err := on(at("after Scrub", during)).Clean(t.Context())
 		servicetest.Check(t, err)
 		if left, err := w.Store.Unclean(t.Context()); len(left) != want || err != nil {
 			t.Errorf("got %v, %v left to be cleaned, want %d", left, err, want)

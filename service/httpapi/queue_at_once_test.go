@@ -127,31 +127,6 @@ func (c *crowd) held(t *testing.T) map[apitype.UUID]bool {
 	return held
 }
 
-// leasing is a store that calls a test before and after leases are saved.
-type leasing struct {
-	service.Store
-	before, after func()
-}
-
-func (l leasing) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
-	if mode != service.WriteShared {
-		return l.Store.Write(ctx, mode, change)
-	}
-	return l.Store.Write(ctx, service.WriteShared, func(tx service.Tx) error { return change(leasingTx{tx, l}) })
-}
-
-type leasingTx struct {
-	service.Tx
-	told leasing
-}
-
-func (t leasingTx) Claim(leases []service.LeaseRow) ([]apitype.UUID, int, error) {
-	t.told.before()
-	saved, expired, err := t.Tx.Claim(leases)
-	t.told.after()
-	return saved, expired, err
-}
-
 // rival is a store in which another agent takes a donor just before the lease is saved, while a lease of another donor
 // ends.
 type rival struct {
@@ -192,8 +167,7 @@ func TestDonorTakenMeanwhile(t *testing.T) {
 		held := f.call(f.person("null"), 2*time.Hour, "happy_call")
 		free := f.call(f.person("null"), time.Hour, "happy_call")
 		take := func(rest time.Duration) []apitype.UUID {
-			s, err := service.New(t.Context(), service.Options{Store: rival{f.Store, f.Clock.Now().Add(rest)}, Now: f.Clock.Now})
-			servicetest.Check(t, err)
+			s := f.On(rival{f.Store, f.Clock.Now().Add(rest)})
 			request, agents := apitype.NewUUID(), &crowd{service: s, caller: service.Caller{Account: f.Account()}}
 			agents.take(t.Context(), apitype.NewUUID(), request, 1)
 			agents.Wait()
@@ -238,11 +212,12 @@ func testRequestRepeatedElsewhere(t *testing.T, count int) {
 	caller := service.Caller{Account: f.Account()}
 	second, answered := &crowd{service: f.Service, caller: caller}, make(chan struct{})
 	inserts := 0
-	store := leasing{f.Store, func() {
+	beforeClaim := at("before Claim", func() {
 		if inserts++; inserts == 1 { // The donor is in a lease that the first process cannot see yet.
 			f.take(f.users[1], `,"types":["winback"]`)
 		}
-	}, func() {
+	})
+	afterClaim := at("after Claim", func() {
 		if inserts != 2 {
 			return
 		}
@@ -262,9 +237,8 @@ func testRequestRepeatedElsewhere(t *testing.T, count int) {
 				return
 			}
 		}
-	}}
-	s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
-	servicetest.Check(t, err)
+	})
+	s := f.On(hooked{f.Store, func(point string) error { return errors.Join(beforeClaim(point), afterClaim(point)) }})
 	first := &crowd{service: s, caller: caller}
 	first.take(t.Context(), user, request, count)
 	first.Wait()
@@ -288,7 +262,7 @@ func TestRequestRepeatedBesideAnEnd(t *testing.T) {
 	caller := service.Caller{Account: f.Account()}
 	first := &crowd{service: f.Service, caller: caller}
 	var left []apitype.UUID
-	store := leasing{f.Store, sync.OnceFunc(func() {
+	s := f.On(hooked{f.Store, once("before Claim", func() {
 		first.take(t.Context(), user, request, 2)
 		first.Wait()
 		given := first.calls[request]
@@ -299,39 +273,12 @@ func TestRequestRepeatedBesideAnEnd(t *testing.T) {
 		left = given[1:]
 		_, err := f.Service.AddAttempt(t.Context(), caller, given[0], nil, apitype.AddAttemptRequest{})
 		servicetest.Report(t, err)
-	}), func() {}}
-	s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
-	servicetest.Check(t, err)
+	})})
 	second := &crowd{service: s, caller: caller}
 	second.take(t.Context(), user, request, 1)
 	second.Wait()
 	servicetest.Report(t, errors.Join(append(first.errs, second.errs...)...))
 	servicetest.Same(t, "the repeated request", left, second.calls[request])
-}
-
-// opening is a store that calls a test when a take has opened the queue.
-type opening struct {
-	service.Store
-	opened func()
-}
-
-func (o opening) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
-	return o.Store.Write(ctx, mode, func(tx service.Tx) error { return change(openingTx{tx, o.opened}) })
-}
-
-type openingTx struct {
-	service.Tx
-	opened func()
-}
-
-func (t openingTx) OpenQueue(
-	account, request apitype.UUID,
-	query service.QueueQuery,
-	parse service.ParseRules,
-) (service.QueueRequest, *service.FloorRules, error) {
-	q, rules, err := t.Tx.OpenQueue(account, request, query, parse)
-	t.opened()
-	return q, rules, err
 }
 
 // TestYearsRelaxedBesideATake allows more years after the last pledge while a take at another process marks calls by the
@@ -348,7 +295,7 @@ func TestYearsRelaxedBesideATake(t *testing.T) {
 	call := f.call(donor, time.Hour, "winback")
 	f.setRules(apitype.OrganizationSettings{YearsAfterEnd: 3})
 	relaxed := make(chan struct{})
-	store := opening{f.Store, sync.OnceFunc(func() {
+	s := f.On(hooked{f.Store, once("after OpenQueue", func() {
 		go func() {
 			defer close(relaxed)
 			f.setRules(apitype.OrganizationSettings{YearsAfterEnd: 99})
@@ -364,9 +311,7 @@ func TestYearsRelaxedBesideATake(t *testing.T) {
 				return
 			}
 		}
-	})}
-	s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
-	servicetest.Check(t, err)
+	})})
 	agents := &crowd{service: s, caller: service.Caller{Account: f.Account()}}
 	agents.take(t.Context(), apitype.NewUUID(), apitype.NewUUID(), 1)
 	agents.Wait()

@@ -13,7 +13,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 )
 
@@ -36,7 +35,7 @@ func randomOf(t *testing.T) (random *rand.Rand, seed uint64) {
 // what a plain reading of the rules gives.
 func TestQueueModel(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
-		f.Handler = httpapi.New(httpapi.Options{Service: f.Service, Now: f.Clock.Now}) // Too many to check each.
+		f.Serve(f.Service) // Too many to check each.
 		random, seed := randomOf(t)
 		m := &queueModel{floor: f, random: random, persons: map[apitype.UUID]*queuedPerson{}, calls: map[apitype.UUID]*queuedCall{}, returned: map[apitype.UUID]map[apitype.UUID]time.Time{}}
 		for range 12 {

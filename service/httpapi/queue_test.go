@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 	"fundesk/service"
 	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
-	"fundesk/service/sqlstore"
 )
 
 // floor is a service with an organization that has waiting calls.
@@ -699,7 +697,11 @@ func TestAttemptBesideAMaximum(t *testing.T) {
 			owner := h.OrganizationWith(service.Organization{OrganizationReference: apitype.OrganizationReference{Name: "A", Abbreviation: "A"}, MaxCallAttempts: &row.from})
 			_, call, _ := h.LoadForChanges(owner)
 			set := make(chan error, 1)
-			change := sync.OnceFunc(func() {
+			point := "before OrganizationForShare"
+			if row.seen {
+				point = "after OrganizationForShare"
+			}
+			another := h.On(hooked{h.Store, once(point, func() {
 				go func() {
 					_, err := h.Service.SetOrganization(context.WithoutCancel(t.Context()), owner, func(o *service.Organization) { o.MaxCallAttempts = &row.to })
 					set <- err
@@ -713,9 +715,7 @@ func TestAttemptBesideAMaximum(t *testing.T) {
 					set <- err
 				case <-time.After(200 * time.Millisecond):
 				}
-			})
-			another, err := service.New(t.Context(), service.Options{Store: betweenStore{h.Store, change, row.seen}, Now: h.Clock.Now})
-			servicetest.Check(t, err)
+			})})
 			if _, err := another.AddAttempt(t.Context(), service.Caller{Account: h.Account()}, call, nil, apitype.AddAttemptRequest{}); err != nil {
 				t.Fatal(err)
 			}
@@ -730,36 +730,6 @@ func TestAttemptBesideAMaximum(t *testing.T) {
 			}
 		})
 	}
-}
-
-// betweenStore lets something happen before or after a change has read the organization.
-type betweenStore struct {
-	*sqlstore.Store
-	between func()
-	after   bool
-}
-
-func (s betweenStore) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
-	if mode != service.WriteIsolated {
-		return s.Store.Write(ctx, mode, change)
-	}
-	return s.Store.Write(ctx, service.WriteIsolated, func(tx service.Tx) error { return change(betweenTx{tx, s}) })
-}
-
-type betweenTx struct {
-	service.Tx
-	store betweenStore
-}
-
-func (t betweenTx) OrganizationForShare(id apitype.UUID) (o service.Organization, err error) {
-	if !t.store.after {
-		t.store.between()
-	}
-	o, err = t.Tx.OrganizationForShare(id)
-	if t.store.after {
-		t.store.between()
-	}
-	return o, err
 }
 
 // An attempt that is dated ahead counts when it came, not once more when its time has come.

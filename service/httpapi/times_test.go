@@ -11,16 +11,13 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
-	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 )
 
 // restart lets another process serve the database.
 func (f *floor) restart() {
 	f.t.Helper()
-	rules, err := service.New(f.t.Context(), service.Options{Store: f.Store, Now: f.Clock.Now})
-	servicetest.Check(f.t, err)
-	f.Handler = httpapi.New(httpapi.Options{Service: rules, Now: f.Clock.Now})
+	f.Serve(f.On(f.Store))
 }
 
 // settled waits until lists name a settled time that is not before another one.
@@ -209,9 +206,7 @@ func (s skewed) ClockAhead(context.Context) (time.Duration, error) { return s.ah
 func TestReleasesComeAfterSettled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	rules, err := service.New(t.Context(), service.Options{Store: skewed{w.Store, 20 * time.Second}, Now: w.Clock.Now})
-	servicetest.Check(t, err)
-	w.Handler = httpapi.New(httpapi.Options{Service: rules, Now: w.Clock.Now})
+	w.Serve(w.On(skewed{w.Store, 20 * time.Second}))
 	w.Clock.Advance(service.DefaultCoolingOff - 10*time.Second)
 	since := "2026-01-01"
 	for _, want := range []int{0, 1, 0} {
@@ -237,9 +232,7 @@ func TestWrongClockIsNotReady(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, servicetest.New(t))
 	for ahead, want := range map[time.Duration]int{30 * time.Second: 200, 31 * time.Second: 503, -31 * time.Second: 503} {
-		rules, err := service.New(t.Context(), service.Options{Store: skewed{f.Store, ahead}, Now: f.Clock.Now})
-		servicetest.Check(t, err)
-		f.Handler = httpapi.New(httpapi.Options{Service: rules, Now: f.Clock.Now})
+		f.Serve(f.On(skewed{f.Store, ahead}))
 		if got := f.Do("", "GET", "/readyz", "").Status; got != want {
 			t.Errorf("%s ahead: got %d, want %d", ahead, got, want)
 		}
@@ -250,9 +243,7 @@ func TestWrongClockIsNotReady(t *testing.T) {
 // hide it.
 func TestLateChangesAreDatedLate(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
-		rules, err := service.New(t.Context(), service.Options{Store: lateStore{f.Store, f}, Now: f.Clock.Now})
-		servicetest.Check(t, err)
-		f.Handler = httpapi.New(httpapi.Options{Service: rules, Now: f.Clock.Now})
+		f.Serve(f.On(hooked{f.Store, at("before Write", func() { f.Clock.Advance(time.Hour) })}))
 		dated := func(what, field, method, path, body string) string {
 			t.Helper()
 			answer := f.Do(f.token, method, path, body)
@@ -280,18 +271,4 @@ func TestLateChangesAreDatedLate(t *testing.T) {
 		dated("an update", "updatedAt", "PUT", pledge+"update", `{"donationAmount":12}`)
 		dated("an activation", "updatedAt", "PUT", pledge+"activate", ``)
 	})
-}
-
-// lateStore lets every change wait an hour for its turn.
-type lateStore struct {
-	service.Store
-	f *floor
-}
-
-func (l lateStore) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
-	if mode != service.WriteIsolated {
-		return l.Store.Write(ctx, mode, change)
-	}
-	l.f.Clock.Advance(time.Hour)
-	return l.Store.Write(ctx, service.WriteIsolated, change)
 }

@@ -162,9 +162,7 @@ func (tx watchedTx) FocusArea(id apitype.UUID) (service.FocusArea, error) {
 func (w *world) watch(t testing.TB) *watched {
 	t.Helper()
 	store := &watched{Store: w.Store}
-	s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
-	servicetest.Check(t, err)
-	w.Handler = httpapi.New(httpapi.Options{Service: s, Now: w.Clock.Now})
+	w.Serve(w.On(store))
 	return store
 }
 

@@ -16,7 +16,6 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
-	"fundesk/service/httpapi"
 	"fundesk/service/queue"
 	"fundesk/service/servicetest"
 )
@@ -198,16 +197,12 @@ func TestPauseDuringATake(t *testing.T) {
 				f.Clock.Advance(time.Hour + time.Minute)
 			}
 			var theirs []apitype.Lease
-			store := &meddler{Store: f.Store}
-			store.meddle = func() error {
+			s := f.On(hooked{f.Store, once("after Write", func() {
 				f.setState(f.token, me, lunch)
 				theirs = f.take(other, "").Leases
-				return nil
-			}
-			s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
-			servicetest.Check(t, err)
+			})})
 			caller, request := service.Caller{Account: f.Account()}, apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: me}
-			_, err = queue.New(s, nil).Take(t.Context(), caller, request)
+			_, err := queue.New(s, nil).Take(t.Context(), caller, request)
 			if err == nil || !strings.Contains(err.Error(), "pause") {
 				t.Errorf("callback %t: got %v for the take, want the pause", isCallback, err)
 			}
@@ -243,26 +238,20 @@ func TestReadyDuringATake(t *testing.T) {
 			}
 			return taken.Leases
 		}
+		// The pause itself gives nothing back: it is at another process, which has not come to that yet.
+		f.Serve(f.On(hooked{f.Store, failAt("before Leases", errors.New("the process stopped"))}))
 		var repeated []apitype.Lease
-		store := &meddler{Store: f.Store}
-		store.meddle = func() error {
-			f.setState(f.token, me, lunch)
-			store.committed = true // Something happens before the next change, too.
-			store.meddle = func() error {
+		pause := once("after Write", func() { f.setState(f.token, me, lunch) })
+		isTaken := false
+		first := take(f.On(hooked{f.Store, func(point string) error {
+			if isTaken && point == "before Write" {
+				isTaken = false
 				f.setState(f.token, me, `{"state":"ready"}`)
 				repeated = take(f.Service)
-				return nil
 			}
-			return nil
-		}
-		// The pause itself gives nothing back: it is at another process, which has not come to that yet.
-		held := &holder{Store: f.Store}
-		s, err := service.New(t.Context(), service.Options{Store: held, Now: f.Clock.Now})
-		servicetest.Check(t, err)
-		f.Handler = httpapi.New(httpapi.Options{Service: s, Now: f.Clock.Now})
-		s, err = service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
-		servicetest.Check(t, err)
-		first := take(s)
+			isTaken = isTaken || point == "after Write" && len(repeated) == 0
+			return pause(point)
+		}}))
 		live := f.leases("")
 		if len(repeated) != 1 || len(first) != 1 || len(live) != 1 || live[0].LeaseUUID != repeated[0].LeaseUUID ||
 			live[0].LeaseUUID != first[0].LeaseUUID {
@@ -278,9 +267,7 @@ func TestPauseDuringAReading(t *testing.T) {
 		me := f.users[0]
 		f.waitingCalls(1)
 		store := &losing{Store: f.Store, lose: sync.OnceFunc(func() { f.setState(f.token, me, lunch) })}
-		s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
-		servicetest.Check(t, err)
-		answer, err := queue.New(s, nil).Take(t.Context(), service.Caller{Account: f.Account()}, apitype.TakeRequest{
+		answer, err := queue.New(f.On(store), nil).Take(t.Context(), service.Caller{Account: f.Account()}, apitype.TakeRequest{
 			RequestUUID: apitype.NewUUID(), UserUUID: me,
 		})
 		if err == nil || !strings.Contains(err.Error(), "pause") {
@@ -306,19 +293,6 @@ func (l *losing) Read(ctx context.Context, mode service.ReadMode, read func(serv
 	return l.Store.Read(ctx, mode, read)
 }
 
-// holder is a store of a process that stops before it releases a paused user.
-type holder struct{ service.Store }
-
-var errStopped = errors.New("the process stopped")
-
-func (h *holder) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
-	return h.Store.Write(ctx, mode, func(tx service.Tx) error { return change(holderTx{tx}) })
-}
-
-type holderTx struct{ service.Tx }
-
-func (holderTx) Leases(service.LeaseQuery) ([]service.LeaseRow, error) { return nil, errStopped }
-
 // TestCallOpenedDuringAPause lets a user open a call, or be ready and take one, before a pause has given the leases
 // back. The pause has ended by then, so the user keeps the lease.
 func TestCallOpenedDuringAPause(t *testing.T) {
@@ -335,15 +309,9 @@ func TestCallOpenedDuringAPause(t *testing.T) {
 			},
 		} {
 			call := f.waitingCalls(1)[0]
-			store := &meddler{Store: f.Store}
-			store.meddle = func() error {
-				begin(call)
-				return nil
-			}
-			s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
-			servicetest.Check(t, err)
+			s := f.On(hooked{f.Store, once("after Write", func() { begin(call) })})
 			request := apitype.UserStateRequest{State: apitype.UserPaused, Reason: new(apitype.PauseLunch)}
-			_, err = queue.New(s, nil).SetState(t.Context(), service.Caller{Account: f.Account()}, me, request)
+			_, err := queue.New(s, nil).SetState(t.Context(), service.Caller{Account: f.Account()}, me, request)
 			servicetest.Report(t, err)
 			if got := f.leases(""); len(got) != 1 || got[0].CallUUID != call {
 				t.Errorf("%s: got %+v, want the lease of %s", name, got, call)
@@ -356,37 +324,12 @@ func TestCallOpenedDuringAPause(t *testing.T) {
 	})
 }
 
-// pausing is a store in which something happens at another process, in the middle of a change of a lease or a creation.
-type pausing struct {
-	service.Store
-	happen func()
-}
-
-func (s pausing) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
-	return s.Store.Write(ctx, mode, func(tx service.Tx) error { return change(pausingTx{tx, s.happen}) })
-}
-
-type pausingTx struct {
-	service.Tx
-	happen func()
-}
-
-func (t pausingTx) Lease(id apitype.UUID, scope service.Scope) (service.LeaseRow, error) {
-	lease, err := t.Tx.Lease(id, scope)
-	t.happen()
-	return lease, err
-}
-
-func (t pausingTx) InsertCall(c service.CallRow) error {
-	t.happen()
-	return t.Tx.InsertCall(c)
-}
-
 // TestPauseBesideAnOpenedCall lets a user pause at another process while a call comes to their card: from a pending
 // change, or as a new one. Neither sees the other. The user has the call, and the pause has ended.
 func TestPauseBesideAnOpenedCall(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)
+	points := map[string]string{"taken back": "after Lease", "created": "before InsertCall"}
 	for name, open := range map[string]func(f *floor, q *queue.Queue, lease apitype.Lease) error{
 		"taken back": func(f *floor, q *queue.Queue, lease apitype.Lease) error {
 			request := apitype.ExtendRequest{Pending: new(false)}
@@ -412,9 +355,7 @@ func TestPauseBesideAnOpenedCall(t *testing.T) {
 			if status, _ := f.extend(lease.LeaseUUID, `{"pending":true}`); status != http.StatusOK {
 				t.Fatalf("got %d for the pending lease", status)
 			}
-			store := pausing{f.Store, sync.OnceFunc(func() { f.setState(f.token, me, lunch) })}
-			s, err := service.New(t.Context(), service.Options{Store: store, Now: f.Clock.Now})
-			servicetest.Check(t, err)
+			s := f.On(hooked{f.Store, once(points[name], func() { f.setState(f.token, me, lunch) })})
 			servicetest.Check(t, open(f, queue.New(s, nil), lease))
 			if status, answer := f.takeStatus(me); status != http.StatusOK {
 				t.Errorf("got %d %s for a take, want the pause ended", status, answer.Body)

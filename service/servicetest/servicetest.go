@@ -215,6 +215,19 @@ func NewWithSignIn(t testing.TB, database string, signIn service.SignIn, options
 	return h
 }
 
+// On returns the service of another process, on a store of the test's choice.
+func (h *Harness) On(store service.Store) *service.Service {
+	h.t.Helper()
+	s, err := service.New(h.t.Context(), service.Options{Store: store, Now: h.Clock.Now})
+	Check(h.t, err)
+	return s
+}
+
+// Serve lets a service answer from now on. Its answers are not held against openapi.json.
+func (h *Harness) Serve(s *service.Service) {
+	h.Handler = httpapi.New(httpapi.Options{Service: s, Now: h.Clock.Now})
+}
+
 // Transport answers requests without a socket.
 func (h *Harness) Transport() http.RoundTripper { return embedded.Transport(h.Handler) }
 
@@ -391,6 +404,17 @@ func (h *Harness) Do(token, method, path, body string) Answer {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	return h.Send(request)
+}
+
+// Want sends a request, and reports an answer with another status.
+func (h *Harness) Want(status int, token, method, path, body string) Answer {
+	h.t.Helper()
+	answer := h.Do(token, method, path, body)
+	if answer.Status != status {
+		const format = "%s %.200s %.200s: got %d %.400s, want %d"
+		h.t.Errorf(format, method, path, body, answer.Status, answer.Body, status)
+	}
+	return answer
 }
 
 // Send sends a request as it is, without a socket.
