@@ -55,7 +55,7 @@ type operation struct {
 // operations returns all operations with a body, on records of the first organization.
 func (w *world) operations() []operation {
 	external := w.create("/api/v1/calls", w.externalCallBody(w.a)).String()
-	call, person, pledge := "/api/v1/calls/"+external, "/api/v1/persons/"+w.a.person.String(), "/api/v1/pledges/"+w.a.pledge.String()
+	call, person, pledge := "/api/v1/calls/"+external, personPath(w.a.person), pledgePath(w.a.pledge)
 	const fields = `"academicTitle":"dr","dateOfBirth":"1980-01-02","socialSecurityNumber":"123456789","gender":"other","phoneNumber":"+31612345678",` +
 		`"mobilePhoneNumber":"+31612345679","email":"a@example.org","language":"nl","iban":"NL91ABNA0417164300",` +
 		`"name":{"initials":"A","firstName":"Ada","lastNamePrefix":"van","lastName":"Jansen"},` +
@@ -238,7 +238,7 @@ func TestInjectionIntoBodies(t *testing.T) {
 			t.Errorf("%s was taken by %d fields, want 20: free text is kept as it was sent", name, taken[name])
 		}
 	}
-	if names := w.Do(w.all, "GET", "/api/v1/persons?first=1", ""); names.Status != http.StatusOK {
+	if names := w.get("/api/v1/persons?first=1"); names.Status != http.StatusOK {
 		t.Errorf("got %d afterwards", names.Status)
 	}
 }
@@ -291,7 +291,7 @@ func TestInjectionIntoQueries(t *testing.T) {
 				if err := json.Unmarshal([]byte(text), &value); err != nil {
 					value = text
 				}
-				answer := w.Do(w.all, "GET", list+"?"+name+"="+url.QueryEscape(value)+"&"+more, "")
+				answer := w.get(list + "?" + name + "=" + url.QueryEscape(value) + "&" + more)
 				switch {
 				case answer.Status == http.StatusOK:
 					if edges := answer.Object()["edges"].([]any); len(edges) != 0 {

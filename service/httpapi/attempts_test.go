@@ -7,21 +7,10 @@ import (
 	"testing"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/servicetest"
 )
-
-// attempt adds an attempt of a user to a call, now.
-func (f *floor) attempt(call, user apitype.UUID) apitype.Time {
-	f.t.Helper()
-	at := apitype.NewTime(f.Clock.Now())
-	f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/add-attempt",
-		fmt.Sprintf(`{"userUuid":%q,"attemptAt":%q}`, user, at))
-	return at
-}
 
 // describe sends the reason of an attempt.
 func (f *floor) describe(call apitype.UUID, at apitype.Time, body string) servicetest.Answer {
@@ -47,7 +36,7 @@ func TestReasonsOfAttempts(t *testing.T) {
 		f.Clock.Advance(time.Minute)
 		second := f.attempt(call, me)
 		read := func() (all apitype.DescribedAttempts) {
-			f.Do(f.token, http.MethodGet, "/fundesk/v1/calls/"+call.String()+"/attempts", "").Decode(&all)
+			f.get("/fundesk/v1/calls/" + call.String() + "/attempts").Decode(&all)
 			return all
 		}
 		for range 2 { // A repeat changes nothing.
@@ -64,18 +53,14 @@ func TestReasonsOfAttempts(t *testing.T) {
 			},
 			{AttemptAt: second, UserUUID: &me},
 		}}
-		if diff := gocmp.Diff(want, read()); diff != "" {
-			t.Error(diff)
-		}
-		listed := f.Do(f.token, http.MethodGet, "/api/v1/calls?attemptReasons=true", "")
+		servicetest.Same(t, "the attempts", want, read())
+		listed := f.get("/api/v1/calls?attemptReasons=true")
 		if !strings.Contains(string(listed.Body), `"attemptReasons":["busy"]`) {
 			t.Errorf("got %s, want the reason on the edge", listed.Body)
 		}
 		f.describe(call, first, `{"reason":"voicemail"}`)
 		want.Attempts[0].Reason, want.Attempts[0].Number = new(apitype.NotReachedVoicemail), nil
-		if diff := gocmp.Diff(want, read()); diff != "" {
-			t.Error(diff)
-		}
+		servicetest.Same(t, "the attempts", want, read())
 		var lines int
 		for _, line := range auditOf(t, f.Harness) {
 			if line.Operation == service.AuditCallReason && *line.Record == call {
@@ -85,7 +70,7 @@ func TestReasonsOfAttempts(t *testing.T) {
 		if lines != 2 {
 			t.Errorf("got %d lines of the audit, want one for each change", lines)
 		}
-		if answer := f.describe(call, apitype.NewTime(f.Clock.Now().Add(time.Hour)), `{}`); answer.Status != 404 {
+		if answer := f.describe(call, f.In(time.Hour), `{}`); answer.Status != 404 {
 			t.Errorf("got %d %s, want an unknown attempt not found", answer.Status, answer.Body)
 		}
 		for body, pointer := range map[string]string{`{"reason":"asleep"}`: "/reason", `{"number":"work"}`: "/number"} {
@@ -96,11 +81,9 @@ func TestReasonsOfAttempts(t *testing.T) {
 		}
 		elsewhere := f.Token(servicetest.For(f.Organization("B")))
 		path := "/fundesk/v1/calls/" + call.String() + "/attempts"
-		if answer := f.Do(elsewhere, http.MethodGet, path, ""); answer.Status != 404 {
-			t.Errorf("got %d, want the call hidden from another organization", answer.Status)
-		}
+		f.Want(404, elsewhere, http.MethodGet, path, "")
 		export := f.Do(f.Token(servicetest.May(service.PersonsErase, service.PersonsRead)), http.MethodGet,
-			"/fundesk/v1/persons/"+f.Do(f.token, "GET", "/api/v1/calls/"+call.String(), "").Object()["personUuid"].(string)+"/export", "")
+			"/fundesk/v1/persons/"+f.get(callPath(call)).Object()["personUuid"].(string)+"/export", "")
 		if !strings.Contains(string(export.Body), `"reason":"voicemail"`) {
 			t.Errorf("got %s, want the reason in the export", export.Body)
 		}
@@ -169,7 +152,7 @@ func TestReasonOfALateAttempt(t *testing.T) {
 		"attempt of the same call": func(f *floor, same, _ apitype.UUID) { f.attempt(same, f.users[1]) },
 		"attempt of another call":  func(f *floor, _, other apitype.UUID) { f.attempt(other, f.users[1]) },
 		"completion of another call": func(f *floor, _, other apitype.UUID) {
-			f.want(200, "PUT", "/api/v1/calls/"+other.String()+"/actions/complete", "{}")
+			f.act(other, "complete", "{}")
 		},
 	}
 	for name, contact := range contacts {
@@ -180,17 +163,15 @@ func TestReasonOfALateAttempt(t *testing.T) {
 				call := f.call(person, 90*time.Hour, "happy_call")
 				other := f.call(person, 80*time.Hour, "happy_call")
 				waiting := f.state("").Waiting
-				early := apitype.NewTime(f.Clock.Now())
+				early := f.Now()
 				f.Clock.Advance(time.Hour)
 				contact(f, call, other)
 				f.Clock.Advance(time.Minute)
 				body := fmt.Sprintf(`{"userUuid":%q,"attemptAt":%q}`, f.users[0], early)
-				f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/add-attempt", body)
+				f.act(call, "add-attempt", body)
 				f.describe(call, early, `{"reason":"busy"}`)
 				f.Clock.Advance(3*time.Hour + 58*time.Minute)
-				if got := f.state("").Waiting; got != 0 {
-					t.Errorf("got %d calls of the donor within 4 hours of the later contact, want none", got)
-				}
+				servicetest.Same(t, "calls of the donor within 4 hours of the later contact", 0, f.state("").Waiting)
 				f.Clock.Advance(time.Minute)
 				if got := f.state("").Waiting; got == 0 || got > waiting {
 					t.Errorf("got %d calls of the donor 4 hours after the later contact", got)
@@ -206,11 +187,11 @@ func TestRestOfAnAttemptWithASlowClock(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		f.rests(map[apitype.NotReached]string{apitype.NotReachedBusy: "30m"})
 		call := f.waitingCalls(1)[0]
-		behind := apitype.NewTime(f.Clock.Now().Add(-time.Hour))
+		behind := f.In(-time.Hour)
 		f.take(f.users[0], "")
 		f.Clock.Advance(time.Minute)
 		body := fmt.Sprintf(`{"userUuid":%q,"attemptAt":%q}`, f.users[0], behind)
-		f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/add-attempt", body)
+		f.act(call, "add-attempt", body)
 		f.describe(call, behind, `{"reason":"busy"}`)
 		f.Clock.Advance(28 * time.Minute)
 		if got := f.state("").Waiting; got != 0 {
@@ -229,7 +210,7 @@ func TestReasonOfACallback(t *testing.T) {
 		me := f.users[0]
 		call := f.waitingCalls(1)[0]
 		later := func(body string) string {
-			return fmt.Sprintf(`{"notBefore":%q,"userUuid":%q%s}`, apitype.NewTime(f.Clock.Now().Add(time.Hour)), me, body)
+			return fmt.Sprintf(`{"notBefore":%q,"userUuid":%q%s}`, f.In(time.Hour), me, body)
 		}
 		reason := func(token string) *string {
 			t.Helper()
@@ -242,7 +223,7 @@ func TestReasonOfACallback(t *testing.T) {
 			}
 			return page.Edges[0].Node.Reason
 		}
-		path := "/fundesk/v1/queue/calls/" + call.String() + "/later"
+		path := queuePath(call) + "/later"
 		f.want(204, "PUT", path, later(`,"reason":"after work"`))
 		if got := reason(f.token); got == nil || *got != "after work" {
 			t.Errorf("got %v, want the reason", got)
@@ -257,7 +238,7 @@ func TestReasonOfACallback(t *testing.T) {
 			t.Errorf("got %q, want none", *got)
 		}
 		_, lease, _ := f.choose(me, call)
-		f.want(204, "POST", "/fundesk/v1/queue/leases/"+lease.LeaseUUID.String()+"/release", later(`,"reason":"dinner"`))
+		f.release(lease.LeaseUUID, later(`,"reason":"dinner"`))
 		if got := reason(f.token); got == nil || *got != "dinner" {
 			t.Errorf("got %v, want the reason of the release", got)
 		}
@@ -266,7 +247,7 @@ func TestReasonOfACallback(t *testing.T) {
 		if lease.Reason == nil || *lease.Reason != "dinner" {
 			t.Errorf("got %v in the lease, want the reason", lease.Reason)
 		}
-		if list := string(f.Do(f.token, http.MethodGet, "/fundesk/v1/queue/leases", "").Body); strings.Contains(list, "dinner") {
+		if list := string(f.get("/fundesk/v1/queue/leases").Body); strings.Contains(list, "dinner") {
 			t.Errorf("the list of leases shows the reason: %s", list)
 		}
 		f.token = f.Token(servicetest.May(service.CallsRead, service.CallsAttempt))
@@ -284,7 +265,7 @@ func TestWorkOfAnAgent(t *testing.T) {
 		taken := f.take(me, `,"count":4`).Leases
 		var want []apitype.AgentWorkItem
 		done := func(item apitype.AgentWorkItem) {
-			item.Time, item.Type = apitype.NewTime(f.Clock.Now()), "happy_call"
+			item.Time, item.Type = f.Now(), "happy_call"
 			want = append([]apitype.AgentWorkItem{item}, want...)
 			f.Clock.Advance(time.Minute)
 		}
@@ -294,14 +275,13 @@ func TestWorkOfAnAgent(t *testing.T) {
 			CallUUID:  calls[0],
 			Reason:    new(apitype.NotReachedBusy),
 		})
-		f.want(200, "PUT", "/api/v1/calls/"+calls[1].String()+"/actions/complete",
-			fmt.Sprintf(`{"userUuid":%q,"result":{"resultCode":"A1"}}`, me))
+		f.act(calls[1], "complete", fmt.Sprintf(`{"userUuid":%q,"result":{"resultCode":"A1"}}`, me))
 		done(apitype.AgentWorkItem{Operation: apitype.WorkComplete, CallUUID: calls[1], ResultCode: new("A1")})
-		f.want(200, "PUT", "/api/v1/calls/"+calls[2].String()+"/actions/cancel", `{}`)
+		f.act(calls[2], "cancel", `{}`)
 		done(apitype.AgentWorkItem{Operation: apitype.WorkCancel, CallUUID: calls[2]})
 		for _, lease := range taken {
 			if lease.CallUUID == calls[3] {
-				f.want(204, "POST", "/fundesk/v1/queue/leases/"+lease.LeaseUUID.String()+"/release", `{}`)
+				f.release(lease.LeaseUUID, `{}`)
 			}
 		}
 		done(apitype.AgentWorkItem{Operation: apitype.WorkRelease, CallUUID: calls[3]})
@@ -311,12 +291,8 @@ func TestWorkOfAnAgent(t *testing.T) {
 			f.Do(token, http.MethodGet, "/fundesk/v1/queue/agents/"+me.String()+"/work"+query, "").Decode(&got)
 			return got.Work
 		}
-		if diff := gocmp.Diff(want, work(f.token, "")); diff != "" {
-			t.Error(diff)
-		}
-		if diff := gocmp.Diff(want[:2], work(f.token, "?since="+want[1].Time.String())); diff != "" {
-			t.Errorf("since: %s", diff)
-		}
+		servicetest.Same(t, "the work", want, work(f.token, ""))
+		servicetest.Same(t, "since", want[:2], work(f.token, "?since="+want[1].Time.String()))
 		if got := work(f.Token(servicetest.For(f.Organization("B"))), ""); len(got) != 0 {
 			t.Errorf("got %+v, want nothing of another organization", got)
 		}

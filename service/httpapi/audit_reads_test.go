@@ -36,7 +36,7 @@ func newReadWorld(t *testing.T, f *floor) *readWorld {
 	servicetest.Check(t, err)
 	f.Serve(noted)
 	other := f.Organization("B")
-	at := apitype.NewTime(f.Clock.Now().Add(-time.Hour))
+	at := f.In(-time.Hour)
 	var persons, pledges, calls, transactions []service.LoadRecord
 	for n := range 12 {
 		owner := []apitype.UUID{f.organization, other}[n%2]
@@ -85,7 +85,7 @@ func (w *readWorld) donors(t *testing.T) map[apitype.UUID]string {
 	t.Helper()
 	names := map[apitype.UUID]string{}
 	for _, id := range w.persons {
-		names[id] = w.Do(w.token, http.MethodGet, "/api/v1/persons/"+id.String(), "").Object()["lastName"].(string)
+		names[id] = w.Do(w.token, http.MethodGet, personPath(id), "").Object()["lastName"].(string)
 	}
 	return names
 }
@@ -114,7 +114,7 @@ func (w *readWorld) request() (method, path, body string, isList bool) {
 	case 4:
 		return http.MethodPost, "/fundesk/v1/queue/take", lease, false
 	case 5:
-		later := fmt.Sprintf(`{"notBefore":%q}`, apitype.NewTime(w.Clock.Now().Add(time.Hour)))
+		later := fmt.Sprintf(`{"notBefore":%q}`, w.In(time.Hour))
 		return http.MethodPut, "/fundesk/v1/queue/calls/" + one(w.calls) + "/later", later, false
 	case 6:
 		return list("/api/v1/persons")
@@ -146,7 +146,7 @@ func TestWhoReadWhom(t *testing.T) {
 		w := newReadWorld(t, f)
 		names := w.donors(t)
 		w.Clock.Advance(time.Second)
-		since := apitype.NewTime(w.Clock.Now())
+		since := w.Now()
 		changes := map[string]bool{}
 		lists := 0
 		for range servicetest.Times(200, 600) {

@@ -52,7 +52,7 @@ func brief(lines []service.AuditLine) (texts []string) {
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	since := apitype.NewTime(w.Clock.Now().Add(time.Second))
+	since := w.In(time.Second)
 	o := w.a
 	do := func(status int, method, path, body string) servicetest.Answer {
 		t.Helper()
@@ -70,9 +70,9 @@ func TestAudit(t *testing.T) {
 	do(200, "PUT", "/api/v1/persons/"+person+"/actions/update", `{"address":{"city":"Geheim"}}`) // Changes nothing.
 	do(400, "PUT", "/api/v1/persons/"+person+"/actions/update", `{"iban":"Geheim"}`)
 	o.pledge = apitype.MustParseUUID(do(201, "POST", "/api/v1/pledges", w.pledgeBody(o)).Object()["uuid"].(string))
-	do(200, "PUT", "/api/v1/pledges/"+o.pledge.String()+"/actions/update", `{"donationAmount":99,"externalMetadata":{"Geheim":"Geheim"}}`)
-	do(200, "PUT", "/api/v1/pledges/"+o.pledge.String()+"/actions/drop", "")
-	do(200, "PUT", "/api/v1/pledges/"+o.pledge.String()+"/actions/drop", "") // The same.
+	do(200, "PUT", pledgePath(o.pledge)+"/actions/update", `{"donationAmount":99,"externalMetadata":{"Geheim":"Geheim"}}`)
+	do(200, "PUT", pledgePath(o.pledge)+"/actions/drop", "")
+	do(200, "PUT", pledgePath(o.pledge)+"/actions/drop", "") // The same.
 	call := do(201, "POST", "/api/v1/calls", w.callBody(o, `,"notes":"Geheim"`)).Object()["uuid"].(string)
 	do(204, "PUT", "/fundesk/v1/queue/calls/"+call+"/later", `{"notBefore":"2026-11-21T08:00:00Z"}`)
 	do(204, "POST", "/fundesk/v1/queue/calls/"+call+"/notes", `{"text":"Geheim"}`)
@@ -123,7 +123,7 @@ func TestAuditOfOperators(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Clock.Advance(time.Second)
-	since := apitype.NewTime(w.Clock.Now())
+	since := w.Now()
 	account := w.Account(servicetest.For(w.a.organization))
 	w.TokenOf(account)
 	if _, err := w.Service.SetAccount(t.Context(), account.UUID, func(a *service.Account) error {
@@ -157,7 +157,7 @@ func TestAuditReads(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Clock.Advance(time.Second)
-	since := apitype.NewTime(w.Clock.Now())
+	since := w.Now()
 	blind := w.Token(servicetest.MayNot(service.PersonsRead))
 	noted, err := service.New(t.Context(), service.Options{Store: w.Store, Now: w.Clock.Now, AuditReads: true})
 	servicetest.Check(t, err)
@@ -171,14 +171,14 @@ func TestAuditReads(t *testing.T) {
 			t.Fatalf("%s: got %d", path, answer.Code)
 		}
 	}
-	for _, path := range []string{"/api/v1/persons/" + w.a.person.String(), "/api/v1/calls/" + w.a.call.String(), "/api/v1/pledges/" + w.a.pledge.String()} {
-		w.Do(w.all, "GET", path, "")
+	for _, path := range []string{personPath(w.a.person), callPath(w.a.call), pledgePath(w.a.pledge)} {
+		w.get(path)
 		read(w.all, path)
 	}
 	for _, path := range []string{"/api/v1/persons?iban=NL91ABNA0417164300", "/api/v1/persons?first=1", "/api/v1/calls?include=person", "/api/v1/calls", "/fundesk/v1/queue/calls"} {
 		read(w.all, path)
 	}
-	read(blind, "/api/v1/calls/"+w.a.call.String())
+	read(blind, callPath(w.a.call))
 	var got []service.AuditLine
 	for _, l := range w.lines(t, service.AuditFilter{Since: &since}) {
 		if l.Account != nil {
@@ -199,7 +199,7 @@ func TestAuditOfTakes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Clock.Advance(time.Second)
-	since := apitype.NewTime(w.Clock.Now())
+	since := w.Now()
 	take := func(store service.Store) *httptest.ResponseRecorder {
 		t.Helper()
 		s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now, AuditReads: true})
@@ -236,11 +236,9 @@ func TestAuditOfTakes(t *testing.T) {
 func TestReadingNeedsTheRight(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	person, call, pledge := "/api/v1/persons/"+w.a.person.String(), "/api/v1/calls/"+w.a.call.String(), "/api/v1/pledges/"+w.a.pledge.String()
+	person, call, pledge := personPath(w.a.person), callPath(w.a.call), pledgePath(w.a.pledge)
 	secrets := `"iban":"NL91ABNA0417164300","phoneNumber":"+31206543210","socialSecurityNumber":"123456789","email":"a@example.org"`
-	if got := w.Do(w.all, "PUT", person+"/actions/update", "{"+secrets+"}"); got.Status != 200 {
-		t.Fatalf("%d %s", got.Status, got.Body)
-	}
+	w.Want(200, w.all, "PUT", person+"/actions/update", "{"+secrets+"}")
 	for _, test := range []struct {
 		permission service.Permission
 		path, body string
@@ -291,9 +289,7 @@ func TestPrivacyStaysWithinOrganizations(t *testing.T) {
 	w := newWorld(t)
 	foreign := w.create("/api/v1/pledges", strings.Replace(w.pledgeBody(w.b, ""), w.b.person.String(), w.a.person.String(), 1))
 	mark := fmt.Sprintf(`{"entries":[{"entityName":"person","entityUuid":%q,"processedAt":"2026-11-20T09:00:00Z","consumerIdentifier":"c0ffee00-0000-4000-8000-000000000001"}]}`, w.a.person)
-	if got := w.Do(w.all, "POST", "/api/v1/entity-access/actions/mark-processed", mark); got.Status != 204 {
-		t.Fatalf("%d %s", got.Status, got.Body)
-	}
+	w.Want(204, w.all, "POST", "/api/v1/entity-access/actions/mark-processed", mark)
 	may := w.Token(servicetest.For(w.a.organization), servicetest.May(service.PersonsErase, service.PersonsRead))
 	path := "/fundesk/v1/persons/" + w.a.person.String()
 	export := w.Do(may, "GET", path+"/export", "")
@@ -307,7 +303,7 @@ func TestPrivacyStaysWithinOrganizations(t *testing.T) {
 	if answer.Status != 409 || !strings.Contains(string(answer.Body), "fundeskd person erase "+w.a.person.String()) {
 		t.Errorf("got %d %s, want a conflict that names the operator's command", answer.Status, answer.Body)
 	}
-	if got := w.Do(w.all, "GET", "/api/v1/persons/"+w.a.person.String(), "").Status; got != 200 {
+	if got := w.get(personPath(w.a.person)).Status; got != 200 {
 		t.Errorf("got %d of the person afterwards", got)
 	}
 }
@@ -325,7 +321,7 @@ func TestAuditIsPruned(t *testing.T) {
 	w.Clock.Advance(20 * 24 * time.Hour)
 	w.create("/api/v1/persons", w.personBody(w.a, ""))
 	w.Clock.Advance(20 * 24 * time.Hour)
-	now := apitype.NewTime(w.Clock.Now())
+	now := w.Now()
 	deleted, err := w.Privacy.PruneAudit(t.Context(), now, "test")
 	servicetest.Check(t, err)
 	lines, at := oldest()

@@ -50,7 +50,7 @@ func changes(t *testing.T, h *servicetest.Harness, token, query string) (page ap
 func (f *floor) allChanges(token, after string) (all []apitype.Change) {
 	f.t.Helper()
 	f.Clock.Advance(3 * time.Second)
-	f.settled(apitype.NewTime(f.Clock.Now().Add(-2 * time.Second)))
+	f.settled(f.In(-2 * time.Second))
 	query := url.Values{"first": {"7"}}
 	for {
 		if after != "" {
@@ -79,13 +79,11 @@ func TestChanges(t *testing.T) {
 		start := changes(t, f.Harness, token, "").Next
 		person := f.person("null")
 		call := f.call(person, time.Hour, "winback")
-		f.want(http.StatusOK, "PUT", "/api/v1/calls/"+call.String()+"/actions/add-attempt", `{}`)
-		f.want(http.StatusOK, "PUT", "/api/v1/persons/"+person.String()+"/actions/update", `{"name":{"firstName":"A"}}`)
-		f.want(http.StatusOK, "PUT", "/api/v1/persons/"+person.String()+"/actions/update", `{"name":{"firstName":"A"}}`)
-		f.want(http.StatusOK, "PUT", "/api/v1/calls/"+call.String()+"/actions/complete", `{}`)
-		if got := f.Do(token, "POST", "/fundesk/v1/persons/"+person.String()+"/erase", `{"reason":"asked"}`); got.Status != 200 {
-			t.Fatalf("erase: got %d %s", got.Status, got.Body)
-		}
+		f.act(call, "add-attempt", `{}`)
+		f.update(person, `{"name":{"firstName":"A"}}`)
+		f.update(person, `{"name":{"firstName":"A"}}`)
+		f.act(call, "complete", `{}`)
+		f.Want(200, token, "POST", "/fundesk/v1/persons/"+person.String()+"/erase", `{"reason":"asked"}`)
 		p, c := person.String()[:4], call.String()[:4]
 		want := []string{
 			"person create " + p, "call create " + c, "call add-attempt " + c, "person update " + p, "call complete " + c,
@@ -122,8 +120,7 @@ func TestChangesShowNoDonor(t *testing.T) {
 		token := f.Token(follower())
 		start := changes(t, f.Harness, token, "").Next
 		person := f.person(`"nl","email":"canary@example.org","mobilePhoneNumber":"+31600000123"`)
-		f.want(http.StatusOK, "PUT", "/api/v1/persons/"+person.String()+"/actions/update",
-			`{"name":{"firstName":"Canary"},"iban":"NL91ABNA0417164300"}`)
+		f.update(person, `{"name":{"firstName":"Canary"},"iban":"NL91ABNA0417164300"}`)
 		before := len(auditOf(t, f.Harness))
 		all := f.allChanges(token, start)
 		if len(all) != 2 || !slices.Contains(all[1].Fields, "iban") {
@@ -162,7 +159,7 @@ func TestChangesAmongManyOthers(t *testing.T) {
 		}
 		person := f.person("null")
 		f.Clock.Advance(3 * time.Second)
-		f.settled(apitype.NewTime(f.Clock.Now().Add(-2 * time.Second)))
+		f.settled(f.In(-2 * time.Second))
 		var all []apitype.Change
 		pages := 0
 		for hasMore := true; hasMore; pages++ {
@@ -214,7 +211,7 @@ func TestPruneBesideAPage(t *testing.T) {
 		f.Clock.Set(f.base.Add(service.ChangesKept - time.Second))
 		f.Serve(f.On(hooked{f.Store, once("before Read", func() {
 			f.Clock.Advance(time.Minute)
-			_, err := f.Privacy.PruneAudit(t.Context(), apitype.NewTime(f.Clock.Now()), "test")
+			_, err := f.Privacy.PruneAudit(t.Context(), f.Now(), "test")
 			servicetest.Report(t, err)
 		})}))
 		page := changes(t, f.Harness, token, "after="+start)
@@ -247,14 +244,14 @@ func TestEveryChangeIsInTheFeed(t *testing.T) {
 			t.Errorf("a reason: got %d %s", got.Status, got.Body)
 		}
 		f.want(http.StatusOK, "PUT", "/fundesk/v1/calls/"+call.String()+"/checks", `{"items":[]}`)
-		f.want(http.StatusOK, "PUT", "/api/v1/calls/"+call.String()+"/actions/complete", `{"result":{"resultCode":"stop"}}`)
+		f.act(call, "complete", `{"result":{"resultCode":"stop"}}`)
 		if got := f.addConsent(person, "email consent", 1); got != http.StatusCreated {
 			t.Errorf("a consent: got %d", got)
 		}
 		_, err := private.SetRetention(t.Context(), f.organization, func(r *service.Retention) { r.Calls, r.Leads, r.Persons = new(1), new(1), new(1) })
 		servicetest.Check(t, err)
 		ended := f.call(f.person("null"), time.Hour, "winback")
-		f.want(http.StatusOK, "PUT", "/api/v1/calls/"+ended.String()+"/actions/complete", `{"result":{"notes":"N"}}`)
+		f.act(ended, "complete", `{"result":{"notes":"N"}}`)
 		f.Clock.Advance(20 * 24 * time.Hour)
 		cmpNext(t, f, token, start, spy)
 		f.Clock.Advance(20 * 24 * time.Hour)
@@ -487,7 +484,7 @@ func testChangesMissNothing(t *testing.T, database string) {
 		}
 	}
 	h.Clock.Advance(5 * time.Second)
-	(&floor{Harness: h, t: t, token: token}).settled(apitype.NewTime(h.Clock.Now().Add(-3 * time.Second)))
+	(&floor{Harness: h, t: t, token: token}).settled(h.In(-3 * time.Second))
 	for read() > 0 {
 	}
 	for id, isKept := range want {

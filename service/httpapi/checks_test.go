@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/servicetest"
 )
@@ -18,11 +17,11 @@ func TestChecksOfCalls(t *testing.T) {
 		donor := f.person("null")
 		call := f.call(donor, time.Hour, "verification")
 		path := "/fundesk/v1/calls/" + call.String() + "/checks"
-		read := func() string { return string(f.Do(f.token, "GET", path, "").Body) }
+		read := func() string { return string(f.get(path).Body) }
 		if got, want := read(), `{"userUuid":null,"items":[]}`; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
-		at := apitype.NewTime(f.Clock.Now()).String()
+		at := f.Now().String()
 		items := func(names ...string) string {
 			var all []string
 			for _, name := range names {
@@ -30,7 +29,7 @@ func TestChecksOfCalls(t *testing.T) {
 			}
 			return fmt.Sprintf(`{"userUuid":%q,"items":[%s]}`, f.users[0], strings.Join(all, ","))
 		}
-		before := f.Do(f.token, "GET", "/api/v1/calls/"+call.String(), "").Header.Get("Etag")
+		before := f.get(callPath(call)).Header.Get("Etag")
 		for _, body := range []string{items("mobile", "script:greeting"), items("objection"), items("objection")} {
 			for _, may := range []service.Permission{service.CallsAttempt, service.CallsComplete} {
 				token := f.Token(servicetest.For(f.organization), servicetest.May(may))
@@ -38,18 +37,16 @@ func TestChecksOfCalls(t *testing.T) {
 					t.Errorf("%s with %s: got %d %s", body, may, got.Status, got.Body)
 				}
 			}
-			if got := read(); got != body {
-				t.Errorf("got %s, want %s", got, body)
-			}
+			servicetest.Same(t, "the checks", body, read())
 		}
 		now := at
-		at = apitype.NewTime(f.Clock.Now().Add(time.Hour)).String() // The clock of an agent may be fast.
+		at = f.In(time.Hour).String() // The clock of an agent may be fast.
 		if got, body := f.Do(f.token, "PUT", path, items("contact")), items("contact"); got.Status != 200 || read() != body {
 			t.Errorf("got %d %s for a check that is dated ahead, want it kept", got.Status, got.Body)
 		}
 		at = now
 		f.want(200, "PUT", path, items("objection"))
-		if after := f.Do(f.token, "GET", "/api/v1/calls/"+call.String(), "").Header.Get("Etag"); after == before {
+		if after := f.get(callPath(call)).Header.Get("Etag"); after == before {
 			t.Error("the call has the revision of before its checks")
 		}
 		reader := f.Token(servicetest.May(service.CallsRead))
@@ -66,9 +63,7 @@ func TestChecksOfCalls(t *testing.T) {
 			{f.token, items(strings.Split(strings.Repeat("mobile ", 51), " ")[:51]...), 400},
 			{f.token, `{"items":[{"name":"mobile"}]}`, 400},
 		} {
-			if got := f.Do(wrong.token, "PUT", path, wrong.body); got.Status != wrong.want {
-				t.Errorf("%s: got %d %s, want %d", wrong.body, got.Status, got.Body, wrong.want)
-			}
+			f.Want(wrong.want, wrong.token, "PUT", path, wrong.body)
 		}
 		officer := f.Token(servicetest.May(service.PersonsErase, service.PersonsRead))
 		export := func() string {
@@ -77,10 +72,8 @@ func TestChecksOfCalls(t *testing.T) {
 		if got := export(); !strings.Contains(got, `"objection"`) {
 			t.Errorf("the export has no checks: %s", got)
 		}
-		f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/cancel", `{}`)
-		if got := f.Do(officer, "POST", "/fundesk/v1/persons/"+donor.String()+"/erase", `{"reason":"r"}`); got.Status != 200 {
-			t.Fatalf("got %d %s", got.Status, got.Body)
-		}
+		f.act(call, "cancel", `{}`)
+		f.Want(200, officer, "POST", "/fundesk/v1/persons/"+donor.String()+"/erase", `{"reason":"r"}`)
 		if got := export(); strings.Contains(got, `"objection"`) {
 			t.Errorf("the checks outlive the donor: %s", got)
 		}

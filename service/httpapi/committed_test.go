@@ -23,7 +23,7 @@ func TestAnswersShowTheChange(t *testing.T) {
 		w.Serve(w.On(hooked{w.Store, next(func() error { return between() })}))
 		meddled := w.Handler
 		w.Handler = plain
-		call, pledge := "/api/v1/calls/"+w.a.call.String(), "/api/v1/pledges/"+w.a.pledge.String()
+		call, pledge := callPath(w.a.call), pledgePath(w.a.pledge)
 		attempt, update := call+"/actions/add-attempt", pledge+"/actions/update"
 		n := 0 // Of the changes, each of which is another one.
 		for _, test := range []struct{ record, path, body, between, betweenBody, want string }{
@@ -49,9 +49,7 @@ func TestAnswersShowTheChange(t *testing.T) {
 						return refusal
 					}
 					w.Handler = plain
-					if got := w.Do(w.all, http.MethodPut, test.between, test.betweenBody); got.Status != http.StatusOK {
-						t.Errorf("%s: got %d %s", test.between, got.Status, got.Body)
-					}
+					w.Want(http.StatusOK, w.all, http.MethodPut, test.between, test.betweenBody)
 					return nil
 				}
 				w.Handler = meddled
@@ -76,7 +74,7 @@ func TestAnswersShowTheChange(t *testing.T) {
 // revision returns the revision of a record.
 func (w *world) revision(t *testing.T, path string) int64 {
 	t.Helper()
-	tag := w.Do(w.all, http.MethodGet, path, "").Header.Get("Etag")
+	tag := w.get(path).Header.Get("Etag")
 	revision, err := strconv.ParseInt(strings.Trim(tag, `"`), 10, 64)
 	servicetest.Check(t, err)
 	return revision

@@ -24,7 +24,7 @@ func testCompletedBy(t *testing.T, f *floor) {
 	person, other := f.person("null"), f.person("null")
 	act := func(call apitype.UUID, action, body string) {
 		t.Helper()
-		f.want(http.StatusOK, "PUT", "/api/v1/calls/"+call.String()+"/actions/"+action, body)
+		f.want(http.StatusOK, "PUT", callPath(call)+"/actions/"+action, body)
 	}
 	by := func(user apitype.UUID) string { return fmt.Sprintf(`{"userUuid":%q}`, user) }
 	var mine []string
@@ -43,7 +43,7 @@ func testCompletedBy(t *testing.T, f *floor) {
 	act(external, "complete", by(f.users[0]))
 
 	list := "/api/v1/calls?completedByUserUuid=" + f.users[0].String()
-	at := apitype.NewTime(f.Clock.Now().Add(-210 * time.Minute))
+	at := f.In(-210 * time.Minute)
 	for query, want := range map[string][]string{
 		"":                  append(slices.Clone(mine), external.String()),
 		"&status=requested": nil,
@@ -53,9 +53,7 @@ func testCompletedBy(t *testing.T, f *floor) {
 		"&externalApplicationName=null&externalReferenceId=null&requestedAfter=2021-01-01": mine,
 		"&owningOrganizationUuid=" + apitype.NewUUID().String():                            nil,
 	} {
-		if diff := cmp.Diff(want, f.listed(f.token, list+query)); diff != "" {
-			t.Errorf("%q: %s", query, diff)
-		}
+		servicetest.Same(t, query, want, f.listed(f.token, list+query))
 	}
 	if got := f.listed(f.Token(servicetest.For(f.Organization("Elsewhere"))), list); got != nil {
 		t.Errorf("got %v for an account that does not see the calls", got)
@@ -67,7 +65,7 @@ func testCompletedBy(t *testing.T, f *floor) {
 	f.want(http.StatusBadRequest, "GET", "/api/v1/calls?completedBy="+f.users[0].String(), "")
 
 	var answer struct{ Agents []apitype.QueueAgent }
-	f.Do(f.token, "GET", "/fundesk/v1/queue/agents", "").Decode(&answer)
+	f.get("/fundesk/v1/queue/agents").Decode(&answer)
 	completed := map[apitype.UUID]int{}
 	for _, agent := range answer.Agents {
 		completed[agent.UserUUID] = agent.Completed
@@ -102,7 +100,7 @@ func (f *floor) completers(filter, call, user string) {
 			CompletedByUserUUID *string
 		}
 	}
-	f.Do(f.token, "GET", "/api/v1/calls?completers=true&"+filter, "").Decode(&page)
+	f.get("/api/v1/calls?completers=true&" + filter).Decode(&page)
 	found := ""
 	for _, edge := range page.Edges {
 		isWaiting := edge.Node.Status == "requested"
@@ -116,7 +114,7 @@ func (f *floor) completers(filter, call, user string) {
 	if found != user {
 		f.t.Errorf("%s: got the call completed by %q, want %q", filter, found, user)
 	}
-	plain := f.Do(f.token, "GET", "/api/v1/calls?"+filter, "")
+	plain := f.get("/api/v1/calls?" + filter)
 	if strings.Contains(string(plain.Body), "completedByUserUuid") {
 		f.t.Errorf("%s: a list shows users of completions without being asked", filter)
 	}

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/servicetest"
@@ -32,7 +30,7 @@ func consentsPath(person apitype.UUID) string {
 func (f *floor) consents(person apitype.UUID) (found []string) {
 	f.t.Helper()
 	var all apitype.Consents
-	f.Do(f.token, "GET", consentsPath(person), "").Decode(&all)
+	f.get(consentsPath(person)).Decode(&all)
 	for _, c := range all.Consents {
 		found = append(found, string(c.Channel)+" "+string(c.Basis))
 	}
@@ -65,21 +63,17 @@ func TestConsentsDecideOptIns(t *testing.T) {
 			{"mail consent", 9, 0, optIns{Phone: yes, Email: no, SMS: yes, Mail: yes}, false},
 		} {
 			f.Clock.Advance(time.Minute)
-			before := apitype.NewTime(f.Clock.Now().Add(-time.Second))
+			before := f.In(-time.Second)
 			if got := f.addConsent(donor, step.what, step.hours); got != 201 {
 				t.Fatalf("%s: got %d, want 201", step.what, got)
 			}
 			if step.at >= 0 {
 				want = slices.Insert(want, step.at, step.what)
 			}
-			if diff := cmp.Diff(want, f.consents(donor)); diff != "" {
-				t.Errorf("%s: the consents (-want +got):\n%s", step.what, diff)
-			}
+			servicetest.Same(t, step.what+": the consents", want, f.consents(donor))
 			var got optIns
-			f.Do(f.token, "GET", "/api/v1/persons/"+donor.String(), "").Decode(&got)
-			if diff := cmp.Diff(step.optIns, got); diff != "" {
-				t.Errorf("%s: the opt-ins (-want +got):\n%s", step.what, diff)
-			}
+			f.get(personPath(donor)).Decode(&got)
+			servicetest.Same(t, step.what+": the opt-ins", step.optIns, got)
 			if got := f.isBlocked(number); got != step.blocked {
 				t.Errorf("%s: got the number blocked %t, want %t", step.what, got, step.blocked)
 			}
@@ -101,9 +95,7 @@ func TestConsentsDecideOptIns(t *testing.T) {
 			t.Errorf("the export has not an audit line for each consent: %s", got)
 		}
 		officer := f.Token(servicetest.May(service.PersonsErase))
-		if got := f.Do(officer, "POST", "/fundesk/v1/persons/"+donor.String()+"/erase", `{"reason":"r"}`); got.Status != 200 {
-			t.Fatalf("got %d %s", got.Status, got.Body)
-		}
+		f.Want(200, officer, "POST", "/fundesk/v1/persons/"+donor.String()+"/erase", `{"reason":"r"}`)
 		kept, err := service.View(t.Context(), f.Service, "read", func(r service.Reader) (service.Kept, error) { return r.Kept(donor) })
 		servicetest.Check(t, err)
 		if got := f.addConsent(donor, "sms consent", 1); got != 404 || len(kept.Consents) != 0 {
@@ -145,8 +137,7 @@ func TestOlderConsentLiftsNoObjection(t *testing.T) {
 			func(f *floor, person apitype.UUID) { f.completeWith(person, "died") },
 		},
 		"an update": {[]string{"phone", "email", "mail", "sms"}, func(f *floor, person apitype.UUID) {
-			f.want(200, "PUT", "/api/v1/persons/"+person.String()+"/actions/update",
-				`{"optIns":{"phone":false,"email":false,"mail":false,"sms":false}}`)
+			f.update(person, `{"optIns":{"phone":false,"email":false,"mail":false,"sms":false}}`)
 		}},
 		"a second objection": {[]string{"phone"}, func(f *floor, person apitype.UUID) {
 			f.addConsent(person, "phone withdrawn", 9)
@@ -166,7 +157,7 @@ func TestOlderConsentLiftsNoObjection(t *testing.T) {
 						if got := f.addConsent(donor, channel+" consent", hours); got != 201 {
 							t.Fatalf("got %d, want 201", got)
 						}
-						person := f.Do(f.token, "GET", "/api/v1/persons/"+donor.String(), "").Object()
+						person := f.get(personPath(donor)).Object()
 						return person["optIn"+strings.ToUpper(channel[:1])+channel[1:]] == true
 					}
 					if consent(1) || f.isBlocked(number) != wasBlocked {
@@ -182,19 +173,12 @@ func TestOlderConsentLiftsNoObjection(t *testing.T) {
 	}
 }
 
-// completeWith completes a call of a person with a result.
-func (f *floor) completeWith(person apitype.UUID, code string) {
-	f.t.Helper()
-	call := f.call(person, time.Hour, "happy_call")
-	f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/complete", `{"result":{"resultCode":"`+code+`"}}`)
-}
-
 // Mistakes are refused, and parallel consents are all kept.
 func TestConsentsRefused(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		donor := f.donor("+31612345678")
 		path := consentsPath(donor)
-		at := func(ahead time.Duration) string { return apitype.NewTime(f.Clock.Now().Add(ahead)).String() }
+		at := func(ahead time.Duration) string { return f.In(ahead).String() }
 		good := fmt.Sprintf(`{"channel":"sms","basis":"customer","at":%q}`, at(4*time.Minute))
 		elsewhere := f.Token(servicetest.For(f.Organization("B")))
 		for _, test := range []struct {
@@ -214,9 +198,7 @@ func TestConsentsRefused(t *testing.T) {
 			{f.token, path, `{"channel":"sms","basis":"customer","at":"2026-01-01","source":""}`, 400},
 			{f.token, path, `{"channel":"sms","basis":"customer","at":"2026-01-01","by":"me"}`, 400},
 		} {
-			if got := f.Do(test.token, "POST", test.path, test.body); got.Status != test.want {
-				t.Errorf("%s: got %d %s, want %d", test.body, got.Status, got.Body, test.want)
-			}
+			f.Want(test.want, test.token, "POST", test.path, test.body)
 		}
 		if got := f.Do(elsewhere, "GET", path, "").Status; got != 404 {
 			t.Errorf("got %d for the consents of another organization's donor, want 404", got)

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/servicetest"
@@ -53,7 +51,7 @@ func testCallsOfPerson(t *testing.T, f *floor) {
 			f.want(http.StatusOK, "PUT", "/api/v1/calls/"+call+"/actions/cancel", "{}")
 		}
 	}
-	now := apitype.NewTime(f.Clock.Now())
+	now := f.Now()
 	f.Clock.Advance(time.Minute)
 	f.want(http.StatusOK, "PUT", "/api/v1/calls/"+calls[4]+"/actions/cancel", "{}")
 	list := "/api/v1/calls?personUuid=" + person.String()
@@ -64,9 +62,7 @@ func testCallsOfPerson(t *testing.T, f *floor) {
 		"&externalApplicationName=null&externalReferenceId=null&status=requested": {calls[0], calls[2]},
 		"&owningOrganizationUuid=" + apitype.NewUUID().String():                   nil,
 	} {
-		if diff := cmp.Diff(want, f.listed(f.token, list+query)); diff != "" {
-			t.Errorf("%q: %s", query, diff)
-		}
+		servicetest.Same(t, query, want, f.listed(f.token, list+query))
 	}
 	if got := f.listed(f.Token(servicetest.For(f.Organization("Elsewhere"))), list); got != nil {
 		t.Errorf("got %v for an account that does not see the person", got)
@@ -89,7 +85,7 @@ func testStatusNamedTwice(t *testing.T, f *floor) {
 	for _, query := range []string{"status=requested&status=cancelled&status=requested", "status=cancelled" + strings.Repeat("&status=requested", 1000)} {
 		var ids []string
 		for after, hasNext := "", true; hasNext && len(ids) <= len(calls); {
-			p := page(t, f.Do(f.token, "GET", "/api/v1/calls?first=1&"+query+after, ""))
+			p := page(t, f.get("/api/v1/calls?first=1&"+query+after))
 			for _, edge := range p.Edges {
 				ids, after = append(ids, edge.Node["uuid"].(string)), "&after="+edge.Cursor
 			}
@@ -109,7 +105,7 @@ func testPersonsUpdatedAfter(t *testing.T, f *floor) {
 		persons = append(persons, f.person("null").String())
 		f.Clock.Advance(time.Second)
 	}
-	since := apitype.NewTime(f.Clock.Now())
+	since := f.Now()
 	f.Clock.Advance(time.Second)
 	update := func(person, body string) {
 		t.Helper()
@@ -176,14 +172,14 @@ func TestLoadedPaymentsArrive(t *testing.T) {
 		f.callable("within the years", call)
 		for _, passed := range []time.Duration{4 * 365 * 24 * time.Hour, -time.Minute} {
 			f.Clock.Advance(3 * time.Second)
-			before := f.settled(apitype.NewTime(f.Clock.Now().Add(-2 * time.Second)))
+			before := f.settled(f.In(-2 * time.Second))
 			f.Clock.Advance(passed)
 			f.restart()
 			f.Load(service.LoadRecord{Kind: service.LoadTransaction, Data: service.LoadedTransaction{
 				PledgeUUID:  pledge,
 				Transaction: apitype.Transaction{UUID: apitype.NewUUID(), CreatedAt: apitype.NewTime(f.base)},
 			}})
-			got := page(t, f.Do(f.token, "GET", "/api/v1/pledges?updatedAfter="+url.QueryEscape(before.String()), "")).Edges
+			got := page(t, f.get("/api/v1/pledges?updatedAfter="+url.QueryEscape(before.String()))).Edges
 			if len(got) != 1 || got[0].Node["uuid"] != pledge.String() {
 				t.Errorf("%s later: got %v updated after %s, want the pledge", passed, got, before)
 			}
@@ -278,14 +274,14 @@ func TestLoadRefusesEachMistake(t *testing.T) {
 			t.Errorf("line %d with %s: got %v, want %q", test.line+1, test.changed, err, test.want)
 		}
 	}
-	if got := w.Do(w.all, "GET", "/api/v1/persons/"+person, ""); got.Status != 404 {
+	if got := w.get("/api/v1/persons/" + person); got.Status != 404 {
 		t.Errorf("got %d %s, want nothing of what was refused", got.Status, got.Body)
 	}
 	servicetest.Report(t, load(1, `"preferredPaymentDay":28`, `"preferredPaymentDay":1`))
-	if got := w.Do(w.all, "GET", "/api/v1/persons/"+person, ""); got.Status != 200 || got.Object()["iban"] != "NL91ABNA0417164300" {
+	if got := w.get("/api/v1/persons/" + person); got.Status != 200 || got.Object()["iban"] != "NL91ABNA0417164300" {
 		t.Errorf("got %d %s, want the person", got.Status, got.Body)
 	}
-	loaded, given := w.Do(w.all, "GET", "/api/v1/calls/"+call, "").Object(), w.Do(w.all, "GET", "/api/v1/pledges/"+pledge, "").Object()
+	loaded, given := w.get("/api/v1/calls/"+call).Object(), w.get("/api/v1/pledges/"+pledge).Object()
 	if loaded["lastUpdatedAt"] != "2026-11-20T00:00:00.000Z" || given["updatedAt"] != "2026-11-20T00:00:00.000Z" || given["donationInterval"] != "monthly" {
 		t.Errorf("got %v and %v, want what was left out as it follows from the rest", loaded, given)
 	}

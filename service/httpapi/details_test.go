@@ -34,7 +34,7 @@ type detailPage struct {
 // details reads a page.
 func (f *floor) details(path string) (p detailPage, size int) {
 	f.t.Helper()
-	answer := f.Do(f.token, http.MethodGet, path, "")
+	answer := f.get(path)
 	if answer.Status != http.StatusOK {
 		f.t.Fatalf("%s: got %d %s", path, answer.Status, answer.Body)
 	}
@@ -52,12 +52,12 @@ func TestListsBringDetails(t *testing.T) {
 			}
 		}
 		call, plain := f.call(donor, time.Hour, "verification"), f.call(other, 2*time.Hour, "verification")
-		at := apitype.NewTime(f.Clock.Now()).String()
+		at := f.Now().String()
 		body := fmt.Sprintf(`{"userUuid":%q,"items":[{"name":"mobile","at":%q}]}`, f.users[0], at)
 		f.want(http.StatusOK, http.MethodPut, "/fundesk/v1/calls/"+call.String()+"/checks", body)
 
 		var consents struct{ Consents json.RawMessage }
-		f.Do(f.token, http.MethodGet, consentsPath(donor), "").Decode(&consents)
+		f.get(consentsPath(donor)).Decode(&consents)
 		want := map[apitype.UUID]string{donor: string(consents.Consents), other: "", call: body, plain: ""}
 		got := map[apitype.UUID]string{}
 		for _, path := range []string{"/api/v1/persons?consents=true", "/api/v1/calls?checks=true&include=person"} {
@@ -66,11 +66,9 @@ func TestListsBringDetails(t *testing.T) {
 				got[edge.Node.UUID] = string(edge.Consents) + string(edge.Checks)
 			}
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("the details (-want +got):\n%s", diff)
-		}
+		servicetest.Same(t, "the details", want, got)
 		for _, path := range []string{"/api/v1/persons", "/api/v1/calls", "/api/v1/persons?consents=false"} {
-			answer := f.Do(f.token, http.MethodGet, path, "")
+			answer := f.get(path)
 			if strings.Contains(string(answer.Body), `"consents"`) || strings.Contains(string(answer.Body), `"checks"`) {
 				t.Errorf("%s: the list brings details without being asked", path)
 			}

@@ -10,12 +10,6 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// donor makes a person with a mobile number.
-func (f *floor) donor(number string) apitype.UUID {
-	return f.created("/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"mobilePhoneNumber":%q}`,
-		f.organization, f.organization, number))
-}
-
 // isBlocked asks whether a number is blocked.
 func (f *floor) isBlocked(number string) bool {
 	f.t.Helper()
@@ -40,11 +34,6 @@ func (f *floor) given(call apitype.UUID) bool {
 	return false
 }
 
-func (f *floor) optIn(person apitype.UUID, phone string) {
-	f.t.Helper()
-	f.want(200, "PUT", "/api/v1/persons/"+person.String()+"/actions/update", `{"optIns":{"phone":`+phone+`}}`)
-}
-
 // A donor who was created without an opt-in objects by an update, too.
 func TestObjectionOfADonorWithoutOptIn(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
@@ -55,7 +44,7 @@ func TestObjectionOfADonorWithoutOptIn(t *testing.T) {
 			number,
 		))
 		other := f.call(f.donor(number), time.Hour, "happy_call")
-		f.want(200, "PUT", "/api/v1/persons/"+person.String()+"/actions/update", `{"language":"nl"}`)
+		f.update(person, `{"language":"nl"}`)
 		if f.isBlocked(number) {
 			t.Error("an update of the language blocked the number")
 		}
@@ -63,7 +52,7 @@ func TestObjectionOfADonorWithoutOptIn(t *testing.T) {
 		if !f.isBlocked(number) || f.given(other) {
 			t.Error("the number is not blocked, or another donor with it is given")
 		}
-		at := apitype.NewTime(f.Clock.Now().Add(-time.Minute))
+		at := f.In(-time.Minute)
 		f.want(201, "POST", "/fundesk/v1/persons/"+person.String()+"/consents",
 			fmt.Sprintf(`{"channel":"phone","basis":"consent","source":"form","at":%q}`, at))
 		if !f.isBlocked(number) {
@@ -80,7 +69,7 @@ func TestObjectionsHoldForTheNumber(t *testing.T) {
 		"a result": func(f *floor, person apitype.UUID) {
 			f.setEffects()
 			call := f.call(person, time.Hour, "happy_call")
-			f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/complete", `{"result":{"resultCode":"stop"}}`)
+			f.act(call, "complete", `{"result":{"resultCode":"stop"}}`)
 		},
 		"an update": func(f *floor, person apitype.UUID) { f.optIn(person, "false") },
 	}
@@ -122,13 +111,11 @@ func TestBlockedCallsDoNotWait(t *testing.T) {
 		block := func(path, number string) {
 			t.Helper()
 			body := fmt.Sprintf(`{"number":%q,"organizationUuid":%q}`, number, f.organization)
-			if got := f.Do(lead, "POST", "/fundesk/v1/do-not-call"+path, body); got.Status != 204 {
-				t.Fatalf("got %d %s", got.Status, got.Body)
-			}
+			f.Want(204, lead, "POST", "/fundesk/v1/do-not-call"+path, body)
 		}
 		change := func(person apitype.UUID, body string) {
 			t.Helper()
-			f.want(200, "PUT", "/api/v1/persons/"+person.String()+"/actions/update", body)
+			f.update(person, body)
 		}
 		first, second := f.donor(number), f.donor(number)
 		calls := []apitype.UUID{f.call(first, 3*time.Hour, "happy_call"), f.call(second, 2*time.Hour, "winback")}
@@ -173,7 +160,7 @@ func TestLeasesOutliveLiftedObjections(t *testing.T) {
 	ways := map[string]func(f *floor, person apitype.UUID){
 		"an update": func(f *floor, person apitype.UUID) { f.optIn(person, "true") },
 		"a consent": func(f *floor, person apitype.UUID) {
-			at := apitype.NewTime(f.Clock.Now().Add(4 * time.Minute)) // The time of the objection.
+			at := f.In(4 * time.Minute) // The time of the objection.
 			f.want(201, "POST", consentsPath(person), fmt.Sprintf(`{"channel":"phone","basis":"consent","source":"form","at":%q}`, at))
 		},
 	}
@@ -194,9 +181,7 @@ func TestLeasesOutliveLiftedObjections(t *testing.T) {
 					t.Errorf("got %d waiting, want none while the donor is leased", got)
 				}
 				f.Clock.Advance(11 * time.Minute)
-				if got := f.state("").Waiting; got != 1 {
-					t.Errorf("got %d waiting after the lease, want one", got)
-				}
+				servicetest.Same(t, "waiting after the lease", 1, f.state("").Waiting)
 			})
 		})
 	}
@@ -227,7 +212,7 @@ func TestNoContactBlocksNoNumber(t *testing.T) {
 		f.setEffects()
 		const number = "+31612345678"
 		call := f.call(f.donor(number), time.Hour, "happy_call")
-		f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/complete", `{"result":{"resultCode":"died"}}`)
+		f.act(call, "complete", `{"result":{"resultCode":"died"}}`)
 		if f.isBlocked(number) {
 			t.Error("the number of a donor who died is blocked")
 		}
@@ -255,17 +240,15 @@ func TestNumbersAreBlockedByHand(t *testing.T) {
 			{"", `{"number":"+31612345678","organizationUuid":"` + apitype.NewUUID().String() + `"}`, 400, false},
 			{"", `{"number":"+31612345678"}`, 400, false},
 		} {
-			if got := f.Do(lead, "POST", "/fundesk/v1/do-not-call"+step.path, step.body); got.Status != step.want {
-				t.Errorf("%s %s: got %d %s, want %d", step.path, step.body, got.Status, got.Body, step.want)
-			}
+			f.Want(step.want, lead, "POST", "/fundesk/v1/do-not-call"+step.path, step.body)
 			if got := f.isBlocked(number); got != step.blocked {
 				t.Errorf("after %s %s: got blocked %t, want %t", step.path, step.body, got, step.blocked)
 			}
-			opened := fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q}`, apitype.NewUUID(), user)
+			opened := leaseFor(user)
 			var lease apitype.Lease
-			f.Do(f.token, "PUT", "/fundesk/v1/queue/calls/"+call.String()+"/lease", opened).Decode(&lease)
+			f.Do(f.token, "PUT", queuePath(call)+"/lease", opened).Decode(&lease)
 			var leases apitype.Leases
-			f.Do(f.token, "GET", "/fundesk/v1/queue/leases?personUuid="+donor.String(), "").Decode(&leases)
+			f.get("/fundesk/v1/queue/leases?personUuid=" + donor.String()).Decode(&leases)
 			if told := leases.NumberBlocked; lease.NumberBlocked != step.blocked || told == nil || *told != step.blocked {
 				t.Errorf("after %s %s: got %+v and %+v, want the card told %t", step.path, step.body, lease, leases, step.blocked)
 			}

@@ -30,9 +30,7 @@ func (f *floor) setEffects() {
 	f.t.Helper()
 	path := settingsPath + "/" + f.organization.String()
 	token := f.Token(servicetest.For(f.organization), servicetest.May(service.CallsRead, service.SettingsWrite))
-	if got := f.Do(token, "PUT", path, effectsBody); got.Status != 200 {
-		f.t.Fatalf("got %d %s", got.Status, got.Body)
-	}
+	f.Want(200, token, "PUT", path, effectsBody)
 }
 
 // Completing a call carries out the effect of its result, for every account that may complete calls.
@@ -66,12 +64,12 @@ func TestEffectsOfResults(t *testing.T) {
 			}
 			person := f.person(`"nl"`)
 			call := f.call(person, time.Hour, test.kind)
-			path := "/api/v1/calls/" + call.String() + "/actions/complete"
+			path := callPath(call) + "/actions/complete"
 			body := fmt.Sprintf(`{"userUuid":%q,"result":{"completedAt":%q,"resultCode":%q}}`,
-				f.users[0], apitype.NewTime(f.Clock.Now()), test.code)
+				f.users[0], f.Now(), test.code)
 			var after optIns
 			etag := func() string {
-				answer := f.Do(f.token, "GET", "/api/v1/persons/"+person.String(), "")
+				answer := f.get(personPath(person))
 				answer.Decode(&after)
 				return answer.Header.Get("Etag")
 			}
@@ -88,9 +86,7 @@ func TestEffectsOfResults(t *testing.T) {
 				}
 			}
 			last := etag()
-			if diff := cmp.Diff(test.want, after); diff != "" {
-				t.Errorf("%s: the opt-ins (-want +got):\n%s", test.name, diff)
-			}
+			servicetest.Same(t, test.name+": the opt-ins", test.want, after)
 			want := first
 			if test.effect != "" {
 				want = `"2"`
@@ -129,7 +125,7 @@ func TestEffectsOfReportedCalls(t *testing.T) {
 			named, _ := service.RoleNamed(name)
 			return f.Token(servicetest.For(f.organization), servicetest.May(named.Permissions...))
 		}
-		missing := func() int { return len(page(t, f.Do(f.token, "GET", "/fundesk/v1/calls/missing-checks", "")).Edges) }
+		missing := func() int { return len(page(t, f.get("/fundesk/v1/calls/missing-checks")).Edges) }
 		no := new(false)
 		for _, test := range []struct {
 			role, status, code, effect string
@@ -149,14 +145,14 @@ func TestEffectsOfReportedCalls(t *testing.T) {
 				result = fmt.Sprintf(`,"result":{"resultCode":%q}`, test.code)
 			}
 			answer := f.Do(role(test.role), "POST", "/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":%q,"status":%q%s,
-				"externalMetadata":{"applicationName":"dialer"}}`, person, apitype.NewTime(f.Clock.Now()), test.status, result))
+				"externalMetadata":{"applicationName":"dialer"}}`, person, f.Now(), test.status, result))
 			if got := answer.Header.Get("Fundesk-Effects"); answer.Status != 201 || got != test.effect {
 				t.Errorf("%s: got %d %s with the effect %q, want %q", name, answer.Status, answer.Body, got, test.effect)
 			}
 			var shown struct{ Person optIns }
 			answer.Decode(&shown)
 			var after optIns
-			f.Do(f.token, "GET", "/api/v1/persons/"+person.String(), "").Decode(&after)
+			f.get(personPath(person)).Decode(&after)
 			servicetest.Same(t, name+": the donor", test.want, after)
 			servicetest.Same(t, name+": the donor of the answer", test.want, shown.Person)
 			servicetest.Same(t, name+": the number is blocked", test.effect == "opt-out", f.isBlocked(number))

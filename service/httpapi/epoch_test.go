@@ -80,9 +80,9 @@ func TestResetClock(t *testing.T) {
 		right := f.Clock.Now()
 		f.Clock.Set(right.Add(48 * time.Hour))
 		person, call, pledge := f.LoadForChanges(f.organization)
-		f.want(200, http.MethodPut, "/api/v1/persons/"+person.String()+"/actions/update", `{"name":{"firstName":"A"}}`)
-		f.want(200, http.MethodPut, "/api/v1/calls/"+call.String()+"/actions/add-attempt", `{}`)
-		f.want(200, http.MethodPut, "/api/v1/pledges/"+pledge.String()+"/actions/update", `{"donationAmount":11}`)
+		f.update(person, `{"name":{"firstName":"A"}}`)
+		f.act(call, "add-attempt", `{}`)
+		f.want(200, http.MethodPut, pledgePath(pledge)+"/actions/update", `{"donationAmount":11}`)
 		created := f.person("null")
 		f.Clock.Set(right)
 		_, _, isMuch, err := f.Service.TimesAhead(t.Context())
@@ -98,17 +98,17 @@ func TestResetClock(t *testing.T) {
 		}
 		now := apitype.NewTime(right).String()
 		for path, field := range map[string]string{
-			"/api/v1/calls/" + call.String():      "lastUpdatedAt",
-			"/api/v1/pledges/" + pledge.String():  "updatedAt",
-			"/api/v1/persons/" + created.String(): "createdAt",
+			callPath(call):      "lastUpdatedAt",
+			pledgePath(pledge):  "updatedAt",
+			personPath(created): "createdAt",
 		} {
-			if got := f.Do(f.token, http.MethodGet, path, "").Object()[field]; got != now {
+			if got := f.get(path).Object()[field]; got != now {
 				t.Errorf("%s: got %s %v, want %s", path, field, got, now)
 			}
 		}
 		f.Clock.Advance(time.Second)
-		answer := f.Do(f.token, http.MethodPut, "/api/v1/pledges/"+pledge.String()+"/actions/update", `{"donationAmount":12}`)
-		if got := answer.Object()["updatedAt"]; got != apitype.NewTime(f.Clock.Now()).String() {
+		answer := f.Do(f.token, http.MethodPut, pledgePath(pledge)+"/actions/update", `{"donationAmount":12}`)
+		if got := answer.Object()["updatedAt"]; got != f.Now().String() {
 			t.Errorf("got a change at %v, want it by the clock", got)
 		}
 	})

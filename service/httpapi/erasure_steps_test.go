@@ -48,8 +48,8 @@ func TestErasureInSteps(t *testing.T) {
 					return nil
 				})
 			}
-			path := "/api/v1/persons/" + donor.String()
-			isShown := func() bool { return f.Do(f.token, "GET", path, "").Status == 200 }
+			path := personPath(donor)
+			isShown := func() bool { return f.get(path).Status == 200 }
 			addCall := func() {
 				if isShown() {
 					f.secretCall(donor)
@@ -74,7 +74,7 @@ func TestErasureInSteps(t *testing.T) {
 			if isShown() {
 				t.Errorf("step %d: the donor is shown in the end", step)
 			}
-			calls := f.Do(f.token, "GET", "/api/v1/calls?first=100", "")
+			calls := f.get("/api/v1/calls?first=100")
 			if strings.Contains(string(calls.Body), "secret") {
 				t.Errorf("step %d: a note of the donor is shown", step)
 			}
@@ -121,12 +121,12 @@ func TestNewCallOfAnErasure(t *testing.T) {
 func TestReplayInSteps(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		epoch := func() string {
-			return f.Do(f.token, "GET", "/api/v1/persons?first=1", "").Header.Get(apitype.EpochHeader)
+			return f.get("/api/v1/persons?first=1").Header.Get(apitype.EpochHeader)
 		}
 		wasCut := true
 		for step := 0; wasCut; step++ {
 			before := epoch()
-			lost := []service.ErasedPerson{{UUID: f.person("null"), ErasedAt: apitype.NewTime(f.Clock.Now())}}
+			lost := []service.ErasedPerson{{UUID: f.person("null"), ErasedAt: f.Now()}}
 			_, err := privacy.New(f.On(hooked{f.Store, killedAt(step)}), nil).ReplayErasures(t.Context(), lost)
 			if wasCut = errors.Is(err, errCut); !wasCut {
 				servicetest.Check(t, err)
@@ -144,12 +144,12 @@ func TestReplayInSteps(t *testing.T) {
 // are gone.
 func (f *floor) refusesWork(donor apitype.UUID) {
 	f.t.Helper()
-	calls := page(f.t, f.Do(f.token, "GET", "/api/v1/calls?first=100&personUuid="+donor.String(), "")).Edges
+	calls := page(f.t, f.get("/api/v1/calls?first=100&personUuid="+donor.String())).Edges
 	for _, edge := range []int{0, len(calls) - 1} {
 		path := "/fundesk/v1/queue/calls/" + calls[edge].Node["uuid"].(string)
-		lease := fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q}`, apitype.NewUUID(), f.users[1])
+		lease := leaseFor(f.users[1])
 		f.want(404, "PUT", path+"/lease", lease)
-		f.want(404, "PUT", path+"/later", fmt.Sprintf(`{"notBefore":%q}`, apitype.NewTime(f.Clock.Now().Add(time.Hour))))
+		f.want(404, "PUT", path+"/later", fmt.Sprintf(`{"notBefore":%q}`, f.In(time.Hour)))
 	}
 }
 
@@ -157,7 +157,7 @@ func (f *floor) refusesWork(donor apitype.UUID) {
 func (f *floor) secretCall(person apitype.UUID) {
 	f.t.Helper()
 	f.created("/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":%q,"type":"winback","notes":"secret"}`,
-		person, apitype.NewTime(f.Clock.Now())))
+		person, f.Now()))
 }
 
 // linesAbout returns the lines of the audit about a person.

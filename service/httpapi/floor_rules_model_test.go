@@ -267,7 +267,7 @@ func (m *rulesModel) addCall() {
 func (m *rulesModel) change() {
 	d, c := pickOf(m.random, m.donors...), pickOf(m.random, m.calls...)
 	update := func(body string) {
-		m.want(200, "PUT", "/api/v1/persons/"+d.id.String()+"/actions/update", body)
+		m.update(d.id, body)
 	}
 	switch m.random.IntN(10) {
 	case 0:
@@ -302,7 +302,7 @@ func (m *rulesModel) change() {
 	case 6:
 		for _, p := range d.pledges {
 			if p.isActive {
-				m.want(200, "PUT", "/api/v1/pledges/"+p.id.String()+"/actions/cancel", "")
+				m.want(200, "PUT", pledgePath(p.id)+"/actions/cancel", "")
 				p.isActive, p.end = false, m.now()
 			}
 		}
@@ -311,7 +311,7 @@ func (m *rulesModel) change() {
 	case 7:
 		if c.isOpen && !m.now().Before(c.donor.held) {
 			due := m.now().Add(time.Duration(m.random.IntN(20*60)) * time.Minute)
-			m.want(204, "PUT", "/fundesk/v1/queue/calls/"+c.id.String()+"/later", fmt.Sprintf(`{"notBefore":%q,"userUuid":null}`, apitype.NewTime(due)))
+			m.later(c.id, fmt.Sprintf(`{"notBefore":%q,"userUuid":null}`, apitype.NewTime(due)))
 			c.due = &due
 		}
 	default:
@@ -463,7 +463,7 @@ func (m *rulesModel) compare() {
 	slices.Sort(got)
 	servicetest.Same(m.t, fmt.Sprintf("the list at %s under %+v", m.now(), m.settings), want, got)
 	var state apitype.QueueState
-	m.Do(m.token, http.MethodGet, "/fundesk/v1/queue", "").Decode(&state)
+	m.get("/fundesk/v1/queue").Decode(&state)
 	if state.Waiting != len(want) || state.Closed != closed {
 		m.t.Errorf("at %s: got %d waiting and %d closed, want %d and %d", m.now(), state.Waiting, state.Closed, len(want), closed)
 	}
@@ -484,7 +484,7 @@ func (m *rulesModel) compare() {
 func (m *rulesModel) listed() (ids []apitype.UUID) {
 	after := ""
 	for {
-		e := page(m.t, m.Do(m.token, http.MethodGet, "/fundesk/v1/queue/calls?first="+fmt.Sprint(1+m.size.agents)+after, ""))
+		e := page(m.t, m.get("/fundesk/v1/queue/calls?first="+fmt.Sprint(1+m.size.agents)+after))
 		for _, edge := range e.Edges {
 			ids = append(ids, apitype.MustParseUUID(edge.Node["uuid"].(string)))
 		}
@@ -546,11 +546,11 @@ func (m *rulesModel) takeAtOnce() {
 func (m *rulesModel) work(lease apitype.Lease) {
 	c := m.calls[slices.IndexFunc(m.calls, func(c *ruledCall) bool { return c.id == lease.CallUUID })]
 	c.due = nil
-	release := "/fundesk/v1/queue/leases/" + lease.LeaseUUID.String() + "/release"
+	release := leasePath(lease.LeaseUUID) + "/release"
 	switch m.random.IntN(5) {
 	case 0:
 		code := pickOf(m.random, "fine", "fine", "stop", "died")
-		m.want(200, "PUT", "/api/v1/calls/"+c.id.String()+"/actions/complete", fmt.Sprintf(`{"result":{"resultCode":%q}}`, code))
+		m.act(c.id, "complete", fmt.Sprintf(`{"result":{"resultCode":%q}}`, code))
 		c.isOpen, c.donor.contacted = false, m.now()
 		if code != "fine" {
 			c.donor.optIn, c.donor.changed = "false", m.now()
@@ -567,7 +567,7 @@ func (m *rulesModel) work(lease apitype.Lease) {
 	case 2:
 		m.want(204, "POST", release, "")
 	default:
-		m.want(200, "PUT", "/api/v1/calls/"+c.id.String()+"/actions/add-attempt", `{}`)
+		m.act(c.id, "add-attempt", `{}`)
 		c.donor.contacted = m.now()
 	}
 }
@@ -585,7 +585,7 @@ func (m *rulesModel) week() {
 	}
 	for _, c := range m.calls {
 		if c.isOpen {
-			m.want(200, "PUT", "/api/v1/calls/"+c.id.String()+"/actions/cancel", `{}`)
+			m.act(c.id, "cancel", `{}`)
 		}
 	}
 	m.setRulesOf(m.owner, apitype.OrganizationSettings{})

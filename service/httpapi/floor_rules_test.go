@@ -29,15 +29,7 @@ func (f *floor) setRulesOf(organization apitype.UUID, s apitype.OrganizationSett
 	if f.lead == "" {
 		f.lead = f.Token(servicetest.May(service.CallsRead, service.SettingsWrite))
 	}
-	if got := f.Do(f.lead, "PUT", settingsPath+"/"+organization.String(), string(body)); got.Status != 200 {
-		f.t.Fatalf("put the rules: got %d %s", got.Status, got.Body)
-	}
-}
-
-// donorWith makes a donor with some members of a creation.
-func (f *floor) donorWith(organization apitype.UUID, members string) apitype.UUID {
-	f.t.Helper()
-	return f.created("/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q%s}`, organization, organization, members))
+	f.Want(200, f.lead, "PUT", settingsPath+"/"+organization.String(), string(body))
 }
 
 // addressIn returns the member of a creation with an address in a country.
@@ -50,13 +42,11 @@ func addressIn(country string) string {
 func (f *floor) callable(what string, want ...apitype.UUID) {
 	f.t.Helper()
 	servicetest.Same(f.t, what+": the list", want, f.order(""))
-	if got := f.state("").Waiting; got != len(want) {
-		f.t.Errorf("%s: got %d waiting, want %d", what, got, len(want))
-	}
+	servicetest.Same(f.t, what+": waiting", len(want), f.state("").Waiting)
 	user := apitype.NewUUID()
 	taken := f.take(user, `,"count":10`)
 	servicetest.Same(f.t, what+": taken", want, callsOf(taken))
-	f.want(200, "POST", "/fundesk/v1/queue/release", fmt.Sprintf(`{"userUuid":%q}`, user))
+	f.releaseUser(user)
 }
 
 // Types of calls that need an opt-in go only to donors who opted in.
@@ -83,14 +73,13 @@ func TestOptInIsRequired(t *testing.T) {
 		f.callable("without rules", of(order...)...)
 		f.setRules(apitype.OrganizationSettings{RequireOptIn: []apitype.CallType{"winback"}})
 		f.callable("winback needs an opt-in", of("winback true", "happy_call true", "happy_call null")...)
-		f.want(204, "PUT", "/fundesk/v1/queue/calls/"+calls["winback null"].String()+"/later",
-			fmt.Sprintf(`{"notBefore":%q,"userUuid":null}`, apitype.NewTime(f.Clock.Now().Add(time.Minute))))
+		f.later(calls["winback null"], fmt.Sprintf(`{"notBefore":%q,"userUuid":null}`, f.In(time.Minute)))
 		f.Clock.Advance(2 * time.Minute)
 		f.callable("a callback needs it, too", of("winback true", "happy_call true", "happy_call null")...)
-		f.want(204, "PUT", "/fundesk/v1/queue/calls/"+calls["winback null"].String()+"/later", `{"notBefore":null,"userUuid":null}`)
+		f.later(calls["winback null"], `{"notBefore":null,"userUuid":null}`)
 		f.optIn(donors["winback null"], "true")
 		f.callable("the donor opted in", of(order...)...)
-		f.want(200, "PUT", "/api/v1/persons/"+donors["winback true"].String()+"/actions/update", `{"optIns":{"phone":null}}`)
+		f.update(donors["winback true"], `{"optIns":{"phone":null}}`)
 		f.callable("another one took it back", of("happy_call true", "winback null", "happy_call null")...)
 		f.setRules(apitype.OrganizationSettings{RequireOptIn: apitype.CallTypes})
 		f.callable("every type needs it", of("happy_call true", "winback null")...)
@@ -174,7 +163,7 @@ func TestYearsAfterTheEnd(t *testing.T) {
 		again := pledge(late.person, f.organization, external("active", ""))
 		late.called = true
 		callable("a new pledge")
-		f.want(200, "PUT", "/api/v1/pledges/"+again.String()+"/actions/cancel", ``)
+		f.want(200, "PUT", pledgePath(again)+"/actions/cancel", ``)
 		callable("which was cancelled now")
 		f.Clock.Advance(4 * 365 * 24 * time.Hour)
 		for _, d := range donors {
@@ -364,7 +353,7 @@ func TestCallbacksHaveNoHours(t *testing.T) {
 		closed("at night", 2, "Sat 09:00")
 		later := func(at time.Time) {
 			t.Helper()
-			f.want(204, "PUT", "/fundesk/v1/queue/calls/"+call.String()+"/later", fmt.Sprintf(`{"notBefore":%q,"userUuid":null}`, apitype.NewTime(at)))
+			f.later(call, fmt.Sprintf(`{"notBefore":%q,"userUuid":null}`, apitype.NewTime(at)))
 		}
 		later(night.Add(time.Hour))
 		closed("one is deferred", 1, "Sat 09:00")
@@ -372,7 +361,7 @@ func TestCallbacksHaveNoHours(t *testing.T) {
 		if got := f.take(f.users[0], ""); len(got.Leases) != 1 || got.Leases[0].CallUUID != call || got.Waiting != 0 {
 			t.Fatalf("got %+v, want the callback and none that waits", got)
 		}
-		f.want(200, "POST", "/fundesk/v1/queue/release", fmt.Sprintf(`{"userUuid":%q}`, f.users[0]))
+		f.releaseUser(f.users[0])
 		f.callable("given back, it is not a callback any more")
 		closed("given back", 2, "Sat 09:00")
 		later(f.Clock.Now().Add(time.Minute))
@@ -380,14 +369,11 @@ func TestCallbacksHaveNoHours(t *testing.T) {
 		f.Clock.Advance(2 * time.Minute)
 		f.callable("an objection keeps a callback from being given")
 		f.optIn(donor, "true")
-		f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/add-attempt", `{}`)
+		f.act(call, "add-attempt", `{}`)
 		f.Clock.Advance(4*time.Hour + time.Minute)
 		f.callable("after its rest a donor who was tried waits for hours")
 		closed("after a rest", 2, "Sat 09:00")
-		if got := f.Do(f.token, http.MethodPut, "/fundesk/v1/queue/calls/"+second.String()+"/lease",
-			fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q}`, apitype.NewUUID(), f.users[1])); got.Status != 200 {
-			t.Errorf("a call that the agent chose: got %d %s", got.Status, got.Body)
-		}
+		f.want(200, http.MethodPut, queuePath(second)+"/lease", leaseFor(f.users[1]))
 		f.setRules(apitype.OrganizationSettings{Country: "NL", CallingHours: map[string]apitype.HoursOfDays{"NL": {Weekday: "-", Saturday: "-"}}})
 		closed("no hours at all", 1, "never")
 	})
@@ -416,9 +402,7 @@ func TestRulesAreChecked(t *testing.T) {
 		}
 		const whole = `{"country":"NL","holidays":["-NL","NL:2026-05-05"],"requireOptIn":["winback"],"yearsAfterEnd":3,` +
 			`"callingHours":{"NL":{"weekday":"00:00-24:00","saturday":"-"}}}`
-		if got := f.Do(lead, "PUT", path, whole); got.Status != 200 {
-			t.Fatalf("got %d %s", got.Status, got.Body)
-		}
+		f.Want(200, lead, "PUT", path, whole)
 		var all apitype.Settings
 		f.Do(lead, "GET", settingsPath, "").Decode(&all)
 		want := apitype.OrganizationSettings{

@@ -125,8 +125,8 @@ func TestCallsOfOnePledge(t *testing.T) {
 		newest = append(newest, w.create("/api/v1/calls", body).String())
 	}
 	at := func(id string) int { return slices.Index(newest, id) % 65 }
-	for _, path := range []string{"/api/v1/pledges/" + w.a.pledge.String(), "/api/v1/calls/" + newest[3]} {
-		object := w.Do(w.all, http.MethodGet, path, "").Object()
+	for _, path := range []string{pledgePath(w.a.pledge), "/api/v1/calls/" + newest[3]} {
+		object := w.get(path).Object()
 		if pledge, isCall := object["pledgeCase"].(map[string]any); isCall {
 			object = pledge
 		}
@@ -185,12 +185,8 @@ func TestSlowReadersOfHeavyPages(t *testing.T) {
 	if len(store.asked) != 1 {
 		t.Errorf("a fifth page: got %v, want the account read and no page made", store.asked)
 	}
-	if got := h.Do(token, http.MethodGet, "/api/v1/calls?first=0", ""); got.Status != http.StatusOK {
-		t.Errorf("a short answer: got %d %s", got.Status, got.Body)
-	}
-	if got := h.Do(h.Token(), http.MethodGet, heavy, ""); got.Status != http.StatusOK {
-		t.Errorf("another account: got %d", got.Status)
-	}
+	h.Want(http.StatusOK, token, http.MethodGet, "/api/v1/calls?first=0", "")
+	h.Want(http.StatusOK, h.Token(), http.MethodGet, heavy, "")
 	close(let)
 	answered.Wait()
 	for range 4 {
@@ -198,9 +194,7 @@ func TestSlowReadersOfHeavyPages(t *testing.T) {
 			t.Errorf("a slow reader: got %d, want its page", status)
 		}
 	}
-	if got := h.Do(token, http.MethodGet, heavy, ""); got.Status != http.StatusOK {
-		t.Errorf("afterwards: got %d", got.Status)
-	}
+	h.Want(http.StatusOK, token, http.MethodGet, heavy, "")
 }
 
 // The queue is listed by pages that end before four mebibytes, like other lists: a walk meets every call once,
@@ -265,9 +259,9 @@ func TestTakeOfHeavyCallbacks(t *testing.T) {
 }
 
 func testTakeOfHeavyCallbacks(t *testing.T, f *floor) {
-	due := apitype.NewTime(f.Clock.Now().Add(time.Minute))
+	due := f.In(time.Minute)
 	for _, call := range heavyWaiting(f) {
-		f.want(204, "PUT", "/fundesk/v1/queue/calls/"+call.String()+"/later", fmt.Sprintf(`{"notBefore":%q,"userUuid":%q}`, due, f.users[0]))
+		f.later(call, fmt.Sprintf(`{"notBefore":%q,"userUuid":%q}`, due, f.users[0]))
 	}
 	f.Clock.Advance(5 * time.Minute)
 	given := len(f.take(f.users[0], `,"count":10`).Leases)
@@ -289,7 +283,7 @@ func TestTakeOfHeavyCalls(t *testing.T) {
 func testTakeOfHeavyCalls(t *testing.T, f *floor) {
 	waiting := heavyWaiting(f)
 	due := f.Clock.Now().Add(time.Minute)
-	f.want(204, "PUT", "/fundesk/v1/queue/calls/"+waiting[9].String()+"/later", fmt.Sprintf(`{"notBefore":%q}`, apitype.NewTime(due)))
+	f.later(waiting[9], fmt.Sprintf(`{"notBefore":%q}`, apitype.NewTime(due)))
 	f.Clock.Advance(time.Hour)
 	waiting = append([]apitype.UUID{waiting[9]}, waiting[:9]...)
 	for len(waiting) > 0 {
@@ -304,8 +298,6 @@ func testTakeOfHeavyCalls(t *testing.T, f *floor) {
 			t.Errorf("got %d waiting of %d, and the order: %s", taken.Waiting, len(waiting), diff)
 		}
 		waiting = waiting[len(given):]
-		if got := f.state("").Leased; got != 10-len(waiting) {
-			t.Errorf("got %d leased, want %d", got, 10-len(waiting))
-		}
+		servicetest.Same(t, "leased", 10-len(waiting), f.state("").Leased)
 	}
 }

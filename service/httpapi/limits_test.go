@@ -42,9 +42,7 @@ func TestElementsAreCounted(t *testing.T) {
 		}
 	}
 	full := `{"entries":` + elements(1000, fmt.Sprintf(`{"entityName":"call","entityUuid":%q,"processedAt":"2026-11-20T09:00:00Z"}`, w.a.call)) + `}`
-	if got := w.Do(w.all, "POST", "/api/v1/entity-access/actions/mark-processed", full); got.Status != http.StatusNoContent {
-		t.Errorf("1000 entries: got %d %s, want 204", got.Status, got.Body)
-	}
+	w.Want(http.StatusNoContent, w.all, "POST", "/api/v1/entity-access/actions/mark-processed", full)
 }
 
 // The largest of each is taken, and what is larger by one is refused.
@@ -163,12 +161,8 @@ func TestBodiesInFlight(t *testing.T) {
 	greedy := w.Token()
 	holdOf(greedy)
 	refused("a seventeenth body", greedy, body)
-	if got := w.Do(w.all, "POST", "/api/v1/persons", body); got.Status != http.StatusCreated {
-		t.Errorf("another account: got %d %s", got.Status, got.Body)
-	}
-	if got := w.Do(greedy, "GET", "/api/v1/persons?first=1", ""); got.Status != http.StatusOK {
-		t.Errorf("without a body: got %d %s", got.Status, got.Body)
-	}
+	w.Want(http.StatusCreated, w.all, "POST", "/api/v1/persons", body)
+	w.Want(http.StatusOK, greedy, "GET", "/api/v1/persons?first=1", "")
 	for range 3 {
 		holdOf(w.Token())
 	}
@@ -178,9 +172,7 @@ func TestBodiesInFlight(t *testing.T) {
 	if in.Load() != 64 {
 		t.Errorf("got %d bodies of a mebibyte let in, want 64", in.Load())
 	}
-	if got := w.Do(greedy, "POST", "/api/v1/persons", body); got.Status != http.StatusCreated {
-		t.Errorf("afterwards: got %d %s", got.Status, got.Body)
-	}
+	w.Want(http.StatusCreated, greedy, "POST", "/api/v1/persons", body)
 }
 
 // A call takes a thousand attempts, and the next is refused.
@@ -189,13 +181,9 @@ func TestAttemptsOfOneCall(t *testing.T) {
 	w := newWorld(t).unchecked()
 	attempts := strings.TrimSuffix(strings.Repeat(`{"createdAt":"2026-11-19T09:00:00Z"},`, 999), ",")
 	call := w.create("/api/v1/calls", w.externalCallBody(w.a, `,"attempts":[`+attempts+`]`))
-	path := "/api/v1/calls/" + call.String() + "/actions/add-attempt"
-	if got := w.Do(w.all, "PUT", path, "{}"); got.Status != http.StatusOK {
-		t.Fatalf("the thousandth: got %d %s", got.Status, got.Body)
-	}
-	if got := w.Do(w.all, "PUT", path, "{}"); got.Status != http.StatusConflict {
-		t.Errorf("the next: got %d %s, want 409", got.Status, got.Body)
-	}
+	path := callPath(call) + "/actions/add-attempt"
+	w.Want(http.StatusOK, w.all, "PUT", path, "{}")
+	w.Want(http.StatusConflict, w.all, "PUT", path, "{}")
 }
 
 // An answer from a kilobyte on is compressed only for callers that accept it.
@@ -206,7 +194,7 @@ func TestCompressedAnswers(t *testing.T) {
 		w.create("/api/v1/persons", w.personBody(w.a))
 	}
 	const page = "/api/v1/persons?first=5"
-	plain := w.Do(w.all, http.MethodGet, page, "")
+	plain := w.get(page)
 	if plain.Header.Get("Content-Encoding") != "" || plain.Header.Get("Vary") != "Accept-Encoding" {
 		t.Errorf("unasked: got encoding %q, vary %q", plain.Header.Get("Content-Encoding"), plain.Header.Get("Vary"))
 	}

@@ -195,17 +195,13 @@ func TestCursorSurvivesChange(t *testing.T) {
 	t.Parallel()
 	w, token, order := listed(t, 3)
 	first := page(t, w.Do(token, "GET", "/api/v1/persons?first=1", ""))
-	if got := w.Do(token, "PUT", "/api/v1/persons/"+order[0]+"/actions/update", `{"language":"fr"}`); got.Status != 200 {
-		t.Fatalf("got %d", got.Status)
-	}
+	w.Want(200, token, "PUT", "/api/v1/persons/"+order[0]+"/actions/update", `{"language":"fr"}`)
 	next := page(t, w.Do(token, "GET", "/api/v1/persons?first=1&createdAfter=2020-01-01&after="+*first.PageInfo.EndCursor, ""))
 	if len(next.Edges) != 1 || next.Edges[0].Node["uuid"] != order[1] {
 		t.Errorf("got %v, want %s", next.Edges, order[1])
 	}
 	for _, list := range []string{"calls", "pledges"} {
-		if got := w.Do(token, "GET", "/api/v1/"+list+"?after="+*first.PageInfo.EndCursor, ""); got.Status != 400 {
-			t.Errorf("%s: got %d for a cursor of persons, want 400", list, got.Status)
-		}
+		w.Want(400, token, "GET", "/api/v1/"+list+"?after="+*first.PageInfo.EndCursor, "")
 	}
 }
 
@@ -229,9 +225,7 @@ func TestPagesFromWhatDoesNotPass(t *testing.T) {
 	var passing []int
 	for i := 1; i < n; i += 2 {
 		passing = append(passing, i)
-		if got := w.Do(token, "PUT", "/api/v1/persons/"+order[i]+"/actions/update", `{"iban":"`+iban+`"}`); got.Status != 200 {
-			t.Fatalf("got %d", got.Status)
-		}
+		w.Want(200, token, "PUT", "/api/v1/persons/"+order[i]+"/actions/update", `{"iban":"`+iban+`"}`)
 	}
 	for i, edge := range page(t, w.Do(token, "GET", "/api/v1/persons", "")).Edges {
 		after, found := slices.BinarySearch(passing, i)
@@ -268,7 +262,7 @@ func TestArrayParameters(t *testing.T) {
 		"owningOrganizationUuids=" + a + "&owningOrganizationUuids=" + a: 1,
 		"owningOrganizationUuids=" + user:                                0,
 	} {
-		if got := page(t, w.Do(w.all, "GET", "/api/v1/persons?"+query, "")); len(got.Edges) != want {
+		if got := page(t, w.get("/api/v1/persons?"+query)); len(got.Edges) != want {
 			t.Errorf("%s: got %d persons, want %d", query, len(got.Edges), want)
 		}
 	}
@@ -291,22 +285,20 @@ func TestLongestTextsAreFound(t *testing.T) {
 	call := fmt.Sprintf(`{"personUuid":%q,"requestedAt":"2026-11-20T08:00:00Z","externalMetadata":{"applicationName":%q,"referenceId":%q,"statusCode":%q}}`,
 		w.a.person, application, reference, code)
 	for range 2 {
-		if answer := w.Do(w.all, http.MethodPost, "/api/v1/calls", call); answer.Status != http.StatusCreated {
-			t.Fatalf("got %d %.300s, want it created", answer.Status, answer.Body)
-		}
+		w.Want(http.StatusCreated, w.all, http.MethodPost, "/api/v1/calls", call)
 	}
 	for _, query := range []url.Values{
 		{"externalStatusCode": {code}},
 		{"externalApplicationName": {application}, "externalReferenceId": {reference}},
 		{"externalApplicationName": {application}, "externalReferenceId": {reference}, "externalStatusCode": {code}},
 	} {
-		answer := w.Do(w.all, http.MethodGet, "/api/v1/calls?"+query.Encode(), "")
+		answer := w.get("/api/v1/calls?" + query.Encode())
 		if n := strings.Count(string(answer.Body), `"cursor"`); answer.Status != http.StatusOK || n != 2 {
 			t.Errorf("got %d with %d calls: %.300s, want both", answer.Status, n, answer.Body)
 		}
 	}
 	other := url.Values{"externalStatusCode": {code[:len(code)-4] + "x"}}
-	if answer := w.Do(w.all, http.MethodGet, "/api/v1/calls?"+other.Encode(), ""); strings.Contains(string(answer.Body), `"cursor"`) {
+	if answer := w.get("/api/v1/calls?" + other.Encode()); strings.Contains(string(answer.Body), `"cursor"`) {
 		t.Errorf("got %.300s, want no call of a code that begins alike", answer.Body)
 	}
 	source := string([]rune(application)[:200])

@@ -3,7 +3,6 @@ package httpapi_test
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -20,7 +19,7 @@ func TestDonorOpensDuringACreation(t *testing.T) {
 	servicetest.NeedPostgres(t)
 	const ended = `,"externalSource":{"name":"crm","identifier":"1"},"status":"cancelled","cancelledAt":"2020-01-01"`
 	optIn := func(f *floor, donor apitype.UUID) {
-		f.want(200, http.MethodPut, "/api/v1/persons/"+donor.String()+"/actions/update", `{"optIns":{"phone":true}}`)
+		f.update(donor, `{"optIns":{"phone":true}}`)
 	}
 	for _, test := range []struct {
 		name, donor, pledge string
@@ -49,7 +48,7 @@ func TestDonorOpensDuringACreation(t *testing.T) {
 			s := f.On(hooked{f.Store, once("before InsertCall", func() { test.open(f, donor) })})
 			answer, err := s.CreateCall(t.Context(), service.Caller{Account: f.Account()}, apitype.CreateCallRequest{
 				PersonUUID:  donor,
-				RequestedAt: apitype.NewTime(f.Clock.Now().Add(-time.Hour)),
+				RequestedAt: f.In(-time.Hour),
 				Type:        new(apitype.CallWinback),
 			})
 			var call apitype.Call
@@ -68,7 +67,7 @@ func TestObjectionBesideAConsent(t *testing.T) {
 		"a reported call": func(f *floor, s *service.Service, c service.Caller, donor apitype.UUID) error {
 			_, err := s.CreateCall(f.t.Context(), c, apitype.CreateCallRequest{
 				PersonUUID:       donor,
-				RequestedAt:      apitype.NewTime(f.Clock.Now()),
+				RequestedAt:      f.Now(),
 				Status:           new(apitype.CallCompleted),
 				ExternalMetadata: &apitype.CallExternalMetadataRequest{ApplicationName: new("dialer")},
 				Result:           &apitype.CallResultRequest{ResultCode: new("stop")},
@@ -94,16 +93,8 @@ func TestObjectionBesideAConsent(t *testing.T) {
 			})})
 			servicetest.Check(t, object(f, s, service.Caller{Account: f.Account()}, donor))
 			var after optIns
-			f.Do(f.token, http.MethodGet, "/api/v1/persons/"+donor.String(), "").Decode(&after)
+			f.get(personPath(donor)).Decode(&after)
 			servicetest.Same(t, "the donor", optIns{Phone: new(false)}, after)
 		})
 	}
-}
-
-// pledge makes a pledge of a donor, with more members.
-func (f *floor) pledge(donor apitype.UUID, more string) apitype.UUID {
-	f.t.Helper()
-	const text = `{"personUuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"createdAt":"2015-01-01",
-		"initialDonationInterval":"monthly","initialDonationAmount":5,"recruiterUserUuid":%q,"startsAt":"2015-01-01"%s}`
-	return f.created("/api/v1/pledges", fmt.Sprintf(text, donor, f.organization, f.organization, donor, more))
 }

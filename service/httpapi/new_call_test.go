@@ -27,7 +27,7 @@ func (f *floor) createFor(token, user, body string) servicetest.Answer {
 
 // newCall returns the body of a call's creation.
 func (f *floor) newCall(person apitype.UUID) string {
-	return fmt.Sprintf(`{"personUuid":%q,"requestedAt":%q,"type":"winback"}`, person, apitype.NewTime(f.Clock.Now()))
+	return fmt.Sprintf(`{"personUuid":%q,"requestedAt":%q,"type":"winback"}`, person, f.Now())
 }
 
 // TestNewCallIsLeased leases a new call in the transaction that creates it: the donor is on the line with its agent.
@@ -41,7 +41,7 @@ func TestNewCallIsLeased(t *testing.T) {
 		}
 		call := apitype.MustParseUUID(answer.Object()["uuid"].(string))
 		leases := f.leases("")
-		end := apitype.NewTime(f.Clock.Now().Add(apitype.NewCallLease))
+		end := f.In(apitype.NewCallLease)
 		if len(leases) != 1 || leases[0].CallUUID != call || leases[0].UserUUID != me || !leases[0].ExpiresAt.Equal(end) {
 			t.Fatalf("got the leases %+v, want one for the agent until %s", leases, end)
 		}
@@ -81,7 +81,7 @@ func TestNewCallLeavesOtherLeases(t *testing.T) {
 		completed := fmt.Sprintf(
 			`{"personUuid":%q,"requestedAt":%q,"status":"completed","externalMetadata":{}}`,
 			f.person("null"),
-			apitype.NewTime(f.Clock.Now()),
+			f.Now(),
 		)
 		if answer := f.createFor(f.token, me.String(), completed); answer.Status != http.StatusCreated {
 			t.Errorf("got %d %s", answer.Status, answer.Body)
@@ -91,9 +91,7 @@ func TestNewCallLeavesOtherLeases(t *testing.T) {
 				t.Errorf("got %d %s", answer.Status, answer.Body)
 			}
 		}
-		if n := len(f.leases("?userUuid=" + me.String())); n != apitype.MaxLeases {
-			t.Errorf("got %d leases of the agent, want %d", n, apitype.MaxLeases)
-		}
+		servicetest.Same(t, "leases of the agent", apitype.MaxLeases, len(f.leases("?userUuid="+me.String())))
 	})
 }
 
@@ -158,7 +156,7 @@ func TestNewCallAmongTakes(t *testing.T) {
 					default:
 					}
 					answer := f.Do(f.token, http.MethodPost, "/fundesk/v1/queue/take",
-						fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q}`, apitype.NewUUID(), user))
+						leaseFor(user))
 					if answer.Status != http.StatusOK || !strings.HasPrefix(string(answer.Body), `{"leases":[]`) {
 						t.Errorf("got %d %s, want no call", answer.Status, answer.Body)
 						return
@@ -172,7 +170,7 @@ func TestNewCallAmongTakes(t *testing.T) {
 				t.Errorf("got %d %s", answer.Status, answer.Body)
 			}
 			call := apitype.MustParseUUID(answer.Object()["uuid"].(string))
-			f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/complete", `{"result":{"resultCode":"thanked"}}`)
+			f.act(call, "complete", `{"result":{"resultCode":"thanked"}}`)
 		}
 		close(done)
 		takers.Wait()

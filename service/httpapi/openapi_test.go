@@ -25,7 +25,7 @@ func TestOpenAPI(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Sample(40)
-	call, person, pledge := "/api/v1/calls/"+w.a.call.String(), "/api/v1/persons/"+w.a.person.String(), "/api/v1/pledges/"+w.a.pledge.String()
+	call, person, pledge := callPath(w.a.call), personPath(w.a.person), pledgePath(w.a.pledge)
 	mark := "/api/v1/entity-access/actions/mark-processed"
 	tests := []struct {
 		method, path, body string
@@ -49,7 +49,7 @@ func TestOpenAPI(t *testing.T) {
 		{"PUT", pledge + "/actions/drop", "", 200},
 		{"PUT", call + "/actions/add-attempt", `{"userUuid":"` + user + `"}`, 200},
 		{"PUT", call + "/actions/complete", `{"result":{"resultCode":"ok","donorRetentionRating":7.5}}`, 200},
-		{"PUT", "/api/v1/calls/" + w.b.call.String() + "/actions/expire", `{}`, 200},
+		{"PUT", callPath(w.b.call) + "/actions/expire", `{}`, 200},
 		{"PUT", call + "/actions/cancel", `{}`, 409},
 		{"POST", mark, fmt.Sprintf(`{"entries":[{"entityName":"call","entityUuid":%q,"processedAt":"2026-11-20T09:00:00Z"}]}`, w.a.call), 204},
 		{"POST", mark, fmt.Sprintf(`{"entries":[{"entityName":"call","entityUuid":%q,"processedAt":"2026-11-20T09:00:00Z"}]}`, user), 400},
@@ -226,7 +226,7 @@ func beyondBounds(pointer string, s *openapi3.Schema) []outside {
 func TestOpenAPINotices(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	path := "/api/v1/calls/" + w.a.call.String()
+	path := callPath(w.a.call)
 	for _, bend := range []struct{ from, to string }{
 		{`"uuid"`, `"uid"`},
 		{`"status":"requested"`, `"status":"open"`},
@@ -237,7 +237,7 @@ func TestOpenAPINotices(t *testing.T) {
 		{`"attempts":[]`, `"attempts":[{}]`},
 		{`"attempts":[]`, `"attempts":null`},
 	} {
-		answer := w.Do(w.all, "GET", path, "")
+		answer := w.get(path)
 		bent := strings.Replace(string(answer.Body), bend.from, bend.to, 1)
 		if bent == string(answer.Body) {
 			t.Fatalf("%s is not in the answer", bend.from)

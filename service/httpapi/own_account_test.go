@@ -18,9 +18,7 @@ func TestOwnAccountIsMadeAgain(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		token, err := f.On(trying{f.Store}).OwnToken(t.Context(), "sandbox", time.Hour)
 		servicetest.Check(t, err)
-		if got := f.Do(token, http.MethodGet, "/api/v1/calls", ""); got.Status != 200 {
-			t.Errorf("got %d %s, want the account", got.Status, got.Body)
-		}
+		f.Want(200, token, http.MethodGet, "/api/v1/calls", "")
 	})
 }
 
@@ -48,9 +46,7 @@ func TestTokenBesideARotation(t *testing.T) {
 		token, _, err := s.IssueToken(t.Context(), account.UUID, time.Hour)
 		servicetest.Check(t, err)
 		f.restart() // The running process may use the earlier key for two seconds.
-		if got := f.Do(token, http.MethodGet, "/api/v1/calls", ""); got.Status != 200 {
-			t.Errorf("got %d %s, want the token accepted", got.Status, got.Body)
-		}
+		f.Want(200, token, http.MethodGet, "/api/v1/calls", "")
 	})
 }
 
@@ -72,8 +68,6 @@ func TestTokensReplacedAtOnce(t *testing.T) {
 	}
 	tokens[1] = replace(f.On(hooked{f.Store, once("after Tokens", func() { tokens[0] = replace(f.Service) })}))
 	for i, want := range []int{http.StatusUnauthorized, http.StatusOK} {
-		if got := f.Do(tokens[i], http.MethodGet, "/api/v1/calls", ""); got.Status != want {
-			t.Errorf("token %d: got %d, want %d", i, got.Status, want)
-		}
+		f.Want(want, tokens[i], http.MethodGet, "/api/v1/calls", "")
 	}
 }

@@ -10,37 +10,6 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// extend extends a lease.
-func (f *floor) extend(lease apitype.UUID, body string) (status int, extended apitype.Lease) {
-	f.t.Helper()
-	answer := f.Do(f.token, http.MethodPost, "/fundesk/v1/queue/leases/"+lease.String()+"/extend", body)
-	if answer.Status == http.StatusOK {
-		answer.Decode(&extended)
-	}
-	return answer.Status, extended
-}
-
-// leases returns the live leases under a query.
-func (f *floor) leases(query string) []apitype.Lease {
-	f.t.Helper()
-	answer := f.Do(f.token, http.MethodGet, "/fundesk/v1/queue/leases"+query, "")
-	if answer.Status != http.StatusOK {
-		f.t.Fatalf("leases%s: got %d %s", query, answer.Status, answer.Body)
-	}
-	var all apitype.Leases
-	answer.Decode(&all)
-	return all.Leases
-}
-
-// waitingCalls makes calls of as many persons, the oldest first.
-func (f *floor) waitingCalls(n int) (calls []apitype.UUID) {
-	f.t.Helper()
-	for i := range n {
-		calls = append(calls, f.call(f.person("null"), time.Duration(90-i)*time.Hour, "happy_call"))
-	}
-	return calls
-}
-
 // TestPendingLeaseLasts keeps the donor of a change that waits from every agent for 24 hours, its own included.
 func TestPendingLeaseLasts(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
@@ -49,7 +18,7 @@ func TestPendingLeaseLasts(t *testing.T) {
 		request := apitype.NewUUID()
 		lease := f.takeAs(request, me, "").Leases[0]
 		status, pending := f.extend(lease.LeaseUUID, `{"pending":true}`)
-		want := apitype.NewTime(f.Clock.Now().Add(24 * time.Hour))
+		want := f.In(24 * time.Hour)
 		if status != 200 || !pending.Pending || !pending.ExpiresAt.Equal(want) {
 			t.Fatalf("got %d %+v, want a pending lease until %s", status, pending, want)
 		}
@@ -81,19 +50,18 @@ func TestPendingLeaseEnds(t *testing.T) {
 		me := f.users[0]
 		ends := map[string]func(call, lease apitype.UUID){
 			"attempt": func(call, _ apitype.UUID) {
-				f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/add-attempt", `{}`)
+				f.act(call, "add-attempt", `{}`)
 			},
 			"complete": func(call, _ apitype.UUID) {
-				f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/complete", `{}`)
+				f.act(call, "complete", `{}`)
 			},
-			"cancel": func(call, _ apitype.UUID) { f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/cancel", `{}`) },
-			"expire": func(call, _ apitype.UUID) { f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/expire", `{}`) },
+			"cancel": func(call, _ apitype.UUID) { f.act(call, "cancel", `{}`) },
+			"expire": func(call, _ apitype.UUID) { f.act(call, "expire", `{}`) },
 			"release": func(_, lease apitype.UUID) {
-				f.want(204, "POST", "/fundesk/v1/queue/leases/"+lease.String()+"/release", `{}`)
+				f.release(lease, `{}`)
 			},
 			"later": func(call, lease apitype.UUID) {
-				f.want(204, "PUT", "/fundesk/v1/queue/calls/"+call.String()+"/later",
-					fmt.Sprintf(`{"notBefore":%q,"leaseUuid":%q}`, apitype.NewTime(f.Clock.Now().Add(time.Hour)), lease))
+				f.later(call, fmt.Sprintf(`{"notBefore":%q,"leaseUuid":%q}`, f.In(time.Hour), lease))
 			},
 			"user": func(_, _ apitype.UUID) {
 				f.want(200, "POST", "/fundesk/v1/queue/release", fmt.Sprintf(`{"userUuid":%q,"pending":true}`, me))
@@ -121,14 +89,14 @@ func TestPendingLeaseIsNoCard(t *testing.T) {
 		me := f.users[0]
 		calls := f.waitingCalls(13)
 		for _, call := range calls[:2] { // One of them was never taken before.
-			answer := f.Do(f.token, http.MethodPut, "/fundesk/v1/queue/calls/"+call.String()+"/lease",
+			answer := f.Do(f.token, http.MethodPut, queuePath(call)+"/lease",
 				fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"pending":true}`, apitype.NewUUID(), me))
 			if answer.Status != 200 || answer.Object()["pending"] != true || answer.Object()["ahead"] != false {
 				t.Fatalf("got %d %s, want a pending lease", answer.Status, answer.Body)
 			}
 		}
 		var all apitype.QueueAgents
-		f.Do(f.token, http.MethodGet, "/fundesk/v1/queue/agents", "").Decode(&all)
+		f.get("/fundesk/v1/queue/agents").Decode(&all)
 		if agent := all.Agents[0]; agent.CallUUID != nil || agent.Taken != 0 {
 			t.Errorf("got %+v, want no card, and nothing taken", agent)
 		}
@@ -139,7 +107,7 @@ func TestPendingLeaseIsNoCard(t *testing.T) {
 		if problem.Status != 409 {
 			t.Errorf("got %+v, want the eleventh refused", problem)
 		}
-		answer := f.Do(f.token, http.MethodPut, "/fundesk/v1/queue/calls/"+calls[12].String()+"/lease",
+		answer := f.Do(f.token, http.MethodPut, queuePath(calls[12])+"/lease",
 			fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"pending":true}`, apitype.NewUUID(), me))
 		if answer.Status != 200 {
 			t.Errorf("got %d %s, want a pending one beside ten", answer.Status, answer.Body)
@@ -158,7 +126,7 @@ func TestPendingLeaseIsTakenBack(t *testing.T) {
 		state := "/fundesk/v1/queue/users/" + me.String() + "/state"
 		f.want(200, "PUT", state, `{"state":"paused","reason":"lunch"}`)
 		status, plain := f.extend(lease.LeaseUUID, `{"pending":false}`)
-		want := apitype.NewTime(f.Clock.Now().Add(apitype.DefaultLease))
+		want := f.In(apitype.DefaultLease)
 		if status != 200 || plain.Pending || plain.LeaseUUID != lease.LeaseUUID || !plain.ExpiresAt.Equal(want) {
 			t.Errorf("got %d %+v, want a plain lease until %s", status, plain, want)
 		}

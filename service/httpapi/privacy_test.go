@@ -89,20 +89,20 @@ func TestRetention(t *testing.T) {
 		t.Errorf("a dry run: %s, %d persons noted", diff, noted)
 	}
 	w.Clock.Advance(time.Second)
-	since := apitype.NewTime(w.Clock.Now())
+	since := w.Now()
 	if diff := cmp.Diff(want, run(false)); diff != "" || noted != 3 {
 		t.Errorf("a run: %s, %d persons noted", diff, noted)
 	}
 	for id, gone := range goes {
-		if got := w.Do(w.all, "GET", "/api/v1/persons/"+id.String(), "").Status; (got == 404) != gone {
+		if got := w.get(personPath(id)).Status; (got == 404) != gone {
 			t.Errorf("person: got %d, want that it is gone: %t", got, gone)
 		}
 	}
-	if got := w.Do(w.all, "GET", "/api/v1/calls/"+blanked.String(), "").Object(); got["notes"] != nil || got["status"] != "expired" || got["person"] == nil {
+	if got := w.get(callPath(blanked)).Object(); got["notes"] != nil || got["status"] != "expired" || got["person"] == nil {
 		t.Errorf("got %v, want the call without notes", got)
 	}
 	for _, id := range kept {
-		if got := w.Do(w.all, "GET", "/api/v1/calls/"+id.String(), "").Object(); got["notes"] != "not in" {
+		if got := w.get(callPath(id)).Object(); got["notes"] != "not in" {
 			t.Errorf("got %v, want the call as it was", got)
 		}
 	}
@@ -154,9 +154,9 @@ func TestRetentionKeepsTheKindOfACall(t *testing.T) {
 		}
 	}
 	byReference := func(application, reference string) int {
-		return len(page(t, w.Do(w.all, "GET", "/api/v1/calls?externalApplicationName="+application+"&externalReferenceId="+reference, "")).Edges)
+		return len(page(t, w.get("/api/v1/calls?externalApplicationName="+application+"&externalReferenceId="+reference)).Edges)
 	}
-	got := w.Do(w.all, "GET", "/api/v1/calls/"+call, "").Object()
+	got := w.get("/api/v1/calls/" + call).Object()
 	want := map[string]any{"applicationName": "dialler", "referenceId": "7", "agentReferenceId": nil, "statusCode": nil, "statusDescription": nil, "additionalProperties": map[string]any{}}
 	servicetest.Same(t, "the metadata", want, got["externalMetadata"].(map[string]any))
 	if found, managed := byReference("dialler", "7"), byReference("null", "null"); got["notes"] != nil || found != 1 || managed != 2 {
@@ -181,16 +181,16 @@ func TestRetentionIsDatedAsItErases(t *testing.T) {
 	}
 	var read apitype.Time
 	slow := privacy.New(w.Service, func(erased service.ErasedPerson) error {
-		if now := apitype.NewTime(w.Clock.Now()); !erased.ErasedAt.Equal(now) {
+		if now := w.Now(); !erased.ErasedAt.Equal(now) {
 			t.Errorf("got an erasure of %s, want %s", erased.ErasedAt, now)
 		}
-		read = apitype.NewTime(w.Clock.Now().Add(-time.Millisecond))
+		read = w.In(-time.Millisecond)
 		w.Clock.Advance(time.Minute)
 		return nil
 	})
 	_, _, err = slow.RunRetention(t.Context(), privacy.RetentionRun{Sure: true})
 	servicetest.Check(t, err)
-	if got := page(t, w.Do(w.all, "GET", "/api/v1/calls?updatedAfter="+read.String(), "")).Edges; len(got) != 1 {
+	if got := page(t, w.get("/api/v1/calls?updatedAfter="+read.String())).Edges; len(got) != 1 {
 		t.Errorf("got %d calls changed by the last erasure, want 1", len(got))
 	}
 	if lines := withoutBlanked(w.lines(t, service.AuditFilter{Since: &read})); len(lines) != 1 {
@@ -220,24 +220,20 @@ func TestEraseOverHTTP(t *testing.T) {
 		{may, "GET", person + "/export", "", 200},
 		{may, "POST", person + "/erase", `{"reason":"r"}`, 200},
 		{may, "GET", person + "/export", "", 404},
-		{w.all, "GET", "/api/v1/persons/" + w.a.person.String(), "", 404},
+		{w.all, "GET", personPath(w.a.person), "", 404},
 	} {
-		if got := w.Do(test.token, test.method, test.path, test.body); got.Status != test.want {
-			t.Errorf("%s %s %s: got %d %s, want %d", test.method, test.path, test.body, got.Status, got.Body, test.want)
-		}
+		w.Want(test.want, test.token, test.method, test.path, test.body)
 	}
 	for token, want := range map[string]string{w.all: httpapi.Announced, may: httpapi.Announced + ", erase"} {
 		for _, path := range []string{"/fundesk/v1", "/api/v1/calls"} {
-			if got := w.Do(token, "GET", path, "").Header.Get("Fundesk-Extensions"); got != want {
-				t.Errorf("%s: got %q announced, want %q", path, got, want)
-			}
+			servicetest.Same(t, path+": announced", want, w.Do(token, "GET", path, "").Header.Get("Fundesk-Extensions"))
 		}
 	}
 	lines := w.lines(t, service.AuditFilter{Person: &w.a.person})
 	if last := lines[len(lines)-1]; last.Operation != service.AuditPersonErase || last.Account == nil || last.Reason != "r" {
 		t.Errorf("got %+v, want the erasure by the account", last)
 	}
-	if got := w.Do(w.all, "GET", "/api/v1/persons?first=10", ""); len(page(t, got).Edges) != 1 {
+	if got := w.get("/api/v1/persons?first=10"); len(page(t, got).Edges) != 1 {
 		t.Errorf("got %s, want the other person alone", got.Body)
 	}
 }
@@ -333,7 +329,7 @@ func TestErasureThatCannotBeNoted(t *testing.T) {
 	if answer.Status != 503 || answer.Header.Get("Retry-After") == "" {
 		t.Errorf("got %d %s, want 503", answer.Status, answer.Body)
 	}
-	if got := w.Do(w.all, "GET", "/api/v1/persons/"+w.a.person.String(), "").Status; got != 200 {
+	if got := w.get(personPath(w.a.person)).Status; got != 200 {
 		t.Errorf("got %d of the person, want that nobody is erased", got)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"sync"
 	"testing"
@@ -38,8 +37,7 @@ func testTakesAtOnce(t *testing.T, f *floor, due bool) {
 	}
 	kept, owner := f.call(f.person("null"), time.Minute, "happy_call"), apitype.NewUUID()
 	if due {
-		f.want(http.StatusNoContent, "PUT", "/fundesk/v1/queue/calls/"+kept.String()+"/later",
-			fmt.Sprintf(`{"notBefore":%q,"userUuid":%q}`, apitype.NewTime(f.Clock.Now().Add(time.Second)), owner))
+		f.later(kept, fmt.Sprintf(`{"notBefore":%q,"userUuid":%q}`, f.In(time.Second), owner))
 	}
 	f.Clock.Advance(2 * time.Second)
 

@@ -3,7 +3,6 @@ package httpapi_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -14,19 +13,6 @@ import (
 	"fundesk/service"
 	"fundesk/service/servicetest"
 )
-
-// choose leases a call for a user.
-func (f *floor) choose(user, call apitype.UUID) (status int, lease apitype.Lease, problem apitype.Problem) {
-	f.t.Helper()
-	answer := f.Do(f.token, http.MethodPut, "/fundesk/v1/queue/calls/"+call.String()+"/lease",
-		fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"leaseSeconds":600}`, apitype.NewUUID(), user))
-	if answer.Status == 200 {
-		answer.Decode(&lease)
-	} else {
-		answer.Decode(&problem)
-	}
-	return answer.Status, lease, problem
-}
 
 // named makes the first user known to the service.
 func (f *floor) named(name string) {
@@ -46,10 +32,10 @@ func TestChosenCallIsLeased(t *testing.T) {
 		person := f.person("null")
 		first, second := f.call(person, 3*time.Hour, "happy_call"), f.call(person, 2*time.Hour, "winback")
 		for _, attempt := range []apitype.UUID{first, first, first} { // The organization's maximum, a minute ago.
-			f.want(200, "PUT", "/api/v1/calls/"+attempt.String()+"/actions/add-attempt", `{}`)
+			f.act(attempt, "add-attempt", `{}`)
 		}
-		f.want(200, "PUT", "/api/v1/persons/"+person.String()+"/actions/update", `{"optIns":{"phone":false}}`)
-		f.want(204, "PUT", "/fundesk/v1/queue/calls/"+first.String()+"/later", fmt.Sprintf(`{"notBefore":%q}`, apitype.NewTime(f.Clock.Now().Add(time.Hour))))
+		f.update(person, `{"optIns":{"phone":false}}`)
+		f.later(first, fmt.Sprintf(`{"notBefore":%q}`, f.In(time.Hour)))
 		status, lease, _ := f.choose(anneke, first)
 		if status != 200 || lease.CallUUID != first || lease.Ahead || lease.Name == nil || *lease.Name != "Anneke" || lease.Call.Value().UUID != first {
 			t.Fatalf("got %d %+v, want Anneke's lease with its call", status, lease)
@@ -70,9 +56,9 @@ func TestChosenCallIsLeased(t *testing.T) {
 		if status != 200 || moved.CallUUID != second {
 			t.Errorf("got %d %+v, want the other call", status, moved)
 		}
-		f.want(404, "POST", "/fundesk/v1/queue/leases/"+lease.LeaseUUID.String()+"/extend", `{}`)
+		f.want(404, "POST", leasePath(lease.LeaseUUID)+"/extend", `{}`)
 		var leases apitype.Leases
-		f.Do(f.token, "GET", "/fundesk/v1/queue/leases", "").Decode(&leases)
+		f.get("/fundesk/v1/queue/leases").Decode(&leases)
 		if len(leases.Leases) != 1 || leases.Leases[0].CallUUID != second || leases.Leases[0].Name == nil {
 			t.Errorf("got %+v, want one lease, with a name", leases.Leases)
 		}
@@ -81,7 +67,7 @@ func TestChosenCallIsLeased(t *testing.T) {
 		if status, _, _ := f.choose(bert, second); status != 200 {
 			t.Errorf("got %d after the lease has ended", status)
 		}
-		f.want(200, "PUT", "/api/v1/calls/"+first.String()+"/actions/cancel", `{}`)
+		f.act(first, "cancel", `{}`)
 		if status, _, problem := f.choose(bert, first); status != 409 || problem.Lease != nil || problem.Detail != "the call is cancelled and waits no more" {
 			t.Errorf("got %d %+v of a cancelled call", status, problem)
 		}
@@ -96,9 +82,9 @@ func TestUnseenCallbackOutlivesAMove(t *testing.T) {
 		for _, isAhead := range []bool{true, false} {
 			donor := f.person("null")
 			kept, other := f.call(donor, 3*time.Hour, "happy_call"), f.call(donor, time.Hour, "winback")
-			due := apitype.NewTime(f.Clock.Now().Add(time.Hour))
+			due := f.In(time.Hour)
 			later := fmt.Sprintf(`{"notBefore":%q,"userUuid":%q,"reason":"after dinner"}`, due, me)
-			f.want(204, "PUT", "/fundesk/v1/queue/calls/"+kept.String()+"/later", later)
+			f.later(kept, later)
 			f.Clock.Advance(time.Hour + time.Minute)
 			servicetest.Same(t, "taken", []apitype.UUID{kept}, callsOf(f.take(me, fmt.Sprintf(`,"ahead":%t`, isAhead))))
 			if status, lease, _ := f.choose(me, other); status != 200 || lease.CallUUID != other {
@@ -111,7 +97,7 @@ func TestUnseenCallbackOutlivesAMove(t *testing.T) {
 				t.Errorf("ahead %t: got %+v, want the callback kept: %t", isAhead, got, isAhead)
 			}
 			for _, call := range []apitype.UUID{kept, other} {
-				f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/cancel", `{}`)
+				f.act(call, "cancel", `{}`)
 			}
 		}
 	})
@@ -126,7 +112,7 @@ func TestAheadIsNotTaken(t *testing.T) {
 		}
 		agent := func() apitype.QueueAgent {
 			var all apitype.QueueAgents
-			f.Do(f.token, "GET", "/fundesk/v1/queue/agents", "").Decode(&all)
+			f.get("/fundesk/v1/queue/agents").Decode(&all)
 			return all.Agents[0]
 		}
 		shown := f.take(f.users[0], "").Leases[0]
@@ -135,20 +121,20 @@ func TestAheadIsNotTaken(t *testing.T) {
 		if got := agent(); shown.Ahead || !ahead.Ahead || got.Taken != 1 || *got.CallUUID != shown.CallUUID || *got.Type != "happy_call" || *got.Name != "Anneke" {
 			t.Errorf("got %+v, want the call on the screen", got)
 		}
-		f.want(204, "POST", "/fundesk/v1/queue/leases/"+ahead.LeaseUUID.String()+"/release", "")
+		f.release(ahead.LeaseUUID, "")
 		if got := agent(); got.Taken != 1 || got.Released != 0 {
 			t.Errorf("got %+v, want nothing given back that was never shown", got)
 		}
 		next := f.take(f.users[0], `,"ahead":true,"types":["verification"]`).Leases[0]
-		f.want(200, "POST", "/fundesk/v1/queue/leases/"+next.LeaseUUID.String()+"/extend", `{"ahead":true}`)
-		f.want(204, "POST", "/fundesk/v1/queue/leases/"+shown.LeaseUUID.String()+"/release", "")
+		f.want(200, "POST", leasePath(next.LeaseUUID)+"/extend", `{"ahead":true}`)
+		f.release(shown.LeaseUUID, "")
 		f.Clock.Advance(time.Minute)
 		if got := agent(); got.CallUUID != nil || got.Released != 1 {
 			t.Errorf("got %+v, want no call on the screen", got)
 		}
 		var lease apitype.Lease
-		f.Do(f.token, "POST", "/fundesk/v1/queue/leases/"+next.LeaseUUID.String()+"/extend", `{"ahead":false}`).Decode(&lease)
-		if got := agent(); lease.Ahead || got.Taken != 2 || *got.CallUUID != next.CallUUID || !got.TakenAt.Equal(apitype.NewTime(f.Clock.Now())) {
+		f.Do(f.token, "POST", leasePath(next.LeaseUUID)+"/extend", `{"ahead":false}`).Decode(&lease)
+		if got := agent(); lease.Ahead || got.Taken != 2 || *got.CallUUID != next.CallUUID || !got.TakenAt.Equal(f.Now()) {
 			t.Errorf("got %+v, %+v, want the next call on the screen since now", lease, got)
 		}
 	})
@@ -175,9 +161,9 @@ func TestMostLeases(t *testing.T) {
 		if got := f.take(other, `,"count":2`); len(got.Leases) != 2 {
 			t.Errorf("got %d for another user, want 2", len(got.Leases))
 		}
-		f.want(204, "PUT", "/fundesk/v1/queue/calls/"+calls[12].String()+"/later", fmt.Sprintf(`{"notBefore":%q,"userUuid":%q}`, apitype.NewTime(f.Clock.Now().Add(time.Hour)), me))
+		f.later(calls[12], fmt.Sprintf(`{"notBefore":%q,"userUuid":%q}`, f.In(time.Hour), me))
 		callbacks := func(query string) (all []apitype.Deferral) {
-			for _, edge := range page(t, f.Do(f.token, "GET", "/fundesk/v1/queue/deferrals?first=1"+query, "")).Edges {
+			for _, edge := range page(t, f.get("/fundesk/v1/queue/deferrals?first=1"+query)).Edges {
 				d := apitype.Deferral{CallUUID: apitype.MustParseUUID(edge.Node["callUuid"].(string))}
 				if name, ok := edge.Node["name"].(string); ok {
 					d.Name = &name
@@ -191,7 +177,7 @@ func TestMostLeases(t *testing.T) {
 		}
 		later := func() (mine, theirs int) {
 			var all apitype.QueueAgents
-			f.Do(f.token, "GET", "/fundesk/v1/queue/agents", "").Decode(&all)
+			f.get("/fundesk/v1/queue/agents").Decode(&all)
 			for _, agent := range all.Agents {
 				if agent.UserUUID == me {
 					mine = agent.Deferred
@@ -227,8 +213,8 @@ func TestAgentsWithinAMonth(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, servicetest.New(t))
 	for before, want := range map[time.Duration]int{31 * 24 * time.Hour: 200, 31*24*time.Hour + time.Minute: 400} {
-		path := "/fundesk/v1/queue/agents?since=" + apitype.NewTime(f.Clock.Now().Add(-before)).String()
-		if got := f.Do(f.token, "GET", path, ""); got.Status != want {
+		path := "/fundesk/v1/queue/agents?since=" + f.In(-before).String()
+		if got := f.get(path); got.Status != want {
 			t.Errorf("%s ago: got %d %s, want %d", before, got.Status, got.Body, want)
 		}
 	}
@@ -242,7 +228,7 @@ func TestNumberOfTwoCharities(t *testing.T) {
 		const shared = "+31612345678"
 		donor := func(body string) (person, call apitype.UUID) {
 			person = f.person("null")
-			f.want(200, "PUT", "/api/v1/persons/"+person.String()+"/actions/update", body)
+			f.update(person, body)
 			return person, f.call(person, time.Hour, "happy_call")
 		}
 		_, theirs := donor(`{"phoneNumber":"` + shared + `"}`)
@@ -260,13 +246,13 @@ func TestNumberOfTwoCharities(t *testing.T) {
 			if status != 200 {
 				t.Fatalf("got %d %+v", status, problem)
 			}
-			f.want(204, "POST", "/fundesk/v1/queue/leases/"+lease.LeaseUUID.String()+"/release", "")
+			f.release(lease.LeaseUUID, "")
 			return lease.NumberContactedAt
 		}
 		if at := contacted(b, ours); at != nil {
 			t.Errorf("got %s before any call", at)
 		}
-		f.want(200, "PUT", "/api/v1/calls/"+ours.String()+"/actions/add-attempt", `{}`)
+		f.act(ours, "add-attempt", `{}`)
 		if at := contacted(b, f.call(person, time.Hour, "winback")); at == nil {
 			t.Error("got no word of an attempt on the donor's other call")
 		}
@@ -274,8 +260,8 @@ func TestNumberOfTwoCharities(t *testing.T) {
 			t.Error("got no word of an attempt for the other charity")
 		}
 		f.Clock.Advance(time.Minute)
-		now := apitype.NewTime(f.Clock.Now())
-		f.want(200, "PUT", "/api/v1/calls/"+theirs.String()+"/actions/complete", `{}`)
+		now := f.Now()
+		f.act(theirs, "complete", `{}`)
 		f.Clock.Advance(time.Hour)
 		if at := contacted(b, ours); at == nil || !at.Equal(now) {
 			t.Errorf("got %v, want the other charity's call at %s", at, now)
@@ -287,7 +273,7 @@ func TestNumberOfTwoCharities(t *testing.T) {
 		if at := contacted(b, ours); at != nil {
 			t.Errorf("got %s after four hours", at)
 		}
-		f.want(200, "PUT", "/api/v1/calls/"+ours.String()+"/actions/complete", `{}`)
+		f.act(ours, "complete", `{}`)
 		f.organization = a
 		_, again := donor(`{"mobilePhoneNumber":"` + shared + `"}`)
 		if at := contacted(a, again); at == nil {
@@ -310,8 +296,8 @@ func testNotesForTheNextAgent(t *testing.T, f *floor) {
 	donor := f.person(`"nl"`)
 	call := f.call(donor, time.Hour, "happy_call")
 	anneke, joost := apitype.NewUUID(), apitype.NewUUID()
-	path := "/api/v1/calls/" + call.String() + "/actions/add-attempt"
-	notes := "/fundesk/v1/queue/calls/" + call.String() + "/notes"
+	path := callPath(call) + "/actions/add-attempt"
+	notes := queuePath(call) + "/notes"
 	leave := func(text string) {
 		t.Helper()
 		f.want(204, "POST", notes, `{"text":`+quoted(text)+`}`)
@@ -332,7 +318,7 @@ func testNotesForTheNextAgent(t *testing.T, f *floor) {
 	if again := f.takeAs(request, joost, ""); len(again.Leases) != 1 || noteOf(again.Leases[0]) != noteOf(taken.Leases[0]) {
 		t.Errorf("got %+v for the same request", again)
 	}
-	if list := string(f.Do(f.token, "GET", "/fundesk/v1/queue/leases", "").Body); strings.Contains(list, "wife") {
+	if list := string(f.get("/fundesk/v1/queue/leases").Body); strings.Contains(list, "wife") {
 		t.Errorf("the list of leases shows the note: %s", list)
 	}
 	f.want(200, "PUT", path, `{}`)
@@ -353,7 +339,7 @@ func testNotesForTheNextAgent(t *testing.T, f *floor) {
 		t.Errorf("got %d %s for a note that is too long", tooLong.Status, tooLong.Body)
 	}
 	f.want(200, "POST", "/fundesk/v1/queue/release", `{"userUuid":"`+anneke.String()+`"}`)
-	f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/complete", `{}`)
+	f.act(call, "complete", `{}`)
 	if got := export(); !strings.Contains(got, `"notes":[]`) {
 		t.Errorf("a note outlives its call: %s", got)
 	}
@@ -364,7 +350,7 @@ func TestOldestNotesGo(t *testing.T) { onEngines(t, testOldestNotesGo) }
 
 func testOldestNotesGo(t *testing.T, f *floor) {
 	call := f.call(f.person("null"), time.Hour, "happy_call")
-	notes := "/fundesk/v1/queue/calls/" + call.String() + "/notes"
+	notes := queuePath(call) + "/notes"
 	long := strings.Repeat("é", apitype.MaxNotes-6)
 	for _, text := range []string{"first", long, "last"} {
 		f.want(204, "POST", notes, `{"text":`+quoted(text)+`}`)

@@ -125,11 +125,11 @@ func (m *queueModel) step() {
 	case n < 86:
 		id := anyOf(m, m.order)
 		m.persons[id].optedOut = !m.persons[id].optedOut
-		m.want(200, "PUT", "/api/v1/persons/"+id.String()+"/actions/update", fmt.Sprintf(`{"optIns":{"phone":%t}}`, !m.persons[id].optedOut))
+		m.update(id, fmt.Sprintf(`{"optIns":{"phone":%t}}`, !m.persons[id].optedOut))
 	case n < 88:
 		id := anyOf(m, m.order)
 		m.persons[id].language = anyOf(m, []string{"nl", "de"})
-		m.want(200, "PUT", "/api/v1/persons/"+id.String()+"/actions/update", fmt.Sprintf(`{"language":%q}`, m.persons[id].language))
+		m.update(id, fmt.Sprintf(`{"language":%q}`, m.persons[id].language))
 	default:
 		m.Clock.Advance(time.Duration(1+m.random.IntN(20)) * anyOf(m, []time.Duration{time.Second, time.Minute, 9 * time.Minute, 25 * time.Minute}))
 	}
@@ -275,7 +275,7 @@ func (m *queueModel) takeOne(user apitype.UUID) {
 			}
 		} else {
 			for _, lease := range again.Leases { // A second take.
-				m.want(204, "POST", "/fundesk/v1/queue/leases/"+lease.LeaseUUID.String()+"/release", "")
+				m.floor.release(lease.LeaseUUID, "")
 				c := m.calls[lease.CallUUID]
 				c.due, c.keptFor = nil, nil
 				m.release(user, lease.CallUUID)
@@ -303,7 +303,7 @@ func (m *queueModel) choose(user apitype.UUID) {
 	p := m.persons[c.person]
 	live := p.until.After(m.now())
 	body := fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"leaseSeconds":600}`, apitype.NewUUID(), user)
-	path := "/fundesk/v1/queue/calls/" + c.id.String() + "/lease"
+	path := queuePath(c.id) + "/lease"
 	if !c.open || (live && p.user != user) || (!live && m.held(user) >= 10) {
 		m.want(409, "PUT", path, body)
 		return
@@ -373,7 +373,7 @@ func (m *queueModel) endLease() {
 	lease := m.leases[max(0, len(m.leases)-1-m.random.IntN(6))]
 	p := m.persons[m.calls[lease.CallUUID].person]
 	live := p.lease == lease.LeaseUUID && p.until.After(m.now())
-	path := "/fundesk/v1/queue/leases/" + lease.LeaseUUID.String()
+	path := leasePath(lease.LeaseUUID)
 	switch m.random.IntN(3) {
 	case 0:
 		if !live {
@@ -417,7 +417,7 @@ func (m *queueModel) putOff() {
 	}
 	c := m.calls[anyOf(m, m.ids)]
 	due, kept, body := m.deferral()
-	path := "/fundesk/v1/queue/calls/" + c.id.String() + "/later"
+	path := queuePath(c.id) + "/later"
 	p := m.persons[c.person]
 	if !c.open || (p.leasedFor == c.id && p.until.After(m.now())) {
 		m.want(409, "PUT", path, body)
@@ -445,7 +445,7 @@ func (m *queueModel) changeCall(user apitype.UUID) {
 	case "complete":
 		body = fmt.Sprintf(`{"userUuid":%q,"result":{"completedAt":%q}}`, user, apitype.NewTime(at))
 	}
-	answer := m.Do(m.token, http.MethodPut, "/api/v1/calls/"+c.id.String()+"/actions/"+action, body)
+	answer := m.Do(m.token, http.MethodPut, callPath(c.id)+"/actions/"+action, body)
 	allowed := c.external || c.open
 	if action == "add-attempt" && !c.external && c.attempts >= 3 {
 		allowed = false
@@ -557,7 +557,7 @@ func (m *queueModel) drain() {
 			if len(taken.Leases) != 1 || taken.Leases[0].CallUUID != want[0] {
 				m.t.Fatalf("got %v, want %v", callsOf(taken), want[0])
 			}
-			m.want(200, "PUT", "/api/v1/calls/"+want[0].String()+"/actions/complete", `{}`)
+			m.act(want[0], "complete", `{}`)
 			m.calls[want[0]].open = false
 			m.persons[m.calls[want[0]].person].contact(m.now(), m.now())
 		}

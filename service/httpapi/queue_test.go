@@ -18,115 +18,6 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// floor is a service with an organization that has waiting calls.
-type floor struct {
-	*servicetest.Harness
-	t            *testing.T
-	organization apitype.UUID
-	token        string
-	lead         string // Of a supervisor; empty until it is needed.
-	users        []apitype.UUID
-	base         time.Time
-}
-
-func newFloor(t *testing.T, h *servicetest.Harness) *floor {
-	t.Helper()
-	f := &floor{Harness: h, t: t, users: []apitype.UUID{apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()}, base: h.Clock.Now()}
-	f.organization = f.OrganizationWith(service.Organization{OrganizationReference: apitype.OrganizationReference{Name: "A", Abbreviation: "A"}, MaxCallAttempts: new(3)})
-	f.token = f.Token()
-	return f
-}
-
-// onEngines runs a test of the queue on both engines.
-func onEngines(t *testing.T, test func(t *testing.T, f *floor)) {
-	t.Parallel()
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		if servicetest.OnPostgres() {
-			t.Skip("it uses SQLite in any case")
-		}
-		test(t, newFloor(t, servicetest.New(t)))
-	})
-	t.Run("postgres", func(t *testing.T) {
-		t.Parallel()
-		servicetest.NeedPostgres(t)
-		test(t, newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t))))
-	})
-}
-
-// person makes a person with a language.
-func (f *floor) person(language string) apitype.UUID {
-	return f.created("/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"language":%s}`, f.organization, f.organization, language))
-}
-
-// call makes a call that was requested so long ago.
-func (f *floor) call(person apitype.UUID, age time.Duration, kind string) apitype.UUID {
-	return f.created("/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":%q,"type":%q}`, person, apitype.NewTime(f.Clock.Now().Add(-age)), kind))
-}
-
-func (f *floor) created(path, body string) apitype.UUID {
-	f.t.Helper()
-	answer := f.Do(f.token, http.MethodPost, path, body)
-	if answer.Status != http.StatusCreated {
-		f.t.Fatalf("create at %s: %d %s", path, answer.Status, answer.Body)
-	}
-	return apitype.MustParseUUID(answer.Object()["uuid"].(string))
-}
-
-// take takes calls for a user.
-func (f *floor) take(user apitype.UUID, more string) (taken apitype.Taken) {
-	f.t.Helper()
-	return f.takeAs(apitype.NewUUID(), user, more)
-}
-
-func (f *floor) takeAs(request, user apitype.UUID, more string) (taken apitype.Taken) {
-	f.t.Helper()
-	answer := f.Do(f.token, http.MethodPost, "/fundesk/v1/queue/take", fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q%s}`, request, user, more))
-	if answer.Status != http.StatusOK {
-		f.t.Fatalf("take: %d %s", answer.Status, answer.Body)
-	}
-	answer.Decode(&taken)
-	return taken
-}
-
-// want wants a change to have a status.
-func (f *floor) want(status int, method, path, body string) {
-	f.t.Helper()
-	if answer := f.Do(f.token, method, path, body); answer.Status != status {
-		f.t.Errorf("%s %s %s: got %d %s, want %d", method, path, body, answer.Status, answer.Body, status)
-	}
-}
-
-// state returns the counts of the queue.
-func (f *floor) state(query string) (state apitype.QueueState) {
-	f.t.Helper()
-	f.Do(f.token, http.MethodGet, "/fundesk/v1/queue"+query, "").Decode(&state)
-	return state
-}
-
-// order returns the calls in the order of the queue, read by pages of two.
-func (f *floor) order(query string) (ids []apitype.UUID) {
-	f.t.Helper()
-	after := ""
-	for {
-		e := page(f.t, f.Do(f.token, http.MethodGet, "/fundesk/v1/queue/calls?first=2"+query+after, ""))
-		for _, edge := range e.Edges {
-			ids = append(ids, apitype.MustParseUUID(edge.Node["uuid"].(string)))
-		}
-		if !e.PageInfo.HasNextPage {
-			return ids
-		}
-		after = "&after=" + *e.PageInfo.EndCursor
-	}
-}
-
-func callsOf(taken apitype.Taken) (ids []apitype.UUID) {
-	for _, lease := range taken.Leases {
-		ids = append(ids, lease.CallUUID)
-	}
-	return ids
-}
-
 // TestQueueOrder shows the order: calls due for the user, calls due for any agent, then the oldest. The list, the
 // counts and a take agree.
 // Promise S33: a deferred call waits until it is due.
@@ -139,7 +30,7 @@ func testQueueOrder(t *testing.T, f *floor) {
 	}
 	me, other := f.users[0], f.users[1]
 	later := func(call apitype.UUID, in time.Duration, user string) {
-		f.want(204, "PUT", "/fundesk/v1/queue/calls/"+call.String()+"/later", fmt.Sprintf(`{"notBefore":%q,"userUuid":%s}`, apitype.NewTime(f.Clock.Now().Add(in)), user))
+		f.later(call, fmt.Sprintf(`{"notBefore":%q,"userUuid":%s}`, f.In(in), user))
 	}
 	later(calls[5], 20*time.Minute, `"`+me.String()+`"`)
 	later(calls[4], 10*time.Minute, "null")
@@ -179,14 +70,12 @@ func testQueueGivesNot(t *testing.T, f *floor) {
 	wants := func(what string, want ...apitype.UUID) {
 		t.Helper()
 		servicetest.Same(t, what, want, f.order(""))
-		if got := f.state("").Waiting; got != len(want) {
-			t.Errorf("%s: got %d waiting, want %d", what, got, len(want))
-		}
+		servicetest.Same(t, what+": waiting", len(want), f.state("").Waiting)
 	}
 	person := f.person("null")
 	first, second := f.call(person, 3*time.Hour, "happy_call"), f.call(person, 2*time.Hour, "winback")
 	wants("both", first, second)
-	f.want(200, "PUT", "/api/v1/persons/"+person.String()+"/actions/update", `{"optIns":{"phone":false}}`)
+	f.update(person, `{"optIns":{"phone":false}}`)
 	wants("opted out")
 	if got := f.take(me, ""); len(got.Leases) != 0 {
 		t.Errorf("got %v of a person who opted out", got)
@@ -205,12 +94,12 @@ func testQueueGivesNot(t *testing.T, f *floor) {
 		t.Errorf("got %v of a person who opted out at the same time", got)
 	}
 	wants("opted out at the same time")
-	f.want(200, "PUT", "/api/v1/persons/"+person.String()+"/actions/update", `{"optIns":{"phone":true}}`)
+	f.update(person, `{"optIns":{"phone":true}}`)
 	wants("opted in", first, second)
 	lease := f.take(me, `,"count":2`)
 	servicetest.Same(t, "two calls of one person", []apitype.UUID{first}, callsOf(lease))
 	wants("leased")
-	f.want(200, "PUT", "/api/v1/calls/"+second.String()+"/actions/add-attempt", `{}`)
+	f.act(second, "add-attempt", `{}`)
 	if got := f.state(""); got.Leased != 1 {
 		t.Errorf("got %d leases after an attempt on another call, want 1", got.Leased)
 	}
@@ -220,14 +109,14 @@ func testQueueGivesNot(t *testing.T, f *floor) {
 	wants("rung less than 4 hours ago")
 	f.Clock.Advance(time.Minute)
 	wants("rung 4 hours ago", first, second)
-	ahead := apitype.NewTime(f.Clock.Now().Add(3 * time.Hour)) // It counts from when it was recorded.
-	f.want(200, "PUT", "/api/v1/calls/"+second.String()+"/actions/add-attempt", fmt.Sprintf(`{"attemptAt":%q}`, ahead))
+	ahead := f.In(3 * time.Hour) // It counts from when it was recorded.
+	f.act(second, "add-attempt", fmt.Sprintf(`{"attemptAt":%q}`, ahead))
 	f.Clock.Advance(4*time.Hour - time.Minute)
 	wants("an attempt that is dated ahead")
 	f.Clock.Advance(time.Minute)
 	wants("4 hours after it was recorded", first, second)
 	for range 3 {
-		f.want(200, "PUT", "/api/v1/calls/"+first.String()+"/actions/add-attempt", `{}`)
+		f.act(first, "add-attempt", `{}`)
 	}
 	f.Clock.Advance(4 * time.Hour)
 	wants("the maximum of attempts", second)
@@ -236,7 +125,7 @@ func testQueueGivesNot(t *testing.T, f *floor) {
 	for _, action := range []string{"complete", "cancel", "expire"} {
 		call := f.call(f.person("null"), 19*time.Hour, "happy_call")
 		wants(action, call, second)
-		f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/"+action, `{}`)
+		f.want(200, "PUT", callPath(call)+"/actions/"+action, `{}`)
 		wants(action+" done", second)
 	}
 }
@@ -255,8 +144,8 @@ func testLeases(t *testing.T, f *floor) {
 	if got := f.take(other, ""); len(got.Leases) != 0 {
 		t.Errorf("got %v for another", got)
 	}
-	path := "/fundesk/v1/queue/leases/" + lease.LeaseUUID.String()
-	f.want(409, "PUT", "/fundesk/v1/queue/calls/"+call.String()+"/later", `{"notBefore":"2026-12-01T00:00:00Z"}`)
+	path := leasePath(lease.LeaseUUID)
+	f.want(409, "PUT", queuePath(call)+"/later", `{"notBefore":"2026-12-01T00:00:00Z"}`)
 	f.Clock.Advance(10 * time.Minute)
 	f.want(200, "POST", path+"/extend", `{"leaseSeconds":900}`)
 	f.Clock.Advance(14 * time.Minute)
@@ -270,10 +159,10 @@ func testLeases(t *testing.T, f *floor) {
 		t.Errorf("the same request after its lease: got %+v", again)
 	}
 	second := f.take(other, "").Leases[0]
-	f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/complete", fmt.Sprintf(`{"userUuid":%q,"result":{"resultCode":"ok"}}`, other))
-	f.want(404, "POST", "/fundesk/v1/queue/leases/"+second.LeaseUUID.String()+"/extend", `{}`)
+	f.act(call, "complete", fmt.Sprintf(`{"userUuid":%q,"result":{"resultCode":"ok"}}`, other))
+	f.want(404, "POST", leasePath(second.LeaseUUID)+"/extend", `{}`)
 	var agents apitype.QueueAgents
-	f.Do(f.token, "GET", "/fundesk/v1/queue/agents", "").Decode(&agents)
+	f.get("/fundesk/v1/queue/agents").Decode(&agents)
 	for _, agent := range agents.Agents {
 		if agent.UserUUID == other && (agent.Taken != 1 || agent.Completed != 1 || agent.ByResult["ok"] != 1 || agent.CallUUID != nil) {
 			t.Errorf("got %+v", agent)
@@ -314,7 +203,7 @@ func testReturned(t *testing.T, f *floor) {
 		calls = append(calls, f.call(f.person("null"), time.Duration(9-i)*time.Hour, "happy_call"))
 	}
 	lease := f.take(me, "").Leases[0]
-	f.want(204, "POST", "/fundesk/v1/queue/leases/"+lease.LeaseUUID.String()+"/release", "")
+	f.release(lease.LeaseUUID, "")
 	servicetest.Same(t, "to the same user", []apitype.UUID{calls[1], calls[2], calls[0]}, f.order("&userUuid="+me.String()))
 	servicetest.Same(t, "to another", calls, f.order("&userUuid="+other.String()))
 	servicetest.Same(t, "taken", []apitype.UUID{calls[1], calls[2], calls[0]}, callsOf(f.take(me, `,"count":3`)))
@@ -354,18 +243,12 @@ func testQueueNarrowed(t *testing.T, f *floor) {
 		t.Errorf("got %d calls of another organization", len(got.Edges))
 	}
 	taken := f.take(f.users[0], `,"languages":["de"],"types":["winback","happy_call"],"owningOrganizationUuids":[]`)
-	if diff := cmp.Diff([]apitype.UUID{de}, callsOf(taken)); diff != "" {
-		t.Error(diff)
-	}
-	foreignLease := "/fundesk/v1/queue/leases/" + taken.Leases[0].LeaseUUID.String()
+	servicetest.Same(t, "taken", []apitype.UUID{de}, callsOf(taken))
+	foreignLease := leasePath(taken.Leases[0].LeaseUUID)
 	for _, action := range []string{"/extend", "/release"} {
-		if got := f.Do(narrow, "POST", foreignLease+action, ""); got.Status != 404 {
-			t.Errorf("%s of another organization's lease: got %d, want 404", action, got.Status)
-		}
+		f.Want(404, narrow, "POST", foreignLease+action, "")
 	}
-	if got := f.Do(narrow, "PUT", "/fundesk/v1/queue/calls/"+nl.String()+"/later", ""); got.Status != 404 {
-		t.Errorf("later of another organization's call: got %d, want 404", got.Status)
-	}
+	f.Want(404, narrow, "PUT", queuePath(nl)+"/later", "")
 }
 
 // TestQueueRefusals lists the refusals of the queue, with their pointers.
@@ -373,7 +256,7 @@ func TestQueueRefusals(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, servicetest.New(t))
 	call := f.call(f.person("null"), time.Hour, "happy_call")
-	take, later, lease := "/fundesk/v1/queue/take", "/fundesk/v1/queue/calls/"+call.String()+"/later", "/fundesk/v1/queue/leases/"+apitype.NewUUID().String()
+	take, later, lease := "/fundesk/v1/queue/take", queuePath(call)+"/later", leasePath(apitype.NewUUID())
 	id := apitype.NewUUID().String()
 	tests := []struct {
 		name, method, path, body string
@@ -416,7 +299,7 @@ func TestQueueRefusals(t *testing.T) {
 			}
 		})
 	}
-	f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/complete", `{}`)
+	f.act(call, "complete", `{}`)
 	f.want(409, "PUT", later, `{}`)
 	for permission, paths := range map[service.Permission][]string{service.CallsAttempt: {"POST " + take, "POST " + lease + "/release"}, service.CallsRead: {"POST " + take, "GET /fundesk/v1/queue", "GET /fundesk/v1/queue/agents"}} {
 		token := f.Token(servicetest.MayNot(permission))
@@ -428,13 +311,11 @@ func TestQueueRefusals(t *testing.T) {
 			}
 		}
 	}
-	if got := f.Do("", "GET", "/fundesk/v1", ""); got.Status != 401 {
-		t.Errorf("got %d without a token, want 401", got.Status)
-	}
-	if got := string(f.Do(f.token, "GET", "/fundesk/v1", "").Body); got != `{"extensions":["`+strings.ReplaceAll(httpapi.Announced, ", ", `","`)+`"],"version":"devel"}` {
+	f.Want(401, "", "GET", "/fundesk/v1", "")
+	if got := string(f.get("/fundesk/v1").Body); got != `{"extensions":["`+strings.ReplaceAll(httpapi.Announced, ", ", `","`)+`"],"version":"devel"}` {
 		t.Errorf("got %s", got)
 	}
-	if got := f.Do(f.token, "GET", "/healthz", "").Header.Get("Fundesk-Extensions"); got != "" {
+	if got := f.get("/healthz").Header.Get("Fundesk-Extensions"); got != "" {
 		t.Errorf("got the extensions %q beside the interface", got)
 	}
 }
@@ -447,7 +328,7 @@ func testCallsByStatus(t *testing.T, f *floor) {
 	for i, action := range []string{"", "complete", "cancel", "expire"} {
 		ids[action] = f.call(f.person("null"), time.Duration(i)*time.Hour, "happy_call")
 		if action != "" {
-			f.want(200, "PUT", "/api/v1/calls/"+ids[action].String()+"/actions/"+action, `{}`)
+			f.want(200, "PUT", callPath(ids[action])+"/actions/"+action, `{}`)
 		}
 	}
 	for query, want := range map[string][]apitype.UUID{
@@ -457,12 +338,12 @@ func testCallsByStatus(t *testing.T, f *floor) {
 		"":                                  {ids[""], ids["complete"], ids["cancel"], ids["expire"]},
 	} {
 		var got []apitype.UUID
-		for _, edge := range page(t, f.Do(f.token, "GET", "/api/v1/calls?"+query, "")).Edges {
+		for _, edge := range page(t, f.get("/api/v1/calls?"+query)).Edges {
 			got = append(got, apitype.MustParseUUID(edge.Node["uuid"].(string)))
 		}
 		servicetest.Same(t, query, want, got)
 	}
-	if got := f.Do(f.token, "GET", "/api/v1/calls?status=open", ""); got.Status != 400 {
+	if got := f.get("/api/v1/calls?status=open"); got.Status != 400 {
 		t.Errorf("got %d for an unknown status", got.Status)
 	}
 }
@@ -485,18 +366,14 @@ func testLongQueue(t *testing.T, f *floor) {
 		return err
 	})
 	servicetest.Check(t, err)
-	if got := f.state("").Waiting; got != calls {
-		t.Errorf("got %d waiting, want %d", got, calls)
-	}
+	servicetest.Same(t, "waiting", calls, f.state("").Waiting)
 	for range 2 {
 		if taken := f.take(f.users[0], ""); len(taken.Leases) != 1 || taken.Waiting != 1000 {
 			t.Errorf("got %d leases and %d waiting, want 1 and 1000", len(taken.Leases), taken.Waiting)
 		}
 	}
 	for _, filters := range []string{"", "?types=happy_call"} {
-		if got := f.state(filters).Waiting; got != calls-2 {
-			t.Errorf("%s: got %d waiting, want %d", filters, got, calls-2)
-		}
+		servicetest.Same(t, filters+": waiting", calls-2, f.state(filters).Waiting)
 	}
 }
 
@@ -514,7 +391,7 @@ func testQueueForgets(t *testing.T, f *floor) {
 		persons = append(persons, f.person("null"))
 		call := f.call(persons[len(persons)-1], time.Hour, "happy_call")
 		f.take(f.users[0], "")
-		f.want(http.StatusOK, "PUT", "/api/v1/calls/"+call.String()+"/actions/complete", fmt.Sprintf(`{"userUuid":%q}`, f.users[0]))
+		f.act(call, "complete", fmt.Sprintf(`{"userUuid":%q}`, f.users[0]))
 	}
 	kept := func() (leases, completed int) {
 		err := f.Store.Read(f.t.Context(), service.ReadSnapshot, func(r service.Reader) error {
@@ -590,10 +467,10 @@ func testAgentsAreCountedByTheHour(t *testing.T, f *floor) {
 		taken := at.take(user, fmt.Sprintf(`,"owningOrganizationUuids":[%q]`, at.organization)).Leases[0]
 		body := strings.ReplaceAll(move.body, "%q", `"`+user.String()+`"`)
 		if move.action == "release" {
-			f.want(http.StatusNoContent, "POST", "/fundesk/v1/queue/leases/"+taken.LeaseUUID.String()+"/release", body)
-			f.want(http.StatusOK, "PUT", "/api/v1/calls/"+taken.CallUUID.String()+"/actions/cancel", `{}`)
+			f.release(taken.LeaseUUID, body)
+			f.act(taken.CallUUID, "cancel", `{}`)
 		} else {
-			f.want(http.StatusOK, "PUT", "/api/v1/calls/"+taken.CallUUID.String()+"/actions/"+move.action, body)
+			f.want(http.StatusOK, "PUT", callPath(taken.CallUUID)+"/actions/"+move.action, body)
 		}
 		move.count.Taken = 1
 		all = append(all, done{f.Clock.Now(), user, at, move.count})
@@ -641,9 +518,7 @@ func TestShortQueueIsCountedAnew(t *testing.T) { onEngines(t, testShortQueueIsCo
 func testShortQueueIsCountedAnew(t *testing.T, f *floor) {
 	for want := 1; want <= 3; want++ {
 		f.call(f.person("null"), time.Hour, "winback")
-		if got := f.state("").Waiting; got != want {
-			t.Errorf("got %d calls, want %d", got, want)
-		}
+		servicetest.Same(t, "calls", want, f.state("").Waiting)
 	}
 }
 
@@ -656,7 +531,7 @@ func testQueueMaximum(t *testing.T, f *floor) {
 	call := f.call(f.person("null"), time.Hour, "happy_call")
 	f.call(f.person("null"), time.Minute, "happy_call") // Without an attempt.
 	for range 2 {
-		f.want(http.StatusOK, "PUT", "/api/v1/calls/"+call.String()+"/actions/add-attempt", "{}")
+		f.act(call, "add-attempt", "{}")
 	}
 	f.Clock.Advance(5 * time.Hour)
 	for _, step := range []struct {
@@ -725,9 +600,7 @@ func TestAttemptBesideAMaximum(t *testing.T) {
 			if state := h.Do(token, "GET", "/fundesk/v1/queue", "").Object(); state["waiting"] != row.waiting {
 				t.Errorf("got %v, want %v waiting", state, row.waiting)
 			}
-			if got := h.Do(token, "PUT", "/api/v1/calls/"+call.String()+"/actions/add-attempt", "{}"); got.Status != row.accepted {
-				t.Errorf("got %d for another attempt, want %d", got.Status, row.accepted)
-			}
+			h.Want(row.accepted, token, "PUT", callPath(call)+"/actions/add-attempt", "{}")
 		})
 	}
 }
@@ -738,8 +611,8 @@ func TestAttemptAheadRestsTheDonorOnce(t *testing.T) {
 		person := f.person("null")
 		first, second := f.call(person, 20*time.Hour, "happy_call"), f.call(person, 19*time.Hour, "winback")
 		for _, hours := range []time.Duration{3, -5} {
-			at := apitype.NewTime(f.Clock.Now().Add(hours * time.Hour))
-			f.want(200, "PUT", "/api/v1/calls/"+first.String()+"/actions/add-attempt", fmt.Sprintf(`{"attemptAt":%q}`, at))
+			at := f.In(hours * time.Hour)
+			f.act(first, "add-attempt", fmt.Sprintf(`{"attemptAt":%q}`, at))
 			if hours > 0 {
 				f.Clock.Advance(4*time.Hour + time.Second)
 			}
@@ -754,7 +627,7 @@ func TestAttemptAheadRestsTheDonorOnce(t *testing.T) {
 // computer with a wrong clock.
 func TestContactRestsTheDonor(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
-		hours := func(n int) string { return apitype.NewTime(f.Clock.Now().Add(time.Duration(n) * time.Hour)).String() }
+		hours := func(n int) string { return f.In(time.Duration(n) * time.Hour).String() }
 		for name, change := range map[string]struct {
 			action, body string
 			at           int // Hours from now.
@@ -774,7 +647,7 @@ func TestContactRestsTheDonor(t *testing.T) {
 			if got := callsOf(f.take(f.users[0], "")); len(got) != 1 || got[0] != first {
 				t.Fatalf("%s: got %v, want %v", name, got, first)
 			}
-			f.want(200, "PUT", "/api/v1/calls/"+first.String()+"/actions/"+change.action, change.body)
+			f.want(200, "PUT", callPath(first)+"/actions/"+change.action, change.body)
 			f.Clock.Advance(time.Second)
 			if got := f.take(f.users[1], ""); len(got.Leases) != 0 || got.Waiting != 0 {
 				t.Errorf("%s: got %v a second later, want nothing", name, callsOf(got))
@@ -785,7 +658,7 @@ func TestContactRestsTheDonor(t *testing.T) {
 				t.Errorf("%s: got nothing four hours later", name)
 			}
 			for _, call := range []apitype.UUID{first, second} { // The first one may have ended.
-				f.Do(f.token, "PUT", "/api/v1/calls/"+call.String()+"/actions/cancel", `{}`)
+				f.Do(f.token, "PUT", callPath(call)+"/actions/cancel", `{}`)
 			}
 		}
 	})

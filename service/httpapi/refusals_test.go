@@ -129,7 +129,7 @@ func TestHeaders(t *testing.T) {
 		}
 		return w.Send(r)
 	}
-	person := "/api/v1/persons/" + w.a.person.String()
+	person := personPath(w.a.person)
 	update := person + "/actions/update"
 	tests := []struct {
 		name, method, path, body string
@@ -151,7 +151,7 @@ func TestHeaders(t *testing.T) {
 		{"any tag", "PUT", update, ``, map[string]string{"If-Match": `*`}, 200, nil},
 		{"another tag", "PUT", update, ``, map[string]string{"If-Match": `"2"`}, 412, nil},
 		{"weak tag", "PUT", update, ``, map[string]string{"If-Match": `W/"1"`}, 412, nil},
-		{"412 before 409", "PUT", "/api/v1/pledges/" + w.a.pledge.String() + "/actions/activate", ``, map[string]string{"If-Match": `"9"`}, 412, nil},
+		{"412 before 409", "PUT", pledgePath(w.a.pledge) + "/actions/activate", ``, map[string]string{"If-Match": `"9"`}, 412, nil},
 		{"404 before 412", "PUT", "/api/v1/calls/" + user + "/actions/cancel", ``, map[string]string{"If-Match": `"2"`}, 404, nil},
 		{"no bearer", "GET", person, "", map[string]string{"Authorization": "Basic eDp5"}, 401, map[string]string{"Www-Authenticate": `Bearer realm="fundesk"`}},
 		{"lower case scheme", "GET", person, "", map[string]string{"Authorization": "bearer " + w.all}, 200, nil},

@@ -12,7 +12,7 @@ import (
 // deferred returns the time of a deferral, and its user.
 func (f *floor) deferred(call apitype.UUID) (at *apitype.Time, user *apitype.UUID) {
 	f.t.Helper()
-	envelope := page(f.t, f.Do(f.token, http.MethodGet, "/fundesk/v1/queue/deferrals", ""))
+	envelope := page(f.t, f.get("/fundesk/v1/queue/deferrals"))
 	for _, edge := range envelope.Edges {
 		if edge.Node["callUuid"] != call.String() {
 			continue
@@ -62,7 +62,7 @@ func TestDeferralReplaces(t *testing.T) {
 			{"without replaces", &tuesday, body(sunday, mine), 204, sunday},
 		} {
 			call := f.waitingCalls(1)[0]
-			path := "/fundesk/v1/queue/calls/" + call.String() + "/later"
+			path := queuePath(call) + "/later"
 			if test.before != nil {
 				f.want(204, http.MethodPut, path, body(*test.before, mine))
 			}
@@ -74,7 +74,7 @@ func TestDeferralReplaces(t *testing.T) {
 				t.Errorf("%s: got %v deferred, want %v", test.name, got, test.want)
 			}
 		}
-		f.want(400, http.MethodPut, "/fundesk/v1/queue/calls/"+f.waitingCalls(1)[0].String()+"/later", body(sunday, `,"replaces":{"notBefore":"x"}`))
+		f.want(400, http.MethodPut, queuePath(f.waitingCalls(1)[0])+"/later", body(sunday, `,"replaces":{"notBefore":"x"}`))
 	})
 }
 
@@ -82,8 +82,8 @@ func TestDeferralReplaces(t *testing.T) {
 func TestReleaseOfEndedLeaseReplaces(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		me, other := f.users[0], f.users[1]
-		later := apitype.NewTime(f.Clock.Now().Add(24 * time.Hour))
-		newer := apitype.NewTime(f.Clock.Now().Add(72 * time.Hour))
+		later := f.In(24 * time.Hour)
+		newer := f.In(72 * time.Hour)
 		body := func(at apitype.Time, more string) string {
 			return fmt.Sprintf(`{"notBefore":%q,"userUuid":%q,"replaces":{"notBefore":null}%s}`, at, me, more)
 		}
@@ -93,7 +93,7 @@ func TestReleaseOfEndedLeaseReplaces(t *testing.T) {
 			f.Clock.Advance(time.Hour)
 			return call, held.LeaseUUID
 		}
-		release := func(lease apitype.UUID) string { return "/fundesk/v1/queue/leases/" + lease.String() + "/release" }
+		release := func(lease apitype.UUID) string { return leasePath(lease) + "/release" }
 
 		call, lease := ended()
 		f.want(204, http.MethodPost, release(lease), body(later, ""))
@@ -103,7 +103,7 @@ func TestReleaseOfEndedLeaseReplaces(t *testing.T) {
 		}
 
 		call, lease = ended()
-		f.want(204, http.MethodPut, "/fundesk/v1/queue/calls/"+call.String()+"/later", fmt.Sprintf(`{"notBefore":%q}`, newer))
+		f.later(call, fmt.Sprintf(`{"notBefore":%q}`, newer))
 		f.want(409, http.MethodPost, release(lease), body(later, ""))
 		if at, _ := f.deferred(call); at == nil || !at.Equal(newer) {
 			t.Errorf("got %v, want the newer callback", at)
@@ -122,7 +122,7 @@ func TestReleaseOfEndedLeaseReplaces(t *testing.T) {
 		}
 
 		call, lease = ended()
-		f.want(200, http.MethodPut, "/api/v1/calls/"+call.String()+"/actions/cancel", `{}`)
+		f.act(call, "cancel", `{}`)
 		f.want(409, http.MethodPost, release(lease), body(later, ""))
 	})
 }
@@ -137,8 +137,8 @@ func TestDeferralWhoseTimePassed(t *testing.T) {
 		}{{time.Millisecond, false}, {20 * time.Minute, false}, {40 * time.Minute, true}, {400 * 24 * time.Hour, true}} {
 			call := f.call(f.person("null"), time.Hour, "happy_call")
 			f.waitingCalls(2) // They were requested earlier.
-			body := fmt.Sprintf(`{"notBefore":%q,"userUuid":%q,"replaces":{"notBefore":null}}`, apitype.NewTime(f.Clock.Now().Add(-test.late)), f.users[0])
-			path := "/fundesk/v1/queue/calls/" + call.String() + "/later"
+			body := fmt.Sprintf(`{"notBefore":%q,"userUuid":%q,"replaces":{"notBefore":null}}`, f.In(-test.late), f.users[0])
+			path := queuePath(call) + "/later"
 			f.want(204, http.MethodPut, path, body)
 			f.want(204, http.MethodPut, path, body)
 			other := f.take(f.users[1], "").Leases[0]
@@ -153,7 +153,7 @@ func TestDeferralWhoseTimePassed(t *testing.T) {
 			}
 		}
 		call := f.waitingCalls(1)[0]
-		body := fmt.Sprintf(`{"notBefore":%q}`, apitype.NewTime(f.Clock.Now().Add(-400*24*time.Hour-time.Millisecond)))
-		f.want(400, http.MethodPut, "/fundesk/v1/queue/calls/"+call.String()+"/later", body)
+		body := fmt.Sprintf(`{"notBefore":%q}`, f.In(-400*24*time.Hour-time.Millisecond))
+		f.want(400, http.MethodPut, queuePath(call)+"/later", body)
 	})
 }

@@ -51,7 +51,7 @@ func TestRequiredChecks(t *testing.T) {
 			f.Clock.Advance(time.Minute)
 			call := f.call(donor, time.Hour, kind)
 			f.check(call, checks...)
-			f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/complete", fmt.Sprintf(`{"userUuid":%q}`, f.users[0]))
+			f.act(call, "complete", fmt.Sprintf(`{"userUuid":%q}`, f.users[0]))
 			return call.String()
 		}
 		before := complete("verification")
@@ -76,9 +76,7 @@ func TestRequiredChecks(t *testing.T) {
 		f.check(apitype.MustParseUUID(neither), "objection")
 		f.check(apitype.MustParseUUID(one), "iban")
 		want = []string{one + " objection", neither + " iban"}
-		if diff := cmp.Diff(want, f.missing(f.token)); diff != "" {
-			t.Errorf("after later checks (-want +got):\n%s", diff)
-		}
+		servicetest.Same(t, "after later checks", want, f.missing(f.token))
 		f.check(apitype.MustParseUUID(one), "objection", "iban")
 		if got := f.missing(f.token); !slices.Equal(got, want[1:]) {
 			t.Errorf("got %q, want %q: the other one has its checks", got, want[1:])
@@ -104,7 +102,7 @@ func (f *floor) check(call apitype.UUID, names ...string) {
 	f.t.Helper()
 	var items []string
 	for _, name := range names {
-		items = append(items, fmt.Sprintf(`{"name":%q,"at":%q}`, name, apitype.NewTime(f.Clock.Now())))
+		items = append(items, fmt.Sprintf(`{"name":%q,"at":%q}`, name, f.Now()))
 	}
 	if len(items) > 0 {
 		f.want(200, "PUT", "/fundesk/v1/calls/"+call.String()+"/checks", `{"items":[`+strings.Join(items, ",")+`]}`)

@@ -23,8 +23,8 @@ func TestRevisionsInLists(t *testing.T) {
 			{"/api/v1/pledges", ""},
 			{"/api/v1/pledges", "&include=transactions"},
 		} {
-			plain := f.Do(f.token, http.MethodGet, list.path+"?first=100"+list.more, "")
-			if got := f.Do(f.token, http.MethodGet, list.path+"?first=100&revisions=false"+list.more, ""); string(got.Body) != string(plain.Body) {
+			plain := f.get(list.path + "?first=100" + list.more)
+			if got := f.get(list.path + "?first=100&revisions=false" + list.more); string(got.Body) != string(plain.Body) {
 				t.Errorf("%s with revisions=false: got %s, want %s", list.path, got.Body, plain.Body)
 			}
 			for _, edge := range revisionsOf(t, plain) {
@@ -32,7 +32,7 @@ func TestRevisionsInLists(t *testing.T) {
 					t.Errorf("%s without the parameter: got revision %d", list.path, *edge.Revision)
 				}
 			}
-			first := revisionsOf(t, f.Do(f.token, http.MethodGet, list.path+"?first=100&revisions=true"+list.more, ""))
+			first := revisionsOf(t, f.get(list.path+"?first=100&revisions=true"+list.more))
 			if len(first) == 0 {
 				t.Fatalf("%s: got no record", list.path)
 			}
@@ -43,7 +43,7 @@ func TestRevisionsInLists(t *testing.T) {
 			for i := 0; !f.touch(list.path, first[i].Node.UUID); i++ {
 				changed = first[i+1]
 			}
-			after := revisionsOf(t, f.Do(f.token, http.MethodGet, list.path+"?last=500&revisions=true"+list.more, ""))
+			after := revisionsOf(t, f.get(list.path+"?last=500&revisions=true"+list.more))
 			for _, edge := range after {
 				if edge.Node.UUID != changed.Node.UUID {
 					continue
@@ -54,15 +54,15 @@ func TestRevisionsInLists(t *testing.T) {
 				}
 			}
 			for _, wrong := range []string{"revisions=1", "revisions=", "revisions=true&revisions=true"} {
-				if got := f.Do(f.token, http.MethodGet, list.path+"?"+wrong, ""); got.Status != http.StatusBadRequest {
+				if got := f.get(list.path + "?" + wrong); got.Status != http.StatusBadRequest {
 					t.Errorf("%s?%s: got %d, want 400", list.path, wrong, got.Status)
 				}
 			}
 		}
-		if got := f.Do(f.token, http.MethodGet, "/fundesk/v1/erasures?revisions=true", ""); got.Status != http.StatusBadRequest {
+		if got := f.get("/fundesk/v1/erasures?revisions=true"); got.Status != http.StatusBadRequest {
 			t.Errorf("erasures have no revision: got %d, want 400", got.Status)
 		}
-		if got := string(f.Do(f.token, http.MethodGet, "/fundesk/v1", "").Body); !strings.Contains(got, `"revisions"`) {
+		if got := string(f.get("/fundesk/v1").Body); !strings.Contains(got, `"revisions"`) {
 			t.Errorf("got %s, want revisions announced", got)
 		}
 	})
@@ -89,7 +89,7 @@ func revisionsOf(t *testing.T, answer servicetest.Answer) []revisionEdge {
 
 func (f *floor) wantRevision(path string, edge revisionEdge) {
 	f.t.Helper()
-	tag := f.Do(f.token, http.MethodGet, path+"/"+edge.Node.UUID, "").Header.Get("Etag")
+	tag := f.get(path + "/" + edge.Node.UUID).Header.Get("Etag")
 	if edge.Revision == nil {
 		f.t.Fatalf("%s/%s: got no revision, want that of the entity tag %s", path, edge.Node.UUID, tag)
 	}
@@ -116,11 +116,11 @@ func TestRevisionsOfRecordsThatWerePutBack(t *testing.T) {
 		f.Sample(12)
 		for _, list := range []string{"/api/v1/persons", "/api/v1/calls", "/api/v1/pledges"} {
 			path := list + "?first=1&revisions=true"
-			before := revisionsOf(t, f.Do(f.token, http.MethodGet, path, ""))[0]
+			before := revisionsOf(t, f.get(path))[0]
 			if err := f.Service.ChangeEpoch(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			after := revisionsOf(t, f.Do(f.token, http.MethodGet, path, ""))[0]
+			after := revisionsOf(t, f.get(path))[0]
 			f.wantRevision(list, after)
 			if *after.Revision < *before.Revision+1_000_000 {
 				t.Errorf("%s: got revision %d after %d", list, *after.Revision, *before.Revision)

@@ -20,15 +20,13 @@ func TestWhatIsEmbeddedNeedsItsPermission(t *testing.T) {
 	w := newWorld(t)
 	token := w.Token(servicetest.MayNot(service.PersonsRead, service.PledgesRead))
 	for include, want := range map[string]int{"person": 403, "personQualityResult": 403, "pledge": 403, "transactions": 403, "recruiterFullName": 200} {
-		if got := w.Do(token, "GET", "/api/v1/calls?include="+include, ""); got.Status != want {
-			t.Errorf("include=%s: got %d, want %d", include, got.Status, want)
-		}
+		w.Want(want, token, "GET", "/api/v1/calls?include="+include, "")
 	}
-	pledge := w.Do(w.Token(servicetest.MayNot(service.CallsRead)), "GET", "/api/v1/pledges/"+w.a.pledge.String(), "").Object()
+	pledge := w.Do(w.Token(servicetest.MayNot(service.CallsRead)), "GET", pledgePath(w.a.pledge), "").Object()
 	if calls, there := pledge["calls"]; !there || calls != nil {
 		t.Errorf("calls of a pledge without %s: got %v, want null", service.CallsRead, calls)
 	}
-	call := w.Do(token, "GET", "/api/v1/calls/"+w.a.call.String(), "").Object()
+	call := w.Do(token, "GET", callPath(w.a.call), "").Object()
 	for _, name := range []string{"person", "pledgeCase", "transactions"} {
 		if value, there := call[name]; !there || value != nil {
 			t.Errorf("got %s %v in a call, want null", name, value)
@@ -133,15 +131,13 @@ func TestRecruitedPledge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	body := strings.Replace(w.pledgeBody(w.a), `"recruitingOrganizationUuid":"`+w.a.organization.String(), `"recruitingOrganizationUuid":"`+w.b.organization.String(), 1)
-	path := "/api/v1/pledges/" + w.create("/api/v1/pledges", body).String()
+	path := pledgePath(w.create("/api/v1/pledges", body))
 	got := w.Do(w.b.token, "GET", path, "")
 	if got.Status != 200 || got.Object()["person"] != nil || len(got.Object()["calls"].([]any)) != 0 {
 		t.Errorf("got %d %s", got.Status, got.Body)
 	}
 	for _, action := range []string{"/actions/update", "/actions/drop"} {
-		if got := w.Do(w.b.token, "PUT", path+action, ""); got.Status != 403 {
-			t.Errorf("%s: got %d, want 403", action, got.Status)
-		}
+		w.Want(403, w.b.token, "PUT", path+action, "")
 	}
 }
 
@@ -177,8 +173,8 @@ func testCoveredTransactions(t *testing.T, w *world) {
 		},
 	}})
 	reads := []string{
-		"/api/v1/pledges/" + pledge.String(), "/api/v1/pledges?include=transactions&first=500",
-		"/api/v1/calls/" + call.String(), "/api/v1/calls?include=transactions&first=500", "/api/v1/calls?include=pledge,transactions&first=500",
+		pledgePath(pledge), "/api/v1/pledges?include=transactions&first=500",
+		callPath(call), "/api/v1/calls?include=transactions&first=500", "/api/v1/calls?include=pledge,transactions&first=500",
 	}
 	tests := []struct {
 		name, token string
@@ -216,13 +212,13 @@ func testCoveredTransactions(t *testing.T, w *world) {
 func TestRevocation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if got := w.Do(w.all, "GET", "/api/v1/persons", ""); got.Status != 200 {
+	if got := w.get("/api/v1/persons"); got.Status != 200 {
 		t.Fatalf("got %d", got.Status)
 	}
 	if _, err := w.Service.RevokeAccount(t.Context(), w.account.UUID); err != nil {
 		t.Fatal(err)
 	}
-	revoked, forged := w.Do(w.all, "GET", "/api/v1/persons", ""), w.Do("x.y.z", "GET", "/api/v1/persons", "")
+	revoked, forged := w.get("/api/v1/persons"), w.Do("x.y.z", "GET", "/api/v1/persons", "")
 	mask := func(a servicetest.Answer) string { return anyUUID.ReplaceAllString(string(a.Body), "ID") }
 	if revoked.Status != 401 || mask(revoked) != mask(forged) {
 		t.Errorf("got %d %s, want 401 like %s", revoked.Status, revoked.Body, forged.Body)

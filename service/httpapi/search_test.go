@@ -63,7 +63,7 @@ func TestSearchPersons(t *testing.T) {
 		want(f.token, "ijssel", second)
 		want(f.token, "waal", first)
 		f.Load(service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
-			Person:                     apitype.Person{UUID: apitype.NewUUID(), LastName: new("Waal"), CreatedAt: apitype.NewTime(f.Clock.Now().Add(-1e12))},
+			Person:                     apitype.Person{UUID: apitype.NewUUID(), LastName: new("Waal"), CreatedAt: f.In(-1e12)},
 			OwningOrganizationUUID:     other,
 			RecruitingOrganizationUUID: other,
 		}})
@@ -71,9 +71,7 @@ func TestSearchPersons(t *testing.T) {
 			t.Errorf("got %v, want also the person who was loaded, behind the newer one", got)
 		}
 		eraser := f.Token(servicetest.May(service.PersonsErase, service.PersonsRead))
-		if got := f.Do(eraser, http.MethodPost, "/fundesk/v1/persons/"+first+"/erase", `{"reason":"r"}`); got.Status != http.StatusOK {
-			t.Fatalf("erase: got %d %s", got.Status, got.Body)
-		}
+		f.Want(http.StatusOK, eraser, http.MethodPost, "/fundesk/v1/persons/"+first+"/erase", `{"reason":"r"}`)
 		for _, text := range []string{"nl91abna0417164300", "a@example.org", "1234 ab"} {
 			want(f.token, text)
 		}
@@ -122,7 +120,7 @@ func TestSearchPages(t *testing.T) {
 		strings.Repeat("Geheim ", 11): "must have 10 words at most",
 		"Geheim\x00":                  "must not contain a NUL character",
 	} {
-		answer := f.Do(f.token, http.MethodGet, "/api/v1/persons?search="+url.QueryEscape(text), "")
+		answer := f.get("/api/v1/persons?search=" + url.QueryEscape(text))
 		body := string(answer.Body)
 		if answer.Status != http.StatusBadRequest || !strings.Contains(body, want) || strings.Contains(body, "Geheim") {
 			t.Errorf("%q: got %d %s, want 400 and: %s", text, answer.Status, body, want)
@@ -137,7 +135,7 @@ func TestSearchPages(t *testing.T) {
 func TestPledgesIncludePersons(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		_, _, pledge := f.LoadForChanges(f.organization)
-		whole := f.Do(f.token, http.MethodGet, "/api/v1/pledges/"+pledge.String(), "").Object()["person"].(map[string]any)
+		whole := f.get(pledgePath(pledge)).Object()["person"].(map[string]any)
 		delete(whole, "qualityResult")
 		person := func(token, include string) (any, bool) {
 			answer := f.Do(token, http.MethodGet, "/api/v1/pledges?first=1&include="+include, "")
@@ -152,8 +150,6 @@ func TestPledgesIncludePersons(t *testing.T) {
 		if got, has := person(f.token, "transactions"); has {
 			t.Errorf("got the person %v, which was not asked for", got)
 		}
-		if got := f.Do(f.Token(servicetest.MayNot(service.PersonsRead)), http.MethodGet, "/api/v1/pledges?include=person", ""); got.Status != http.StatusForbidden {
-			t.Errorf("without persons:read: got %d %s, want 403", got.Status, got.Body)
-		}
+		f.Want(http.StatusForbidden, f.Token(servicetest.MayNot(service.PersonsRead)), http.MethodGet, "/api/v1/pledges?include=person", "")
 	})
 }

@@ -56,9 +56,7 @@ func testSettings(t *testing.T, f *floor) {
 		return s, answer.Header.Get("Etag")
 	}
 	empty := `{"organizations":[{"uuid":"` + f.organization.String() + `","maxCallAttempts":3,"results":{},"scripts":{},"callingHours":{}}],"users":[]}`
-	if got := string(f.Do(agent, "GET", settingsPath, "").Body); got != empty {
-		t.Errorf("got %s before any, want %s", got, empty)
-	}
+	servicetest.Same(t, "before any", empty, string(f.Do(agent, "GET", settingsPath, "").Body))
 	for _, u := range []service.User{{RecruiterUser: apitype.RecruiterUser{Name: "Anneke"}}, {RecruiterUser: apitype.RecruiterUser{Name: "Joost"}, Organization: &other}} {
 		u, err := f.Service.AddUser(t.Context(), u)
 		servicetest.Check(t, err)
@@ -121,9 +119,7 @@ func testSettings(t *testing.T, f *floor) {
 			t.Errorf("PUT %s: got %v, want %v", r.body, places, r.places)
 		}
 	}
-	if got := f.Do(f.Token(servicetest.May(service.PersonsRead)), "GET", settingsPath, ""); got.Status != 403 {
-		t.Errorf("got %d without calls:read, want 403", got.Status)
-	}
+	f.Want(403, f.Token(servicetest.May(service.PersonsRead)), "GET", settingsPath, "")
 	if _, now := read(agent); now != etag {
 		t.Errorf("a refused change changed something")
 	}
@@ -138,9 +134,7 @@ func testSettingsAreAudited(t *testing.T, f *floor) {
 	account := f.Account(servicetest.May(service.CallsRead, service.SettingsWrite))
 	token := f.TokenOf(account)
 	for _, attempts := range []string{"5", "5", "4", "null"} {
-		if got := f.Do(token, "PUT", path, fmt.Sprintf(floorBody, attempts)); got.Status != http.StatusOK {
-			t.Fatalf("got %d %s", got.Status, got.Body)
-		}
+		f.Want(http.StatusOK, token, "PUT", path, fmt.Sprintf(floorBody, attempts))
 	}
 	var got []string
 	servicetest.Check(t, f.Privacy.Audit(t.Context(), service.AuditFilter{Account: &account.UUID}, func(line service.AuditLine) error {
@@ -160,12 +154,10 @@ func TestSettingsLimitAttempts(t *testing.T) { onEngines(t, testSettingsLimitAtt
 
 func testSettingsLimitAttempts(t *testing.T, f *floor) {
 	call := f.call(f.person("null"), 0, "happy_call")
-	f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/add-attempt", `{}`)
+	f.act(call, "add-attempt", `{}`)
 	lead := f.Token(servicetest.May(service.CallsRead, service.SettingsWrite))
-	if got := f.Do(lead, "PUT", settingsPath+"/"+f.organization.String(), `{"maxCallAttempts":1}`); got.Status != http.StatusOK {
-		t.Fatalf("got %d %s", got.Status, got.Body)
-	}
-	f.want(409, "PUT", "/api/v1/calls/"+call.String()+"/actions/add-attempt", `{}`)
+	f.Want(http.StatusOK, lead, "PUT", settingsPath+"/"+f.organization.String(), `{"maxCallAttempts":1}`)
+	f.want(409, "PUT", callPath(call)+"/actions/add-attempt", `{}`)
 	f.Clock.Advance(24 * time.Hour)
 	if got := f.order(""); len(got) != 0 {
 		t.Errorf("got %v in the queue, want none after its last attempt", got)

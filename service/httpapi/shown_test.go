@@ -39,7 +39,7 @@ func newShownWorld(t *testing.T) *shownWorld {
 	noted, err := service.New(t.Context(), service.Options{Store: w.Store, Now: w.Clock.Now, AuditReads: true})
 	servicetest.Check(t, err)
 	w.Service, w.Handler = noted, httpapi.New(httpapi.Options{Service: noted, Now: w.Clock.Now})
-	at, o, user := apitype.NewTime(w.Clock.Now().Add(-time.Hour)), w.a.organization, apitype.NewUUID()
+	at, o, user := w.In(-time.Hour), w.a.organization, apitype.NewUUID()
 	canary := new(ofPerson)
 	person := service.LoadedPerson{OwningOrganizationUUID: o, RecruitingOrganizationUUID: o, Person: apitype.Person{
 		UUID: w.person, CreatedAt: at, AcademicTitle: canary, Initials: canary, FirstName: canary, LastNamePrefix: canary, LastName: canary, Email: new(ofPerson + "@example.org"),
@@ -67,7 +67,7 @@ func newShownWorld(t *testing.T) *shownWorld {
 // requests returns a request of each route, by method and path of openapi.json, which shows what it can.
 func (w *shownWorld) requests() map[string][2]string {
 	user, calls, persons, pledges := apitype.NewUUID(), "/api/v1/calls", "/api/v1/persons", "/api/v1/pledges"
-	call, person, pledge, queued := calls+"/"+w.call.String(), persons+"/"+w.person.String(), pledges+"/"+w.pledge.String(), "/fundesk/v1/queue/calls/"+w.call.String()
+	call, person, pledge, queued := calls+"/"+w.call.String(), persons+"/"+w.person.String(), pledges+"/"+w.pledge.String(), queuePath(w.call)
 	lease := fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"leaseSeconds":60}`, apitype.NewUUID(), user)
 	take := strings.Replace(lease, "{", `{"count":10,`, 1)
 	blocked := fmt.Sprintf(`{"number":"+31612345678","organizationUuid":%q}`, w.a.organization)
@@ -103,9 +103,9 @@ func (w *shownWorld) requests() map[string][2]string {
 		"PUT /fundesk/v1/queue/message":                           {"/fundesk/v1/queue/message", fmt.Sprintf(`{"organizationUuid":%q,"text":"x"}`, w.a.organization)},
 		"POST /fundesk/v1/queue/take":                             {"/fundesk/v1/queue/take", take},
 		"POST /fundesk/v1/queue/release":                          {"/fundesk/v1/queue/release", fmt.Sprintf(`{"userUuid":%q,"deferrals":true}`, user)},
-		"POST /fundesk/v1/queue/leases/{uuid}/extend":             {"/fundesk/v1/queue/leases/" + w.lease.String() + "/extend", `{"leaseSeconds":60}`},
-		"POST /fundesk/v1/queue/leases/{uuid}/release":            {"/fundesk/v1/queue/leases/" + w.lease.String() + "/release", `{}`},
-		"PUT /fundesk/v1/queue/calls/{uuid}/later":                {queued + "/later", fmt.Sprintf(`{"notBefore":%q}`, apitype.NewTime(w.Clock.Now().Add(time.Hour)))},
+		"POST /fundesk/v1/queue/leases/{uuid}/extend":             {leasePath(w.lease) + "/extend", `{"leaseSeconds":60}`},
+		"POST /fundesk/v1/queue/leases/{uuid}/release":            {leasePath(w.lease) + "/release", `{}`},
+		"PUT /fundesk/v1/queue/calls/{uuid}/later":                {queued + "/later", fmt.Sprintf(`{"notBefore":%q}`, w.In(time.Hour))},
 		"POST /fundesk/v1/queue/calls/{uuid}/notes":               {queued + "/notes", `{"text":"x"}`},
 		"PUT /fundesk/v1/queue/calls/{uuid}/lease":                {queued + "/lease", lease},
 		"GET /fundesk/v1/calls/missing-checks":                    {"/fundesk/v1/calls/missing-checks", ""},

@@ -22,11 +22,11 @@ func testSubjectOfUser(t *testing.T, s *signedIn) {
 	as := `"userUuid":"` + user.UUID.String() + `"`
 	call := func() apitype.UUID { return s.call(s.person(`"nl"`), time.Hour, "happy_call") }
 	leased, tried, later := call(), call(), call()
-	at := apitype.NewTime(s.Clock.Now().Add(time.Hour)).String()
+	at := s.In(time.Hour).String()
 	for _, r := range []struct{ method, path, body string }{
-		{http.MethodPut, "/fundesk/v1/queue/calls/" + leased.String() + "/lease", `{"requestUuid":"` + apitype.NewUUID().String() + `",` + as + `}`},
-		{http.MethodPut, "/api/v1/calls/" + tried.String() + "/actions/add-attempt", `{` + as + `}`},
-		{http.MethodPut, "/fundesk/v1/queue/calls/" + later.String() + "/later", `{"notBefore":"` + at + `",` + as + `}`},
+		{http.MethodPut, queuePath(leased) + "/lease", `{"requestUuid":"` + apitype.NewUUID().String() + `",` + as + `}`},
+		{http.MethodPut, callPath(tried) + "/actions/add-attempt", `{` + as + `}`},
+		{http.MethodPut, queuePath(later) + "/later", `{"notBefore":"` + at + `",` + as + `}`},
 	} {
 		if got := s.Do(s.token, r.method, r.path, r.body); got.Status >= http.StatusMultipleChoices {
 			t.Fatalf("%s as the account of a program: got %d %s", r.path, got.Status, got.Body)
@@ -53,11 +53,11 @@ func testSubjectOfUser(t *testing.T, s *signedIn) {
 			t.Errorf("%s: got %d %s, want the call %s", path, own.Status, own.Body, want)
 		}
 	}
-	done := s.Do(token, http.MethodPut, "/api/v1/calls/"+leased.String()+"/actions/complete", `{"result":{"resultCode":"A1"}}`)
+	done := s.Do(token, http.MethodPut, callPath(leased)+"/actions/complete", `{"result":{"resultCode":"A1"}}`)
 	if done.Status != http.StatusOK {
 		t.Errorf("got %d %s for the completion of the leased call", done.Status, done.Body)
 	}
-	figures := s.Do(s.token, http.MethodGet, "/fundesk/v1/queue/agents?userUuid="+user.UUID.String(), "")
+	figures := s.get("/fundesk/v1/queue/agents?userUuid=" + user.UUID.String())
 	if text := string(figures.Body); !strings.Contains(text, `"completed":1`) || !strings.Contains(text, `"attempts":1`) {
 		t.Errorf("got the figures %s, want the completion beside the attempt from before", text)
 	}

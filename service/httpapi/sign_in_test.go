@@ -138,7 +138,7 @@ func testSignedInPerson(t *testing.T, s *signedIn) {
 		t.Errorf("got the name %q of a token without one", unnamed.Name)
 	}
 	var answered apitype.Extensions
-	s.Do(s.token, http.MethodGet, "/fundesk/v1", "").Decode(&answered)
+	s.get("/fundesk/v1").Decode(&answered)
 	if answered.User != nil {
 		t.Errorf("got the user %v for the account of a program, want none", answered.User)
 	}
@@ -359,7 +359,7 @@ func TestIssuerUnread(t *testing.T) {
 	if answer.Status != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" {
 		t.Errorf("got %d, want 503 with Retry-After", answer.Status)
 	}
-	if got := s.Do(s.token, http.MethodGet, "/api/v1/calls", "").Status; got != http.StatusOK {
+	if got := s.get("/api/v1/calls").Status; got != http.StatusOK {
 		t.Errorf("got %d for a program, want 200", got)
 	}
 }
@@ -412,7 +412,7 @@ func testActsAsThemselves(t *testing.T, s *signedIn) {
 	take := func(user string) string {
 		return `{"requestUuid":"` + apitype.NewUUID().String() + `"` + user + `}`
 	}
-	consent := `{"channel":"phone","basis":"consent","source":"call","at":"` + apitype.NewTime(s.Clock.Now()).String() + `"`
+	consent := `{"channel":"phone","basis":"consent","source":"call","at":"` + s.Now().String() + `"`
 	requests := []struct{ method, path, body string }{
 		{http.MethodPost, "/fundesk/v1/queue/take", take("")},
 		{http.MethodPut, "/fundesk/v1/queue/calls/" + call + "/lease", take("")},
@@ -457,7 +457,7 @@ func testActsAsThemselves(t *testing.T, s *signedIn) {
 	if !strings.Contains(string(calls.Body), call) {
 		t.Errorf("got %s, want the call that the person completed", calls.Body)
 	}
-	named := s.Do(s.token, http.MethodPut, "/api/v1/calls/"+s.call(s.person(`"nl"`), time.Hour, "happy_call").String()+
+	named := s.Do(s.token, http.MethodPut, callPath(s.call(s.person(`"nl"`), time.Hour, "happy_call"))+
 		"/actions/add-attempt", `{"userUuid":"`+other.UUID.String()+`"}`)
 	if named.Status != http.StatusOK {
 		t.Errorf("got %d for a program that names a user, want 200", named.Status)

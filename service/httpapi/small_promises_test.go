@@ -36,7 +36,7 @@ func TestNumbersOutsideADouble(t *testing.T) {
 	if answer.Status != 201 || !strings.Contains(string(answer.Body), "0.1000000000000000055511151231257827") {
 		t.Errorf("got %d %s, want the digits as they were sent", answer.Status, answer.Body)
 	}
-	pledge := w.Do(w.all, http.MethodPut, "/api/v1/pledges/"+w.a.pledge.String()+"/actions/update", `{"externalMetadata":{"a":{"b":1e400}}}`)
+	pledge := w.Do(w.all, http.MethodPut, pledgePath(w.a.pledge)+"/actions/update", `{"externalMetadata":{"a":{"b":1e400}}}`)
 	if _, places := problemOf(t, pledge); pledge.Status != 400 || len(places) != 1 || !strings.HasPrefix(places[0], "/externalMetadata/a/b") {
 		t.Errorf("got %d %s, want 400 with its place", pledge.Status, pledge.Body)
 	}
@@ -48,14 +48,12 @@ func TestRecordsThatAreSame(t *testing.T) {
 	t.Parallel()
 	f := &floor{Harness: servicetest.New(t), t: t}
 	w := newWorldOn(t, f.Harness)
-	person := "/api/v1/persons/" + w.a.person.String()
-	for i, path := range []string{person, "/api/v1/calls/" + w.a.call.String(), "/api/v1/pledges/" + w.a.pledge.String()} {
-		tag, same, name := w.Do(w.all, http.MethodGet, path, "").Header.Get("Etag"), 304, ""
+	person := personPath(w.a.person)
+	for i, path := range []string{person, callPath(w.a.call), pledgePath(w.a.pledge)} {
+		tag, same, name := w.get(path).Header.Get("Etag"), 304, ""
 		if path != person {
 			same, name = 200, fmt.Sprintf("Changed %d", i)
-			if changed := w.Do(w.all, http.MethodPut, person+"/actions/update", fmt.Sprintf(`{"name":{"lastName":%q}}`, name)); changed.Status != 200 {
-				t.Fatalf("got %d %s", changed.Status, changed.Body)
-			}
+			w.Want(200, w.all, http.MethodPut, person+"/actions/update", fmt.Sprintf(`{"name":{"lastName":%q}}`, name))
 		}
 		for value, want := range map[string]int{tag: same, "W/" + tag: same, `"0", ` + tag: same, "*": same, `"0"`: 200} {
 			answer := f.asked(w.all, http.MethodGet, path, "", "If-None-Match", value)
@@ -91,9 +89,7 @@ func TestExportNeedsTheRightToRead(t *testing.T) {
 	w := newWorld(t)
 	path := "/fundesk/v1/persons/" + w.a.person.String() + "/export"
 	for want, rights := range map[int][]service.Permission{403: {service.PersonsErase}, 200: {service.PersonsErase, service.PersonsRead}} {
-		if got := w.Do(w.Token(servicetest.May(rights...)), http.MethodGet, path, "").Status; got != want {
-			t.Errorf("%v: got %d, want %d", rights, got, want)
-		}
+		servicetest.Same(t, fmt.Sprint(rights), want, w.Do(w.Token(servicetest.May(rights...)), http.MethodGet, path, "").Status)
 	}
 }
 
@@ -103,7 +99,7 @@ func TestListsOfOrganizations(t *testing.T) {
 	w := newWorld(t)
 	for n, want := range map[int]int{500: 200, 501: 400} {
 		list := strings.Repeat(w.a.organization.String()+",", n)
-		answer := w.Do(w.all, http.MethodGet, "/api/v1/persons?first=1&owningOrganizationUuids="+strings.TrimSuffix(list, ","), "")
+		answer := w.get("/api/v1/persons?first=1&owningOrganizationUuids=" + strings.TrimSuffix(list, ","))
 		if answer.Status != want {
 			t.Errorf("%d organizations: got %d %s, want %d", n, answer.Status, answer.Body, want)
 		}

@@ -24,7 +24,7 @@ func (f *floor) restart() {
 func (f *floor) settled(least apitype.Time) (at apitype.Time) {
 	f.t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; {
-		header := f.Do(f.token, http.MethodGet, "/api/v1/calls?first=1", "").Header.Get(apitype.SettledHeader)
+		header := f.get("/api/v1/calls?first=1").Header.Get(apitype.SettledHeader)
 		at, err := apitype.ParseTime(header)
 		if err == nil && !at.Before(least.Time) {
 			return at
@@ -48,7 +48,7 @@ func TestTimeNeverGoesBack(t *testing.T) {
 			`"startsAt":"2026-12-01","recruitmentType":"d2d","initialDonationAmount":10,"initialDonationInterval":"monthly"}`, organizations, person, f.users[0]))
 		amount := 10
 		for _, back := range []time.Duration{time.Second, 10 * time.Second, time.Minute, time.Hour} {
-			before := f.settled(apitype.NewTime(f.Clock.Now().Add(-3 * time.Second)))
+			before := f.settled(f.In(-3 * time.Second))
 			f.Clock.Advance(-back)
 			f.restart()
 			taken := f.take(f.users[0], "")
@@ -58,10 +58,10 @@ func TestTimeNeverGoesBack(t *testing.T) {
 			amount++
 			erased := f.person("null")
 			for _, change := range []struct{ list, method, path, body string }{
-				{"/api/v1/persons?updatedAfter=", "PUT", "/api/v1/persons/" + person.String() + "/actions/update", fmt.Sprintf(`{"name":{"firstName":"A%d"}}`, amount)},
-				{"/api/v1/calls?updatedAfter=", "PUT", "/api/v1/calls/" + call.String() + "/actions/add-attempt", `{}`},
-				{"/api/v1/calls?updatedAfter=", "PUT", "/api/v1/calls/" + f.call(person, time.Hour, "winback").String() + "/actions/complete", `{}`},
-				{"/api/v1/pledges?updatedAfter=", "PUT", "/api/v1/pledges/" + pledge.String() + "/actions/update", fmt.Sprintf(`{"donationAmount":%d}`, amount)},
+				{"/api/v1/persons?updatedAfter=", "PUT", personPath(person) + "/actions/update", fmt.Sprintf(`{"name":{"firstName":"A%d"}}`, amount)},
+				{"/api/v1/calls?updatedAfter=", "PUT", callPath(call) + "/actions/add-attempt", `{}`},
+				{"/api/v1/calls?updatedAfter=", "PUT", callPath(f.call(person, time.Hour, "winback")) + "/actions/complete", `{}`},
+				{"/api/v1/pledges?updatedAfter=", "PUT", pledgePath(pledge) + "/actions/update", fmt.Sprintf(`{"donationAmount":%d}`, amount)},
 				{"/fundesk/v1/erasures?after=", "POST", "/fundesk/v1/persons/" + erased.String() + "/erase", `{"reason":"asked"}`},
 			} {
 				answer := f.Do(token, change.method, change.path, change.body)
@@ -88,7 +88,7 @@ func TestTimeNeverGoesBack(t *testing.T) {
 				}
 			}
 			f.settled(before)
-			answer := f.Do(f.token, http.MethodGet, "/api/v1/pledges?first=1", "")
+			answer := f.get("/api/v1/pledges?first=1")
 			if at, err := apitype.ParseTime(answer.Header.Get(apitype.SettledHeader)); err != nil || at.Before(before.Time) {
 				t.Errorf("%s back: got %s of pledges, want %s or later", back, at, before)
 			}
@@ -109,8 +109,8 @@ func TestEffectNeverGoesBack(t *testing.T) {
 		before, start := f.settled(apitype.Time{}), changes(t, f.Harness, token, "").Next
 		f.Clock.Advance(-time.Minute)
 		f.restart()
-		f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/complete", `{"result":{"resultCode":"stop"}}`)
-		list := f.Do(f.token, http.MethodGet, "/api/v1/persons?updatedAfter="+url.QueryEscape(before.String()), "")
+		f.act(call, "complete", `{"result":{"resultCode":"stop"}}`)
+		list := f.get("/api/v1/persons?updatedAfter=" + url.QueryEscape(before.String()))
 		if got := page(t, list).Edges; len(got) != 1 || got[0].Node["uuid"] != person.String() {
 			t.Errorf("got %v updated after %s, want the donor", got, before)
 		}
@@ -149,7 +149,7 @@ func TestSettledWithAnotherName(t *testing.T) {
 	})
 	servicetest.Check(t, err)
 	f.Clock.Advance(time.Minute)
-	f.settled(apitype.NewTime(f.Clock.Now().Add(-2 * time.Second)))
+	f.settled(f.In(-2 * time.Second))
 }
 
 // TestSettled shows that lists name a time up to which nothing can come any more: a change that is not
@@ -161,7 +161,7 @@ func TestSettled(t *testing.T) {
 		call := f.call(f.person("null"), time.Hour, "winback")
 		settled := func() apitype.Time {
 			t.Helper()
-			answer := f.Do(f.token, "GET", "/api/v1/calls?first=1", "")
+			answer := f.get("/api/v1/calls?first=1")
 			at, err := apitype.ParseTime(answer.Header.Get("Fundesk-Settled"))
 			if err != nil {
 				t.Fatalf("got the header %q: %v", answer.Header.Get("Fundesk-Settled"), err)
@@ -179,7 +179,7 @@ func TestSettled(t *testing.T) {
 			during = settled()
 			return tx.UpdateCall(row, false)
 		})
-		if now := apitype.NewTime(f.Clock.Now()); err != nil || now.Sub(during.Time) < 1500*time.Millisecond {
+		if now := f.Now(); err != nil || now.Sub(during.Time) < 1500*time.Millisecond {
 			t.Errorf("got %v, %s while a change was under way since 1.5 s, want a time before it (now %s)", err, during, now)
 		}
 		for deadline := time.Now().Add(20 * time.Second); ; {
@@ -250,7 +250,7 @@ func TestLateChangesAreDatedLate(t *testing.T) {
 			if answer.Status >= 300 {
 				t.Fatalf("%s: %d %s", what, answer.Status, answer.Body)
 			}
-			if want := apitype.NewTime(f.Clock.Now()).String(); answer.Object()[field] != want {
+			if want := f.Now().String(); answer.Object()[field] != want {
 				t.Errorf("%s: got %s %v, want %s, when it was made", what, field, answer.Object()[field], want)
 			}
 			return answer.Object()["uuid"].(string)

@@ -11,8 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/httpapi"
@@ -178,9 +176,7 @@ func TestTimingTellsNothing(t *testing.T) {
 			o.send(of)
 			return store.asked
 		}
-		if diff := cmp.Diff(asked(unknownRecords()), asked(w.b)); diff != "" {
-			t.Errorf("%s: a foreign record is read unlike an unknown one: %s", o.name, diff)
-		}
+		servicetest.Same(t, o.name+": a foreign record is read unlike an unknown one", asked(unknownRecords()), asked(w.b))
 	}
 }
 
@@ -191,9 +187,9 @@ func TestReadsAreOneQuestion(t *testing.T) {
 	w := newWorld(t)
 	store := w.watch(t)
 	for _, test := range []struct{ path, want string }{
-		{"/api/v1/persons/" + w.a.person.String(), "person"},
-		{"/api/v1/calls/" + w.a.call.String(), "whole call 1"},
-		{"/api/v1/pledges/" + w.a.pledge.String(), "whole pledge 1"},
+		{personPath(w.a.person), "person"},
+		{callPath(w.a.call), "whole call 1"},
+		{pledgePath(w.a.pledge), "whole pledge 1"},
 		{"/api/v1/persons?first=1", "persons"},
 		{"/api/v1/calls?first=1&include=person,pledge", "calls"},
 		{"/api/v1/calls?first=1&after=" + w.cursor("calls"), "calls"},
@@ -201,7 +197,7 @@ func TestReadsAreOneQuestion(t *testing.T) {
 		{"/api/v1/pledges?first=1&after=" + w.cursor("pledges"), "pledges"},
 	} {
 		store.asked = nil
-		if got := w.Do(w.all, "GET", test.path, ""); got.Status != http.StatusOK {
+		if got := w.get(test.path); got.Status != http.StatusOK {
 			t.Errorf("%s: got %d", test.path, got.Status)
 		}
 		servicetest.Same(t, test.path, []string{"ask", "ask", test.want}, store.asked)
@@ -210,7 +206,7 @@ func TestReadsAreOneQuestion(t *testing.T) {
 
 // cursor is the start of a list, so that a page after or before it has a record.
 func (w *world) cursor(list string) string {
-	page := w.Do(w.all, "GET", "/api/v1/"+list, "").Object()
+	page := w.get("/api/v1/" + list).Object()
 	return page["pageInfo"].(map[string]any)["startCursor"].(string)
 }
 

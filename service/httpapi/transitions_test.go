@@ -103,13 +103,11 @@ func TestTransitions(t *testing.T) {
 				if strings.HasSuffix(mode.name, "pledge") {
 					without = tokens["pledge"]
 				}
-				before := w.Do(w.all, "GET", path, "")
-				if got := w.Do(without, "PUT", path+"/actions/"+tr.move, ""); got.Status != http.StatusForbidden {
-					t.Errorf("without the permission: got %d, want 403", got.Status)
-				}
+				before := w.get(path)
+				w.Want(http.StatusForbidden, without, "PUT", path+"/actions/"+tr.move, "")
 				w.Clock.Advance(time.Second)
 				got := w.Do(w.all, "PUT", path+"/actions/"+tr.move, "")
-				after := w.Do(w.all, "GET", path, "")
+				after := w.get(path)
 				tr.check(t, before, got, after)
 			})
 		}

@@ -49,7 +49,7 @@ const lunch = `{"state":"paused","reason":"lunch"}`
 func (f *floor) takeStatus(user apitype.UUID) (status int, answer servicetest.Answer) {
 	f.t.Helper()
 	answer = f.Do(f.token, http.MethodPost, "/fundesk/v1/queue/take",
-		fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q}`, apitype.NewUUID(), user))
+		leaseFor(user))
 	return answer.Status, answer
 }
 
@@ -65,12 +65,10 @@ func TestPauseGivesLeasesBack(t *testing.T) {
 			UserUUID: me,
 			State:    apitype.UserPaused,
 			Reason:   new(apitype.PauseLunch),
-			Since:    apitype.NewTime(f.Clock.Now()),
+			Since:    f.Now(),
 			Released: 2,
 		}
-		if diff := gocmp.Diff(want, state); diff != "" {
-			t.Error(diff)
-		}
+		servicetest.Same(t, "the pause", want, state)
 		if got := f.leases(""); len(got) != 1 || got[0].LeaseUUID != taken[2].LeaseUUID {
 			t.Errorf("got %+v, want only the pending lease", got)
 		}
@@ -90,7 +88,7 @@ func (f *floor) callbacksOf(user apitype.UUID) (all []apitype.Deferral) {
 	var page struct {
 		Edges []struct{ Node apitype.Deferral }
 	}
-	f.Do(f.token, http.MethodGet, "/fundesk/v1/queue/deferrals?userUuid="+user.String(), "").Decode(&page)
+	f.get("/fundesk/v1/queue/deferrals?userUuid=" + user.String()).Decode(&page)
 	for _, edge := range page.Edges {
 		all = append(all, edge.Node)
 	}
@@ -106,9 +104,9 @@ func TestPauseKeepsACallback(t *testing.T) {
 		f.waitingCalls(2)
 		for _, isAhead := range []bool{true, false} {
 			call := f.waitingCalls(1)[0]
-			due := apitype.NewTime(f.Clock.Now().Add(time.Hour))
+			due := f.In(time.Hour)
 			later := fmt.Sprintf(`{"notBefore":%q,"userUuid":%q,"reason":"after dinner"}`, due, me)
-			f.want(204, "PUT", "/fundesk/v1/queue/calls/"+call.String()+"/later", later)
+			f.later(call, later)
 			f.Clock.Advance(time.Hour + time.Minute)
 			taken := f.take(me, fmt.Sprintf(`,"ahead":%t`, isAhead)).Leases
 			if len(taken) != 1 || taken[0].CallUUID != call {
@@ -132,7 +130,7 @@ func TestPauseKeepsACallback(t *testing.T) {
 			if got := f.take(me, "").Leases; len(got) != 1 || got[0].CallUUID != call {
 				t.Errorf("ahead %t: got %+v after the pause, want the callback", isAhead, got)
 			}
-			f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/cancel", `{}`)
+			f.act(call, "cancel", `{}`)
 		}
 	})
 }
@@ -145,21 +143,21 @@ func TestCallbackThatIsNotDueOutlivesALease(t *testing.T) {
 		officer := f.Token(servicetest.May(append(slices.Clone(service.Permissions), service.PersonsErase)...))
 		for name, giveBack := range map[string]func(call, lease apitype.UUID){
 			"released": func(_, lease apitype.UUID) {
-				f.want(204, "POST", "/fundesk/v1/queue/leases/"+lease.String()+"/release", "")
+				f.release(lease, "")
 			},
 			"expired": func(_, _ apitype.UUID) { f.Clock.Advance(16 * time.Minute) },
 			"paused":  func(_, _ apitype.UUID) { f.setState(f.token, other, lunch) },
 			"user released": func(_, _ apitype.UUID) {
-				f.want(200, "POST", "/fundesk/v1/queue/release", fmt.Sprintf(`{"userUuid":%q}`, other))
+				f.releaseUser(other)
 			},
 		} {
 			call := f.waitingCalls(1)[0]
-			due := apitype.NewTime(f.Clock.Now().Add(time.Hour))
+			due := f.In(time.Hour)
 			later := fmt.Sprintf(`{"notBefore":%q,"userUuid":%q,"reason":"after dinner"}`, due, me)
-			f.want(204, "PUT", "/fundesk/v1/queue/calls/"+call.String()+"/later", later)
+			f.later(call, later)
 			lease := func() (l apitype.Lease) {
 				body := fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"leaseSeconds":900}`, apitype.NewUUID(), other)
-				f.Do(f.token, http.MethodPut, "/fundesk/v1/queue/calls/"+call.String()+"/lease", body).Decode(&l)
+				f.Do(f.token, http.MethodPut, queuePath(call)+"/lease", body).Decode(&l)
 				return l
 			}
 			held := lease()
@@ -179,7 +177,7 @@ func TestCallbackThatIsNotDueOutlivesALease(t *testing.T) {
 			if got := f.callbacksOf(me); len(got) != 0 {
 				t.Errorf("%s, then an attempt: got %+v, want no callback", name, got)
 			}
-			f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/cancel", `{}`)
+			f.act(call, "cancel", `{}`)
 		}
 	})
 }
@@ -192,8 +190,8 @@ func TestPauseDuringATake(t *testing.T) {
 		for _, isCallback := range []bool{false, true} {
 			call := f.waitingCalls(1)[0]
 			if isCallback {
-				due := apitype.NewTime(f.Clock.Now().Add(time.Hour))
-				f.want(204, "PUT", "/fundesk/v1/queue/calls/"+call.String()+"/later", fmt.Sprintf(`{"notBefore":%q}`, due))
+				due := f.In(time.Hour)
+				f.later(call, fmt.Sprintf(`{"notBefore":%q}`, due))
 				f.Clock.Advance(time.Hour + time.Minute)
 			}
 			var theirs []apitype.Lease
@@ -210,14 +208,14 @@ func TestPauseDuringATake(t *testing.T) {
 				t.Errorf("callback %t: got %+v, want the colleague's lease %+v", isCallback, got, theirs)
 			}
 			f.setState(f.token, me, `{"state":"ready"}`)
-			f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/cancel", `{}`)
+			f.act(call, "cancel", `{}`)
 			next := f.waitingCalls(1)[0]
 			answer, err := queue.New(f.Service, nil).Take(t.Context(), caller, request)
 			servicetest.Report(t, err)
 			var taken apitype.Taken
 			servicetest.Report(t, json.Unmarshal(answer.JSON, &taken))
 			servicetest.Same(t, "the refused request after the pause", []apitype.UUID{next}, callsOf(taken))
-			f.want(200, "PUT", "/api/v1/calls/"+next.String()+"/actions/cancel", `{}`)
+			f.act(next, "cancel", `{}`)
 		}
 	})
 }
@@ -300,8 +298,8 @@ func TestCallOpenedDuringAPause(t *testing.T) {
 		me := f.users[0]
 		for name, begin := range map[string]func(call apitype.UUID){
 			"opened": func(call apitype.UUID) {
-				f.want(200, "PUT", "/fundesk/v1/queue/calls/"+call.String()+"/lease",
-					fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q}`, apitype.NewUUID(), me))
+				f.want(200, "PUT", queuePath(call)+"/lease",
+					leaseFor(me))
 			},
 			"ready": func(apitype.UUID) {
 				f.setState(f.token, me, `{"state":"ready"}`)
@@ -319,7 +317,7 @@ func TestCallOpenedDuringAPause(t *testing.T) {
 			if status, answer := f.takeStatus(me); status != 200 {
 				t.Errorf("%s: got %d %s for a take, want the pause ended", name, status, answer.Body)
 			}
-			f.want(200, "PUT", "/api/v1/calls/"+call.String()+"/actions/cancel", `{}`)
+			f.act(call, "cancel", `{}`)
 		}
 	})
 }
@@ -339,7 +337,7 @@ func TestPauseBesideAnOpenedCall(t *testing.T) {
 		"created": func(f *floor, q *queue.Queue, _ apitype.Lease) error {
 			request := apitype.CreateCallRequest{
 				PersonUUID:  f.person("null"),
-				RequestedAt: apitype.NewTime(f.Clock.Now()),
+				RequestedAt: f.Now(),
 				Type:        new(apitype.CallWinback),
 			}
 			_, err := q.CreateCall(f.t.Context(), service.Caller{Account: f.Account()}, request, f.users[0])
@@ -370,9 +368,9 @@ func TestPauseEnds(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		me := f.users[0]
 		calls := f.waitingCalls(4)
-		since := func() apitype.Time { return apitype.NewTime(f.Clock.Now()) }
+		since := func() apitype.Time { return f.Now() }
 		lease := func(call apitype.UUID, pending bool) {
-			f.want(200, "PUT", "/fundesk/v1/queue/calls/"+call.String()+"/lease",
+			f.want(200, "PUT", queuePath(call)+"/lease",
 				fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"pending":%t}`, apitype.NewUUID(), me, pending))
 		}
 		for name, end := range map[string]func(){
@@ -471,12 +469,10 @@ func TestMessageToAllDesks(t *testing.T) {
 			var state apitype.QueueState
 			f.Do(token, http.MethodGet, "/fundesk/v1/queue/message", "").Decode(&all)
 			f.Do(token, http.MethodGet, "/fundesk/v1/queue", "").Decode(&state)
-			if diff := gocmp.Diff(all.Messages, state.Messages); diff != "" {
-				t.Errorf("message and state differ: %s", diff)
-			}
+			servicetest.Same(t, "message and state differ", all.Messages, state.Messages)
 			return all.Messages
 		}
-		start := apitype.NewTime(f.Clock.Now()) // 10:00 in Amsterdam, a weekday.
+		start := f.Now() // 10:00 in Amsterdam, a weekday.
 		if answer := send(lead, f.organization, "Team meeting at 15:00"); answer.Status != 200 {
 			t.Fatalf("got %d %s", answer.Status, answer.Body)
 		}

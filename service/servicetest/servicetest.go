@@ -228,6 +228,12 @@ func (h *Harness) Serve(s *service.Service) {
 	h.Handler = httpapi.New(httpapi.Options{Service: s, Now: h.Clock.Now})
 }
 
+// Now returns the time of the harness's clock.
+func (h *Harness) Now() apitype.Time { return h.In(0) }
+
+// In returns the time of the harness's clock in a while.
+func (h *Harness) In(d time.Duration) apitype.Time { return apitype.NewTime(h.Clock.Now().Add(d)) }
+
 // Transport answers requests without a socket.
 func (h *Harness) Transport() http.RoundTripper { return embedded.Transport(h.Handler) }
 
