@@ -3,9 +3,7 @@ package httpapi_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -47,45 +45,6 @@ func (f *floor) callable(what string, want ...apitype.UUID) {
 	taken := f.take(user, `,"count":10`)
 	servicetest.Same(f.t, what+": taken", want, callsOf(taken))
 	f.releaseUser(user)
-}
-
-// Types of calls that need an opt-in go only to donors who opted in.
-// Promise S84: the settings of the organization say who may be called.
-func TestOptInIsRequired(t *testing.T) {
-	onEngines(t, func(t *testing.T, f *floor) {
-		donors := map[string]apitype.UUID{}
-		calls := map[string]apitype.UUID{}
-		var order []string
-		for _, optIn := range []string{"true", "null"} {
-			for _, kind := range []string{"winback", "happy_call"} {
-				name := kind + " " + optIn
-				donors[name] = f.donorWith(f.organization, `,"optIns":{"phone":`+optIn+`}`)
-				calls[name] = f.call(donors[name], time.Duration(10-len(order))*time.Hour, kind)
-				order = append(order, name)
-			}
-		}
-		of := func(names ...string) (ids []apitype.UUID) {
-			for _, name := range names {
-				ids = append(ids, calls[name])
-			}
-			return ids
-		}
-		f.callable("without rules", of(order...)...)
-		f.setRules(apitype.OrganizationSettings{RequireOptIn: []apitype.CallType{"winback"}})
-		f.callable("winback needs an opt-in", of("winback true", "happy_call true", "happy_call null")...)
-		f.later(calls["winback null"], fmt.Sprintf(`{"notBefore":%q,"userUuid":null}`, f.In(time.Minute)))
-		f.Clock.Advance(2 * time.Minute)
-		f.callable("a callback needs it, too", of("winback true", "happy_call true", "happy_call null")...)
-		f.later(calls["winback null"], `{"notBefore":null,"userUuid":null}`)
-		f.optIn(donors["winback null"], "true")
-		f.callable("the donor opted in", of(order...)...)
-		f.update(donors["winback true"], `{"optIns":{"phone":null}}`)
-		f.callable("another one took it back", of("happy_call true", "winback null", "happy_call null")...)
-		f.setRules(apitype.OrganizationSettings{RequireOptIn: apitype.CallTypes})
-		f.callable("every type needs it", of("happy_call true", "winback null")...)
-		f.setRules(apitype.OrganizationSettings{})
-		f.callable("no rules again", of(order...)...)
-	})
 }
 
 // A donor with a last pledge that ended long ago is not called. Other organizations' pledges do not count.
@@ -232,152 +191,6 @@ var holidaysOf = map[string]string{
 
 // zoneOf has the zones of the countries of these tests.
 var zoneOf = map[string]string{"NL": "Europe/Amsterdam", "DE": "Europe/Berlin", "US": "America/New_York", "PT": "Europe/Lisbon"}
-
-// isOpen reads the built-in hours plainly. Countries without hours have the home country's.
-func isOpen(t *testing.T, country, home string, at time.Time) bool {
-	t.Helper()
-	zone, err := time.LoadLocation(zoneOf[country])
-	servicetest.Check(t, err)
-	local, days := at.In(zone), holidaysOf[country]
-	if days == "" {
-		days = holidaysOf[home]
-	}
-	if strings.Contains(days, local.Format(time.DateOnly)) {
-		return false
-	}
-	switch hour := local.Hour(); local.Weekday() {
-	case time.Sunday:
-		return false
-	case time.Saturday:
-		return hour >= 10 && hour < 16
-	default:
-		return hour >= 9 && hour < 21
-	}
-}
-
-// Calls are given in the hours of the donor's country: in each hour of a week, of the weeks in which clocks are moved,
-// and on each public holiday.
-// Promise S85: a take gives no call to a donor outside the hours of the donor's country.
-func TestCallsAreGivenInHours(t *testing.T) {
-	servicetest.Slow(t)
-	onEngines(t, func(t *testing.T, f *floor) {
-		f.Clock.Set(time.Date(2025, 12, 1, 0, 0, 0, 0, time.UTC))
-		german := f.Organization("D")
-		f.setRules(apitype.OrganizationSettings{Country: "NL"})
-		f.setRulesOf(german, apitype.OrganizationSettings{Country: "DE"})
-		anyHour := f.Organization("any hour")
-		donors := []struct {
-			owner         apitype.UUID
-			home, country string // Country "" is at any hour.
-			members       string
-			call          apitype.UUID
-		}{
-			{f.organization, "NL", "NL", addressIn("NL"), apitype.UUID{}},
-			{f.organization, "NL", "DE", addressIn("DE") + `,"mobilePhoneNumber":"+31612345678"`, apitype.UUID{}},
-			{f.organization, "NL", "US", `,"phoneNumber":"+12125550100"`, apitype.UUID{}},
-			{f.organization, "NL", "NL", ``, apitype.UUID{}},
-			{german, "DE", "DE", ``, apitype.UUID{}},
-			{german, "DE", "NL", `,"mobilePhoneNumber":"+31612345679","phoneNumber":"+4930123456"`, apitype.UUID{}},
-			{german, "DE", "PT", addressIn("PT"), apitype.UUID{}},
-			{anyHour, "", "", addressIn("NL"), apitype.UUID{}},
-		}
-		for i := range donors {
-			d := &donors[i]
-			d.call = f.call(f.donorWith(d.owner, d.members), time.Duration(100-i)*time.Hour, "happy_call")
-		}
-		every := 1
-		if strings.HasSuffix(t.Name(), "postgres") { // SQLite shows each hour. 7 divides no number of hours of a day.
-			every = 7
-		}
-		f.Serve(f.Service) // Too many to check each.
-		checks := 0
-		check := func(at time.Time) {
-			t.Helper()
-			checks++
-			if checks%every != 0 {
-				return
-			}
-			f.Clock.Set(at)
-			var want []apitype.UUID
-			for _, d := range donors {
-				if d.country == "" || isOpen(t, d.country, d.home, at) {
-					want = append(want, d.call)
-				}
-			}
-			f.callable(at.String(), want...)
-			if got := f.state(""); got.Closed != len(donors)-len(want) || (got.OpensAt == nil) != (got.Closed == 0) {
-				t.Errorf("%s: got %d closed until %v, want %d", at, got.Closed, got.OpensAt, len(donors)-len(want))
-			}
-		}
-		for _, monday := range []time.Time{
-			time.Date(2026, 3, 23, 0, 30, 0, 0, time.UTC),
-			time.Date(2026, 10, 19, 0, 30, 0, 0, time.UTC),
-			time.Date(2026, 11, 23, 0, 30, 0, 0, time.UTC),
-		} {
-			for hour := range 7*24 + 2 {
-				check(monday.Add(time.Duration(hour) * time.Hour))
-			}
-		}
-		for _, days := range holidaysOf {
-			for day := range strings.FieldsSeq(days) {
-				noon, err := time.Parse(time.DateOnly, day)
-				servicetest.Check(t, err)
-				check(noon.Add(11 * time.Hour))
-				check(noon.Add(35 * time.Hour))
-			}
-		}
-	})
-}
-
-// A callback is given at its time whatever the hour, but for what else keeps a donor from being called.
-// Promise S85: what waits for its hours is counted, with the time at which it can be given.
-func TestCallbacksHaveNoHours(t *testing.T) {
-	onEngines(t, func(t *testing.T, f *floor) {
-		f.setRules(apitype.OrganizationSettings{Country: "NL"})
-		night := time.Date(2026, 11, 27, 20, 30, 0, 0, time.UTC) // Friday, 21:30 in Amsterdam.
-		f.Clock.Set(night)
-		donor := f.donor("+31612345678")
-		call, second := f.call(donor, 3*time.Hour, "happy_call"), f.call(f.donor("+31612345670"), 2*time.Hour, "winback")
-		closed := func(what string, n int, opens string) {
-			t.Helper()
-			state := f.state("")
-			got := "never"
-			if state.OpensAt != nil {
-				got = state.OpensAt.UTC().Format("Mon 15:04")
-			}
-			if state.Closed != n || got != opens {
-				t.Errorf("%s: got %d closed until %s, want %d until %s", what, state.Closed, got, n, opens)
-			}
-		}
-		f.callable("at night")
-		closed("at night", 2, "Sat 09:00")
-		later := func(at time.Time) {
-			t.Helper()
-			f.later(call, fmt.Sprintf(`{"notBefore":%q,"userUuid":null}`, apitype.NewTime(at)))
-		}
-		later(night.Add(time.Hour))
-		closed("one is deferred", 1, "Sat 09:00")
-		f.Clock.Advance(time.Hour)
-		if got := f.take(f.users[0], ""); len(got.Leases) != 1 || got.Leases[0].CallUUID != call || got.Waiting != 0 {
-			t.Fatalf("got %+v, want the callback and none that waits", got)
-		}
-		f.releaseUser(f.users[0])
-		f.callable("given back, it is not a callback any more")
-		closed("given back", 2, "Sat 09:00")
-		later(f.Clock.Now().Add(time.Minute))
-		f.optIn(donor, "false")
-		f.Clock.Advance(2 * time.Minute)
-		f.callable("an objection keeps a callback from being given")
-		f.optIn(donor, "true")
-		f.act(call, "add-attempt", `{}`)
-		f.Clock.Advance(4*time.Hour + time.Minute)
-		f.callable("after its rest a donor who was tried waits for hours")
-		closed("after a rest", 2, "Sat 09:00")
-		f.want(200, http.MethodPut, queuePath(second)+"/lease", leaseFor(f.users[1]))
-		f.setRules(apitype.OrganizationSettings{Country: "NL", CallingHours: map[string]apitype.HoursOfDays{"NL": {Weekday: "-", Saturday: "-"}}})
-		closed("no hours at all", 1, "never")
-	})
-}
 
 // Rules that cannot be kept are refused, each by its place, and change nothing.
 func TestRulesAreChecked(t *testing.T) {

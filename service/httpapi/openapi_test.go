@@ -3,7 +3,6 @@ package httpapi_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -18,53 +17,6 @@ import (
 	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
 )
-
-// TestOpenAPI goes through every operation; the harness holds what it sends and gets
-// against openapi.json.
-func TestOpenAPI(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.Sample(40)
-	call, person, pledge := callPath(w.a.call), personPath(w.a.person), pledgePath(w.a.pledge)
-	mark := "/api/v1/entity-access/actions/mark-processed"
-	tests := []struct {
-		method, path, body string
-		status             int
-	}{
-		{"GET", "/api/v1/persons?first=100", "", 200},
-		{"GET", "/api/v1/persons?first=0&owningOrganizationUuids=" + user, "", 200},
-		{"GET", "/api/v1/calls?first=100", "", 200},
-		{"GET", "/api/v1/calls?first=100&include=personQualityResult,pledge,transactions", "", 200},
-		{"GET", "/api/v1/pledges?first=100&include=transactions&withPaymentQr=true", "", 200},
-		{"GET", "/api/v1/pledges?first=100", "", 200},
-		{"GET", person, "", 200},
-		{"GET", call, "", 200},
-		{"GET", pledge, "", 200},
-		{"POST", "/api/v1/persons", w.personBody(w.a, `,"iban":"NL91ABNA0417164300","optIns":{"sms":true}`), 201},
-		{"POST", "/api/v1/calls", w.callBody(w.a), 201},
-		{"POST", "/api/v1/calls", w.externalCallBody(w.a, `,"status":"completed","result":{"resultCode":"ok"}`), 201},
-		{"POST", "/api/v1/pledges", w.pledgeBody(w.a, `,"externalSource":{"name":"x","identifier":"y"},"status":"active"`), 201},
-		{"PUT", person + "/actions/update", `{"iban":null,"address":null,"name":{"initials":null}}`, 200},
-		{"PUT", pledge + "/actions/update", `{"donationAmount":7.25,"endsAt":null}`, 200},
-		{"PUT", pledge + "/actions/drop", "", 200},
-		{"PUT", call + "/actions/add-attempt", `{"userUuid":"` + user + `"}`, 200},
-		{"PUT", call + "/actions/complete", `{"result":{"resultCode":"ok","donorRetentionRating":7.5}}`, 200},
-		{"PUT", callPath(w.b.call) + "/actions/expire", `{}`, 200},
-		{"PUT", call + "/actions/cancel", `{}`, 409},
-		{"POST", mark, fmt.Sprintf(`{"entries":[{"entityName":"call","entityUuid":%q,"processedAt":"2026-11-20T09:00:00Z"}]}`, w.a.call), 204},
-		{"POST", mark, fmt.Sprintf(`{"entries":[{"entityName":"call","entityUuid":%q,"processedAt":"2026-11-20T09:00:00Z"}]}`, user), 400},
-		{"GET", "/api/v1/calls/" + user, "", 404},
-		{"GET", "/api/v1/persons?after=x", "", 400},
-	}
-	for _, test := range tests {
-		t.Run(fmt.Sprint(test.method, " ", test.path, " ", test.status), func(t *testing.T) {
-			answer := w.Do(w.all, test.method, test.path, test.body)
-			if answer.Status != test.status {
-				t.Fatalf("got %d %s, want %d", answer.Status, answer.Body, test.status)
-			}
-		})
-	}
-}
 
 // The formats that a name implies, and the ones by which generated programs read a value. A number without a format
 // becomes a float32, which loses cents.

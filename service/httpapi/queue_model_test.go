@@ -33,6 +33,7 @@ func randomOf(t *testing.T) (random *rand.Rand, seed uint64) {
 
 // TestQueueModel plays random work to the queue, and holds every take, list and count against
 // what a plain reading of the rules gives.
+// Promise S36: an attempt that is dated ahead counts as rung when it was recorded.
 func TestQueueModel(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		f.Serve(f.Service) // Too many to check each.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -146,21 +145,6 @@ func testSettingsAreAudited(t *testing.T, f *floor) {
 	}))
 	if want := []string{"maxCallAttempts,results,scripts,callingHours", "maxCallAttempts", "maxCallAttempts"}; !cmp.Equal(got, want) {
 		t.Errorf("got the lines %q, want %q", got, want)
-	}
-}
-
-// TestSettingsLimitAttempts puts another maximum of attempts: calls that wait have it at once.
-func TestSettingsLimitAttempts(t *testing.T) { onEngines(t, testSettingsLimitAttempts) }
-
-func testSettingsLimitAttempts(t *testing.T, f *floor) {
-	call := f.call(f.person("null"), 0, "happy_call")
-	f.act(call, "add-attempt", `{}`)
-	lead := f.Token(servicetest.May(service.CallsRead, service.SettingsWrite))
-	f.Want(http.StatusOK, lead, "PUT", settingsPath+"/"+f.organization.String(), `{"maxCallAttempts":1}`)
-	f.want(409, "PUT", callPath(call)+"/actions/add-attempt", `{}`)
-	f.Clock.Advance(24 * time.Hour)
-	if got := f.order(""); len(got) != 0 {
-		t.Errorf("got %v in the queue, want none after its last attempt", got)
 	}
 }
 

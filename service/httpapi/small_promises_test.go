@@ -83,16 +83,6 @@ func TestTokenHasOneSpelling(t *testing.T) {
 	}
 }
 
-// TestExportNeedsTheRightToRead refuses an export to an account that may only erase.
-func TestExportNeedsTheRightToRead(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	path := "/fundesk/v1/persons/" + w.a.person.String() + "/export"
-	for want, rights := range map[int][]service.Permission{403: {service.PersonsErase}, 200: {service.PersonsErase, service.PersonsRead}} {
-		servicetest.Same(t, fmt.Sprint(rights), want, w.Do(w.Token(servicetest.May(rights...)), http.MethodGet, path, "").Status)
-	}
-}
-
 // TestListsOfOrganizations takes 500 of them and no more.
 func TestListsOfOrganizations(t *testing.T) {
 	t.Parallel()
