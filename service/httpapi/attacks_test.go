@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/json"
@@ -29,6 +28,7 @@ import (
 // TestAttacks goes through the OWASP API Security Top Ten of 2023, a scenario each.
 // API1, on object level authorization, is TestForeignRecords. Injection, which that list no longer names, has a
 // file of its own.
+// Promise P9: an unknown member of a body is refused.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	for name, attack := range map[string]func(*testing.T, *world){
@@ -180,14 +180,11 @@ func attackProperties(t *testing.T, w *world) {
 
 // attackResources asks for more than anybody needs.
 func attackResources(t *testing.T, w *world) {
-	many := strings.TrimSuffix(strings.Repeat(user+",", 1600), ",") // As much as fits into a header of 64 KiB.
 	for _, test := range []struct {
 		name, path string
 		status     int
 	}{
-		{"large page", "/api/v1/calls?first=501", 400},
 		{"page beyond numbers", "/api/v1/calls?first=99999999999999999999", 400},
-		{"many organizations", "/api/v1/persons?owningOrganizationUuids=" + many, 400},
 		{"many includes", "/api/v1/calls?include=" + strings.Repeat("person,", 5000) + "person", 200},
 		{"many parameters", "/api/v1/calls?" + strings.Repeat("x=1&", 5000), 400},
 	} {
@@ -195,8 +192,6 @@ func attackResources(t *testing.T, w *world) {
 			t.Errorf("%s: got %d with %d bytes, want %d", test.name, got.Status, len(got.Body), test.status)
 		}
 	}
-	uuids := strings.TrimSuffix(strings.Repeat(`"`+user+`",`, 20_000), ",")
-	attempts := strings.TrimSuffix(strings.Repeat(`{"createdAt":"2026-11-20"},`, 30_000), ",")
 	large := `{"a":"` + strings.Repeat("x", 100<<10) + `"}`
 	pledge := pledgePath(w.a.pledge) + "/actions/update"
 	for _, test := range []struct {
@@ -208,9 +203,6 @@ func attackResources(t *testing.T, w *world) {
 		{"deep within a mebibyte", "POST", "/api/v1/persons", `{"name":` + strings.Repeat(`[`, 500_000), 400, "/name" + strings.Repeat("/0", 63)},
 		{"a digit too many", "POST", "/api/v1/pledges", w.pledgeBody(w.a, `,"preferredPaymentDay":`+strings.Repeat("9", 100_000)), 400, "/preferredPaymentDay"},
 		{"exponent", "PUT", pledge, `{"donationAmount":1e999999999}`, 400, "/donationAmount"},
-		{"many focus areas", "POST", "/api/v1/pledges", strings.Replace(w.pledgeBody(w.a), `"focusAreaUuids":[`, `"focusAreaUuids":[`+uuids+`,`, 1), 400, "/focusAreaUuids"},
-		{"many attempts", "POST", "/api/v1/calls", w.externalCallBody(w.a, `,"attempts":[`+attempts+`]`), 400, "/attempts"},
-		{"large metadata", "POST", "/api/v1/pledges", w.pledgeBody(w.a, `,"externalMetadata":`+large), 400, "/externalMetadata"},
 		{"large metadata in an update", "PUT", pledge, `{"externalMetadata":` + large + `}`, 400, "/externalMetadata"},
 		{"large properties", "POST", "/api/v1/calls", strings.Replace(w.externalCallBody(w.a), `"{\"b\":1.50,\"a\":2}"`, large, 1), 400, "/externalMetadata/additionalProperties"},
 	} {
@@ -218,17 +210,6 @@ func attackResources(t *testing.T, w *world) {
 		if got.Status != test.status || !bytes.Contains(got.Body, []byte(`"pointer":"`+test.place+`"`)) && test.place != "" || len(got.Body) > 64<<10 {
 			t.Errorf("%s: got %d %.300s, want %d at %s", test.name, got.Status, got.Body, test.status, test.place)
 		}
-	}
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	_, _ = z.Write([]byte(strings.Repeat(" ", 1<<20)))
-	_ = z.Close()
-	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/persons", &packed)
-	request.Header.Set("Authorization", "Bearer "+w.all)
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Content-Encoding", "gzip")
-	if got := w.Send(request); got.Status != http.StatusUnsupportedMediaType {
-		t.Errorf("packed: got %d, want 415: nothing is unpacked", got.Status)
 	}
 }
 
@@ -275,7 +256,7 @@ func attackFunctions(t *testing.T, w *world) {
 	servicetest.Same(t, "something changed", before, w.state(w.all))
 }
 
-// attackFlows repeats what may be done once, and hurries what has a maximum. Spec gap: C5.
+// attackFlows hurries what has a maximum. What may be done once is in TestTransitions. Spec gap: C5.
 func attackFlows(t *testing.T, w *world) {
 	maximum := 3
 	limited := service.Organization{MaxCallAttempts: &maximum, CoolingOff: time.Hour}
@@ -286,29 +267,6 @@ func attackFlows(t *testing.T, w *world) {
 	attempts := parallel(32, func(int) int { return w.Do(w.all, "PUT", call+"/actions/add-attempt", "").Status })
 	if attempts[200] != maximum || attempts[409] != 32-maximum {
 		t.Errorf("got %v, want three attempts", attempts)
-	}
-	const done = `{"result":{"resultCode":"yes"}}`
-	w.Want(http.StatusOK, w.all, "PUT", call+"/actions/complete", done)
-	before := w.get(call)
-	w.Clock.Advance(time.Hour)
-	for body, want := range map[string]int{done: 200, `{}`: 200, `{"result":{"resultCode":"no"}}`: 409} {
-		statuses := parallel(8, func(int) int { return w.Do(w.all, "PUT", call+"/actions/complete", body).Status })
-		if statuses[want] != 8 {
-			t.Errorf("replayed %s: got %v, want %d", body, statuses, want)
-		}
-	}
-	for _, action := range []string{"cancel", "expire", "add-attempt"} {
-		w.Want(http.StatusConflict, w.all, "PUT", call+"/actions/"+action, "")
-	}
-	if after := w.get(call); !bytes.Equal(before.Body, after.Body) || before.Header.Get("ETag") != after.Header.Get("ETag") {
-		t.Errorf("replays changed the call from %s to %s", before.Body, after.Body)
-	}
-	pledge := pledgePath(w.a.pledge)
-	races := parallel(16, func(i int) int {
-		return w.Do(w.all, "PUT", pledge+"/actions/"+[]string{"drop", "activate"}[i%2], "").Status
-	})
-	if races[200] != 8 || races[409] != 8 || w.get(pledge).Object()["status"] != "dropped" {
-		t.Errorf("got %v, want the pledge dropped and never activated", races)
 	}
 }
 

@@ -185,12 +185,6 @@ func TestRate(t *testing.T) {
 	}
 	w.Clock.Advance(time.Second)
 	w.Want(200, w.b.token, "GET", "/api/v1/persons", "")
-	for rate, want := range map[float64]string{0.5: "1", 2.9: "2"} { // Whole requests, 1 at least.
-		h := servicetest.New(t, servicetest.WithRate(rate))
-		if got := h.Do(h.Token(), "GET", "/api/v1/persons", "").Header.Get("X-RateLimit-Limit"); got != want {
-			t.Errorf("a rate of %v: got the limit %q, want %s", rate, got, want)
-		}
-	}
 }
 
 // TestLog shows that a line of the log holds no value of the request.

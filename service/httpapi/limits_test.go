@@ -32,7 +32,6 @@ func TestElementsAreCounted(t *testing.T) {
 		{"attempts", "POST", "/api/v1/calls", w.externalCallBody(w.a, `,"attempts":`+elements(300_000, `{}`)), "/attempts"},
 		{"focus areas", "POST", "/api/v1/pledges", strings.Replace(w.pledgeBody(w.a), `"focusAreaUuids":[`, `"focusAreaUuids":[`+strings.Repeat(`1,`, 300_000), 1), "/focusAreaUuids"},
 		{"one focus area too many", "POST", "/api/v1/pledges", strings.Replace(w.pledgeBody(w.a), `"focusAreaUuids":[`, `"focusAreaUuids":[`+strings.Repeat(`"22222222-2222-4222-8222-222222222222",`, 100), 1), "/focusAreaUuids"},
-		{"65,537 bytes of metadata", "POST", "/api/v1/pledges", w.pledgeBody(w.a, `,"externalMetadata":{"a":"`+strings.Repeat("x", 65_537-8)+`"}`), "/externalMetadata"},
 		{"after one that is counted", "POST", "/api/v1/calls", w.externalCallBody(w.a, `,"attempts":[],"attempts":`+elements(9_000, `{}`)), "/attempts"},
 		{"after another array", "POST", "/api/v1/calls", w.externalCallBody(w.a, `,"notes":[1,2,3],"attempts":`+elements(9_000, `{}`)), "/attempts"},
 	} {
@@ -63,7 +62,6 @@ func TestLargestOfEachIsTaken(t *testing.T) {
 		{"a mebibyte", "POST", "/api/v1/persons", padded(w.personBody(w.a), 1<<20), 201},
 		{"a mebibyte and a byte", "POST", "/api/v1/persons", padded(w.personBody(w.a), 1<<20+1), 413},
 		{"100 focus areas", "POST", "/api/v1/pledges", pledge(100, ""), 201},
-		{"101 focus areas", "POST", "/api/v1/pledges", pledge(101, ""), 400},
 		{"65,536 bytes of metadata", "POST", "/api/v1/pledges", pledge(1, metadata(65_536)), 201},
 		{"65,537 bytes of metadata", "POST", "/api/v1/pledges", pledge(1, metadata(65_537)), 400},
 		{"a page of 500", "GET", "/api/v1/calls?first=500", "", 200},

