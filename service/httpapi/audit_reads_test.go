@@ -37,39 +37,24 @@ func newReadWorld(t *testing.T, f *floor) *readWorld {
 	f.Serve(noted)
 	other := f.Organization("B")
 	at := f.In(-time.Hour)
-	var persons, pledges, calls, transactions []service.LoadRecord
+	var persons, pledges, calls, transactions []any
 	for n := range 12 {
 		owner := []apitype.UUID{f.organization, other}[n%2]
-		person, pledge, call := apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()
-		w.persons, w.pledges, w.calls = append(w.persons, person), append(w.pledges, pledge), append(w.calls, call)
-		persons = append(persons, service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
-			OwningOrganizationUUID: owner, RecruitingOrganizationUUID: owner,
-			Person: apitype.Person{UUID: person, CreatedAt: at, LastName: new(donorName(n))},
-		}})
-		pledges = append(pledges, service.LoadRecord{Kind: service.LoadPledge, Data: service.LoadedPledge{
-			PersonUUID: &person,
-			Pledge: apitype.Pledge{
-				UUID: pledge, Status: apitype.PledgeActive, StartsAt: at, CreatedAt: at, UpdatedAt: at,
-				OwningOrganizationUUID: owner, RecruitingOrganizationUUID: f.organization, RecruiterUserUUID: f.users[0],
-				InitialDonationAmount: apitype.Cents(100), DonationAmount: apitype.Cents(100),
-				InitialDonationInterval: "monthly", DonationInterval: "monthly",
-			},
-		}})
-		calls = append(calls, service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: apitype.Call{
-			UUID: call, Status: apitype.CallRequested, Type: apitype.CallHappy, RequestedAt: at, LastUpdatedAt: at,
-			PersonUUID: person, RelatedCaseUUID: &pledge,
-		}}})
+		person := servicetest.NewPerson(owner, at)
+		person.LastName = new(donorName(n))
+		pledge := servicetest.NewPledge(person.UUID, owner, at)
+		pledge.RecruitingOrganizationUUID = f.organization
+		call := servicetest.NewCall(person.UUID, at)
+		call.RelatedCaseUUID = &pledge.UUID
+		w.persons, w.pledges, w.calls = append(w.persons, person.UUID), append(w.pledges, pledge.UUID), append(w.calls, call.UUID)
+		persons, pledges, calls = append(persons, person), append(pledges, pledge), append(calls, call)
 		if n < 6 {
-			transactions = append(transactions, service.LoadRecord{Kind: service.LoadTransaction, Data: service.LoadedTransaction{
-				PledgeUUID: pledge,
-				Transaction: apitype.Transaction{
-					UUID: apitype.NewUUID(), PersonUUID: &person, Amount: apitype.Cents(100), Name: new(donorName(n)), Method: new("m"),
-					CreatedAt: at, UpdatedAt: at,
-				},
-			}})
+			transaction := servicetest.NewTransaction(pledge.UUID, person.UUID, at)
+			transaction.Name, transaction.Method = new(donorName(n)), new("m")
+			transactions = append(transactions, transaction)
 		}
 	}
-	f.Load(slices.Concat(persons, pledges, calls, transactions)...)
+	f.LoadAll(slices.Concat(persons, pledges, calls, transactions)...)
 	may := append(slices.Clone(service.Permissions), service.PersonsErase)
 	w.tokens = []string{
 		f.Token(servicetest.May(may...)),

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/service"
 	"fundesk/service/servicetest"
 )
 
@@ -158,11 +157,9 @@ func TestTransactionsNewestFirst(t *testing.T) {
 	w := newWorld(t)
 	want := []string{"", w.a.transaction.String(), ""} // Made at the start of the clock.
 	for i, at := range map[int]time.Duration{0: time.Hour, 2: -time.Hour} {
-		made := apitype.NewTime(servicetest.Start.Add(at))
-		loaded := service.LoadedTransaction{PledgeUUID: w.a.pledge}
-		loaded.UUID, loaded.Amount, loaded.Status, loaded.CreatedAt, loaded.UpdatedAt = apitype.NewUUID(), apitype.Cents(500), "paid", made, made
+		loaded := servicetest.NewTransaction(w.a.pledge, w.a.person, apitype.NewTime(servicetest.Start.Add(at)))
 		want[i] = loaded.UUID.String()
-		w.Load(service.LoadRecord{Kind: service.LoadTransaction, Data: loaded})
+		w.LoadAll(loaded)
 	}
 	listed := page(t, w.Do(w.a.token, "GET", "/api/v1/calls?include=transactions", "")).Edges[0].Node
 	for path, record := range map[string]map[string]any{

@@ -54,17 +54,14 @@ func BenchmarkAuditCost(b *testing.B) {
 // waitingOfMany loads calls that wait, each of a person of its own.
 func waitingOfMany(h *servicetest.Harness, n int) []service.LoadedCall {
 	owner, at := h.Organization("A"), apitype.NewTime(h.Clock.Now())
-	calls, records := make([]service.LoadedCall, n), make([]service.LoadRecord, 0, 2*n)
+	calls := make([]service.LoadedCall, n)
+	var all []any
 	for i := range calls {
-		person := apitype.NewUUID()
-		calls[i] = service.LoadedCall{Call: apitype.Call{
-			UUID: apitype.NewUUID(), Status: apitype.CallRequested, RequestedAt: at, LastUpdatedAt: at, PersonUUID: person, Type: apitype.CallHappy,
-		}}
-		records = append(records, service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
-			Person: apitype.Person{UUID: person, PersonUUID: person, CreatedAt: at}, OwningOrganizationUUID: owner, RecruitingOrganizationUUID: owner,
-		}}, service.LoadRecord{Kind: service.LoadCall, Data: calls[i]})
+		person := servicetest.NewPerson(owner, at)
+		calls[i] = servicetest.NewCall(person.UUID, at)
+		all = append(all, person, calls[i])
 	}
-	h.Load(records...)
+	h.LoadAll(all...)
 	return calls
 }
 

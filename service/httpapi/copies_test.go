@@ -172,10 +172,7 @@ func TestLoadedPaymentsArrive(t *testing.T) {
 			before := f.settled(f.In(-2 * time.Second))
 			f.Clock.Advance(passed)
 			f.restart()
-			f.Load(service.LoadRecord{Kind: service.LoadTransaction, Data: service.LoadedTransaction{
-				PledgeUUID:  pledge,
-				Transaction: apitype.Transaction{UUID: apitype.NewUUID(), CreatedAt: apitype.NewTime(f.base)},
-			}})
+			f.LoadAll(servicetest.NewTransaction(pledge, donor, apitype.NewTime(f.base)))
 			got := page(t, f.get("/api/v1/pledges?updatedAfter="+url.QueryEscape(before.String()))).Edges
 			if len(got) != 1 || got[0].Node["uuid"] != pledge.String() {
 				t.Errorf("%s later: got %v updated after %s, want the pledge", passed, got, before)

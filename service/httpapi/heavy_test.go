@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/service"
 	"fundesk/service/servicetest"
 )
 
@@ -25,25 +24,20 @@ func heavyCalls(t *testing.T, h *servicetest.Harness, n int, random *rand.Rand) 
 	t.Helper()
 	token = h.Token()
 	organization := h.Organization("A")
-	person := service.LoadedPerson{OwningOrganizationUUID: organization, RecruitingOrganizationUUID: organization}
-	person.UUID, person.CreatedAt = apitype.NewUUID(), apitype.NewTime(servicetest.Start)
-	records := []service.LoadRecord{{Kind: service.LoadPerson, Data: person}}
+	person := servicetest.NewPerson(organization, apitype.NewTime(servicetest.Start))
+	all := []any{person}
 	for i := range n {
-		var call service.LoadedCall
-		call.UUID, call.PersonUUID = apitype.NewUUID(), person.UUID
-		call.Status, call.Type = apitype.CallRequested, apitype.CallVerification
-		call.RequestedAt = apitype.NewTime(servicetest.Start.Add(-time.Duration(i) * time.Minute))
-		call.LastUpdatedAt, call.AttemptsCount = call.RequestedAt, 0
+		call := servicetest.NewCall(person.UUID, apitype.NewTime(servicetest.Start.Add(-time.Duration(i)*time.Minute)))
 		if random.IntN(3) > 0 {
 			call.Notes = new(strings.Repeat("世", 1+random.IntN(20_000)))
 			call.ExternalMetadata = apitype.Embed(apitype.CallExternalMetadata{
 				AdditionalProperties: apitype.Object(`{"transcript":"` + strings.Repeat("x", random.IntN(60_000)) + `"}`),
 			})
 		}
-		records = append(records, service.LoadRecord{Kind: service.LoadCall, Data: call})
+		all = append(all, call)
 		order = append(order, call.UUID.String())
 	}
-	h.Load(records...)
+	h.LoadAll(all...)
 	return token, order
 }
 
@@ -230,24 +224,20 @@ func testPagesOfAHeavyQueue(t *testing.T, f *floor) {
 func heavyWaiting(f *floor) (waiting []apitype.UUID) {
 	note := strings.Repeat("世", 20_000)
 	for i := range 10 {
-		person := service.LoadedPerson{OwningOrganizationUUID: f.organization, RecruitingOrganizationUUID: f.organization}
-		person.UUID, person.CreatedAt = apitype.NewUUID(), apitype.NewTime(servicetest.Start)
-		pledge := service.LoadedPledge{PersonUUID: &person.UUID}
-		pledge.UUID, pledge.Status, pledge.StartsAt, pledge.CreatedAt = apitype.NewUUID(), apitype.PledgeActive, person.CreatedAt, person.CreatedAt
-		pledge.OwningOrganizationUUID, pledge.RecruitingOrganizationUUID, pledge.RecruiterUserUUID = f.organization, f.organization, f.users[0]
-		pledge.InitialDonationInterval = "monthly"
-		records := []service.LoadRecord{{Kind: service.LoadPerson, Data: person}, {Kind: service.LoadPledge, Data: pledge}}
+		at := apitype.NewTime(servicetest.Start)
+		person := servicetest.NewPerson(f.organization, at)
+		pledge := servicetest.NewPledge(person.UUID, f.organization, at)
+		all := []any{person, pledge}
 		for n := range 21 {
-			var call service.LoadedCall
-			call.UUID, call.PersonUUID, call.RelatedCaseUUID, call.Type, call.Notes = apitype.NewUUID(), person.UUID, &pledge.UUID, apitype.CallVerification, &note
-			call.RequestedAt, call.Status = apitype.NewTime(servicetest.Start.Add(time.Duration(i-200)*time.Minute)), apitype.CallCancelled
+			call := servicetest.NewCall(person.UUID, apitype.NewTime(servicetest.Start.Add(time.Duration(i-200)*time.Minute)))
+			call.RelatedCaseUUID, call.Notes, call.Status = &pledge.UUID, &note, apitype.CallCancelled
 			if n == 0 {
 				call.Status = apitype.CallRequested
 				waiting = append(waiting, call.UUID)
 			}
-			records = append(records, service.LoadRecord{Kind: service.LoadCall, Data: call})
+			all = append(all, call)
 		}
-		f.Load(records...)
+		f.LoadAll(all...)
 	}
 	return waiting
 }

@@ -51,21 +51,18 @@ func (w *world) unchecked() *world {
 }
 
 func (w *world) owned(name string) owned {
-	o := owned{organization: w.Organization(name), transaction: apitype.NewUUID(), focusArea: apitype.NewUUID()}
+	area := service.LoadedFocusArea{OrganizationUUID: w.Organization(name)}
+	area.UUID, area.Name = apitype.NewUUID(), "Boats"
+	w.LoadAll(area)
+	o := owned{organization: area.OrganizationUUID, focusArea: area.UUID}
 	o.token = w.Token(servicetest.For(o.organization), servicetest.Sources("crm"))
-	w.Load(service.LoadRecord{Kind: service.LoadFocusArea, Data: service.LoadedFocusArea{
-		FocusArea: apitype.FocusArea{UUID: o.focusArea, Name: "Boats"}, OrganizationUUID: o.organization,
-	}})
 	o.person = w.create("/api/v1/persons", w.personBody(o))
 	o.pledge = w.create("/api/v1/pledges", w.pledgeBody(o))
 	o.call = w.create("/api/v1/calls", w.callBody(o))
-	w.Load(service.LoadRecord{Kind: service.LoadTransaction, Data: service.LoadedTransaction{
-		PledgeUUID: o.pledge,
-		Transaction: apitype.Transaction{
-			UUID: o.transaction, PersonUUID: &o.person, Amount: apitype.Cents(1250), Method: new(apitype.PaymentQRMethod),
-			Status: "paid", CreatedAt: apitype.NewTime(servicetest.Start), UpdatedAt: apitype.NewTime(servicetest.Start),
-		},
-	}})
+	paid := servicetest.NewTransaction(o.pledge, o.person, apitype.NewTime(servicetest.Start))
+	paid.Amount, paid.Method = apitype.Cents(1250), new(apitype.PaymentQRMethod)
+	w.LoadAll(paid)
+	o.transaction = paid.UUID
 	return o
 }
 

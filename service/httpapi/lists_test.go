@@ -25,15 +25,13 @@ func listed(t *testing.T, n int) (w *servicetest.Harness, token string, order []
 	organization := w.Organization("A")
 	random := rand.New(rand.NewPCG(3, 4))
 	var places []service.Position
-	records := make([]service.LoadRecord, n)
-	for i := range records {
-		p := service.LoadedPerson{OwningOrganizationUUID: organization, RecruitingOrganizationUUID: organization}
-		p.UUID = apitype.NewUUID()
-		p.CreatedAt = apitype.NewTime(servicetest.Start.Add(time.Duration(random.IntN(3)) * time.Millisecond))
-		records[i] = service.LoadRecord{Kind: service.LoadPerson, Data: p}
+	var all []any
+	for range n {
+		p := servicetest.NewPerson(organization, apitype.NewTime(servicetest.Start.Add(time.Duration(random.IntN(3))*time.Millisecond)))
+		all = append(all, p)
 		places = append(places, service.Position{At: p.CreatedAt, UUID: p.UUID})
 	}
-	w.Load(records...)
+	w.LoadAll(all...)
 	slices.SortFunc(places, func(a, b service.Position) int {
 		if c := b.At.Compare(a.At.Time); c != 0 {
 			return c

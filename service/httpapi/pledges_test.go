@@ -86,13 +86,9 @@ func TestPledgeUpdate(t *testing.T) {
 func TestLoadedLeadIsReleased(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	lead := service.LoadedPledge{PersonUUID: &w.a.person}
-	lead.UUID, lead.Status = apitype.NewUUID(), apitype.PledgeLead
-	lead.CreatedAt = apitype.NewTime(servicetest.Start.Add(-time.Hour))
-	lead.UpdatedAt, lead.StartsAt = lead.CreatedAt, lead.CreatedAt
-	lead.OwningOrganizationUUID, lead.RecruitingOrganizationUUID, lead.RecruiterUserUUID = w.a.organization, w.a.organization, apitype.MustParseUUID(user)
-	lead.InitialDonationInterval = "once"
-	w.Load(service.LoadRecord{Kind: service.LoadPledge, Data: lead})
+	lead := servicetest.NewPledge(w.a.person, w.a.organization, apitype.NewTime(servicetest.Start.Add(-time.Hour)))
+	lead.Status = apitype.PledgeLead
+	w.LoadAll(lead)
 	releasedAt := func() any {
 		return w.Do(w.a.token, "GET", pledgePath(lead.UUID), "").Object()["releasedAt"]
 	}
@@ -114,11 +110,9 @@ func TestSignature(t *testing.T) {
 	// signedWith loads a pledge with a signature file, and is the path of its link.
 	signedWith := func(file string) (pledge apitype.UUID, path string) {
 		t.Helper()
-		signed := service.LoadedPledge{PersonUUID: &w.a.person, Signature: []byte(file)}
-		signed.UUID, signed.Status, signed.StartsAt, signed.CreatedAt = apitype.NewUUID(), apitype.PledgeLead, apitype.NewTime(servicetest.Start), apitype.NewTime(servicetest.Start)
-		signed.OwningOrganizationUUID, signed.RecruitingOrganizationUUID = w.a.organization, w.a.organization
-		signed.RecruiterUserUUID, signed.InitialDonationInterval = apitype.MustParseUUID(user), "once"
-		w.Load(service.LoadRecord{Kind: service.LoadPledge, Data: signed})
+		signed := servicetest.NewPledge(w.a.person, w.a.organization, apitype.NewTime(servicetest.Start))
+		signed.Status, signed.Signature = apitype.PledgeLead, []byte(file)
+		w.LoadAll(signed)
 		link, _ := w.Do(w.a.token, "GET", pledgePath(signed.UUID), "").Object()["signatureSignedUrl"].(string)
 		path, ours := strings.CutPrefix(link, "https://donors.example.org")
 		if !ours {

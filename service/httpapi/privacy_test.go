@@ -23,25 +23,21 @@ import (
 // a status, or none.
 func (w *world) old(organization apitype.UUID, months int, pledge apitype.PledgeStatus, call apitype.CallStatus) (person, called apitype.UUID) {
 	at := apitype.NewTime(servicetest.Start.AddDate(0, -months, 0))
-	person, called = apitype.NewUUID(), apitype.NewUUID()
-	records := []service.LoadRecord{{Kind: service.LoadPerson, Data: service.LoadedPerson{
-		Person:                 apitype.Person{UUID: person, PersonUUID: person, CreatedAt: at, LastName: new("Jansen")},
-		OwningOrganizationUUID: organization, RecruitingOrganizationUUID: organization,
-	}}}
+	donor := servicetest.NewPerson(organization, at)
+	donor.LastName = new("Jansen")
+	all := []any{donor}
 	if pledge != "" {
-		id := apitype.NewUUID()
-		records = append(records, service.LoadRecord{Kind: service.LoadPledge, Data: service.LoadedPledge{PersonUUID: &person, Pledge: apitype.Pledge{
-			UUID: id, Status: pledge, StartsAt: at, CreatedAt: at, UpdatedAt: at, OwningOrganizationUUID: organization, RecruitingOrganizationUUID: organization,
-			InitialDonationAmount: apitype.Cents(100), DonationAmount: apitype.Cents(100), InitialDonationInterval: "monthly", DonationInterval: "monthly",
-			RecruiterUserUUID: apitype.MustParseUUID(user),
-		}}})
+		old := servicetest.NewPledge(donor.UUID, organization, at)
+		old.Status = pledge
+		all = append(all, old)
 	}
+	old := servicetest.NewCall(donor.UUID, at)
 	if call != "" {
-		loaded := apitype.Call{UUID: called, Status: call, RequestedAt: at, LastUpdatedAt: at, PersonUUID: person, Type: apitype.CallHappy, Notes: new("not in")}
-		records = append(records, service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: loaded}})
+		old.Status, old.Notes = call, new("not in")
+		all = append(all, old)
 	}
-	w.Load(records...)
-	return person, called
+	w.LoadAll(all...)
+	return donor.UUID, old.UUID
 }
 
 // TestRetention blanks the old records of one organization, and of no other. It leaves persons with a waiting call.
@@ -126,8 +122,9 @@ func TestRetentionAtTheEndOfAMonth(t *testing.T) {
 	for at, old := range calls {
 		updated, err := apitype.ParseTime(at)
 		servicetest.Check(t, err)
-		call := apitype.Call{UUID: apitype.NewUUID(), Status: apitype.CallExpired, RequestedAt: updated, LastUpdatedAt: updated, PersonUUID: w.a.person, Type: apitype.CallHappy, Notes: new("not in")}
-		w.Load(service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: call}})
+		call := servicetest.NewCall(w.a.person, updated)
+		call.Status, call.Notes = apitype.CallExpired, new("not in")
+		w.LoadAll(call)
 		if old {
 			blanked++
 		}
@@ -401,15 +398,11 @@ func testRetentionDoubts(t *testing.T, f *floor) {
 	organization := f.Organization("Old")
 	leads := func(n int, created time.Time) {
 		t.Helper()
-		var records []service.LoadRecord
+		var all []any
 		for range n {
-			id := apitype.NewUUID()
-			records = append(records, service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
-				Person:                 apitype.Person{UUID: id, PersonUUID: id, CreatedAt: apitype.NewTime(created)},
-				OwningOrganizationUUID: organization, RecruitingOrganizationUUID: organization,
-			}})
+			all = append(all, servicetest.NewPerson(organization, apitype.NewTime(created)))
 		}
-		f.Load(records...)
+		f.LoadAll(all...)
 	}
 	if _, err := f.Privacy.SetRetention(t.Context(), organization, func(r *service.Retention) { r.Leads = new(12) }); err != nil {
 		t.Fatal(err)

@@ -90,33 +90,29 @@ func newTakeBench(b *testing.B, h *servicetest.Harness, rules apitype.Organizati
 
 // load adds a person with a call: the first ones wait, the others are long done.
 func (f *takeBench) load(add func(service.LoadRecord) error, owner apitype.UUID, now time.Time, i int) error {
-	person := apitype.NewUUID()
 	at := apitype.NewTime(now.Add(-time.Duration(i) * time.Minute))
-	call := apitype.Call{UUID: apitype.NewUUID(), Status: apitype.CallRequested, RequestedAt: at, LastUpdatedAt: at, PersonUUID: person, Type: apitype.CallHappy}
+	person := servicetest.NewPerson(owner, at)
+	call := servicetest.NewCall(person.UUID, at)
 	if i >= waitingCalls {
 		call.Status, call.CompletedAt = apitype.CallCompleted, &at
 	}
+	if i%3 > 0 { // False would keep the call out of the queue altogether.
+		person.OptInPhone = new(true)
+	}
 	country := []string{"US", "NL"}[i%2]
-	var optIn *bool // False would keep the call out of the queue altogether.
-	if i%3 > 0 {
-		optIn = new(true)
-	}
 	address := apitype.Address{Street: "A", HouseNumber: "1", ZipCode: "1", City: "B", Country: country}
-	err := add(service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
-		Person:                 apitype.Person{UUID: person, PersonUUID: person, CreatedAt: at, Address: apitype.Embed(address), OptInPhone: optIn},
-		OwningOrganizationUUID: owner, RecruitingOrganizationUUID: owner,
-	}})
-	if err == nil && i%5 == 0 {
-		err = add(service.LoadRecord{Kind: service.LoadPledge, Data: service.LoadedPledge{Pledge: apitype.Pledge{
-			UUID: apitype.NewUUID(), Status: apitype.PledgeCancelled, StartsAt: at, CreatedAt: at, EndsAt: new(apitype.NewTime(now.AddDate(-9, 0, 0))),
-			Person: apitype.Embed(apitype.Person{UUID: person}), OwningOrganizationUUID: owner, RecruitingOrganizationUUID: owner, RecruiterUserUUID: person,
-			InitialDonationAmount: apitype.Cents(500), DonationAmount: apitype.Cents(500), InitialDonationInterval: "monthly", DonationInterval: "monthly",
-		}}})
-	}
-	if err != nil {
+	person.Address = apitype.Embed(address)
+	if err := add(servicetest.Record(person)); err != nil {
 		return err
 	}
-	return add(service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: call}})
+	if i%5 == 0 {
+		pledge := servicetest.NewPledge(person.UUID, owner, at)
+		pledge.Status, pledge.EndsAt = apitype.PledgeCancelled, new(apitype.NewTime(now.AddDate(-9, 0, 0)))
+		if err := add(servicetest.Record(pledge)); err != nil {
+			return err
+		}
+	}
+	return add(servicetest.Record(call))
 }
 
 func (f *takeBench) run(b *testing.B, server *servicetest.Cluster, queues []*queue.Queue) {

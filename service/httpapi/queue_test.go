@@ -242,12 +242,9 @@ func testLongQueue(t *testing.T, f *floor) {
 	err := servicetest.Load(t.Context(), f.Service, func(add func(service.LoadRecord) error) (err error) {
 		at := apitype.NewTime(f.base.Add(-time.Hour))
 		for range calls {
-			person := apitype.NewUUID()
-			err = errors.Join(err, add(service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
-				Person: apitype.Person{UUID: person, PersonUUID: person, CreatedAt: at}, OwningOrganizationUUID: f.organization, RecruitingOrganizationUUID: f.organization,
-			}}), add(service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: apitype.Call{
-				UUID: apitype.NewUUID(), Status: apitype.CallRequested, RequestedAt: at, LastUpdatedAt: at, PersonUUID: person, Type: apitype.CallHappy,
-			}}}))
+			person := servicetest.NewPerson(f.organization, at)
+			call := servicetest.NewCall(person.UUID, at)
+			err = errors.Join(err, add(servicetest.Record(person)), add(servicetest.Record(call)))
 		}
 		return err
 	})

@@ -163,15 +163,11 @@ func testCoveredTransactions(t *testing.T, w *world) {
 	body := strings.Replace(w.pledgeBody(w.a), `"recruitingOrganizationUuid":"`+w.a.organization.String(), `"recruitingOrganizationUuid":"`+w.b.organization.String(), 1)
 	pledge := w.create("/api/v1/pledges", body)
 	call := w.create("/api/v1/calls", strings.Replace(w.callBody(w.a), w.a.pledge.String(), pledge.String(), 1))
-	at := apitype.NewTime(servicetest.Start)
-	w.Load(service.LoadRecord{Kind: service.LoadTransaction, Data: service.LoadedTransaction{
-		PledgeUUID: pledge,
-		Transaction: apitype.Transaction{
-			UUID: apitype.NewUUID(), PersonUUID: &w.a.person, Amount: apitype.Cents(4321), Name: new("A. Jansen"), IBAN: new("NL91ABNA0417164300"),
-			Description: new("gift of Ada Jansen"), Method: new(apitype.PaymentQRMethod), ReferenceID: new("R-7"), Status: "paid",
-			ProviderMetadata: new(apitype.Object(`{"payer":"Ada Jansen"}`)), CreatedAt: at, UpdatedAt: at,
-		},
-	}})
+	paid := servicetest.NewTransaction(pledge, w.a.person, apitype.NewTime(servicetest.Start))
+	paid.Amount, paid.Name, paid.IBAN = apitype.Cents(4321), new("A. Jansen"), new("NL91ABNA0417164300")
+	paid.Description, paid.Method, paid.ReferenceID = new("gift of Ada Jansen"), new(apitype.PaymentQRMethod), new("R-7")
+	paid.ProviderMetadata = new(apitype.Object(`{"payer":"Ada Jansen"}`))
+	w.LoadAll(paid)
 	reads := []string{
 		pledgePath(pledge), "/api/v1/pledges?include=transactions&first=500",
 		callPath(call), "/api/v1/calls?include=transactions&first=500", "/api/v1/calls?include=pledge,transactions&first=500",

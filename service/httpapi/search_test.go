@@ -62,11 +62,9 @@ func TestSearchPersons(t *testing.T) {
 		want(f.token, "0612345678")
 		want(f.token, "ijssel", second)
 		want(f.token, "waal", first)
-		f.Load(service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
-			Person:                     apitype.Person{UUID: apitype.NewUUID(), LastName: new("Waal"), CreatedAt: f.In(-1e12)},
-			OwningOrganizationUUID:     other,
-			RecruitingOrganizationUUID: other,
-		}})
+		loaded := servicetest.NewPerson(other, f.In(-1e12))
+		loaded.LastName = new("Waal")
+		f.LoadAll(loaded)
 		if got, _ := f.searched(f.token, "waal", ""); len(got) != 2 || got[0] != first {
 			t.Errorf("got %v, want also the person who was loaded, behind the newer one", got)
 		}

@@ -39,27 +39,23 @@ func newShownWorld(t *testing.T) *shownWorld {
 	noted, err := service.New(t.Context(), service.Options{Store: w.Store, Now: w.Clock.Now, AuditReads: true})
 	servicetest.Check(t, err)
 	w.Service, w.Handler = noted, httpapi.New(httpapi.Options{Service: noted, Now: w.Clock.Now})
-	at, o, user := w.In(-time.Hour), w.a.organization, apitype.NewUUID()
+	at, o := w.In(-time.Hour), w.a.organization
 	canary := new(ofPerson)
-	person := service.LoadedPerson{OwningOrganizationUUID: o, RecruitingOrganizationUUID: o, Person: apitype.Person{
-		UUID: w.person, CreatedAt: at, AcademicTitle: canary, Initials: canary, FirstName: canary, LastNamePrefix: canary, LastName: canary, Email: new(ofPerson + "@example.org"),
-		Address: apitype.Embed(apitype.Address{Street: ofPerson, HouseNumber: "1", ZipCode: "1", City: ofPerson, Country: "NL"}),
-	}}
-	metadata := apitype.Object(`{"x":"` + ofPledge + `"}`)
-	pledge := service.LoadedPledge{PersonUUID: &w.person, Pledge: apitype.Pledge{
-		UUID: w.pledge, Status: apitype.PledgeActive, StartsAt: at, CreatedAt: at, UpdatedAt: at, OwningOrganizationUUID: o, RecruitingOrganizationUUID: o,
-		InitialDonationAmount: apitype.Cents(100), DonationAmount: apitype.Cents(100), InitialDonationInterval: "monthly", DonationInterval: "monthly",
-		RecruiterUserUUID: user, ExternalMetadata: &metadata, RecruitingLocationLabel: new(ofPledge),
-	}}
-	transaction := service.LoadedTransaction{PledgeUUID: w.pledge, Transaction: apitype.Transaction{
-		UUID: apitype.NewUUID(), PersonUUID: &w.person, Amount: apitype.Cents(100), Name: canary, IBAN: canary, Description: canary, Method: new("m"), CreatedAt: at, UpdatedAt: at,
-	}}
-	call := service.LoadedCall{Call: apitype.Call{
-		UUID: w.call, Attempts: apitype.Embed([]apitype.CallAttempt{{AttemptAt: w.attemptAt(), CreatedAt: w.attemptAt()}}),
-		Status: apitype.CallRequested, Type: apitype.CallHappy, RequestedAt: at, LastUpdatedAt: at, PersonUUID: w.person, RelatedCaseUUID: &w.pledge, Notes: new(ofCall),
-	}}
-	w.Load(service.LoadRecord{Kind: service.LoadPerson, Data: person}, service.LoadRecord{Kind: service.LoadPledge, Data: pledge},
-		service.LoadRecord{Kind: service.LoadCall, Data: call}, service.LoadRecord{Kind: service.LoadTransaction, Data: transaction})
+	person := servicetest.NewPerson(o, at)
+	person.UUID = w.person
+	person.AcademicTitle, person.Initials, person.FirstName = canary, canary, canary
+	person.LastNamePrefix, person.LastName, person.Email = canary, canary, new(ofPerson+"@example.org")
+	address := apitype.Address{Street: ofPerson, HouseNumber: "1", ZipCode: "1", City: ofPerson, Country: "NL"}
+	person.Address = apitype.Embed(address)
+	pledge := servicetest.NewPledge(w.person, o, at)
+	pledge.UUID, pledge.RecruitingLocationLabel = w.pledge, new(ofPledge)
+	pledge.ExternalMetadata = new(apitype.Object(`{"x":"` + ofPledge + `"}`))
+	transaction := servicetest.NewTransaction(w.pledge, w.person, at)
+	transaction.Name, transaction.IBAN, transaction.Description, transaction.Method = canary, canary, canary, new("m")
+	call := servicetest.NewCall(w.person, at)
+	call.UUID, call.RelatedCaseUUID, call.Notes = w.call, &w.pledge, new(ofCall)
+	call.Attempts = apitype.Embed([]apitype.CallAttempt{{AttemptAt: w.attemptAt(), CreatedAt: w.attemptAt()}})
+	w.LoadAll(person, pledge, call, transaction)
 	w.lease = apitype.NewUUID()
 	return w
 }

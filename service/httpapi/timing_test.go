@@ -236,15 +236,12 @@ func newPaced(t *testing.T, database string) *paced {
 	}
 	o, err := s.AddOrganization(t.Context(), service.Organization{OrganizationReference: apitype.OrganizationReference{Name: "A", Abbreviation: "A"}})
 	servicetest.Check(t, err)
-	person := service.LoadedPerson{OwningOrganizationUUID: o.UUID, RecruitingOrganizationUUID: o.UUID}
-	person.UUID, person.CreatedAt = apitype.NewUUID(), apitype.NewTime(time.Now())
+	person := servicetest.NewPerson(o.UUID, apitype.NewTime(time.Now()))
 	p.person = person.UUID
-	records := []service.LoadRecord{{Kind: service.LoadPerson, Data: person}}
+	records := []service.LoadRecord{servicetest.Record(person)}
 	for range 128 {
-		var call service.LoadedCall
-		call.UUID, call.PersonUUID, call.Status, call.Type = apitype.NewUUID(), person.UUID, apitype.CallRequested, apitype.CallVerification
-		call.RequestedAt, call.LastUpdatedAt = person.CreatedAt, person.CreatedAt
-		p.calls, records = append(p.calls, call.UUID), append(records, service.LoadRecord{Kind: service.LoadCall, Data: call})
+		call := servicetest.NewCall(person.UUID, person.CreatedAt)
+		p.calls, records = append(p.calls, call.UUID), append(records, servicetest.Record(call))
 	}
 	err = servicetest.Load(t.Context(), s, func(add func(service.LoadRecord) error) error {
 		for _, record := range records {

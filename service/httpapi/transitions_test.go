@@ -147,10 +147,9 @@ func (tr transition) check(t *testing.T, before, got, after servicetest.Answer) 
 
 // callIn loads a call in a state.
 func (w *world) callIn(state string, external bool) apitype.UUID {
-	c := service.LoadedCall{}
-	c.UUID, c.PersonUUID, c.Status, c.Type = apitype.NewUUID(), w.a.person, apitype.CallStatus(state), "winback"
 	at := apitype.NewTime(servicetest.Start.Add(-time.Hour))
-	c.RequestedAt, c.LastUpdatedAt = at, at
+	c := servicetest.NewCall(w.a.person, at)
+	c.Status = apitype.CallStatus(state)
 	switch state {
 	case "completed":
 		c.CompletedAt = &at
@@ -162,20 +161,15 @@ func (w *world) callIn(state string, external bool) apitype.UUID {
 	if external {
 		c.ExternalMetadata = apitype.Embed(apitype.CallExternalMetadata{ApplicationName: new("dialler")})
 	}
-	w.Load(service.LoadRecord{Kind: service.LoadCall, Data: c})
+	w.LoadAll(c)
 	return c.UUID
 }
 
 // pledgeIn loads a pledge in a state, released or not, ended or not.
 func (w *world) pledgeIn(state string, external bool) apitype.UUID {
 	parts := strings.Split(state, "/")
-	p := service.LoadedPledge{PersonUUID: &w.a.person}
-	p.UUID, p.Status = apitype.NewUUID(), apitype.PledgeStatus(parts[0])
-	p.CreatedAt = apitype.NewTime(servicetest.Start.Add(-time.Hour))
-	p.UpdatedAt, p.StartsAt = p.CreatedAt, p.CreatedAt
-	p.OwningOrganizationUUID, p.RecruitingOrganizationUUID, p.RecruiterUserUUID = w.a.organization, w.a.organization, apitype.MustParseUUID(user)
-	p.InitialDonationAmount, p.DonationAmount = apitype.Cents(500), apitype.Cents(500)
-	p.InitialDonationInterval, p.DonationInterval = "monthly", "monthly"
+	p := servicetest.NewPledge(w.a.person, w.a.organization, apitype.NewTime(servicetest.Start.Add(-time.Hour)))
+	p.Status = apitype.PledgeStatus(parts[0])
 	released, ends := p.CreatedAt, p.CreatedAt
 	if parts[1] == "cooling" {
 		released = apitype.NewTime(servicetest.Start.AddDate(1, 0, 0))
@@ -187,6 +181,6 @@ func (w *world) pledgeIn(state string, external bool) apitype.UUID {
 	if external {
 		p.ExternalSource = apitype.Embed(apitype.ExternalSource{Name: "x", Identifier: "y"})
 	}
-	w.Load(service.LoadRecord{Kind: service.LoadPledge, Data: p})
+	w.LoadAll(p)
 	return p.UUID
 }

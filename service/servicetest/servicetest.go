@@ -337,46 +337,15 @@ func (h *Harness) Load(records ...service.LoadRecord) {
 // every changing operation.
 func (h *Harness) LoadForChanges(owner apitype.UUID) (person, call, pledge apitype.UUID) {
 	h.t.Helper()
-	person, call, pledge = apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()
 	at := apitype.NewTime(Start.Add(-24 * time.Hour))
-	h.Load(
-		service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
-			Person: apitype.Person{
-				UUID:       person,
-				PersonUUID: person,
-				CreatedAt:  at,
-				Email:      new("old@example.org"),
-			},
-			OwningOrganizationUUID:     owner,
-			RecruitingOrganizationUUID: owner,
-		}},
-		service.LoadRecord{Kind: service.LoadPledge, Data: service.LoadedPledge{Pledge: apitype.Pledge{
-			UUID:                       pledge,
-			Status:                     apitype.PledgeActive,
-			StartsAt:                   at,
-			CreatedAt:                  at,
-			UpdatedAt:                  at,
-			Person:                     apitype.Embed(apitype.Person{UUID: person}),
-			OwningOrganizationUUID:     owner,
-			RecruitingOrganizationUUID: owner,
-			RecruiterUserUUID:          person,
-			InitialDonationAmount: apitype.Cents(
-				1250,
-			),
-			DonationAmount:          apitype.Cents(1250),
-			InitialDonationInterval: "monthly",
-			DonationInterval:        "monthly",
-		}}},
-		service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: apitype.Call{
-			UUID:          call,
-			Status:        apitype.CallRequested,
-			RequestedAt:   at,
-			LastUpdatedAt: at,
-			PersonUUID:    person,
-			Type:          apitype.CallVerification,
-		}}},
-	)
-	return person, call, pledge
+	donor := NewPerson(owner, at)
+	donor.Email = new("old@example.org")
+	promised := NewPledge(donor.UUID, owner, at)
+	promised.InitialDonationAmount, promised.DonationAmount = apitype.Cents(1250), apitype.Cents(1250)
+	waiting := NewCall(donor.UUID, at)
+	waiting.Type = apitype.CallVerification
+	h.LoadAll(donor, promised, waiting)
+	return donor.UUID, waiting.UUID, promised.UUID
 }
 
 // Sample fills the database with that many persons and all that hangs on them.

@@ -144,23 +144,16 @@ func manyRecords(persons int) []service.LoadRecord {
 	organization := apitype.OrganizationReference{UUID: apitype.NewUUID(), Name: "A", Abbreviation: "A"}
 	records := []service.LoadRecord{{Kind: service.LoadOrganization, Data: service.LoadedOrganization{OrganizationReference: organization}}}
 	for range persons {
-		p := service.LoadedPerson{OwningOrganizationUUID: organization.UUID, RecruitingOrganizationUUID: organization.UUID}
-		p.UUID, p.CreatedAt = apitype.NewUUID(), now
-		records = append(records, service.LoadRecord{Kind: service.LoadPerson, Data: p})
+		records = append(records, servicetest.Record(servicetest.NewPerson(organization.UUID, now)))
 	}
 	first := records[1].Data.(service.LoadedPerson).UUID
-	pledge := service.LoadedPledge{PersonUUID: &first, Signature: []byte("x"), Pledge: apitype.Pledge{
-		UUID: apitype.NewUUID(), Status: apitype.PledgeActive, StartsAt: now, CreatedAt: now, OwningOrganizationUUID: organization.UUID,
-		RecruitingOrganizationUUID: organization.UUID, InitialDonationInterval: "monthly", InitialDonationAmount: apitype.Cents(500),
-		DonationAmount: apitype.Cents(500), RecruiterUserUUID: apitype.NewUUID(),
-	}}
-	call := service.LoadedCall{Call: apitype.Call{
-		UUID: apitype.NewUUID(), PersonUUID: first, RelatedCaseUUID: &pledge.UUID, Status: apitype.CallRequested, Type: apitype.CallHappy, RequestedAt: now,
-	}}
-	t := service.LoadedTransaction{PledgeUUID: pledge.UUID, Transaction: transaction()}
-	t.Method = new("direct_debit")
-	return append(records, service.LoadRecord{Kind: service.LoadPledge, Data: pledge},
-		service.LoadRecord{Kind: service.LoadCall, Data: call}, service.LoadRecord{Kind: service.LoadTransaction, Data: t})
+	pledge := servicetest.NewPledge(first, organization.UUID, now)
+	pledge.Signature = []byte("x")
+	call := servicetest.NewCall(first, now)
+	call.RelatedCaseUUID = &pledge.UUID
+	paid := servicetest.NewTransaction(pledge.UUID, first, now)
+	paid.Method = new("direct_debit")
+	return append(records, servicetest.Record(pledge), servicetest.Record(call), servicetest.Record(paid))
 }
 
 func checkLoaded(t *testing.T, store *sqlstore.Store, pledge apitype.UUID) {
