@@ -99,9 +99,7 @@ func TestRestOfAReason(t *testing.T) {
 		offered := func(want bool, after time.Duration, when string) {
 			t.Helper()
 			f.Clock.Advance(after)
-			if got := f.state("").Waiting == 1; got != want {
-				t.Errorf("%s: got waiting %t, want %t", when, got, want)
-			}
+			servicetest.Same(t, when+": waiting", want, f.state("").Waiting == 1)
 			if got := len(f.order("&userUuid=" + other.String())); (got == 1) != want {
 				t.Errorf("%s: got %d in the order, want %t", when, got, want)
 			}

@@ -296,16 +296,12 @@ func TestPrivacyStaysWithinOrganizations(t *testing.T) {
 	if text := string(export.Body); export.Status != 200 || strings.Contains(text, foreign.String()) || strings.Contains(text, "c0ffee00") {
 		t.Errorf("got %d with records of another organization: %s", export.Status, text)
 	}
-	if got := fmt.Sprint(export.Object()["elsewhere"]); got != fmt.Sprintf("map[%s:1]", w.b.organization) {
-		t.Errorf("got %s elsewhere, want one record of the other organization", got)
-	}
+	servicetest.Same(t, "elsewhere", fmt.Sprintf("map[%s:1]", w.b.organization), fmt.Sprint(export.Object()["elsewhere"]))
 	answer := w.Do(may, "POST", path+"/erase", `{"reason":"r"}`)
 	if answer.Status != 409 || !strings.Contains(string(answer.Body), "fundeskd person erase "+w.a.person.String()) {
 		t.Errorf("got %d %s, want a conflict that names the operator's command", answer.Status, answer.Body)
 	}
-	if got := w.get(personPath(w.a.person)).Status; got != 200 {
-		t.Errorf("got %d of the person afterwards", got)
-	}
+	w.Want(200, w.all, "GET", personPath(w.a.person), "")
 }
 
 // TestAuditIsPruned deletes old lines of the audit on request and by retention. Lines of the last 31 days stay.

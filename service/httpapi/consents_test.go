@@ -64,9 +64,7 @@ func TestConsentsDecideOptIns(t *testing.T) {
 		} {
 			f.Clock.Advance(time.Minute)
 			before := f.In(-time.Second)
-			if got := f.addConsent(donor, step.what, step.hours); got != 201 {
-				t.Fatalf("%s: got %d, want 201", step.what, got)
-			}
+			servicetest.Same(t, step.what, 201, f.addConsent(donor, step.what, step.hours))
 			if step.at >= 0 {
 				want = slices.Insert(want, step.at, step.what)
 			}
@@ -74,9 +72,7 @@ func TestConsentsDecideOptIns(t *testing.T) {
 			var got optIns
 			f.get(personPath(donor)).Decode(&got)
 			servicetest.Same(t, step.what+": the opt-ins", step.optIns, got)
-			if got := f.isBlocked(number); got != step.blocked {
-				t.Errorf("%s: got the number blocked %t, want %t", step.what, got, step.blocked)
-			}
+			servicetest.Same(t, step.what+": the number blocked", step.blocked, f.isBlocked(number))
 			changed := f.listed(f.token, "/api/v1/persons?updatedAfter="+before.String())
 			if isNew := step.at >= 0; (len(changed) == 1) != isNew {
 				t.Errorf("%s: got the changed persons %v, want one: %t", step.what, changed, isNew)
@@ -199,15 +195,11 @@ func TestConsentsRefused(t *testing.T) {
 		} {
 			f.Want(test.want, test.token, "POST", test.path, test.body)
 		}
-		if got := f.Do(elsewhere, "GET", path, "").Status; got != 404 {
-			t.Errorf("got %d for the consents of another organization's donor, want 404", got)
-		}
+		f.Want(404, elsewhere, "GET", path, "")
 		var all sync.WaitGroup
 		for n := range 6 {
 			all.Go(func() {
-				if got := f.addConsent(donor, "mail consent", n/2); got != 201 {
-					t.Errorf("got %d of consents at once", got)
-				}
+				servicetest.Same(t, "consents at once", 201, f.addConsent(donor, "mail consent", n/2))
 			})
 		}
 		all.Wait()

@@ -18,24 +18,7 @@ import (
 // listed returns the uuids of all pages of a list, of two records each.
 func (f *floor) listed(token, path string) (ids []string) {
 	f.t.Helper()
-	separator := "?"
-	if strings.Contains(path, "?") {
-		separator = "&"
-	}
-	for cursor := ""; ; {
-		answer := f.Do(token, "GET", path+separator+"first=2"+cursor, "")
-		if answer.Status != http.StatusOK {
-			f.t.Fatalf("%s: got %d %s", path, answer.Status, answer.Body)
-		}
-		p := page(f.t, answer)
-		for _, edge := range p.Edges {
-			ids = append(ids, edge.Node["uuid"].(string))
-			cursor = "&after=" + edge.Cursor
-		}
-		if !p.PageInfo.HasNextPage {
-			return ids
-		}
-	}
+	return walk(f.Harness, f.t, token, path, 2, false, nil)
 }
 
 // TestCallsOfPerson lists the calls to one person, with other filters and without, the most recent first.
@@ -83,15 +66,7 @@ func testStatusNamedTwice(t *testing.T, f *floor) {
 	}
 	f.want(http.StatusOK, "PUT", "/api/v1/calls/"+calls[1]+"/actions/cancel", "{}")
 	for _, query := range []string{"status=requested&status=cancelled&status=requested", "status=cancelled" + strings.Repeat("&status=requested", 1000)} {
-		var ids []string
-		for after, hasNext := "", true; hasNext && len(ids) <= len(calls); {
-			p := page(t, f.get("/api/v1/calls?first=1&"+query+after))
-			for _, edge := range p.Edges {
-				ids, after = append(ids, edge.Node["uuid"].(string)), "&after="+edge.Cursor
-			}
-			hasNext = p.PageInfo.HasNextPage
-		}
-		servicetest.Same(t, "the calls of "+query[:40], calls, ids)
+		servicetest.Same(t, "the calls of "+query[:40], calls, walk(f.Harness, t, f.token, "/api/v1/calls?"+query, 1, false, nil))
 	}
 }
 
@@ -268,9 +243,7 @@ func TestLoadRefusesEachMistake(t *testing.T) {
 			t.Errorf("line %d with %s: got %v, want %q", test.line+1, test.changed, err, test.want)
 		}
 	}
-	if got := w.get("/api/v1/persons/" + person); got.Status != 404 {
-		t.Errorf("got %d %s, want nothing of what was refused", got.Status, got.Body)
-	}
+	w.Want(404, w.all, "GET", "/api/v1/persons/"+person, "")
 	servicetest.Report(t, load(1, `"preferredPaymentDay":28`, `"preferredPaymentDay":1`))
 	if got := w.get("/api/v1/persons/" + person); got.Status != 200 || got.Object()["iban"] != "NL91ABNA0417164300" {
 		t.Errorf("got %d %s, want the person", got.Status, got.Body)

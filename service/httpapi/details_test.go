@@ -47,9 +47,7 @@ func TestListsBringDetails(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		donor, other := f.person("null"), f.person("null")
 		for _, what := range []string{"phone consent", "email withdrawn"} {
-			if got := f.addConsent(donor, what, 5); got != http.StatusCreated {
-				t.Fatalf("%s: got %d", what, got)
-			}
+			servicetest.Same(t, what, http.StatusCreated, f.addConsent(donor, what, 5))
 		}
 		call, plain := f.call(donor, time.Hour, "verification"), f.call(other, 2*time.Hour, "verification")
 		at := f.Now().String()

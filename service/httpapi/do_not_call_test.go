@@ -177,9 +177,7 @@ func TestLeasesOutliveLiftedObjections(t *testing.T) {
 					t.Fatalf("got %d %+v", status, problem)
 				}
 				lift(f, first)
-				if got := f.state("").Waiting; got != 0 {
-					t.Errorf("got %d waiting, want none while the donor is leased", got)
-				}
+				servicetest.Same(t, "waiting", 0, f.state("").Waiting)
 				f.Clock.Advance(11 * time.Minute)
 				servicetest.Same(t, "waiting after the lease", 1, f.state("").Waiting)
 			})

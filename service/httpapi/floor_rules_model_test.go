@@ -464,7 +464,7 @@ func (m *rulesModel) compare() {
 	slices.Sort(got)
 	servicetest.Same(m.t, fmt.Sprintf("the list at %s under %+v", m.now(), m.settings), want, got)
 	var state apitype.QueueState
-	m.get("/fundesk/v1/queue").Decode(&state)
+	m.Do(m.token, http.MethodGet, "/fundesk/v1/queue", "").Decode(&state)
 	if state.Waiting != len(want) || state.Closed != closed {
 		m.t.Errorf("at %s: got %d waiting and %d closed, want %d and %d", m.now(), state.Waiting, state.Closed, len(want), closed)
 	}
@@ -483,17 +483,10 @@ func (m *rulesModel) compare() {
 
 // listed reads the queue by pages.
 func (m *rulesModel) listed() (ids []apitype.UUID) {
-	after := ""
-	for {
-		e := page(m.t, m.get("/fundesk/v1/queue/calls?first="+fmt.Sprint(1+m.size.agents)+after))
-		for _, edge := range e.Edges {
-			ids = append(ids, apitype.MustParseUUID(edge.Node["uuid"].(string)))
-		}
-		if !e.PageInfo.HasNextPage {
-			return ids
-		}
-		after = "&after=" + *e.PageInfo.EndCursor
+	for _, id := range walk(m.Harness, m.t, m.token, "/fundesk/v1/queue/calls", 1+m.size.agents, false, nil) {
+		ids = append(ids, apitype.MustParseUUID(id))
 	}
+	return ids
 }
 
 // takeAtOnce lets agents take calls at one time, and deals with each.

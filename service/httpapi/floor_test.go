@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,17 +99,10 @@ func (f *floor) state(query string) (state apitype.QueueState) {
 // order returns the calls in the order of the queue, read by pages of two.
 func (f *floor) order(query string) (ids []apitype.UUID) {
 	f.t.Helper()
-	after := ""
-	for {
-		e := page(f.t, f.get("/fundesk/v1/queue/calls?first=2"+query+after))
-		for _, edge := range e.Edges {
-			ids = append(ids, apitype.MustParseUUID(edge.Node["uuid"].(string)))
-		}
-		if !e.PageInfo.HasNextPage {
-			return ids
-		}
-		after = "&after=" + *e.PageInfo.EndCursor
+	for _, id := range walk(f.Harness, f.t, f.token, "/fundesk/v1/queue/calls"+strings.Replace(query, "&", "?", 1), 2, false, nil) {
+		ids = append(ids, apitype.MustParseUUID(id))
 	}
+	return ids
 }
 
 func callsOf(taken apitype.Taken) (ids []apitype.UUID) {

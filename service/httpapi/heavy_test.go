@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,7 +50,7 @@ func TestPagesOfHeavyRecords(t *testing.T) {
 	h.Serve(h.Service)
 	for _, size := range []int{500, 60, 7} {
 		for _, backward := range []bool{false, true} {
-			for _, include := range []string{"", "person,pledge,transactions"} {
+			for _, include := range []string{"", "include=person,pledge,transactions"} {
 				if diff := cmp.Diff(order, walkHeavy(t, h, token, order, size, backward, include)); diff != "" {
 					t.Errorf("pages of %d, backward %v: %s", size, backward, diff)
 				}
@@ -60,51 +59,27 @@ func TestPagesOfHeavyRecords(t *testing.T) {
 	}
 }
 
-func walkHeavy(t *testing.T, h *servicetest.Harness, token string, order []string, size int, backward bool, include string) (met []string) {
+// walkHeavy walks the list of calls. Each page is short, and says exactly what comes before and after it.
+func walkHeavy(
+	t *testing.T,
+	h *servicetest.Harness,
+	token string,
+	order []string,
+	size int,
+	backward bool,
+	include string,
+) (met []string) {
 	t.Helper()
-	cursor := ""
-	for range 2 * len(order) {
-		values := url.Values{}
-		count, from := "first", "after"
-		if backward {
-			count, from = "last", "before"
-		}
-		values.Set(count, strconv.Itoa(size))
-		if cursor != "" {
-			values.Set(from, cursor)
-		}
-		if include != "" {
-			values.Set("include", include)
-		}
-		answer := h.Do(token, http.MethodGet, "/api/v1/calls?"+values.Encode(), "")
-		p := page(t, answer)
-		if len(answer.Body) >= 4<<20 || len(p.Edges) == 0 || len(p.Edges) > size {
-			t.Fatalf("got a page of %d calls and %d bytes", len(p.Edges), len(answer.Body))
-		}
-		var ids []string
-		for _, edge := range p.Edges {
-			ids = append(ids, edge.Node["uuid"].(string))
+	return walk(h, t, token, "/api/v1/calls?"+include, size, backward, func(answer servicetest.Answer, p envelope) {
+		ids := p.ids()
+		if len(answer.Body) >= 4<<20 || len(ids) == 0 || len(ids) > size {
+			t.Fatalf("got a page of %d calls and %d bytes", len(ids), len(answer.Body))
 		}
 		first, last := slices.Index(order, ids[0]), slices.Index(order, ids[len(ids)-1])
 		if p.PageInfo.HasPreviousPage != (first > 0) || p.PageInfo.HasNextPage != (last < len(order)-1) {
 			t.Errorf("calls %d to %d of %d: got previous %v, next %v", first, last, len(order), p.PageInfo.HasPreviousPage, p.PageInfo.HasNextPage)
 		}
-		if backward {
-			met = append(ids, met...)
-			if !p.PageInfo.HasPreviousPage {
-				return met
-			}
-			cursor = p.Edges[0].Cursor
-		} else {
-			met = append(met, ids...)
-			if !p.PageInfo.HasNextPage {
-				return met
-			}
-			cursor = p.Edges[len(p.Edges)-1].Cursor
-		}
-	}
-	t.Fatal("the walk does not end")
-	return nil
+	})
 }
 
 // A pledge shows the newest hundred of its calls, and a call of it is changed in one answer
@@ -184,9 +159,7 @@ func TestSlowReadersOfHeavyPages(t *testing.T) {
 	close(let)
 	answered.Wait()
 	for range 4 {
-		if status := <-statuses; status != http.StatusOK {
-			t.Errorf("a slow reader: got %d, want its page", status)
-		}
+		servicetest.Same(t, "a slow reader", http.StatusOK, <-statuses)
 	}
 	h.Want(http.StatusOK, token, http.MethodGet, heavy, "")
 }
@@ -204,18 +177,13 @@ func testPagesOfAHeavyQueue(t *testing.T, f *floor) {
 	f.Serve(f.Service)
 	slices.Reverse(order) // The oldest call is next.
 	for _, size := range []int{500, 60, 7} {
-		var met []string
-		for after, hasNext := "", true; hasNext; {
-			answer := f.Do(token, http.MethodGet, "/fundesk/v1/queue/calls?first="+strconv.Itoa(size)+after, "")
-			p := page(t, answer)
-			if len(answer.Body) >= 4<<20 || len(p.Edges) == 0 || p.PageInfo.HasPreviousPage != (after != "") {
+		isFirst := true
+		met := walk(f.Harness, f.t, token, "/fundesk/v1/queue/calls", size, false, func(answer servicetest.Answer, p envelope) {
+			if len(answer.Body) >= 4<<20 || len(p.Edges) == 0 || p.PageInfo.HasPreviousPage == isFirst {
 				t.Fatalf("got a page of %d calls and %d bytes", len(p.Edges), len(answer.Body))
 			}
-			for _, edge := range p.Edges {
-				met = append(met, edge.Node["uuid"].(string))
-			}
-			after, hasNext = "&after="+*p.PageInfo.EndCursor, p.PageInfo.HasNextPage
-		}
+			isFirst = false
+		})
 		servicetest.Same(t, "the queue by "+strconv.Itoa(size), order, met)
 	}
 }

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -130,6 +131,59 @@ func page(t *testing.T, a servicetest.Answer) (e envelope) {
 	}
 	a.Decode(&e)
 	return e
+}
+
+// ids returns the identifiers of the records of a page.
+func (e envelope) ids() (ids []string) {
+	for _, edge := range e.Edges {
+		ids = append(ids, edge.Node["uuid"].(string))
+	}
+	return ids
+}
+
+// walk reads a list by pages of a size, from its end if asked to, and returns its records in order. see gets each page,
+// and may be nil.
+func walk(
+	h *servicetest.Harness,
+	t *testing.T,
+	token, path string,
+	size int,
+	backward bool,
+	see func(answer servicetest.Answer, p envelope),
+) (ids []string) {
+	t.Helper()
+	separator := "?"
+	if strings.Contains(path, "?") {
+		separator = "&"
+	}
+	count := "first="
+	if backward {
+		count = "last="
+	}
+	cursor := ""
+	for range 2000 {
+		answer := h.Do(token, http.MethodGet, path+separator+count+strconv.Itoa(size)+cursor, "")
+		p := page(t, answer)
+		if see != nil {
+			see(answer, p)
+		}
+		hasMore := p.PageInfo.HasNextPage
+		if backward {
+			ids, hasMore = append(p.ids(), ids...), p.PageInfo.HasPreviousPage
+		} else {
+			ids = append(ids, p.ids()...)
+		}
+		switch {
+		case !hasMore:
+			return ids
+		case backward:
+			cursor = "&before=" + *p.PageInfo.StartCursor
+		default:
+			cursor = "&after=" + *p.PageInfo.EndCursor
+		}
+	}
+	t.Fatalf("%s: the walk does not end", path)
+	return nil
 }
 
 // parallel runs n requests at once, and counts their statuses.

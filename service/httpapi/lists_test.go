@@ -71,10 +71,7 @@ func TestLoneBefore(t *testing.T) {
 	t.Parallel()
 	w, token, order := listed(t, 60)
 	edges := page(t, w.Do(token, "GET", "/api/v1/persons?first=56", "")).Edges
-	var got []string
-	for _, edge := range page(t, w.Do(token, "GET", "/api/v1/persons?before="+url.QueryEscape(edges[55].Cursor), "")).Edges {
-		got = append(got, edge.Node["uuid"].(string))
-	}
+	got := page(t, w.Do(token, "GET", "/api/v1/persons?before="+url.QueryEscape(edges[55].Cursor), "")).ids()
 	if !slices.Equal(got, order[5:55]) {
 		t.Errorf("got %d records from %v, want those from the sixth to the 55th", len(got), got[:1])
 	}
@@ -105,10 +102,7 @@ func TestPages(t *testing.T) {
 					}
 					q.Set(from, strconv.Itoa(size))
 					got := page(t, w.Do(token, "GET", "/api/v1/persons?"+q.Encode(), ""))
-					var ids []string
-					for _, edge := range got.Edges {
-						ids = append(ids, edge.Node["uuid"].(string))
-					}
+					ids := got.ids()
 					from, to, previous, next := expected(n, after, before, size, backward)
 					want := apitype.PageInfo{HasPreviousPage: previous, HasNextPage: next}
 					if from < to {

@@ -87,9 +87,7 @@ func TestObjectionBesideAConsent(t *testing.T) {
 			f.setEffects()
 			donor := f.donorWith(f.organization, `,"optIns":{"phone":false}`)
 			s := f.On(hooked{f.Store, once("after Person", func() {
-				if status := f.addConsent(donor, "phone consent", 1); status != http.StatusCreated {
-					t.Errorf("got %d for the consent", status)
-				}
+				servicetest.Same(t, "the consent", http.StatusCreated, f.addConsent(donor, "phone consent", 1))
 			})})
 			servicetest.Check(t, object(f, s, service.Caller{Account: f.Account()}, donor))
 			var after optIns

@@ -324,9 +324,7 @@ func TestErasureThatCannotBeNoted(t *testing.T) {
 	if answer.Status != 503 || answer.Header.Get("Retry-After") == "" {
 		t.Errorf("got %d %s, want 503", answer.Status, answer.Body)
 	}
-	if got := w.get(personPath(w.a.person)).Status; got != 200 {
-		t.Errorf("got %d of the person, want that nobody is erased", got)
-	}
+	w.Want(200, w.all, "GET", personPath(w.a.person), "")
 }
 
 // TestCleaningGivesWay erases and cleans during a long read, like that of pg_dump. No request waits for it, and

@@ -202,9 +202,7 @@ func TestMostLeases(t *testing.T) {
 		if mine, theirs := later(); mine != 0 || theirs != 0 {
 			t.Errorf("got %d and %d callbacks of users, want none for a user alone", mine, theirs)
 		}
-		if got := f.state("").Leased; got != 2 {
-			t.Errorf("got %d leased, want the other user's 2", got)
-		}
+		servicetest.Same(t, "leased", 2, f.state("").Leased)
 	})
 }
 

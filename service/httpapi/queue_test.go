@@ -217,9 +217,7 @@ func TestQueueRefusals(t *testing.T) {
 			if answer.Status != test.status {
 				t.Fatalf("got %d %s, want %d", answer.Status, answer.Body, test.status)
 			}
-			if got := answer.Header.Get("Fundesk-Extensions"); got != httpapi.Announced {
-				t.Errorf("got the extensions %q", got)
-			}
+			servicetest.Same(t, "the extensions", httpapi.Announced, answer.Header.Get("Fundesk-Extensions"))
 			if test.status >= 400 {
 				if _, places := problemOf(t, answer); !cmp.Equal(places, test.places) {
 					t.Errorf("got %v, want %v", places, test.places)

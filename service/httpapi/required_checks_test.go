@@ -56,9 +56,7 @@ func TestRequiredChecks(t *testing.T) {
 		}
 		before := complete("verification")
 		for _, wrong := range []string{`{"hello":["iban"]}`, `{"verification":["shoe"]}`, `{"verification":["iban","iban"]}`, `["iban"]`, `{"verification":"iban"}`} {
-			if got := require(wrong); got != 400 {
-				t.Errorf("%s: got %d, want 400", wrong, got)
-			}
+			servicetest.Same(t, wrong, 400, require(wrong))
 		}
 		if got := require(`{"verification":["objection","iban"]}`); got != 200 {
 			t.Fatalf("got %d", got)

@@ -54,14 +54,10 @@ func TestRevisionsInLists(t *testing.T) {
 				}
 			}
 			for _, wrong := range []string{"revisions=1", "revisions=", "revisions=true&revisions=true"} {
-				if got := f.get(list.path + "?" + wrong); got.Status != http.StatusBadRequest {
-					t.Errorf("%s?%s: got %d, want 400", list.path, wrong, got.Status)
-				}
+				f.want(http.StatusBadRequest, "GET", list.path+"?"+wrong, "")
 			}
 		}
-		if got := f.get("/fundesk/v1/erasures?revisions=true"); got.Status != http.StatusBadRequest {
-			t.Errorf("erasures have no revision: got %d, want 400", got.Status)
-		}
+		f.want(http.StatusBadRequest, "GET", "/fundesk/v1/erasures?revisions=true", "")
 		if got := string(f.get("/fundesk/v1").Body); !strings.Contains(got, `"revisions"`) {
 			t.Errorf("got %s, want revisions announced", got)
 		}

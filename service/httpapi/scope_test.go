@@ -208,9 +208,7 @@ func testCoveredTransactions(t *testing.T, w *world) {
 func TestRevocation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if got := w.get("/api/v1/persons"); got.Status != 200 {
-		t.Fatalf("got %d", got.Status)
-	}
+	w.Want(200, w.all, "GET", "/api/v1/persons", "")
 	if _, err := w.Service.RevokeAccount(t.Context(), w.account.UUID); err != nil {
 		t.Fatal(err)
 	}

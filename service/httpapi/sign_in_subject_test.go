@@ -81,9 +81,7 @@ func testSubjectOfUser(t *testing.T, s *signedIn) {
 	}
 	_, _, err = s.Service.SetUser(t.Context(), user.UUID, service.UserChange{IsEnded: new(true)})
 	servicetest.Check(t, err)
-	if got := s.Do(token, http.MethodGet, "/api/v1/calls", "").Status; got != http.StatusUnauthorized {
-		t.Errorf("got %d for an ended user with a subject, want 401", got)
-	}
+	s.Want(http.StatusUnauthorized, token, http.MethodGet, "/api/v1/calls", "")
 	servicetest.Check(t, give(user.UUID, nil))
 	if who := s.who(t, token); who.UUID != subject {
 		t.Errorf("got %+v after the subject was taken away, want a user of its own", who)

@@ -145,12 +145,8 @@ func testSignedInPerson(t *testing.T, s *signedIn) {
 	agent, supervisor := s.provider.Token(t, "anneke", nil), s.provider.Token(t, "els", nil)
 	settings := "/fundesk/v1/do-not-call"
 	body := `{"number":"+31612345678","organizationUuid":"` + s.organization.String() + `"}`
-	if got := s.Do(agent, http.MethodPost, settings, body).Status; got != http.StatusForbidden {
-		t.Errorf("got %d for an agent who changes settings, want 403", got)
-	}
-	if got := s.Do(supervisor, http.MethodPost, settings, body).Status; got != http.StatusNoContent {
-		t.Errorf("got %d for a supervisor who changes settings, want 204", got)
-	}
+	s.Want(http.StatusForbidden, agent, http.MethodPost, settings, body)
+	s.Want(http.StatusNoContent, supervisor, http.MethodPost, settings, body)
 	refused := s.Do(s.provider.Token(t, "nobody", nil), http.MethodGet, "/api/v1/calls", "")
 	if refused.Status != http.StatusForbidden || !strings.Contains(string(refused.Body), "no entry of the service's map") {
 		t.Errorf("got %d %s for a person without a role, want 403 that says so", refused.Status, refused.Body)
@@ -260,51 +256,31 @@ func testKeyRotation(t *testing.T, s *signedIn) {
 	status := func(token string) int { return s.Do(token, http.MethodGet, "/api/v1/calls", "").Status }
 	before := p.Token(t, "anneke", nil)
 	p.RotateKey(true)
-	if got := status(p.Token(t, "anneke", nil)); got != http.StatusOK {
-		t.Fatalf("got %d with the new key, want 200", got)
-	}
-	if got := status(before); got != http.StatusOK {
-		t.Errorf("got %d with the old key, which is still published, want 200", got)
-	}
+	servicetest.Same(t, "with the new key", http.StatusOK, status(p.Token(t, "anneke", nil)))
+	servicetest.Same(t, "with the old key, which is still published", http.StatusOK, status(before))
 	p.RotateKey(false)
 	read := p.Requests("/keys")
 	for range 20 {
-		if got := status(p.Token(t, "anneke", nil)); got != http.StatusUnauthorized {
-			t.Fatalf("got %d with another new key within the minute, want 401", got)
-		}
+		servicetest.Same(t, "with another new key within the minute", http.StatusUnauthorized, status(p.Token(t, "anneke", nil)))
 	}
-	if more := p.Requests("/keys") - read; more != 0 {
-		t.Errorf("the keys were read %d more times within a minute", more)
-	}
+	servicetest.Same(t, "reads of the keys within a minute", 0, p.Requests("/keys")-read)
 	s.Clock.Advance(time.Minute)
 	p.SetDown(true)
-	if got := status(p.Token(t, "anneke", nil)); got != http.StatusUnauthorized {
-		t.Errorf("got %d with a key that cannot be read, want 401", got)
-	}
-	if got := status(before); got != http.StatusOK {
-		t.Errorf("got %d with a known key while the issuer is dead, want 200", got)
-	}
-	if got := s.Do("", http.MethodGet, "/readyz", "").Status; got != http.StatusOK {
-		t.Errorf("got %d for readiness while the issuer is dead, want 200", got)
-	}
+	servicetest.Same(t, "with a key that cannot be read", http.StatusUnauthorized, status(p.Token(t, "anneke", nil)))
+	servicetest.Same(t, "with a known key while the issuer is dead", http.StatusOK, status(before))
+	s.Want(http.StatusOK, "", http.MethodGet, "/readyz", "")
 	p.SetDown(false)
 	s.Clock.Advance(time.Minute)
-	if got := status(p.Token(t, "anneke", nil)); got != http.StatusOK {
-		t.Errorf("got %d after the issuer came back, want 200", got)
-	}
+	servicetest.Same(t, "after the issuer came back", http.StatusOK, status(p.Token(t, "anneke", nil)))
 	p.RotateKey(true)
 	s.Clock.Advance(time.Minute)
 	held := p.Hold()
 	waiting := make(chan int)
 	go func() { waiting <- status(p.Token(t, "joost", nil)) }()
 	<-held
-	if got := status(s.token); got != http.StatusOK {
-		t.Errorf("got %d for a program while the issuer is slow, want 200", got)
-	}
+	servicetest.Same(t, "a program while the issuer is slow", http.StatusOK, status(s.token))
 	p.Release()
-	if got := <-waiting; got != http.StatusOK {
-		t.Errorf("got %d from the slow issuer, want 200", got)
-	}
+	servicetest.Same(t, "from the slow issuer", http.StatusOK, <-waiting)
 }
 
 // Tokens without a kid follow a rotation too, at most once a minute.
@@ -316,27 +292,17 @@ func TestRotationWithoutKid(t *testing.T) {
 		token := p.TokenWithoutKid(t, "anneke")
 		return s.Do(token, http.MethodGet, "/api/v1/calls", "").Status
 	}
-	if got := status(); got != http.StatusOK {
-		t.Fatalf("got %d for a token without a kid, want 200", got)
-	}
+	servicetest.Same(t, "a token without a kid", http.StatusOK, status())
 	p.RotateKey(false)
-	if got := status(); got != http.StatusOK {
-		t.Errorf("got %d with the new key, want 200", got)
-	}
+	servicetest.Same(t, "with the new key", http.StatusOK, status())
 	p.RotateKey(false)
 	read := p.Requests("/keys")
 	for range 5 {
-		if got := status(); got != http.StatusUnauthorized {
-			t.Errorf("got %d with another new key within the minute, want 401", got)
-		}
+		servicetest.Same(t, "with another new key within the minute", http.StatusUnauthorized, status())
 	}
-	if more := p.Requests("/keys") - read; more != 0 {
-		t.Errorf("the keys were read %d more times within a minute", more)
-	}
+	servicetest.Same(t, "reads of the keys within a minute", 0, p.Requests("/keys")-read)
 	s.Clock.Advance(time.Minute)
-	if got := status(); got != http.StatusOK {
-		t.Errorf("got %d a minute later, want 200", got)
-	}
+	servicetest.Same(t, "a minute later", http.StatusOK, status())
 }
 
 // Before the issuer was read once, persons are asked to come again, and programs are served.
@@ -355,9 +321,7 @@ func TestIssuerUnread(t *testing.T) {
 	if answer.Status != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" {
 		t.Errorf("got %d, want 503 with Retry-After", answer.Status)
 	}
-	if got := s.get("/api/v1/calls").Status; got != http.StatusOK {
-		t.Errorf("got %d for a program, want 200", got)
-	}
+	s.want(http.StatusOK, "GET", "/api/v1/calls", "")
 }
 
 // Promise P10: an ended user is refused at once, whatever the token says, and let in again.
@@ -459,9 +423,7 @@ func testActsAsThemselves(t *testing.T, s *signedIn) {
 		t.Errorf("got %d for a program that names a user, want 200", named.Status)
 	}
 	for _, body := range []string{`{"userUuid":"` + other.UUID.String() + `"}`} { // The beneficiary, not the actor.
-		if got := s.Do(token, http.MethodPost, "/fundesk/v1/queue/release", body).Status; got != http.StatusOK {
-			t.Errorf("got %d for a release of another user's leases, want 200", got)
-		}
+		s.Want(http.StatusOK, token, http.MethodPost, "/fundesk/v1/queue/release", body)
 	}
 }
 
@@ -477,9 +439,7 @@ func TestRateOfPersons(t *testing.T) {
 	if last != http.StatusTooManyRequests {
 		t.Errorf("got %d for the fourth request of a person in a second, want 429", last)
 	}
-	if got := s.Do(joost, http.MethodGet, "/fundesk/v1", "").Status; got != http.StatusOK {
-		t.Errorf("got %d for the first request of another person, want 200", got)
-	}
+	s.Want(http.StatusOK, joost, http.MethodGet, "/fundesk/v1", "")
 }
 
 // The service names its identity provider, in a document and in each 401.
@@ -498,11 +458,7 @@ func TestProtectedResource(t *testing.T) {
 	}, got)
 	refused := s.Do("x", http.MethodGet, "/api/v1/calls", "")
 	want := `Bearer realm="fundesk", resource_metadata="https://calls.example/api` + path + `"`
-	if got := refused.Header.Get("WWW-Authenticate"); got != want {
-		t.Errorf("got WWW-Authenticate %q, want %q", got, want)
-	}
+	servicetest.Same(t, "WWW-Authenticate", want, refused.Header.Get("WWW-Authenticate"))
 	without := servicetest.New(t)
-	if got := without.Do("", http.MethodGet, path, "").Status; got != http.StatusNotFound {
-		t.Errorf("got %d without sign-in, want 404", got)
-	}
+	without.Want(http.StatusNotFound, "", http.MethodGet, path, "")
 }

@@ -197,9 +197,7 @@ func TestReadsAreOneQuestion(t *testing.T) {
 		{"/api/v1/pledges?first=1&after=" + w.cursor("pledges"), "pledges"},
 	} {
 		store.asked = nil
-		if got := w.get(test.path); got.Status != http.StatusOK {
-			t.Errorf("%s: got %d", test.path, got.Status)
-		}
+		w.Want(http.StatusOK, w.all, "GET", test.path, "")
 		servicetest.Same(t, test.path, []string{"ask", "ask", test.want}, store.asked)
 	}
 }
@@ -353,9 +351,7 @@ func TestHeavyAnswerDoesNotSlowColleagues(t *testing.T) {
 			t.Error("got no pause for the next heavy answer, want it to be paced")
 		}
 		for _, call := range p.calls {
-			if took := read("greedy", call.String()); took != 0 {
-				t.Fatalf("got %v for a colleague's light call, want no pause", took)
-			}
+			servicetest.Same(t, "a colleague's light call", time.Duration(0), read("greedy", call.String()))
 		}
 	})
 }

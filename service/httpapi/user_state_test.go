@@ -163,9 +163,7 @@ func TestCallbackThatIsNotDueOutlivesALease(t *testing.T) {
 			held := lease()
 			donor := held.Call.Value().PersonUUID.String()
 			export := f.Do(officer, http.MethodGet, "/fundesk/v1/persons/"+donor+"/export", "")
-			if n := strings.Count(string(export.Body), `"notBefore"`); n != 1 {
-				t.Errorf("%s: got %d callbacks in the export, want one: %s", name, n, export.Body)
-			}
+			servicetest.Same(t, name+": callbacks in the export", 1, strings.Count(string(export.Body), `"notBefore"`))
 			giveBack(call, held.LeaseUUID)
 			got := f.callbacksOf(me)
 			if len(got) != 1 || got[0].CallUUID != call || !got[0].NotBefore.Equal(due) ||
