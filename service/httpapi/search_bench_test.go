@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,7 +62,7 @@ func BenchmarkSearch(b *testing.B) {
 			var took []time.Duration
 			found := 0
 			for range searchesOfKind {
-				query := url.QueryEscape(kind.text(p, p.person(p.random.IntN(*searched))))
+				query := url.QueryEscape(p.typed(kind.text, p.person(p.random.IntN(*searched))))
 				least, n := page(query)
 				for range 4 { // Other programs disturb some.
 					again, _ := page(query)
@@ -88,70 +89,69 @@ func printSearches(name string, took []time.Duration, found float64) {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// searchKinds are texts that an agent types for a person.
-var searchKinds = []struct {
-	name string
-	text func(*population, apitype.Person) string
-}{
-	{"a last name", func(_ *population, p apitype.Person) string { return *p.LastName }},
-	{"a first name", func(_ *population, p apitype.Person) string { return *p.FirstName }},
-	{"the most frequent last name", func(p *population, _ apitype.Person) string { return p.last[p.random.IntN(10)] }},
-	{"the most frequent first name", func(p *population, _ apitype.Person) string {
-		return p.first[p.random.IntN(10)]
-	}},
-	{"first and last name", func(_ *population, p apitype.Person) string { return *p.FirstName + " " + *p.LastName }},
-	{"frequent first and last name", func(p *population, _ apitype.Person) string {
-		return p.first[p.random.IntN(20)] + " " + p.last[p.random.IntN(20)]
-	}},
-	{"a letter", func(_ *population, p apitype.Person) string { return (*p.LastName)[:1] }},
-	{"two letters", func(_ *population, p apitype.Person) string { return (*p.LastName)[:2] }},
-	{"three letters", func(_ *population, p apitype.Person) string { return (*p.LastName)[:3] }},
-	{"a letter and a letter", func(_ *population, p apitype.Person) string {
-		return (*p.FirstName)[:1] + " " + (*p.LastName)[:1]
-	}},
-	{"two letters and two letters", func(_ *population, p apitype.Person) string {
-		return (*p.FirstName)[:2] + " " + (*p.LastName)[:2]
-	}},
-	{"three letters and three letters", func(_ *population, p apitype.Person) string {
-		return (*p.FirstName)[:3] + " " + (*p.LastName)[:3]
-	}},
-	{"two letters of two persons", func(q *population, p apitype.Person) string {
-		return (*p.FirstName)[:2] + " " + (*q.person(q.random.IntN(1000)).LastName)[:2]
-	}},
-	{"two frequent letters of two persons", func(p *population, _ apitype.Person) string {
-		return p.first[p.random.IntN(20)][:2] + " " + p.last[p.random.IntN(20)][:2]
-	}},
-	{"a letter and a last name", func(_ *population, p apitype.Person) string {
-		return (*p.FirstName)[:1] + " " + *p.LastName
-	}},
-	{"prefix and last name", func(_ *population, p apitype.Person) string { return "van " + *p.LastName }},
-	{"prefix and three letters", func(_ *population, p apitype.Person) string { return "van " + (*p.LastName)[:3] }},
-	{"a phone number", func(_ *population, p apitype.Person) string { return "0" + (*p.MobilePhoneNumber)[3:] }},
-	{"a phone number from abroad", func(_ *population, p apitype.Person) string { return *p.MobilePhoneNumber }},
-	{"the last four digits", func(_ *population, p apitype.Person) string {
-		return (*p.MobilePhoneNumber)[len(*p.MobilePhoneNumber)-4:]
-	}},
-	{"four digits and two letters", func(_ *population, p apitype.Person) string {
-		return (*p.MobilePhoneNumber)[len(*p.MobilePhoneNumber)-4:] + " " + (*p.LastName)[:2]
-	}},
-	{"an e-mail address", func(_ *population, p apitype.Person) string { return *p.Email }},
-	{"the beginning of an e-mail address", func(_ *population, p apitype.Person) string {
-		return (*p.FirstName)[:3] + "@"
-	}},
-	{"a postcode", func(_ *population, p apitype.Person) string { return p.Address.Pointer().ZipCode }},
-	{"a postcode and a number", func(_ *population, p apitype.Person) string {
-		return p.Address.Pointer().ZipCode + " " + p.Address.Pointer().HouseNumber
-	}},
-	{"digits of a postcode and two letters", func(_ *population, p apitype.Person) string {
-		return p.Address.Pointer().ZipCode[:4] + " " + (*p.LastName)[:2]
-	}},
-	{"an IBAN", func(_ *population, p apitype.Person) string { return *p.IBAN }},
-	{"the bank of an IBAN and a letter", func(_ *population, p apitype.Person) string {
-		return (*p.IBAN)[:8] + " " + (*p.LastName)[:1]
-	}},
-	{"a name that none has", func(_ *population, p apitype.Person) string {
-		return (*p.FirstName)[:1] + " " + *p.LastName + "qx"
-	}},
+// searchKinds are texts that an agent types for a person, with words for what is known of the person: <last:2> stands
+// for two letters of the last name, <other-last> is of another person, and <top10-last> one of the ten names of most.
+var searchKinds = []struct{ name, text string }{
+	{"a last name", "<last>"},
+	{"a first name", "<first>"},
+	{"the most frequent last name", "<top10-last>"},
+	{"the most frequent first name", "<top10-first>"},
+	{"first and last name", "<first> <last>"},
+	{"frequent first and last name", "<top20-first> <top20-last>"},
+	{"a letter", "<last:1>"},
+	{"two letters", "<last:2>"},
+	{"three letters", "<last:3>"},
+	{"a letter and a letter", "<first:1> <last:1>"},
+	{"two letters and two letters", "<first:2> <last:2>"},
+	{"three letters and three letters", "<first:3> <last:3>"},
+	{"two letters of two persons", "<first:2> <other-last:2>"},
+	{"two frequent letters of two persons", "<top20-first:2> <top20-last:2>"},
+	{"a letter and a last name", "<first:1> <last>"},
+	{"prefix and last name", "van <last>"},
+	{"prefix and three letters", "van <last:3>"},
+	{"a phone number", "0<digits>"},
+	{"a phone number from abroad", "+31<digits>"},
+	{"the last four digits", "<four>"},
+	{"four digits and two letters", "<four> <last:2>"},
+	{"an e-mail address", "<email>"},
+	{"the beginning of an e-mail address", "<first:3>@"},
+	{"a postcode", "<postcode>"},
+	{"a postcode and a number", "<postcode> <house>"},
+	{"digits of a postcode and two letters", "<postcode:4> <last:2>"},
+	{"an IBAN", "<iban>"},
+	{"the bank of an IBAN and a letter", "<iban:8> <last:1>"},
+	{"a name that none has", "<first:1> <last>qx"},
+}
+
+var searchWord = regexp.MustCompile(`<(?:top(\d+)-|(other)-)?(\w+)(?::(\d+))?>`)
+
+// typed returns a text of searchKinds for a person.
+func (p *population) typed(text string, of apitype.Person) string {
+	return searchWord.ReplaceAllStringFunc(text, func(word string) string {
+		parts := searchWord.FindStringSubmatch(word)
+		person := of
+		if parts[2] != "" {
+			person = p.person(p.random.IntN(1000))
+		}
+		digits, address := (*person.MobilePhoneNumber)[3:], person.Address.Pointer()
+		known := map[string]string{
+			"first":    *person.FirstName,
+			"last":     *person.LastName,
+			"digits":   digits,
+			"four":     digits[len(digits)-4:],
+			"email":    *person.Email,
+			"iban":     *person.IBAN,
+			"postcode": address.ZipCode,
+			"house":    address.HouseNumber,
+		}[parts[3]]
+		if most, err := strconv.Atoi(parts[1]); err == nil {
+			known = map[string][]string{"first": p.first, "last": p.last}[parts[3]][p.random.IntN(most)]
+		}
+		if letters, err := strconv.Atoi(parts[4]); err == nil {
+			known = known[:letters]
+		}
+		return known
+	})
 }
 
 // A population makes the same persons each time.
@@ -264,10 +264,9 @@ func (p *population) fill(b *testing.B, h *servicetest.Harness) {
 			person.PersonUUID = person.UUID
 			person.CreatedAt = apitype.NewTime(servicetest.Start.Add(-time.Duration(*searched-i) * time.Minute))
 			owner := owners[min(i%10/4, 2)] // Of one there are few.
-			err := add(service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
-				Person: person, OwningOrganizationUUID: owner, RecruitingOrganizationUUID: owner,
-			}})
-			if err != nil {
+			loaded := servicetest.NewPerson(owner, person.CreatedAt)
+			loaded.Person = person
+			if err := add(servicetest.Record(loaded)); err != nil {
 				return err
 			}
 		}
