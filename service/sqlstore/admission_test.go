@@ -127,7 +127,7 @@ func TestDamageIsNotReady(t *testing.T) {
 	if err := store.PingChanges(t.Context()); err != nil {
 		t.Fatalf("before anything was seen: %v", err)
 	}
-	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
+	err = try(t, store, func(tx service.Tx) error {
 		return tx.InsertPerson(service.PersonRow{UUID: apitype.NewUUID(), Owner: apitype.NewUUID(), Doc: []byte(`{}`), Rev: 1}, nil)
 	})
 	if service.KindOf(err) != service.Unavailable {
@@ -138,7 +138,7 @@ func TestDamageIsNotReady(t *testing.T) {
 			t.Errorf("got %v after damage was seen, want that it is not ready", err)
 		}
 	}
-	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
+	err = try(t, store, func(tx service.Tx) error {
 		return tx.Audit(service.AuditLine{At: apitype.TimeFromMilli(1), Operation: service.AuditKeyRotate})
 	})
 	if err := errors.Join(err, store.PingChanges(t.Context())); err != nil {
@@ -181,7 +181,7 @@ func TestLogBeginsAnewBesideWriters(t *testing.T) {
 		group.Go(func() {
 			for !stop.Load() && made.Add(1) <= changes {
 				row := service.PersonRow{UUID: apitype.NewUUID(), Owner: owner, Recruiting: owner, CreatedAt: apitype.NewTime(time.Now()), Rev: 1, Doc: document}
-				if err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.InsertPerson(row, nil) }); err != nil {
+				if err := try(t, store, func(tx service.Tx) error { return tx.InsertPerson(row, nil) }); err != nil {
 					t.Error(err)
 					return
 				}
@@ -255,12 +255,12 @@ func TestLogIsCut(t *testing.T) {
 			update(t, store, func(tx service.Tx) error { return tx.SetSetting("filler", value) })
 		}
 	}
-	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
+	view(t, store, func(r service.Reader) error {
 		_, err := r.Setting("filler")
 		fill(40)
 		return err
 	})
-	servicetest.Check(t, err)
+
 	grown := size()
 	fill(20)
 	if cut := size(); grown < 30<<20 || cut > 16<<20 {

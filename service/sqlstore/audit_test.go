@@ -42,7 +42,7 @@ func testAuditLines(t *testing.T, database string) {
 	})
 	again := service.PersonRow{UUID: persons[0], CreatedAt: now, Rev: 1, Doc: []byte(`{}`)}
 	created := service.AuditLine{At: now, Operation: service.AuditPersonCreate, Person: &persons[0]}
-	if err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.InsertPerson(again, &created) }); !errors.Is(err, service.ErrExists) {
+	if err := try(t, store, func(tx service.Tx) error { return tx.InsertPerson(again, &created) }); !errors.Is(err, service.ErrExists) {
 		t.Errorf("a person that is there was added again: %v", err)
 	}
 	update(t, store, func(tx service.Tx) (err error) { // More than are written by one statement.
@@ -76,7 +76,7 @@ func testAuditLines(t *testing.T, database string) {
 		}
 		test.filter.Limit = 7
 		for more := true; more; {
-			err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
+			view(t, store, func(r service.Reader) error {
 				page, err := r.AuditLines(test.filter)
 				more = len(page) == test.filter.Limit
 				for _, l := range page {
@@ -92,7 +92,6 @@ func testAuditLines(t *testing.T, database string) {
 				}
 				return err
 			})
-			servicetest.Check(t, err)
 		}
 		if created != test.created {
 			t.Errorf("%s: got %d lines of creations, want %d", name, created, test.created)
@@ -139,7 +138,7 @@ func testAuditLists(t *testing.T, database string) {
 			var got []int
 			test.filter.After, test.filter.Limit = nil, limit+1
 			for hasMore := true; hasMore; hasMore = test.filter.After != nil {
-				servicetest.Check(t, store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
+				view(t, store, func(r service.Reader) error {
 					lines, next, err := r.AuditLists(test.filter)
 					test.filter.After = next
 					for _, l := range lines {
@@ -147,7 +146,7 @@ func testAuditLists(t *testing.T, database string) {
 						got = append(got, *l.Records)
 					}
 					return err
-				}))
+				})
 			}
 			servicetest.Same(t, fmt.Sprintf("%s, %d at a time", name, limit+1), test.want, got)
 		}
@@ -164,17 +163,17 @@ func testNoChangeWithoutItsLine(t *testing.T, database string) {
 		return errors.Join(tx.SetSetting("tried", "yes"), tx.Audit(service.AuditLine{At: now, Operation: service.AuditLoad}))
 	}
 	for range 2 { // The connection is good for another one.
-		if err := store.Write(t.Context(), service.WriteIsolated, change); err == nil {
+		if err := try(t, store, change); err == nil {
 			t.Error("a change was kept without its line")
 		}
 	}
-	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
+	view(t, store, func(r service.Reader) error {
 		if value, err := r.Setting("tried"); value != "" || err != nil {
 			t.Errorf("got %q %v, want nothing of the change", value, err)
 		}
 		return nil
 	})
-	servicetest.Check(t, err)
+
 	servicetest.Check(t, store.Execute(t.Context(), `ALTER TABLE hidden RENAME TO audit`))
 	update(t, store, change)
 }
@@ -195,7 +194,7 @@ func testTokens(t *testing.T, database string) {
 	})
 	update(t, store, func(tx service.Tx) error { return tx.EndToken(second.UUID, *later(2)) })
 	second.EndedAt = later(2)
-	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
+	view(t, store, func(r service.Reader) error {
 		ofAccount, err := r.Tokens(&account.UUID)
 		if diff := cmp.Diff([]service.IssuedToken{first, second}, ofAccount); diff != "" || err != nil {
 			t.Errorf("of the account: %v %s", err, diff)
@@ -222,5 +221,4 @@ func testTokens(t *testing.T, database string) {
 		}
 		return nil
 	})
-	servicetest.Check(t, err)
 }

@@ -71,7 +71,7 @@ func skewed(t *testing.T, database string, n, changed int) *sqlstore.Store {
 	t.Cleanup(func() {
 		servicetest.Report(t, store.Close())
 	})
-	person := service.PersonRow{UUID: evenOnes, Owner: evenOnes, CreatedAt: now, Doc: []byte(`{}`)}
+	person := personRow(evenOnes, evenOnes)
 	update(t, store, func(tx service.Tx) error { return tx.InsertPerson(person, nil) })
 	blob := func(id apitype.UUID) string { return fmt.Sprintf(`X'%x'`, id[:]) }
 	random, document, series := `randomblob(16)`, `zeroblob(900)`, fmt.Sprintf(`(WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < %d) SELECT i FROM s)`, n)
@@ -99,69 +99,58 @@ func skewed(t *testing.T, database string, n, changed int) *sqlstore.Store {
 	return store
 }
 
-// filteredCalls is a filter of calls with its name.
-type filteredCalls struct {
-	name   string
-	filter service.CallFilter
-}
-
 // callFilters returns filters of n calls, alone and together.
-func callFilters(n int) []filteredCalls {
+func callFilters(n int) map[string]service.CallFilter {
 	after, ever, half := apitype.TimeFromMilli(changedLast), apitype.TimeFromMilli(0), apitype.TimeFromMilli(int64(n/2))
+	requested, expired := []apitype.CallStatus{apitype.CallRequested}, []apitype.CallStatus{apitype.CallExpired}
 	from, until := apitype.TimeFromMilli(1), apitype.TimeFromMilli(int64(n))
-	return []filteredCalls{
-		{"", service.CallFilter{}},
-		{"status code", service.CallFilter{ExternalStatus: "S1"}},
-		{"no reference", service.CallFilter{NoExternalReference: true}},
-		{"status code, no reference", service.CallFilter{ExternalStatus: "S1", NoExternalReference: true}},
-		{"requested", service.CallFilter{Statuses: []apitype.CallStatus{apitype.CallRequested}}},
-		{"completed", service.CallFilter{Statuses: []apitype.CallStatus{apitype.CallCompleted}}},
-		{"expired", service.CallFilter{Statuses: []apitype.CallStatus{apitype.CallExpired}}},
-		{"one reference", service.CallFilter{ExternalApplication: "dialler", ExternalReference: "shared"}},
-		{"one reference, other code", service.CallFilter{ExternalApplication: "dialler", ExternalReference: "shared", ExternalStatus: "S2"}},
-		{"one reference, requested", service.CallFilter{ExternalApplication: "dialler", ExternalReference: "shared", Statuses: []apitype.CallStatus{apitype.CallRequested}}},
-		{"one reference, updated", service.CallFilter{ExternalApplication: "dialler", ExternalReference: "shared", UpdatedAfter: &after}},
-		{"updated", service.CallFilter{UpdatedAfter: &after}},
-		{"updated ever", service.CallFilter{UpdatedAfter: &ever}},
-		{"updated, requested between", service.CallFilter{UpdatedAfter: &after, RequestedFrom: &from, RequestedUntil: &until}},
-		{"updated, requested between late", service.CallFilter{UpdatedAfter: &after, RequestedFrom: &half, RequestedUntil: &until}},
-		{"updated, status code", service.CallFilter{UpdatedAfter: &after, ExternalStatus: "S1"}},
-		{"updated, no reference", service.CallFilter{UpdatedAfter: &after, NoExternalReference: true}},
-		{"updated, status code, no reference", service.CallFilter{UpdatedAfter: &after, ExternalStatus: "S1", NoExternalReference: true}},
-		{"updated, expired", service.CallFilter{UpdatedAfter: &after, Statuses: []apitype.CallStatus{apitype.CallExpired}}},
-		{"completed by", service.CallFilter{CompletedBy: &evenOnes}},
-		{"completed by, updated, other code", service.CallFilter{CompletedBy: &evenOnes, UpdatedAfter: &ever, ExternalStatus: "S2"}},
-		{"updated ever, expired", service.CallFilter{UpdatedAfter: &ever, Statuses: []apitype.CallStatus{apitype.CallExpired}}},
+	return map[string]service.CallFilter{
+		"":                                   {},
+		"status code":                        {ExternalStatus: "S1"},
+		"no reference":                       {NoExternalReference: true},
+		"status code, no reference":          {ExternalStatus: "S1", NoExternalReference: true},
+		"requested":                          {Statuses: requested},
+		"completed":                          {Statuses: []apitype.CallStatus{apitype.CallCompleted}},
+		"expired":                            {Statuses: expired},
+		"one reference":                      {ExternalApplication: "dialler", ExternalReference: "shared"},
+		"one reference, other code":          {ExternalApplication: "dialler", ExternalReference: "shared", ExternalStatus: "S2"},
+		"one reference, requested":           {ExternalApplication: "dialler", ExternalReference: "shared", Statuses: requested},
+		"one reference, updated":             {ExternalApplication: "dialler", ExternalReference: "shared", UpdatedAfter: &after},
+		"updated":                            {UpdatedAfter: &after},
+		"updated ever":                       {UpdatedAfter: &ever},
+		"updated, requested between":         {UpdatedAfter: &after, RequestedFrom: &from, RequestedUntil: &until},
+		"updated, requested between late":    {UpdatedAfter: &after, RequestedFrom: &half, RequestedUntil: &until},
+		"updated, status code":               {UpdatedAfter: &after, ExternalStatus: "S1"},
+		"updated, no reference":              {UpdatedAfter: &after, NoExternalReference: true},
+		"updated, status code, no reference": {UpdatedAfter: &after, ExternalStatus: "S1", NoExternalReference: true},
+		"updated, expired":                   {UpdatedAfter: &after, Statuses: expired},
+		"completed by":                       {CompletedBy: &evenOnes},
+		"completed by, updated, other code":  {CompletedBy: &evenOnes, UpdatedAfter: &ever, ExternalStatus: "S2"},
+		"updated ever, expired":              {UpdatedAfter: &ever, Statuses: expired},
 	}
 }
 
-// filteredPledges is a filter of pledges with its name.
-type filteredPledges struct {
-	name   string
-	filter service.PledgeFilter
-}
-
 // pledgeFilters returns filters of pledges, alone and together.
-func pledgeFilters() []filteredPledges {
+func pledgeFilters() map[string]service.PledgeFilter {
 	after, ever, late := apitype.TimeFromMilli(changedLast), apitype.TimeFromMilli(0), apitype.TimeFromMilli(2*changedLast)
-	return []filteredPledges{
-		{"", service.PledgeFilter{}},
-		{"active", service.PledgeFilter{Status: apitype.PledgeActive}},
-		{"dropped", service.PledgeFilter{Status: apitype.PledgeDropped}},
-		{"QR", service.PledgeFilter{PaymentQR: new(true)}},
-		{"active, no QR", service.PledgeFilter{Status: apitype.PledgeActive, PaymentQR: new(false)}},
-		{"updated", service.PledgeFilter{UpdatedAfter: &after}},
-		{"updated, active", service.PledgeFilter{UpdatedAfter: &after, Status: apitype.PledgeActive}},
-		{"updated, dropped", service.PledgeFilter{UpdatedAfter: &after, Status: apitype.PledgeDropped}},
-		{"updated ever, dropped", service.PledgeFilter{UpdatedAfter: &ever, Status: apitype.PledgeDropped}},
-		{"released", service.PledgeFilter{ReleasedAfter: &after, ReleasedBy: late}},
-		{"released ever", service.PledgeFilter{ReleasedAfter: &ever, ReleasedBy: late}},
-		{"released, active", service.PledgeFilter{ReleasedAfter: &after, ReleasedBy: late, Status: apitype.PledgeActive}},
-		{"released, dropped", service.PledgeFilter{ReleasedAfter: &after, ReleasedBy: late, Status: apitype.PledgeDropped}},
-		{"released ever, dropped", service.PledgeFilter{ReleasedAfter: &ever, ReleasedBy: late, Status: apitype.PledgeDropped}},
-		{"released ever, updated", service.PledgeFilter{ReleasedAfter: &ever, ReleasedBy: late, UpdatedAfter: &after}},
-		{"released ever, updated, dropped", service.PledgeFilter{ReleasedAfter: &ever, ReleasedBy: late, UpdatedAfter: &after, Status: apitype.PledgeDropped}},
-		{"released ever, no QR", service.PledgeFilter{ReleasedAfter: &ever, ReleasedBy: late, PaymentQR: new(false)}},
+	return map[string]service.PledgeFilter{
+		"":                                {},
+		"active":                          {Status: apitype.PledgeActive},
+		"dropped":                         {Status: apitype.PledgeDropped},
+		"QR":                              {PaymentQR: new(true)},
+		"active, no QR":                   {Status: apitype.PledgeActive, PaymentQR: new(false)},
+		"updated":                         {UpdatedAfter: &after},
+		"updated, active":                 {UpdatedAfter: &after, Status: apitype.PledgeActive},
+		"updated, dropped":                {UpdatedAfter: &after, Status: apitype.PledgeDropped},
+		"updated ever, dropped":           {UpdatedAfter: &ever, Status: apitype.PledgeDropped},
+		"released":                        {ReleasedAfter: &after, ReleasedBy: late},
+		"released ever":                   {ReleasedAfter: &ever, ReleasedBy: late},
+		"released, active":                {ReleasedAfter: &after, ReleasedBy: late, Status: apitype.PledgeActive},
+		"released, dropped":               {ReleasedAfter: &after, ReleasedBy: late, Status: apitype.PledgeDropped},
+		"released ever, dropped":          {ReleasedAfter: &ever, ReleasedBy: late, Status: apitype.PledgeDropped},
+		"released ever, updated":          {ReleasedAfter: &ever, ReleasedBy: late, UpdatedAfter: &after},
+		"released ever, updated, dropped": {ReleasedAfter: &ever, ReleasedBy: late, UpdatedAfter: &after, Status: apitype.PledgeDropped},
+		"released ever, no QR":            {ReleasedAfter: &ever, ReleasedBy: late, PaymentQR: new(false)},
 	}
 }
 
@@ -183,7 +172,7 @@ func boundedPages(t *testing.T, database string, n, changed int) {
 			bound = max(4000, growing)
 		}
 		for _, part := range []service.Range{{Limit: 101}, {Limit: 101, Backward: true}} {
-			err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
+			view(t, store, func(r service.Reader) error {
 				before, err := sqlstore.Blocks(r)
 				if err != nil {
 					return err
@@ -198,22 +187,19 @@ func boundedPages(t *testing.T, database string, n, changed int) {
 				}
 				return err
 			})
-			servicetest.Check(t, err)
 		}
 	}
 	for _, scope := range scopes {
-		for _, test := range callFilters(n) {
-			f := test.filter
+		for name, f := range callFilters(n) {
 			f.Scope = scope.scope
-			ask("calls of "+scope.name+": "+test.name, f.UpdatedAfter != nil, func(r service.Reader, part service.Range) error {
+			ask("calls of "+scope.name+": "+name, f.UpdatedAfter != nil, func(r service.Reader, part service.Range) error {
 				_, err := r.Calls(f, part)
 				return err
 			})
 		}
-		for _, test := range pledgeFilters() {
-			f := test.filter
+		for name, f := range pledgeFilters() {
 			f.Scope = scope.scope
-			ask("pledges of "+scope.name+": "+test.name, f.UpdatedAfter != nil || f.ReleasedAfter != nil, func(r service.Reader, part service.Range) error {
+			ask("pledges of "+scope.name+": "+name, f.UpdatedAfter != nil || f.ReleasedAfter != nil, func(r service.Reader, part service.Range) error {
 				_, err := r.Pledges(f, part)
 				return err
 			})

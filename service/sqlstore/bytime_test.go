@@ -116,7 +116,7 @@ func fillCalls(t *testing.T, store *sqlstore.Store, random *rand.Rand, n int) (o
 		persons := make([]apitype.UUID, 3)
 		for i := range persons {
 			organizations, persons[i] = append(organizations, apitype.NewUUID()), apitype.NewUUID()
-			person := service.PersonRow{UUID: persons[i], Owner: organizations[i], CreatedAt: now, Doc: []byte(`{}`)}
+			person := personRow(persons[i], organizations[i])
 			if err := errors.Join(tx.InsertOrganization(namedA(organizations[i])), tx.InsertPerson(person, nil)); err != nil {
 				return err
 			}

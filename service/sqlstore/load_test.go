@@ -186,7 +186,7 @@ func TestRowsNameOthers(t *testing.T) { each(t, testRowsNameOthers) }
 func testRowsNameOthers(t *testing.T, database string) {
 	store, owner := reopen(t, database), apitype.NewUUID()
 	person := func() service.PersonRow {
-		return service.PersonRow{UUID: apitype.NewUUID(), Owner: owner, CreatedAt: now, Doc: []byte("{}"), Rev: 1}
+		return personRow(apitype.NewUUID(), owner)
 	}
 	pledge := func(of service.PersonRow) service.PledgeRow {
 		return service.PledgeRow{
@@ -216,7 +216,7 @@ func testRowsNameOthers(t *testing.T, database string) {
 		}
 		return err
 	})
-	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
+	view(t, store, func(r service.Reader) error {
 		for i, want := range named {
 			got, err := r.WholePledge(want.UUID, all, service.AnyWeight)
 			if err != nil {
@@ -231,15 +231,15 @@ func testRowsNameOthers(t *testing.T, database string) {
 		}
 		return nil
 	})
-	servicetest.Check(t, err)
-	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
+
+	err := try(t, store, func(tx service.Tx) error {
 		_, err := tx.InsertRows(service.Rows{Pledges: []service.PledgeRow{pledge(person())}})
 		return err
 	})
 	if err == nil {
 		t.Error("got a pledge of nobody")
 	}
-	if err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.InsertPledge(pledge(person())) }); err == nil {
+	if err := try(t, store, func(tx service.Tx) error { return tx.InsertPledge(pledge(person())) }); err == nil {
 		t.Error("got a pledge of nobody by itself")
 	}
 }

@@ -24,7 +24,7 @@ func TestMaintain(t *testing.T) {
 	store := reopen(t, servicetest.PostgresDatabase(t))
 	today := time.Now()
 	days := []int{900, 400, 399, 40, 1, 0}
-	err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
+	err := try(t, store, func(tx service.Tx) error {
 		for _, n := range days {
 			err := tx.Audit(service.AuditLine{At: apitype.NewTime(today.AddDate(0, 0, -n)), Operation: "test", RequestID: "r"})
 			if err != nil {
@@ -62,7 +62,7 @@ func TestMaintain(t *testing.T) {
 	}
 	servicetest.Same(t, "the lines", before, lines())
 
-	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
+	err = try(t, store, func(tx service.Tx) error {
 		deleted, err := tx.PruneAudit(apitype.NewTime(today.AddDate(0, 0, -500)), 10)
 		if deleted != 1 {
 			t.Errorf("got %d deleted, want 1", deleted)
@@ -122,7 +122,7 @@ func TestMaintainBesideTheFeed(t *testing.T) {
 	_, err = store.Maintain(t.Context(), today)
 	servicetest.Check(t, err)
 	record := apitype.NewUUID()
-	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
+	err = try(t, store, func(tx service.Tx) error {
 		at := apitype.NewTime(begin.AddDate(0, 0, 20))
 		return tx.Audit(service.AuditLine{At: at, Operation: service.AuditPersonUpdate, Record: &record})
 	})

@@ -52,7 +52,7 @@ func TestReadOnlyServer(t *testing.T) {
 	if found, err := store.Check(t.Context()); len(found) > 0 || err != nil {
 		t.Errorf("got %v, %v", found, err)
 	}
-	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.SetSetting("a", "b") })
+	err = try(t, store, func(tx service.Tx) error { return tx.SetSetting("a", "b") })
 	if service.KindOf(err) != service.Unavailable {
 		t.Errorf("got %v for a change, want that the database is away", err)
 	}
@@ -82,7 +82,7 @@ func TestRoleWithoutTables(t *testing.T) {
 		Database: strings.Replace(database, "user=fundesk", "user="+role, 1), Postgres: pgdriver.Driver{}, NoMigrate: true,
 	})
 	servicetest.Check(t, err)
-	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.SetSetting("a", "b") })
+	err = try(t, store, func(tx service.Tx) error { return tx.SetSetting("a", "b") })
 	servicetest.Report(t, errors.Join(err, store.Close()))
 }
 
@@ -149,7 +149,7 @@ func TestServerTimeouts(t *testing.T) {
 	database := onPostgres(t)
 	other := reopen(t, database)
 	set := func(store *sqlstore.Store, during func() error) error {
-		return store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
+		return try(t, store, func(tx service.Tx) error {
 			return errors.Join(tx.SetSetting("a", "b"), during())
 		})
 	}
@@ -275,7 +275,7 @@ func TestProcessesBehindAPooler(t *testing.T) {
 				go func() {
 					for range 20 {
 						begun, name := time.Now(), fmt.Sprintf("%d-%d", process, client)
-						err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.SetSetting(name, "v") })
+						err := try(t, store, func(tx service.Tx) error { return tx.SetSetting(name, "v") })
 						if err == nil && time.Since(begun) > timeout {
 							err = fmt.Errorf("it took %v", time.Since(begun))
 						}

@@ -21,7 +21,7 @@ func TestErasureWaitsForCreations(t *testing.T) {
 	store := reopen(t, database)
 	person, call := apitype.NewUUID(), apitype.NewUUID()
 	update(t, store, func(tx service.Tx) error {
-		return tx.InsertPerson(service.PersonRow{UUID: person, Owner: person, CreatedAt: now, Doc: []byte(`{}`)}, nil)
+		return tx.InsertPerson(personRow(person, person), nil)
 	})
 	held, create, created, found := make(chan struct{}), make(chan struct{}), make(chan error, 1), make(chan int, 1)
 	go func() {
@@ -76,7 +76,7 @@ func TestErasureTakesPersonFromQueue(t *testing.T) {
 		}
 		update(t, store, func(tx service.Tx) error {
 			return errors.Join(
-				tx.InsertPerson(service.PersonRow{UUID: person, Owner: person, CreatedAt: now, Doc: []byte(`{}`)}, nil),
+				tx.InsertPerson(personRow(person, person), nil),
 				tx.InsertCall(service.CallRow{UUID: call, Owner: person, Person: person, RequestedAt: now, UpdatedAt: now, Private: []byte(`{}`), Rev: 1, Doc: []byte(`{"status":"requested"}`)}),
 				tx.RecordContact(person, now, nil))
 		})
@@ -102,7 +102,7 @@ func TestCallbackThatCannotBeGivenIsNotDue(t *testing.T) {
 			person, call := apitype.NewUUID(), apitype.NewUUID()
 			update(t, store, func(tx service.Tx) error {
 				if err := errors.Join(
-					tx.InsertPerson(service.PersonRow{UUID: person, Owner: person, CreatedAt: now, Doc: []byte(`{}`)}, nil),
+					tx.InsertPerson(personRow(person, person), nil),
 					tx.InsertCall(service.CallRow{UUID: call, Owner: person, Person: person, RequestedAt: past, UpdatedAt: past, Private: []byte(`{}`), Rev: 1, Doc: []byte(`{"status":"requested"}`)}),
 					tx.InsertQueueRow(service.QueueRow{Call: call, Person: person, Owner: person, Type: apitype.CallHappy, RequestedAt: past, DueAt: &past, EligibleAt: test.eligible})); err != nil {
 					return err

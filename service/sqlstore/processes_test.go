@@ -33,7 +33,7 @@ func testGroupCommit(t *testing.T, database string) {
 	var group sync.WaitGroup
 	for i := range 200 {
 		group.Go(func() {
-			err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
+			err := try(t, store, func(tx service.Tx) error {
 				if err := tx.SetSetting(fmt.Sprint(i), "x"); err != nil {
 					return err
 				}
@@ -61,7 +61,7 @@ func testGroupCommit(t *testing.T, database string) {
 	if kept.Load() != 120 || refused.Load() != 40 || panicked.Load() != 40 {
 		t.Errorf("got %d kept, %d refused, %d panics, want 120, 40, 40", kept.Load(), refused.Load(), panicked.Load())
 	}
-	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
+	view(t, store, func(r service.Reader) error {
 		for i := range 200 {
 			value, err := r.Setting(fmt.Sprint(i))
 			if err != nil || (value != "") != (i%5 < 3) {
@@ -70,7 +70,6 @@ func testGroupCommit(t *testing.T, database string) {
 		}
 		return nil
 	})
-	servicetest.Check(t, err)
 }
 
 // TestTwoStores shows that two open stores of one file agree on its key and its data.
@@ -169,7 +168,7 @@ func testManyProcesses(t *testing.T, database string) {
 		}
 		for range 10 {
 			group.Go(func() {
-				err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
+				err := try(t, store, func(tx service.Tx) error {
 					call, err := tx.Call(row.UUID, all)
 					if err != nil {
 						return err
@@ -182,7 +181,7 @@ func testManyProcesses(t *testing.T, database string) {
 			group.Go(func() {
 				other := row
 				other.UUID = apitype.UUID{1}
-				err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.InsertCall(other) })
+				err := try(t, store, func(tx service.Tx) error { return tx.InsertCall(other) })
 				if err == nil {
 					created.Add(1)
 				} else if !errors.Is(err, service.ErrExists) {
@@ -266,7 +265,7 @@ func testClosedStore(t *testing.T, database string) {
 	if err := store.Ping(t.Context()); err == nil {
 		t.Error("a closed store answers")
 	}
-	if err := store.Write(t.Context(), service.WriteIsolated, func(service.Tx) error { return nil }); err == nil {
+	if err := try(t, store, func(service.Tx) error { return nil }); err == nil {
 		t.Error("a closed store takes changes")
 	}
 }
@@ -295,7 +294,7 @@ func TestEndedConnections(t *testing.T) {
 		{"ask", func() error { return store.Read(t.Context(), service.ReadRecord, setting) }},
 		{"view", func() error { return store.Read(t.Context(), service.ReadSnapshot, setting) }},
 		{"update", func() error {
-			return store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.SetSetting("a", "1") })
+			return try(t, store, func(tx service.Tx) error { return tx.SetSetting("a", "1") })
 		}},
 	} {
 		ended, err := operator.Exec(t.Context(), `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
@@ -325,7 +324,7 @@ func TestServerAway(t *testing.T) {
 		close(ended)
 	}()
 	var once sync.Once
-	err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
+	err := try(t, store, func(tx service.Tx) error {
 		once.Do(func() { close(reached) })
 		<-ended
 		return tx.SetSetting("a", "1")

@@ -30,7 +30,7 @@ func TestCountOfALongQueueReadsNoMore(t *testing.T) {
 	query := service.QueueQuery{Scope: all, Now: now, KeptUntil: now, Returned: now}
 	read := func(want int) (blocks int64) {
 		t.Helper()
-		err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
+		view(t, store, func(r service.Reader) error {
 			var found int
 			var err error
 			blocks, found, err = leastBlocks(r, func(r service.Reader) (int, error) {
@@ -46,7 +46,7 @@ func TestCountOfALongQueueReadsNoMore(t *testing.T) {
 			}
 			return err
 		})
-		servicetest.Check(t, err)
+
 		return blocks
 	}
 	lengthen(t, database, kind, 1, 1000)

@@ -40,7 +40,7 @@ func TestDeepPagesReadNoTable(t *testing.T) {
 	servicetest.Check(t, store.Close())
 	before := readFromBeginning(t, database)
 	store = reopen(t, database)
-	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
+	view(t, store, func(r service.Reader) error {
 		for i := 100; i < len(rows); i += 100 {
 			place := &service.Bound{Position: service.Position{At: rows[i].RequestedAt, UUID: rows[i].UUID}}
 			for _, part := range []service.Range{{Below: place, Limit: 10}, {Above: place, Backward: true, Limit: 10}} {
@@ -55,7 +55,7 @@ func TestDeepPagesReadNoTable(t *testing.T) {
 		}
 		return nil
 	})
-	servicetest.Check(t, err)
+
 	servicetest.Check(t, store.Close())
 	if after := readFromBeginning(t, database); after != before {
 		t.Errorf("got %d rows that were read from the beginning of a table, want none", after-before)
@@ -115,14 +115,14 @@ func TestPartitions(t *testing.T) {
 	execute(t, database, `UPDATE calls SET pledge_number = (SELECT MIN(number) FROM pledges) WHERE requested_at IN (10, 12000, 23000)`)
 	execute(t, database, `VACUUM ANALYZE calls`)
 	pledge := apitype.UUID{}
-	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
+	view(t, store, func(r service.Reader) error {
 		rows, err := r.Pledges(service.PledgeFilter{Scope: all}, service.Range{Limit: 1, Backward: true})
 		if len(rows) == 1 {
 			pledge = rows[0].UUID
 		}
 		return err
 	})
-	servicetest.Check(t, err)
+
 	two := service.Scope{Organizations: []apitype.UUID{oddOnes, evenOnes}}
 	from, until := apitype.TimeFromMilli(11_000), apitype.TimeFromMilli(13_000)
 	tests := []struct {
@@ -214,7 +214,7 @@ func testLightRecords(t *testing.T, database string) {
 		{name: "a heavy pledge", pledge: 65536},
 	} {
 		call, pledge := saveLight(t, store, c.person, c.pledge, c.call, c.call2)
-		err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
+		view(t, store, func(r service.Reader) error {
 			light, err := r.WholeCall(call, all, service.LightOnly)
 			servicetest.Check(t, err)
 			whole, err := r.WholeCall(call, all, service.AnyWeight)
@@ -227,7 +227,6 @@ func testLightRecords(t *testing.T, database string) {
 			checkLight(t, c.name+": the pledge", lightPledge, wholePledge, c.lightPledge)
 			return nil
 		})
-		servicetest.Check(t, err)
 	}
 }
 
@@ -257,7 +256,7 @@ func saveLight(t *testing.T, store *sqlstore.Store, person, pledge, call, call2 
 		return service.CallRow{UUID: apitype.NewUUID(), Owner: owner, Person: donor.UUID, Case: &l.UUID, RequestedAt: now, Private: []byte("{}"), Doc: doc(more), Rev: 1}
 	}
 	first, second := row(call), row(call2)
-	err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
+	err := try(t, store, func(tx service.Tx) error {
 		return errors.Join(tx.InsertPerson(donor, nil), tx.InsertPledge(l), tx.InsertCall(first), tx.InsertCall(second))
 	})
 	servicetest.Check(t, err)

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"fundesk/service"
-	"fundesk/service/servicetest"
 )
 
 // TestFileGoneForAWhile removes the means to open connections, as too many open files do. Callers are asked to come
@@ -24,9 +23,9 @@ func TestFileGoneForAWhile(t *testing.T) {
 		})
 	}
 	write := func() error {
-		return store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.SetSetting("a", "b") })
+		return try(t, store, func(tx service.Tx) error { return tx.SetSetting("a", "b") })
 	}
-	err := store.Read(t.Context(), service.ReadSnapshot, func(service.Reader) error { // On the connection that is open already.
+	view(t, store, func(service.Reader) error { // On the connection that is open already.
 		if err := os.Rename(folder, folder+".away"); err != nil {
 			return err
 		}
@@ -37,7 +36,7 @@ func TestFileGoneForAWhile(t *testing.T) {
 		}
 		return os.Rename(folder+".away", folder)
 	})
-	servicetest.Check(t, err)
+
 	for name, ask := range map[string]func() error{"read": read, "write": write} {
 		if err := ask(); err != nil {
 			t.Errorf("%s: got %v when it is there again", name, err)

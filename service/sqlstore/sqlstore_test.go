@@ -64,7 +64,24 @@ func reopen(t *testing.T, database string) *sqlstore.Store {
 
 func update(t *testing.T, store *sqlstore.Store, change func(service.Tx) error) {
 	t.Helper()
-	servicetest.Check(t, store.Write(t.Context(), service.WriteIsolated, change))
+	servicetest.Check(t, try(t, store, change))
+}
+
+// try makes a change that may fail.
+func try(t *testing.T, store *sqlstore.Store, change func(service.Tx) error) error {
+	t.Helper()
+	return store.Write(t.Context(), service.WriteIsolated, change)
+}
+
+// view reads one state of the data.
+func view(t *testing.T, store *sqlstore.Store, read func(service.Reader) error) {
+	t.Helper()
+	servicetest.Check(t, store.Read(t.Context(), service.ReadSnapshot, read))
+}
+
+// personRow returns the row of a person of an organization.
+func personRow(id, owner apitype.UUID) service.PersonRow {
+	return service.PersonRow{UUID: id, Owner: owner, CreatedAt: now, Doc: []byte("{}"), Rev: 1}
 }
 
 // calls returns rows with few distinct times, so that the uuid decides often.
@@ -98,7 +115,7 @@ func insertCalls(tx service.Tx, rows ...service.CallRow) error {
 
 // personOf returns the person that a call names.
 func personOf(call service.CallRow) service.PersonRow {
-	return service.PersonRow{UUID: call.Person, Owner: call.Owner, CreatedAt: now, Doc: []byte("{}"), Rev: 1}
+	return personRow(call.Person, call.Owner)
 }
 
 // inOrder sorts as lists do. Spec gap: L5.
@@ -208,7 +225,7 @@ var all = service.Scope{All: true}
 // walk reads a whole list page by page.
 func walk(t *testing.T, store *sqlstore.Store, f service.CallFilter, size int, backward bool) (rows []service.CallRow) {
 	t.Helper()
-	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
+	view(t, store, func(r service.Reader) error {
 		part := service.Range{Backward: backward, Limit: size}
 		for {
 			page, err := r.Calls(f, part)
@@ -228,7 +245,7 @@ func walk(t *testing.T, store *sqlstore.Store, f service.CallFilter, size int, b
 			}
 		}
 	})
-	servicetest.Check(t, err)
+
 	return rows
 }
 
@@ -263,7 +280,7 @@ func testPledgeScope(t *testing.T, database string) {
 	store, a, b, c := reopen(t, database), apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()
 	update(t, store, func(tx service.Tx) error {
 		for _, pair := range [][2]apitype.UUID{{a, a}, {a, b}, {b, a}, {b, b}, {c, a}, {c, c}} {
-			person := service.PersonRow{UUID: apitype.NewUUID(), Owner: a, CreatedAt: now, Doc: []byte("{}"), Rev: 1}
+			person := personRow(apitype.NewUUID(), a)
 			row := service.PledgeRow{
 				UUID: apitype.NewUUID(), Person: person.UUID, Owner: pair[0], Recruiting: pair[1], CreatedAt: now, UpdatedAt: now,
 				ReleasedAt: &now, Status: apitype.PledgeLead, Private: []byte("{}"), Doc: []byte("{}"), Rev: 1,
@@ -295,18 +312,17 @@ func testPledgeScope(t *testing.T, database string) {
 				{Scope: test.scope, UpdatedAfter: new(apitype.NewTime(now.Add(-1e6)))},
 				{Scope: test.scope, ReleasedAfter: new(apitype.NewTime(now.Add(-1e6))), ReleasedBy: now},
 			} {
-				err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
+				view(t, store, func(r service.Reader) error {
 					rows, err := r.Pledges(f, service.Range{Limit: 10})
 					if len(rows) != test.want {
 						t.Errorf("got %d pledges, want %d", len(rows), test.want)
 					}
 					return err
 				})
-				servicetest.Check(t, err)
 			}
 			for _, f := range []service.CallFilter{{WithPledge: true}, {WithPledgeNumber: true}, {WithPledge: true, WithPledgeNumber: true}} {
 				f.Scope, f.Viewer = service.Scope{All: true}, test.scope
-				err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
+				view(t, store, func(r service.Reader) error {
 					rows, err := r.Calls(f, service.Range{Limit: 10})
 					hidden := slices.DeleteFunc(slices.Clone(rows), func(c service.CallRow) bool { return c.PledgeRow != nil })
 					if len(rows) != 6 || len(rows)-len(hidden) != test.want {
@@ -314,7 +330,6 @@ func testPledgeScope(t *testing.T, database string) {
 					}
 					return err
 				})
-				servicetest.Check(t, err)
 			}
 		})
 	}
@@ -343,7 +358,7 @@ func testSmallTables(t *testing.T, database string) {
 	})
 	account.RevokedAt = &now
 	update(t, store, func(tx service.Tx) error { return tx.UpdateAccount(account) })
-	err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
+	view(t, store, func(r service.Reader) error {
 		gotAccount, err := r.Account(account.UUID)
 		if diff := cmp.Diff(account, gotAccount); diff != "" || err != nil {
 			t.Errorf("account: %v %s", err, diff)
@@ -377,7 +392,6 @@ func testSmallTables(t *testing.T, database string) {
 		}
 		return nil
 	})
-	servicetest.Check(t, err)
 }
 
 // TestRevisions shows that another writer's change of a row is noticed.
@@ -387,11 +401,11 @@ func testRevisions(t *testing.T, database string) {
 	store, row := reopen(t, database), calls(1, []apitype.UUID{apitype.NewUUID()})[0]
 	update(t, store, func(tx service.Tx) error { return insertCalls(tx, row) })
 	update(t, store, func(tx service.Tx) error { return tx.UpdateCall(row, true) })
-	err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.UpdateCall(row, true) })
+	err := try(t, store, func(tx service.Tx) error { return tx.UpdateCall(row, true) })
 	if !errors.Is(err, service.ErrNoRow) {
 		t.Errorf("got %v for an old revision, want ErrNoRow", err)
 	}
-	err = store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.InsertCall(row) })
+	err = try(t, store, func(tx service.Tx) error { return tx.InsertCall(row) })
 	if !errors.Is(err, service.ErrExists) {
 		t.Errorf("got %v for a second insert, want ErrExists", err)
 	}

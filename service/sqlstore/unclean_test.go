@@ -22,7 +22,7 @@ func TestCleaningRemembersWhatIsLeft(t *testing.T) {
 	erase := func() string {
 		person := apitype.NewUUID()
 		update(t, store, func(tx service.Tx) error {
-			return tx.InsertPerson(service.PersonRow{UUID: person, Owner: person, CreatedAt: now, Doc: []byte(`{}`)}, nil)
+			return tx.InsertPerson(personRow(person, person), nil)
 		})
 		_, err := p.Erase(t.Context(), person, apitype.EraseRequest{Reason: "asked"})
 		servicetest.Check(t, err)
