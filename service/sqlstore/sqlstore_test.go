@@ -149,67 +149,61 @@ func testWalkCalls(t *testing.T, database string) {
 	}
 	update(t, store, func(tx service.Tx) error { return insertCalls(tx, rows...) })
 	inOrder(rows)
-	isBy := func(c service.CallRow) bool { return c.CompletedBy != nil && *c.CompletedBy == user }
 	many := slices.Clone(owners)
 	for range 20 {
 		many = append(many, apitype.NewUUID())
 	}
-	all := service.Scope{All: true}
 	after := apitype.NewTime(now.Add(20 * time.Minute))
-	tests := []struct {
-		name   string
-		filter service.CallFilter
-		passes func(service.CallRow) bool
-	}{
-		{"all", service.CallFilter{Scope: all}, func(service.CallRow) bool { return true }},
-		{"one organization", service.CallFilter{Scope: service.Scope{Organizations: owners[:1]}}, func(c service.CallRow) bool { return c.Owner == owners[0] }},
-		{"two organizations", service.CallFilter{Scope: service.Scope{Organizations: owners[:2]}}, func(c service.CallRow) bool { return c.Owner != owners[2] }},
-		{"many organizations", service.CallFilter{Scope: service.Scope{Organizations: many}}, func(service.CallRow) bool { return true }},
-		{"no organization", service.CallFilter{Scope: service.Scope{Organizations: many[5:6]}}, func(service.CallRow) bool { return false }},
-		{"status", service.CallFilter{Scope: all, ExternalStatus: "S1"}, func(c service.CallRow) bool { return c.External }},
-		{"reference", service.CallFilter{Scope: all, ExternalApplication: "dialler", ExternalReference: "1"}, func(c service.CallRow) bool {
-			return c.External && *c.ExternalReference == "1"
-		}},
-		{"no reference", service.CallFilter{Scope: all, NoExternalReference: true}, func(c service.CallRow) bool { return !c.External }},
-		{"from and until", service.CallFilter{Scope: all, RequestedFrom: new(apitype.NewTime(now.Add(1e6))), RequestedUntil: new(apitype.NewTime(now.Add(3e6)))}, func(c service.CallRow) bool {
-			ms := c.RequestedAt.Sub(now.Time).Milliseconds()
-			return ms >= 1 && ms <= 3
-		}},
-		{"requested after", service.CallFilter{Scope: all, RequestedAfter: new(apitype.NewTime(now.Add(1e6)))}, func(c service.CallRow) bool {
-			return c.RequestedAt.Sub(now.Time).Milliseconds() > 1
-		}},
-		{"updated after", service.CallFilter{Scope: all, UpdatedAfter: &after}, func(c service.CallRow) bool { return c.UpdatedAt.After(after.Time) }},
-		{"updated after in two organizations", service.CallFilter{Scope: service.Scope{Organizations: owners[:2]}, UpdatedAfter: &after}, func(c service.CallRow) bool {
-			return c.UpdatedAt.After(after.Time) && c.Owner != owners[2]
-		}},
-		{"completed by a user", service.CallFilter{Scope: all, CompletedBy: &user}, isBy},
-		{"completed by a user, and more", service.CallFilter{
-			Scope: service.Scope{Organizations: owners[:2]}, CompletedBy: &user, UpdatedAfter: &after, NoExternalReference: true,
-		}, func(c service.CallRow) bool {
-			return isBy(c) && c.Owner != owners[2] && c.UpdatedAt.After(after.Time) && !c.External
-		}},
-		{"all at once", service.CallFilter{
-			Scope: service.Scope{Organizations: owners[1:]}, UpdatedAfter: &now, ExternalStatus: "S1",
-			ExternalApplication: "dialler", ExternalReference: "2", RequestedAfter: &now, WithPerson: true, WithPledge: true,
-			Viewer: service.Scope{Organizations: owners[1:]},
-		}, func(c service.CallRow) bool {
-			return c.External && *c.ExternalReference == "2" && c.Owner != owners[0] && c.RequestedAt.After(now.Time) && c.UpdatedAt.After(now.Time)
-		}},
+	of := func(organizations ...apitype.UUID) service.Scope { return service.Scope{Organizations: organizations} }
+	in := func(milliseconds int) *apitype.Time {
+		return new(apitype.NewTime(now.Add(time.Duration(milliseconds) * time.Millisecond)))
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
+	for name, filter := range map[string]service.CallFilter{
+		"all":                {Scope: all},
+		"one organization":   {Scope: of(owners[0])},
+		"two organizations":  {Scope: of(owners[:2]...)},
+		"many organizations": {Scope: of(many...)},
+		"no organization":    {Scope: of(many[5])},
+		"status":             {Scope: all, ExternalStatus: "S1"},
+		"reference":          {Scope: all, ExternalApplication: "dialler", ExternalReference: "1"},
+		"no reference":       {Scope: all, NoExternalReference: true},
+		"from and until":     {Scope: all, RequestedFrom: in(1), RequestedUntil: in(3)},
+		"requested after":    {Scope: all, RequestedAfter: in(1)},
+		"updated after":      {Scope: all, UpdatedAfter: &after},
+
+		"updated after in two organizations": {Scope: of(owners[:2]...), UpdatedAfter: &after},
+		"completed by a user":                {Scope: all, CompletedBy: &user},
+		"completed by a user, and more": {
+			Scope:               of(owners[:2]...),
+			CompletedBy:         &user,
+			UpdatedAfter:        &after,
+			NoExternalReference: true,
+		},
+		"all at once": {
+			Scope:               of(owners[1:]...),
+			UpdatedAfter:        &now,
+			ExternalStatus:      "S1",
+			ExternalApplication: "dialler",
+			ExternalReference:   "2",
+			RequestedAfter:      &now,
+			WithPerson:          true,
+			WithPledge:          true,
+			Viewer:              of(owners[1:]...),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var want []service.CallRow
 			for _, row := range rows {
-				if test.passes(row) {
+				if passes(row, filter) {
 					want = append(want, row)
 				}
 			}
 			for size := 1; size <= len(want)+1; size++ {
-				if diff := cmp.Diff(ids(want), ids(walk(t, store, test.filter, size, false))); diff != "" {
+				if diff := cmp.Diff(ids(want), ids(walk(t, store, filter, size, false))); diff != "" {
 					t.Fatalf("forward by %d: %s", size, diff)
 				}
-				back := walk(t, store, test.filter, size, true)
+				back := walk(t, store, filter, size, true)
 				slices.Reverse(back)
 				if diff := cmp.Diff(ids(want), ids(back)); diff != "" {
 					t.Fatalf("backward by %d: %s", size, diff)
@@ -217,6 +211,24 @@ func testWalkCalls(t *testing.T, database string) {
 			}
 		})
 	}
+}
+
+// passes reads a filter plainly.
+func passes(c service.CallRow, f service.CallFilter) bool {
+	is := func(value *string, want string) bool { return value != nil && *value == want }
+	switch {
+	case !f.Scope.Contains(c.Owner),
+		f.ExternalStatus != "" && !is(c.ExternalStatus, f.ExternalStatus),
+		f.ExternalReference != "" && !is(c.ExternalReference, f.ExternalReference),
+		f.NoExternalReference && c.ExternalReference != nil,
+		f.RequestedFrom != nil && c.RequestedAt.Before(f.RequestedFrom.Time),
+		f.RequestedUntil != nil && c.RequestedAt.After(f.RequestedUntil.Time),
+		f.RequestedAfter != nil && !c.RequestedAt.After(f.RequestedAfter.Time),
+		f.UpdatedAfter != nil && !c.UpdatedAt.After(f.UpdatedAfter.Time),
+		f.CompletedBy != nil && (c.CompletedBy == nil || *c.CompletedBy != *f.CompletedBy):
+		return false
+	}
+	return true
 }
 
 // all is the scope of everything.
