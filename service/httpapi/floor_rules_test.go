@@ -4,10 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -197,21 +196,22 @@ func TestRulesAreChecked(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		lead := f.Token(servicetest.For(f.organization), servicetest.May(service.CallsRead, service.SettingsWrite))
 		path := settingsPath + "/" + f.organization.String()
-		for body, want := range map[string][]string{
-			`{"country":"nl"}`:                                  {"/country"},
-			`{"country":"XX"}`:                                  {"/country"},
-			`{"yearsAfterEnd":-1}`:                              {"/yearsAfterEnd"},
-			`{"yearsAfterEnd":100}`:                             {"/yearsAfterEnd"},
-			`{"requireOptIn":["winback","winback","later"]}`:    {"/requireOptIn/1", "/requireOptIn/2"},
-			`{"holidays":["-NL","NL:2026-02-30","NL","-2026"]}`: {"/holidays/1", "/holidays/2", "/holidays/3"},
-			`{"callingHours":{"NL":{"weekday":"00:00-24:01"}}}`: {"/callingHours/NL/weekday"},
+		for body, want := range map[string]string{
+			`{"country":"nl"}`:                                  "/country",
+			`{"country":"XX"}`:                                  "/country",
+			`{"yearsAfterEnd":-1}`:                              "/yearsAfterEnd",
+			`{"yearsAfterEnd":100}`:                             "/yearsAfterEnd",
+			`{"requireOptIn":["winback","winback","later"]}`:    "/requireOptIn/1 /requireOptIn/2",
+			`{"holidays":["-NL","NL:2026-02-30","NL","-2026"]}`: "/holidays/1 /holidays/2 /holidays/3",
+			`{"callingHours":{"NL":{"weekday":"00:00-24:01"}}}`: "/callingHours/NL/weekday",
 		} {
 			answer := f.Do(lead, "PUT", path, body)
 			if answer.Status != 400 {
 				t.Errorf("%s: got %d %s, want 400", body, answer.Status, answer.Body)
-			} else if _, places := problemOf(t, answer); !cmp.Equal(places, want) {
-				t.Errorf("%s: got %v, want %v", body, places, want)
+				continue
 			}
+			_, places := problemOf(t, answer)
+			servicetest.Same(t, body, want, strings.Join(places, " "))
 		}
 		const whole = `{"country":"NL","holidays":["-NL","NL:2026-05-05"],"requireOptIn":["winback"],"yearsAfterEnd":3,` +
 			`"callingHours":{"NL":{"weekday":"00:00-24:00","saturday":"-"}}}`

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -111,7 +112,7 @@ func problemOf(t *testing.T, a servicetest.Answer) (problem apitype.Problem, pla
 		t.Errorf("got problem %+v for status %d", problem, a.Status)
 	}
 	for _, v := range problem.Errors {
-		places = append(places, v.Pointer+v.Parameter)
+		places = append(places, cmp.Or(v.Pointer+v.Parameter, "(body)"))
 	}
 	return problem, places
 }
