@@ -67,7 +67,7 @@ func newClaimsModel(t *testing.T, f *floor, random *rand.Rand) *claimsModel {
 		t:      t,
 		f:      f,
 		random: random,
-		caller: service.Caller{Account: f.Account()},
+		caller: f.caller(),
 		at:     []*service.Service{f.Service},
 		live:   map[apitype.UUID]apitype.Lease{},
 		donor:  map[apitype.UUID]apitype.UUID{},

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fundesk/apiclient/apitype"
-	"fundesk/service"
 	"fundesk/service/servicetest"
 )
 
@@ -84,7 +83,7 @@ func testCompletedBy(t *testing.T, f *floor) {
 	if got := f.listed(f.token, hers); got != nil {
 		t.Errorf("expired: got %v", got)
 	}
-	f.Do(f.Token(servicetest.May(service.PersonsErase)), "POST", "/fundesk/v1/persons/"+person.String()+"/erase", `{"reason":"r"}`)
+	f.erase(person)
 	if got := f.listed(f.token, list); !slices.Equal(got, mine) {
 		t.Errorf("after an erasure: got %v, want %v", got, mine)
 	}

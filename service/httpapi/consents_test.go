@@ -78,11 +78,7 @@ func TestConsentsDecideOptIns(t *testing.T) {
 				t.Errorf("%s: got the changed persons %v, want one: %t", step.what, changed, isNew)
 			}
 		}
-		export := func() string {
-			officer := f.Token(servicetest.May(service.PersonsErase, service.PersonsRead))
-			return string(f.Do(officer, "GET", "/fundesk/v1/persons/"+donor.String()+"/export", "").Body)
-		}
-		got := export()
+		got := f.export(donor)
 		if strings.Count(got, `"You may call me."`) != len(want) {
 			t.Errorf("the export has not the %d consents: %s", len(want), got)
 		}
@@ -90,31 +86,11 @@ func TestConsentsDecideOptIns(t *testing.T) {
 		if strings.Count(got, line) != len(want) || !strings.Contains(got, `"fields":["consents.phone","optInPhone"]`) {
 			t.Errorf("the export has not an audit line for each consent: %s", got)
 		}
-		officer := f.Token(servicetest.May(service.PersonsErase))
-		f.Want(200, officer, "POST", "/fundesk/v1/persons/"+donor.String()+"/erase", `{"reason":"r"}`)
+		f.erase(donor)
 		kept, err := service.View(t.Context(), f.Service, "read", func(r service.Reader) (service.Kept, error) { return r.Kept(donor) })
 		servicetest.Check(t, err)
 		if got := f.addConsent(donor, "sms consent", 1); got != 404 || len(kept.Consents) != 0 {
 			t.Errorf("an erased donor: got %d and the consents %v, want 404 and none", got, kept.Consents)
-		}
-	})
-}
-
-// A withdrawn consent blocks the number for all, and another donor's consent does not lift that.
-func TestConsentsAndBlockedNumbers(t *testing.T) {
-	onEngines(t, func(t *testing.T, f *floor) {
-		const number = "+31612345678"
-		first, second := f.donor(number), f.donor(number)
-		call := f.call(second, 30*time.Hour, "winback")
-		f.addConsent(first, "phone withdrawn", 2)
-		f.addConsent(second, "phone consent", 1)
-		if !f.isBlocked(number) || f.given(call) {
-			t.Error("the consent of another donor lifted the objection")
-		}
-		f.addConsent(first, "phone consent", 1)
-		f.Clock.Advance(2 * time.Hour) // The queue looks again by the hour.
-		if f.isBlocked(number) || !f.given(call) {
-			t.Error("the donor's own consent did not lift the objection")
 		}
 	})
 }

@@ -61,95 +61,20 @@ func TestObjectionOfADonorWithoutOptIn(t *testing.T) {
 	})
 }
 
-// An objection blocks the number for every donor of the organization, and only the donor's own opt-in lifts it.
-// Promise S79: an opt-out is by number.
-func TestObjectionsHoldForTheNumber(t *testing.T) {
-	const number = "+31612345678"
-	ways := map[string]func(f *floor, person apitype.UUID){
-		"a result": func(f *floor, person apitype.UUID) {
-			f.setEffects()
-			call := f.call(person, time.Hour, "happy_call")
-			f.act(call, "complete", `{"result":{"resultCode":"stop"}}`)
-		},
-		"an update": func(f *floor, person apitype.UUID) { f.optIn(person, "false") },
-	}
-	for name, object := range ways {
-		t.Run(name, func(t *testing.T) {
-			onEngines(t, func(t *testing.T, f *floor) {
-				first, second := f.donor(number), f.donor(number)
-				object(f, first)
-				if !f.isBlocked(number) || f.isBlocked("+31687654321") {
-					t.Error("the objection does not hold for the number, or for another one too")
-				}
-				later := f.donor(number) // Also a donor who comes later.
-				for _, person := range []apitype.UUID{second, later} {
-					if f.given(f.call(person, time.Hour, "winback")) {
-						t.Error("the queue gave a call to a blocked number")
-					}
-				}
-				f.optIn(second, "true")
-				if !f.isBlocked(number) {
-					t.Error("the opt-in of another donor lifted the objection")
-				}
-				f.optIn(first, "true")
-				if f.isBlocked(number) {
-					t.Error("the donor's own opt-in did not lift the objection")
-				}
-				if !f.given(f.call(second, 30*time.Hour, "happy_call")) {
-					t.Error("the queue gives no call after the objection was lifted")
-				}
-			})
-		})
-	}
-}
-
-// Calls to a blocked number are neither listed nor counted, whichever way it came to be blocked or unblocked.
-func TestBlockedCallsDoNotWait(t *testing.T) {
+// A donor with two numbers is not called while one of them is blocked.
+func TestOneOfTwoNumbersIsBlocked(t *testing.T) {
 	const number, other = "+31612345678", "+4915112345678"
 	onEngines(t, func(t *testing.T, f *floor) {
 		lead := f.Token(servicetest.For(f.organization), servicetest.May("settings:write", "calls:read"))
-		block := func(path, number string) {
-			t.Helper()
-			body := fmt.Sprintf(`{"number":%q,"organizationUuid":%q}`, number, f.organization)
-			f.Want(204, lead, "POST", "/fundesk/v1/do-not-call"+path, body)
-		}
-		change := func(person apitype.UUID, body string) {
-			t.Helper()
-			f.update(person, body)
-		}
-		first, second := f.donor(number), f.donor(number)
-		calls := []apitype.UUID{f.call(first, 3*time.Hour, "happy_call"), f.call(second, 2*time.Hour, "winback")}
-		late := f.donor(other)
-		calls = append(calls, f.call(late, time.Hour, "winback"))
-		wait := func(when string, want ...apitype.UUID) {
-			t.Helper()
-			got, count := f.order(""), f.state("").Waiting
-			if !slices.Equal(got, want) || count != len(want) {
-				t.Errorf("%s: got %v and %d waiting, want %v", when, got, count, want)
-			}
-		}
-		wait("at first", calls...)
-		block("", number)
-		wait("after a block", calls[2])
-		change(late, `{"mobilePhoneNumber":"`+number+`"}`)
-		wait("after a donor got the number")
-		change(late, `{"phoneNumber":"`+number+`","mobilePhoneNumber":"`+other+`"}`)
-		wait("with another number beside it")
-		change(late, `{"phoneNumber":null}`)
-		wait("without the number", calls[2])
-		calls = append(calls, f.call(second, 30*time.Minute, "happy_call"))
-		wait("after a new call", calls[2])
-		f.Clock.Advance(48 * time.Hour)
-		wait("two days later", calls[2])
-		block("/remove", number)
-		wait("after the block was removed", calls...)
-
-		f.optIn(first, "false")
-		wait("after an objection", calls[2])
-		change(first, `{"mobilePhoneNumber":"+31687654321"}`)
-		wait("after that donor has another number", calls[2])
-		f.optIn(first, "true")
-		wait("after the objection was lifted", calls...)
+		body := fmt.Sprintf(`{"number":%q,"organizationUuid":%q}`, number, f.organization)
+		f.Want(204, lead, "POST", "/fundesk/v1/do-not-call", body)
+		donor := f.donor(number)
+		call := f.call(donor, time.Hour, "winback")
+		f.callable("with the number")
+		f.update(donor, `{"phoneNumber":"`+number+`","mobilePhoneNumber":"`+other+`"}`)
+		f.callable("with another number beside it")
+		f.update(donor, `{"phoneNumber":null}`)
+		f.callable("without the number", call)
 	})
 }
 
@@ -200,19 +125,6 @@ func TestQueueIsCountedByTheClock(t *testing.T) {
 		f.Clock.Set(leased.Add(time.Minute))
 		if list, count := f.order(""), f.state("").Waiting; len(list) != count || slices.Contains(list, first.CallUUID) {
 			t.Errorf("got %v listed and %d waiting, want as many, without the leased one", list, count)
-		}
-	})
-}
-
-// A donor who died, and a household with the same number: the number stays open.
-func TestNoContactBlocksNoNumber(t *testing.T) {
-	onEngines(t, func(t *testing.T, f *floor) {
-		f.setEffects()
-		const number = "+31612345678"
-		call := f.call(f.donor(number), time.Hour, "happy_call")
-		f.act(call, "complete", `{"result":{"resultCode":"died"}}`)
-		if f.isBlocked(number) {
-			t.Error("the number of a donor who died is blocked")
 		}
 	})
 }

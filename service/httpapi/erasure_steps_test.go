@@ -176,8 +176,7 @@ func (f *floor) linesAbout(person apitype.UUID) (lines []service.AuditLine) {
 func TestCleaningBesideAnOldReader(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
-	servicetest.NeedPostgres(t)
-	f := newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))
+	f := postgresFloor(t)
 	donor := f.person("null")
 	db, err := sql.Open("pgx", f.Database)
 	servicetest.Check(t, err)

@@ -43,9 +43,41 @@ func onEngines(t *testing.T, test func(t *testing.T, f *floor)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		servicetest.NeedPostgres(t)
-		test(t, newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t))))
+		test(t, postgresFloor(t))
 	})
+}
+
+// postgresFloor is a floor on PostgreSQL, for what happens at several processes at once.
+func postgresFloor(t *testing.T) *floor {
+	t.Helper()
+	servicetest.NeedPostgres(t)
+	return newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))
+}
+
+// caller returns a new account that may do everything.
+func (f *floor) caller() service.Caller { return service.Caller{Account: f.Account()} }
+
+// pause lets a user pause.
+func (f *floor) pause(user apitype.UUID) { f.setState(f.token, user, lunch) }
+
+// ready ends the pause of a user.
+func (f *floor) ready(user apitype.UUID) { f.setState(f.token, user, `{"state":"ready"}`) }
+
+// officer returns a token that may export and erase persons.
+func (f *floor) officer() string {
+	return f.Token(servicetest.May(service.PersonsErase, service.PersonsRead))
+}
+
+// export returns what an officer gets of a person.
+func (f *floor) export(person apitype.UUID) string {
+	f.t.Helper()
+	return string(f.Do(f.officer(), http.MethodGet, officePath(person)+"/export", "").Body)
+}
+
+// erase lets an officer erase a person.
+func (f *floor) erase(person apitype.UUID) {
+	f.t.Helper()
+	f.Want(200, f.officer(), http.MethodPost, officePath(person)+"/erase", `{"reason":"r"}`)
 }
 
 // person makes a person with a language.
@@ -153,11 +185,12 @@ func leaseFor(user apitype.UUID) string {
 	return fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q}`, apitype.NewUUID(), user)
 }
 
-func callPath(id apitype.UUID) string    { return "/api/v1/calls/" + id.String() }
-func personPath(id apitype.UUID) string  { return "/api/v1/persons/" + id.String() }
-func pledgePath(id apitype.UUID) string  { return "/api/v1/pledges/" + id.String() }
-func queuePath(call apitype.UUID) string { return "/fundesk/v1/queue/calls/" + call.String() }
-func leasePath(id apitype.UUID) string   { return "/fundesk/v1/queue/leases/" + id.String() }
+func callPath(id apitype.UUID) string       { return "/api/v1/calls/" + id.String() }
+func personPath(id apitype.UUID) string     { return "/api/v1/persons/" + id.String() }
+func pledgePath(id apitype.UUID) string     { return "/api/v1/pledges/" + id.String() }
+func queuePath(call apitype.UUID) string    { return "/fundesk/v1/queue/calls/" + call.String() }
+func officePath(person apitype.UUID) string { return "/fundesk/v1/persons/" + person.String() }
+func leasePath(id apitype.UUID) string      { return "/fundesk/v1/queue/leases/" + id.String() }
 
 // attempt adds an attempt of a user to a call, now.
 func (f *floor) attempt(call, user apitype.UUID) apitype.Time {

@@ -38,7 +38,7 @@ func TestDonorOpensDuringACreation(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			f := newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))
+			f := postgresFloor(t)
 			f.setRules(test.rules)
 			donor := f.donorWith(f.organization, test.donor)
 			if test.pledge != "" {
@@ -46,7 +46,7 @@ func TestDonorOpensDuringACreation(t *testing.T) {
 			}
 			f.callable("before")
 			s := f.On(hooked{f.Store, once("before InsertCall", func() { test.open(f, donor) })})
-			answer, err := s.CreateCall(t.Context(), service.Caller{Account: f.Account()}, apitype.CreateCallRequest{
+			answer, err := s.CreateCall(t.Context(), f.caller(), apitype.CreateCallRequest{
 				PersonUUID:  donor,
 				RequestedAt: f.In(-time.Hour),
 				Type:        new(apitype.CallWinback),
@@ -83,13 +83,13 @@ func TestObjectionBesideAConsent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))
+			f := postgresFloor(t)
 			f.setEffects()
 			donor := f.donorWith(f.organization, `,"optIns":{"phone":false}`)
 			s := f.On(hooked{f.Store, once("after Person", func() {
 				servicetest.Same(t, "the consent", http.StatusCreated, f.addConsent(donor, "phone consent", 1))
 			})})
-			servicetest.Check(t, object(f, s, service.Caller{Account: f.Account()}, donor))
+			servicetest.Check(t, object(f, s, f.caller(), donor))
 			var after optIns
 			f.get(personPath(donor)).Decode(&after)
 			servicetest.Same(t, "the donor", optIns{Phone: new(false)}, after)

@@ -54,8 +54,7 @@ func TestTokenBesideARotation(t *testing.T) {
 // process. One of the two tokens is good.
 func TestTokensReplacedAtOnce(t *testing.T) {
 	t.Parallel()
-	servicetest.NeedPostgres(t)
-	f := newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))
+	f := postgresFloor(t)
 	account, err := f.Service.AddAccount(t.Context(), service.Account{
 		Name: "dialer", Permissions: []service.Permission{service.CallsRead}, Scope: service.Scope{All: true},
 	})

@@ -332,8 +332,7 @@ func TestErasureThatCannotBeNoted(t *testing.T) {
 func TestCleaningGivesWay(t *testing.T) {
 	servicetest.SlowUnlessRaced(t)
 	t.Parallel()
-	servicetest.NeedPostgres(t)
-	f := newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))
+	f := postgresFloor(t)
 	db, err := sql.Open("pgx", f.Database)
 	servicetest.Check(t, err)
 	defer func() { _ = db.Close() }()

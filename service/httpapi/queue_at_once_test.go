@@ -41,7 +41,7 @@ func testTakesAtOnce(t *testing.T, f *floor, due bool) {
 	}
 	f.Clock.Advance(2 * time.Second)
 
-	agents := &crowd{service: f.Service, caller: service.Caller{Account: f.Account()}}
+	agents := &crowd{service: f.Service, caller: f.caller()}
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	away, repeated, several := apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()
@@ -166,7 +166,7 @@ func TestDonorTakenMeanwhile(t *testing.T) {
 		free := f.call(f.person("null"), time.Hour, "happy_call")
 		take := func(rest time.Duration) []apitype.UUID {
 			s := f.On(rival{f.Store, f.Clock.Now().Add(rest)})
-			request, agents := apitype.NewUUID(), &crowd{service: s, caller: service.Caller{Account: f.Account()}}
+			request, agents := apitype.NewUUID(), &crowd{service: s, caller: f.caller()}
 			agents.take(t.Context(), apitype.NewUUID(), request, 1)
 			agents.Wait()
 			servicetest.Report(t, errors.Join(agents.errs...))
@@ -194,8 +194,7 @@ func TestRequestRepeatedElsewhere(t *testing.T) {
 }
 
 func testRequestRepeatedElsewhere(t *testing.T, count int) {
-	servicetest.NeedPostgres(t)
-	f := newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))
+	f := postgresFloor(t)
 	donor := f.person("null")
 	f.call(donor, 3*time.Hour, "happy_call")
 	f.call(donor, time.Minute, "winback") // Behind what the first process looks at.
@@ -207,7 +206,7 @@ func testRequestRepeatedElsewhere(t *testing.T, count int) {
 	defer func() { _ = db.Close() }()
 
 	request, user := apitype.NewUUID(), apitype.NewUUID()
-	caller := service.Caller{Account: f.Account()}
+	caller := f.caller()
 	second, answered := &crowd{service: f.Service, caller: caller}, make(chan struct{})
 	inserts := 0
 	beforeClaim := at("before Claim", func() {
@@ -251,13 +250,12 @@ func testRequestRepeatedElsewhere(t *testing.T, count int) {
 // gives two, and one of them is worked on. The repeat gives the other one, and none in addition.
 func TestRequestRepeatedBesideAnEnd(t *testing.T) {
 	t.Parallel()
-	servicetest.NeedPostgres(t)
-	f := newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))
+	f := postgresFloor(t)
 	for range 4 {
 		f.call(f.person("null"), time.Hour, "happy_call")
 	}
 	request, user := apitype.NewUUID(), apitype.NewUUID()
-	caller := service.Caller{Account: f.Account()}
+	caller := f.caller()
 	first := &crowd{service: f.Service, caller: caller}
 	var left []apitype.UUID
 	s := f.On(hooked{f.Store, once("before Claim", func() {
@@ -283,8 +281,7 @@ func TestRequestRepeatedBesideAnEnd(t *testing.T) {
 // earlier years. The call of a donor within the later years is given.
 func TestYearsRelaxedBesideATake(t *testing.T) {
 	t.Parallel()
-	servicetest.NeedPostgres(t)
-	f := newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))
+	f := postgresFloor(t)
 	db, err := sql.Open("pgx", f.Database)
 	servicetest.Check(t, err)
 	defer func() { _ = db.Close() }()
@@ -310,7 +307,7 @@ func TestYearsRelaxedBesideATake(t *testing.T) {
 			}
 		}
 	})})
-	agents := &crowd{service: s, caller: service.Caller{Account: f.Account()}}
+	agents := &crowd{service: s, caller: f.caller()}
 	agents.take(t.Context(), apitype.NewUUID(), apitype.NewUUID(), 1)
 	agents.Wait()
 	<-relaxed

@@ -277,8 +277,7 @@ func TestNumberOfTwoCharities(t *testing.T) {
 		if at := contacted(a, again); at == nil {
 			t.Error("got no word of a completed call for the other charity")
 		}
-		f.token = f.Token(servicetest.May(service.PersonsErase, service.PersonsRead))
-		f.want(200, "POST", "/fundesk/v1/persons/"+person.String()+"/erase", `{"reason":"asked"}`)
+		f.erase(person)
 		if at := contacted(a, again); at != nil {
 			t.Errorf("got %s of a person who was erased", at)
 		}
@@ -325,11 +324,7 @@ func testNotesForTheNextAgent(t *testing.T, f *floor) {
 	if _, lease, _ := f.choose(anneke, call); noteOf(lease) != both {
 		t.Errorf("got %q for an agent who opens the call", noteOf(lease))
 	}
-	officer := f.Token(servicetest.May(service.PersonsErase, service.PersonsRead))
-	export := func() string {
-		return string(f.Do(officer, "GET", "/fundesk/v1/persons/"+donor.String()+"/export", "").Body)
-	}
-	if got := export(); !strings.Contains(got, quoted(both)) {
+	if got := f.export(donor); !strings.Contains(got, quoted(both)) {
 		t.Errorf("the export has no note: %s", got)
 	}
 	tooLong := f.Do(f.token, "POST", notes, `{"text":"`+strings.Repeat("x", apitype.MaxNotes+1)+`"}`)
@@ -338,7 +333,7 @@ func testNotesForTheNextAgent(t *testing.T, f *floor) {
 	}
 	f.want(200, "POST", "/fundesk/v1/queue/release", `{"userUuid":"`+anneke.String()+`"}`)
 	f.act(call, "complete", `{}`)
-	if got := export(); !strings.Contains(got, `"notes":[]`) {
+	if got := f.export(donor); !strings.Contains(got, `"notes":[]`) {
 		t.Errorf("a note outlives its call: %s", got)
 	}
 }

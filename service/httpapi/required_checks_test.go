@@ -87,8 +87,7 @@ func TestRequiredChecks(t *testing.T) {
 		if got := f.missing(both2); len(got) != 1 {
 			t.Errorf("an account of two organizations sees %q, want one call", got)
 		}
-		officer := f.Token(servicetest.May(service.PersonsErase))
-		f.Do(officer, "POST", "/fundesk/v1/persons/"+donor.String()+"/erase", `{"reason":"r"}`)
+		f.erase(donor)
 		if got := f.missing(f.token); len(got) != 0 {
 			t.Errorf("marks outlive the donor: %q", got)
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -100,7 +99,6 @@ func (f *floor) callbacksOf(user apitype.UUID) (all []apitype.Deferral) {
 func TestPauseKeepsACallback(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		me, other := f.users[0], f.users[1]
-		officer := f.Token(servicetest.May(append(slices.Clone(service.Permissions), service.PersonsErase)...))
 		f.waitingCalls(2)
 		for _, isAhead := range []bool{true, false} {
 			call := f.waitingCalls(1)[0]
@@ -112,12 +110,10 @@ func TestPauseKeepsACallback(t *testing.T) {
 			if len(taken) != 1 || taken[0].CallUUID != call {
 				t.Fatalf("got %+v, want the callback", taken)
 			}
-			donor := taken[0].Call.Value().PersonUUID.String()
-			export := f.Do(officer, http.MethodGet, "/fundesk/v1/persons/"+donor+"/export", "")
-			if !strings.Contains(string(export.Body), "after dinner") {
-				t.Errorf("ahead %t: got %s, want the kept reason in the export", isAhead, export.Body)
+			if export := f.export(taken[0].Call.Value().PersonUUID); !strings.Contains(export, "after dinner") {
+				t.Errorf("ahead %t: got %s, want the kept reason in the export", isAhead, export)
 			}
-			f.setState(f.token, me, lunch)
+			f.pause(me)
 			got := f.callbacksOf(me)
 			if len(got) != 1 || got[0].CallUUID != call || !got[0].NotBefore.Equal(due) ||
 				got[0].Reason == nil || *got[0].Reason != "after dinner" {
@@ -126,7 +122,7 @@ func TestPauseKeepsACallback(t *testing.T) {
 			if got := f.take(other, "").Leases; len(got) != 1 || got[0].CallUUID == call {
 				t.Errorf("ahead %t: got %+v for a colleague, want another call", isAhead, got)
 			}
-			f.setState(f.token, me, `{"state":"ready"}`)
+			f.ready(me)
 			if got := f.take(me, "").Leases; len(got) != 1 || got[0].CallUUID != call {
 				t.Errorf("ahead %t: got %+v after the pause, want the callback", isAhead, got)
 			}
@@ -140,7 +136,6 @@ func TestPauseKeepsACallback(t *testing.T) {
 func TestCallbackThatIsNotDueOutlivesALease(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		me, other := f.users[0], f.users[1]
-		officer := f.Token(servicetest.May(append(slices.Clone(service.Permissions), service.PersonsErase)...))
 		for name, giveBack := range map[string]func(call, lease apitype.UUID){
 			"released": func(_, lease apitype.UUID) {
 				f.release(lease, "")
@@ -161,9 +156,8 @@ func TestCallbackThatIsNotDueOutlivesALease(t *testing.T) {
 				return l
 			}
 			held := lease()
-			donor := held.Call.Value().PersonUUID.String()
-			export := f.Do(officer, http.MethodGet, "/fundesk/v1/persons/"+donor+"/export", "")
-			servicetest.Same(t, name+": callbacks in the export", 1, strings.Count(string(export.Body), `"notBefore"`))
+			export := f.export(held.Call.Value().PersonUUID)
+			servicetest.Same(t, name+": callbacks in the export", 1, strings.Count(export, `"notBefore"`))
 			giveBack(call, held.LeaseUUID)
 			got := f.callbacksOf(me)
 			if len(got) != 1 || got[0].CallUUID != call || !got[0].NotBefore.Equal(due) ||
@@ -194,10 +188,10 @@ func TestPauseDuringATake(t *testing.T) {
 			}
 			var theirs []apitype.Lease
 			s := f.On(hooked{f.Store, once("after Write", func() {
-				f.setState(f.token, me, lunch)
+				f.pause(me)
 				theirs = f.take(other, "").Leases
 			})})
-			caller, request := service.Caller{Account: f.Account()}, apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: me}
+			caller, request := f.caller(), apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: me}
 			_, err := queue.New(s, nil).Take(t.Context(), caller, request)
 			if err == nil || !strings.Contains(err.Error(), "pause") {
 				t.Errorf("callback %t: got %v for the take, want the pause", isCallback, err)
@@ -205,7 +199,7 @@ func TestPauseDuringATake(t *testing.T) {
 			if got := f.leases(""); len(theirs) != 1 || len(got) != 1 || got[0].LeaseUUID != theirs[0].LeaseUUID {
 				t.Errorf("callback %t: got %+v, want the colleague's lease %+v", isCallback, got, theirs)
 			}
-			f.setState(f.token, me, `{"state":"ready"}`)
+			f.ready(me)
 			f.act(call, "cancel", `{}`)
 			next := f.waitingCalls(1)[0]
 			answer, err := queue.New(f.Service, nil).Take(t.Context(), caller, request)
@@ -224,7 +218,7 @@ func TestReadyDuringATake(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		me := f.users[0]
 		f.waitingCalls(1)
-		caller, request := service.Caller{Account: f.Account()}, apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: me}
+		caller, request := f.caller(), apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: me}
 		take := func(s *service.Service) (leases []apitype.Lease) {
 			answer, err := queue.New(s, nil).Take(t.Context(), caller, request)
 			servicetest.Report(t, err)
@@ -242,7 +236,7 @@ func TestReadyDuringATake(t *testing.T) {
 		first := take(f.On(hooked{f.Store, func(point string) error {
 			if isTaken && point == "before Write" {
 				isTaken = false
-				f.setState(f.token, me, `{"state":"ready"}`)
+				f.ready(me)
 				repeated = take(f.Service)
 			}
 			isTaken = isTaken || point == "after Write" && len(repeated) == 0
@@ -263,7 +257,7 @@ func TestPauseDuringAReading(t *testing.T) {
 		me := f.users[0]
 		f.waitingCalls(1)
 		store := &losing{Store: f.Store, lose: sync.OnceFunc(func() { f.setState(f.token, me, lunch) })}
-		answer, err := queue.New(f.On(store), nil).Take(t.Context(), service.Caller{Account: f.Account()}, apitype.TakeRequest{
+		answer, err := queue.New(f.On(store), nil).Take(t.Context(), f.caller(), apitype.TakeRequest{
 			RequestUUID: apitype.NewUUID(), UserUUID: me,
 		})
 		if err == nil || !strings.Contains(err.Error(), "pause") {
@@ -300,14 +294,14 @@ func TestCallOpenedDuringAPause(t *testing.T) {
 					leaseFor(me))
 			},
 			"ready": func(apitype.UUID) {
-				f.setState(f.token, me, `{"state":"ready"}`)
+				f.ready(me)
 				f.take(me, "")
 			},
 		} {
 			call := f.waitingCalls(1)[0]
 			s := f.On(hooked{f.Store, once("after Write", func() { begin(call) })})
 			request := apitype.UserStateRequest{State: apitype.UserPaused, Reason: new(apitype.PauseLunch)}
-			_, err := queue.New(s, nil).SetState(t.Context(), service.Caller{Account: f.Account()}, me, request)
+			_, err := queue.New(s, nil).SetState(t.Context(), f.caller(), me, request)
 			servicetest.Report(t, err)
 			if got := f.leases(""); len(got) != 1 || got[0].CallUUID != call {
 				t.Errorf("%s: got %+v, want the lease of %s", name, got, call)
@@ -329,7 +323,7 @@ func TestPauseBesideAnOpenedCall(t *testing.T) {
 	for name, open := range map[string]func(f *floor, q *queue.Queue, lease apitype.Lease) error{
 		"taken back": func(f *floor, q *queue.Queue, lease apitype.Lease) error {
 			request := apitype.ExtendRequest{Pending: new(false)}
-			_, err := q.Extend(f.t.Context(), service.Caller{Account: f.Account()}, lease.LeaseUUID, request)
+			_, err := q.Extend(f.t.Context(), f.caller(), lease.LeaseUUID, request)
 			return err
 		},
 		"created": func(f *floor, q *queue.Queue, _ apitype.Lease) error {
@@ -338,13 +332,13 @@ func TestPauseBesideAnOpenedCall(t *testing.T) {
 				RequestedAt: f.Now(),
 				Type:        new(apitype.CallWinback),
 			}
-			_, err := q.CreateCall(f.t.Context(), service.Caller{Account: f.Account()}, request, f.users[0])
+			_, err := q.CreateCall(f.t.Context(), f.caller(), request, f.users[0])
 			return err
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFloor(t, servicetest.NewOn(t, servicetest.PostgresDatabase(t)))
+			f := postgresFloor(t)
 			me := f.users[0]
 			f.waitingCalls(1)
 			lease := f.take(me, "").Leases[0]
@@ -376,7 +370,7 @@ func TestPauseEnds(t *testing.T) {
 			"lease": func() { lease(calls[0], false) },
 			"time":  func() { f.Clock.Advance(12*time.Hour - time.Minute) },
 		} {
-			f.setState(f.token, me, lunch)
+			f.pause(me)
 			paused := since()
 			f.Clock.Advance(time.Minute)
 			lease(calls[3], true)
