@@ -263,7 +263,10 @@ func attackFlows(t *testing.T, w *world) {
 	limited.Name, limited.Abbreviation = "L", "L"
 	o := owned{organization: w.OrganizationWith(limited), focusArea: apitype.NewUUID()}
 	o.person = w.create("/api/v1/persons", w.personBody(o))
-	call := callPath(w.create("/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":"2026-11-20","type":"winback"}`, o.person)))
+	call := callPath(w.create(
+		"/api/v1/calls",
+		fmt.Sprintf(`{"personUuid":%q,"requestedAt":"2026-11-20","type":"winback"}`, o.person),
+	))
 	attempts := parallel(32, func(int) int { return w.Do(w.all, "PUT", call+"/actions/add-attempt", "").Status })
 	if attempts[200] != maximum || attempts[409] != 32-maximum {
 		t.Errorf("got %v, want three attempts", attempts)

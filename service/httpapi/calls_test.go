@@ -50,7 +50,12 @@ func TestCompletedWhenTheResultSays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const earlier = "2026-11-20T08:00:00.000Z"
-	call := w.Do(w.a.token, "PUT", callPath(w.a.call)+"/actions/complete", `{"result":{"resultCode":"yes","completedAt":"`+earlier+`"}}`).Object()
+	call := w.Do(
+		w.a.token,
+		"PUT",
+		callPath(w.a.call)+"/actions/complete",
+		`{"result":{"resultCode":"yes","completedAt":"`+earlier+`"}}`,
+	).Object()
 	result, _ := call["result"].(map[string]any)
 	if call["completedAt"] != earlier || result["completedAt"] != earlier {
 		t.Errorf("got completedAt %v and %v in the result, want %s", call["completedAt"], result["completedAt"], earlier)

@@ -245,7 +245,11 @@ func TestEveryChangeIsInTheFeed(t *testing.T) {
 		f.want(http.StatusOK, "PUT", "/fundesk/v1/calls/"+call.String()+"/checks", `{"items":[]}`)
 		f.act(call, "complete", `{"result":{"resultCode":"stop"}}`)
 		servicetest.Same(t, "a consent", http.StatusCreated, f.addConsent(person, "email consent", 1))
-		_, err := private.SetRetention(t.Context(), f.organization, func(r *service.Retention) { r.Calls, r.Leads, r.Persons = new(1), new(1), new(1) })
+		_, err := private.SetRetention(
+			t.Context(),
+			f.organization,
+			func(r *service.Retention) { r.Calls, r.Leads, r.Persons = new(1), new(1), new(1) },
+		)
 		servicetest.Check(t, err)
 		ended := f.call(f.person("null"), time.Hour, "winback")
 		f.act(ended, "complete", `{"result":{"notes":"N"}}`)

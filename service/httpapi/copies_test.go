@@ -66,7 +66,12 @@ func testStatusNamedTwice(t *testing.T, f *floor) {
 	}
 	f.want(http.StatusOK, "PUT", "/api/v1/calls/"+calls[1]+"/actions/cancel", "{}")
 	for _, query := range []string{"status=requested&status=cancelled&status=requested", "status=cancelled" + strings.Repeat("&status=requested", 1000)} {
-		servicetest.Same(t, "the calls of "+query[:40], calls, walk(f.Harness, t, f.token, "/api/v1/calls?"+query, 1, false, nil))
+		servicetest.Same(
+			t,
+			"the calls of "+query[:40],
+			calls,
+			walk(f.Harness, t, f.token, "/api/v1/calls?"+query, 1, false, nil),
+		)
 	}
 }
 

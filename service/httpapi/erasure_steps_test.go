@@ -105,7 +105,11 @@ func TestNewCallOfAnErasure(t *testing.T) {
 		for range 60 {
 			f.secretCall(donor)
 		}
-		_, err := privacy.New(f.On(hooked{f.Store, killedAt(1)}), nil).Erase(t.Context(), donor, apitype.EraseRequest{Reason: "r"})
+		_, err := privacy.New(f.On(hooked{f.Store, killedAt(1)}), nil).Erase(
+			t.Context(),
+			donor,
+			apitype.EraseRequest{Reason: "r"},
+		)
 		if !errors.Is(err, errCut) {
 			t.Fatalf("got %v, want the erasure begun", err)
 		}

@@ -57,7 +57,7 @@ func TestWeekOfFiftyAgents(t *testing.T) {
 // list and each given call with a plain reading of the rules.
 // Promise S79: an opt-out is by number.
 // Promise S84: no donor is called who may not be, and each other one is.
-// Promise S85: a take gives no call to a donor outside the hours of the donor's country, and counts what waits for them.
+// Promise S85: a take gives no call to a donor outside the hours of their country, and counts what waits for them.
 func TestFloorRulesModel(t *testing.T) {
 	seeds := servicetest.Times(4, 200)
 	if *longModel {

@@ -25,8 +25,16 @@ type floor struct {
 
 func newFloor(t *testing.T, h *servicetest.Harness) *floor {
 	t.Helper()
-	f := &floor{Harness: h, t: t, users: []apitype.UUID{apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()}, base: h.Clock.Now()}
-	f.organization = f.OrganizationWith(service.Organization{OrganizationReference: apitype.OrganizationReference{Name: "A", Abbreviation: "A"}, MaxCallAttempts: new(3)})
+	f := &floor{
+		Harness: h,
+		t:       t,
+		users:   []apitype.UUID{apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()},
+		base:    h.Clock.Now(),
+	}
+	f.organization = f.OrganizationWith(service.Organization{
+		OrganizationReference: apitype.OrganizationReference{Name: "A", Abbreviation: "A"},
+		MaxCallAttempts:       new(3),
+	})
 	f.token = f.Token()
 	return f
 }
@@ -82,12 +90,16 @@ func (f *floor) erase(person apitype.UUID) {
 
 // person makes a person with a language.
 func (f *floor) person(language string) apitype.UUID {
-	return f.created("/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"language":%s}`, f.organization, f.organization, language))
+	f.t.Helper()
+	return f.donorWith(f.organization, `,"language":`+language)
 }
 
 // call makes a call that was requested so long ago.
 func (f *floor) call(person apitype.UUID, age time.Duration, kind string) apitype.UUID {
-	return f.created("/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":%q,"type":%q}`, person, f.In(-age), kind))
+	return f.created(
+		"/api/v1/calls",
+		fmt.Sprintf(`{"personUuid":%q,"requestedAt":%q,"type":%q}`, person, f.In(-age), kind),
+	)
 }
 
 func (f *floor) created(path, body string) apitype.UUID {
@@ -107,7 +119,12 @@ func (f *floor) take(user apitype.UUID, more string) (taken apitype.Taken) {
 
 func (f *floor) takeAs(request, user apitype.UUID, more string) (taken apitype.Taken) {
 	f.t.Helper()
-	answer := f.Do(f.token, http.MethodPost, "/fundesk/v1/queue/take", fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q%s}`, request, user, more))
+	answer := f.Do(
+		f.token,
+		http.MethodPost,
+		"/fundesk/v1/queue/take",
+		fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q%s}`, request, user, more),
+	)
 	if answer.Status != http.StatusOK {
 		f.t.Fatalf("take: %d %s", answer.Status, answer.Body)
 	}
@@ -131,7 +148,8 @@ func (f *floor) state(query string) (state apitype.QueueState) {
 // order returns the calls in the order of the queue, read by pages of two.
 func (f *floor) order(query string) (ids []apitype.UUID) {
 	f.t.Helper()
-	for _, id := range walk(f.Harness, f.t, f.token, "/fundesk/v1/queue/calls"+strings.Replace(query, "&", "?", 1), 2, false, nil) {
+	path := "/fundesk/v1/queue/calls" + strings.Replace(query, "&", "?", 1)
+	for _, id := range walk(f.Harness, f.t, f.token, path, 2, false, nil) {
 		ids = append(ids, apitype.MustParseUUID(id))
 	}
 	return ids
@@ -246,10 +264,11 @@ func (f *floor) waitingCalls(n int) (calls []apitype.UUID) {
 
 // donor makes a person with a mobile number.
 func (f *floor) donor(number string) apitype.UUID {
-	return f.created("/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"mobilePhoneNumber":%q}`,
-		f.organization, f.organization, number))
+	f.t.Helper()
+	return f.donorWith(f.organization, fmt.Sprintf(`,"mobilePhoneNumber":%q`, number))
 }
 
+// optIn sets the opt-in of a person for phone.
 func (f *floor) optIn(person apitype.UUID, phone string) {
 	f.t.Helper()
 	f.update(person, `{"optIns":{"phone":`+phone+`}}`)
@@ -258,7 +277,10 @@ func (f *floor) optIn(person apitype.UUID, phone string) {
 // donorWith makes a donor with some members of a creation.
 func (f *floor) donorWith(organization apitype.UUID, members string) apitype.UUID {
 	f.t.Helper()
-	return f.created("/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q%s}`, organization, organization, members))
+	return f.created(
+		"/api/v1/persons",
+		fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q%s}`, organization, organization, members),
+	)
 }
 
 // pledge makes a pledge of a donor, with more members.

@@ -27,7 +27,10 @@ func listed(t *testing.T, n int) (w *servicetest.Harness, token string, order []
 	var places []service.Position
 	var all []any
 	for range n {
-		p := servicetest.NewPerson(organization, apitype.NewTime(servicetest.Start.Add(time.Duration(random.IntN(3))*time.Millisecond)))
+		p := servicetest.NewPerson(
+			organization,
+			apitype.NewTime(servicetest.Start.Add(time.Duration(random.IntN(3))*time.Millisecond)),
+		)
 		all = append(all, p)
 		places = append(places, service.Position{At: p.CreatedAt, UUID: p.UUID})
 	}

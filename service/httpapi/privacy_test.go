@@ -151,7 +151,10 @@ func TestRetentionKeepsTheKindOfACall(t *testing.T) {
 		}
 	}
 	byReference := func(application, reference string) int {
-		return len(page(t, w.get("/api/v1/calls?externalApplicationName="+application+"&externalReferenceId="+reference)).Edges)
+		return len(page(
+			t,
+			w.get("/api/v1/calls?externalApplicationName="+application+"&externalReferenceId="+reference),
+		).Edges)
 	}
 	got := w.get("/api/v1/calls/" + call).Object()
 	want := map[string]any{"applicationName": "dialler", "referenceId": "7", "agentReferenceId": nil, "statusCode": nil, "statusDescription": nil, "additionalProperties": map[string]any{}}

@@ -125,6 +125,12 @@ func TestPledgesIncludePersons(t *testing.T) {
 		if got, has := person(f.token, "transactions"); has {
 			t.Errorf("got the person %v, which was not asked for", got)
 		}
-		f.Want(http.StatusForbidden, f.Token(servicetest.MayNot(service.PersonsRead)), http.MethodGet, "/api/v1/pledges?include=person", "")
+		f.Want(
+			http.StatusForbidden,
+			f.Token(servicetest.MayNot(service.PersonsRead)),
+			http.MethodGet,
+			"/api/v1/pledges?include=person",
+			"",
+		)
 	})
 }

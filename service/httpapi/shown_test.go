@@ -227,7 +227,10 @@ func (w *shownWorld) whatRouteShows(t *testing.T, route string) (showsDonor bool
 		body = `{}`
 	}
 	ask := func(without service.Permission) servicetest.Answer {
-		token := w.Token(servicetest.May(slices.Concat(service.Permissions, service.NamedPermissions)...), servicetest.MayNot(without))
+		token := w.Token(
+			servicetest.May(slices.Concat(service.Permissions, service.NamedPermissions)...),
+			servicetest.MayNot(without),
+		)
 		before := len(w.lines(t, service.AuditFilter{}))
 		answer := w.Do(token, method, path, body)
 		if strings.Contains(string(answer.Body), ofPerson) && len(w.lines(t, service.AuditFilter{})) == before {

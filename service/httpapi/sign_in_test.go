@@ -261,7 +261,12 @@ func testKeyRotation(t *testing.T, s *signedIn) {
 	p.RotateKey(false)
 	read := p.Requests("/keys")
 	for range 20 {
-		servicetest.Same(t, "with another new key within the minute", http.StatusUnauthorized, status(p.Token(t, "anneke", nil)))
+		servicetest.Same(
+			t,
+			"with another new key within the minute",
+			http.StatusUnauthorized,
+			status(p.Token(t, "anneke", nil)),
+		)
 	}
 	servicetest.Same(t, "reads of the keys within a minute", 0, p.Requests("/keys")-read)
 	s.Clock.Advance(time.Minute)

@@ -36,7 +36,12 @@ func TestNumbersOutsideADouble(t *testing.T) {
 	if answer.Status != 201 || !strings.Contains(string(answer.Body), "0.1000000000000000055511151231257827") {
 		t.Errorf("got %d %s, want the digits as they were sent", answer.Status, answer.Body)
 	}
-	pledge := w.Do(w.all, http.MethodPut, pledgePath(w.a.pledge)+"/actions/update", `{"externalMetadata":{"a":{"b":1e400}}}`)
+	pledge := w.Do(
+		w.all,
+		http.MethodPut,
+		pledgePath(w.a.pledge)+"/actions/update",
+		`{"externalMetadata":{"a":{"b":1e400}}}`,
+	)
 	if _, places := problemOf(t, pledge); pledge.Status != 400 || len(places) != 1 || !strings.HasPrefix(places[0], "/externalMetadata/a/b") {
 		t.Errorf("got %d %s, want 400 with its place", pledge.Status, pledge.Body)
 	}
