@@ -191,6 +191,21 @@ var holidaysOf = map[string]string{
 // zoneOf has the zones of the countries of these tests.
 var zoneOf = map[string]string{"NL": "Europe/Amsterdam", "DE": "Europe/Berlin", "US": "America/New_York", "PT": "Europe/Lisbon"}
 
+// Calls that wait for hours of which there are none are counted, and open at no time.
+func TestNoHoursAtAll(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		f.call(f.donor("+31612345678"), time.Hour, "winback")
+		f.setRules(apitype.OrganizationSettings{
+			Country:      "NL",
+			CallingHours: map[string]apitype.HoursOfDays{"NL": {Weekday: "-", Saturday: "-"}},
+		})
+		f.callable("no hours at all")
+		if state := f.state(""); state.Closed != 1 || state.OpensAt != nil {
+			t.Errorf("got %d closed until %v, want 1 until no time", state.Closed, state.OpensAt)
+		}
+	})
+}
+
 // Rules that cannot be kept are refused, each by its place, and change nothing.
 func TestRulesAreChecked(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
