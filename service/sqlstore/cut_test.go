@@ -226,9 +226,7 @@ func cutCommands(t *testing.T) []cutCommand {
 			return is && refusal.Kind == service.Conflict
 		}, func(t *testing.T, store *sqlstore.Store) {
 			t.Helper()
-			if n := count(t, store, "persons"); n != 20 {
-				t.Errorf("got %d persons, want 20", n)
-			}
+			servicetest.Same(t, "persons", 20, count(t, store, "persons"))
 		}, []int64{8, 15}, false},
 		{"key rotate", signed.prepare, signed.rotate, func(error) bool { return false }, signed.verify, []int64{12, 13, 14}, true},
 		{"check", damaged, func(ctx context.Context, store *sqlstore.Store) error {
@@ -297,9 +295,7 @@ func damaged(t *testing.T, database string) {
 
 func repair(t *testing.T, store *sqlstore.Store) {
 	t.Helper()
-	if n := count(t, store, "focus_areas"); n != 1 {
-		t.Errorf("got %d focus areas, want the one that check found", n)
-	}
+	servicetest.Same(t, "focus areas", 1, count(t, store, "focus_areas"))
 	servicetest.Check(t, store.Execute(t.Context(), `DELETE FROM focus_areas`))
 }
 

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
 	"fundesk/apiclient/apitype"
@@ -56,9 +55,7 @@ func TestErasureWaitsForCreations(t *testing.T) {
 	}
 	close(create)
 	servicetest.Check(t, <-created)
-	if got := <-found; got != 1 {
-		t.Errorf("got %d calls of the person, want the one that was created meanwhile", got)
-	}
+	servicetest.Same(t, "calls of the person", 1, <-found)
 }
 
 // An erasure takes the queue's data of a person: the waiting calls, and the last contacts. A lease ends.
@@ -133,11 +130,7 @@ func TestLargeTableIsNotWrittenAnew(t *testing.T) {
 	}
 	done, err := store.Scrub(t.Context())
 	servicetest.Check(t, err)
-	if diff := cmp.Diff([]string{"calls"}, done.Later); diff != "" {
-		t.Error(diff)
-	}
+	servicetest.Same(t, "the tables that wait", []string{"calls"}, done.Later)
 	want := []string{"persons", "pledges", "signatures", "transactions", "queue_calls", "donors", "queue_numbers", "consents", "search_persons", "search_terms", "pg_statistic"}
-	if diff := cmp.Diff(want, done.Rewritten); diff != "" {
-		t.Error(diff)
-	}
+	servicetest.Same(t, "the tables that were rewritten", want, done.Rewritten)
 }

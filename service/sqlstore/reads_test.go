@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
 	"fundesk/apiclient/apitype"
@@ -236,9 +235,7 @@ func checkLight[T any](t *testing.T, name string, light, whole *T, want bool) {
 	case (light != nil) != want:
 		t.Errorf("%s: was read: %v, want %v", name, light != nil, want)
 	case light != nil:
-		if diff := cmp.Diff(whole, light); diff != "" {
-			t.Errorf("%s, beside what is read afterwards:\n%s", name, diff)
-		}
+		servicetest.Same(t, name+", beside what is read afterwards", whole, light)
 	}
 }
 

@@ -3,8 +3,6 @@ package sqlstore_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/privacy"
@@ -43,9 +41,7 @@ func TestCleaningRemembersWhatIsLeft(t *testing.T) {
 		for _, name := range want {
 			expected[name] = true
 		}
-		if diff := cmp.Diff(expected, left); diff != "" {
-			t.Errorf("what is not cleaned: %s", diff)
-		}
+		servicetest.Same(t, "what is not cleaned", expected, left)
 	}
 	clean()
 	for _, text := range []string{
