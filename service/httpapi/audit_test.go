@@ -1,7 +1,6 @@
 package httpapi_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http/httptest"
@@ -355,7 +354,8 @@ func TestInterruptedPruneIsAudited(t *testing.T) {
 	before := len(w.lines(t, service.AuditFilter{}))
 	w.Clock.Advance(40 * 24 * time.Hour)
 	interrupted := errors.New("interrupted")
-	rules, err := service.New(t.Context(), service.Options{Store: &ending{w.Store, 1, interrupted}, Now: w.Clock.Now})
+	store := hooked{w.Store, next(func() error { return interrupted })}
+	rules, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now})
 	servicetest.Check(t, err)
 
 	deleted, err := privacy.New(rules, nil).PruneAudit(t.Context(), apitype.NewTime(w.Clock.Now()), "test")
@@ -374,21 +374,4 @@ func TestInterruptedPruneIsAudited(t *testing.T) {
 	if recorded != before-left {
 		t.Errorf("got %d deleted lines by the audit, want %d", recorded, before-left)
 	}
-}
-
-// ending is a store that fails every change after some.
-type ending struct {
-	service.Store
-
-	writes int
-	err    error
-}
-
-// Write runs a change, or fails.
-func (s *ending) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
-	if s.writes == 0 {
-		return s.err
-	}
-	s.writes--
-	return s.Store.Write(ctx, mode, change)
 }
