@@ -172,21 +172,40 @@ func askSandbox(t *testing.T, url, path, body string) []byte {
 	return text
 }
 
-// helpExamples returns the examples in the help of a program and of its commands.
-func helpExamples(t *testing.T, h home, command string) (examples []string) {
+// helpExamples returns the examples in the help of a program and of its commands. One shell prints the help of all
+// commands of a level.
+func helpExamples(t *testing.T, h home, program string) (examples []string) {
 	t.Helper()
-	help := h.must(t, command+" --help")
-	if _, text, found := strings.Cut(help, "\nExamples:\n"); found {
-		text, _, _ = strings.Cut(text, "\n\n")
-		text = strings.NewReplacer("\\\n", "", "&&\n", "&& ", "|\n", "| ").Replace(text)
-		for line := range strings.Lines(text) {
-			examples = append(examples, strings.TrimSpace(line))
+	for level := []string{program}; len(level) > 0; {
+		printed := h.must(t, "for command in '"+strings.Join(level, "' '")+"'; do $command --help; printf '\\0'; done")
+		helps := strings.Split(strings.TrimSuffix(printed, "\x00"), "\x00")
+		if len(helps) != len(level) {
+			t.Fatalf("got %d texts of help of %d commands", len(helps), len(level))
 		}
+		var below []string
+		for i, help := range helps {
+			examples = append(examples, examplesIn(help)...)
+			for _, child := range childCommand.FindAllStringSubmatch(help, -1) {
+				if child[1] != "completion" && child[1] != "help" {
+					below = append(below, level[i]+" "+child[1])
+				}
+			}
+		}
+		level = below
 	}
-	for _, child := range childCommand.FindAllStringSubmatch(help, -1) {
-		if child[1] != "completion" && child[1] != "help" {
-			examples = append(examples, helpExamples(t, h, command+" "+child[1])...)
-		}
+	return examples
+}
+
+// examplesIn returns the examples of one help, each on one line.
+func examplesIn(help string) (examples []string) {
+	_, text, found := strings.Cut(help, "\nExamples:\n")
+	if !found {
+		return nil
+	}
+	text, _, _ = strings.Cut(text, "\n\n")
+	text = strings.NewReplacer("\\\n", "", "&&\n", "&& ", "|\n", "| ").Replace(text)
+	for line := range strings.Lines(text) {
+		examples = append(examples, strings.TrimSpace(line))
 	}
 	return examples
 }
