@@ -145,6 +145,43 @@ func TestOlderConsentLiftsNoObjection(t *testing.T) {
 	}
 }
 
+// An objection and an older consent that are saved together leave the donor out, in whatever order.
+// Promise S81: the newest word of the donor decides an opt-in.
+func TestOlderConsentBesideObjection(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		const donors = 12
+		var persons []apitype.UUID
+		for range donors {
+			persons = append(persons, f.donor("+31612345678"))
+		}
+		var all, waiting sync.WaitGroup
+		waiting.Add(2 * donors)
+		held, release := make(chan bool), make(chan bool)
+		all.Go(func() {
+			err := f.Store.Write(t.Context(), service.WriteIsolated, func(service.Tx) error {
+				close(held)
+				<-release
+				return nil
+			})
+			servicetest.Report(t, err)
+		})
+		<-held
+		f.Serve(f.On(hooked{f.Store, at("before Write", waiting.Done)}))
+		for _, donor := range persons {
+			all.Go(func() { f.update(donor, `{"optIns":{"email":false}}`) })
+			all.Go(func() { f.addConsent(donor, "email consent", 1) })
+		}
+		waiting.Wait()
+		close(release)
+		all.Wait()
+		for _, donor := range persons {
+			var got optIns
+			f.get(personPath(donor)).Decode(&got)
+			servicetest.Same(t, "the opt-ins", optIns{Email: new(false)}, got)
+		}
+	})
+}
+
 // Mistakes are refused, and parallel consents are all kept.
 func TestConsentsRefused(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {

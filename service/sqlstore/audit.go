@@ -40,13 +40,23 @@ var insertAuditLine = sync.OnceValue(func() string { return insertAuditLines(1, 
 
 // Audit adds a line to the audit, at the end of the transaction.
 func (t *tx) Audit(l service.AuditLine) error {
-	t.lines = append(t.lines, auditValues(l))
+	t.lines = append(t.lines, named(l))
 	return nil
 }
 
-func auditValues(l service.AuditLine) []any {
+// named returns a new line with an identifier.
+func named(l service.AuditLine) service.AuditLine {
 	l.UUID = newLineUUID()
-	return auditDest(&l)
+	return l
+}
+
+// auditValues returns the arguments of insertAuditLine for each line.
+func auditValues(lines []service.AuditLine) [][]any {
+	values := make([][]any, len(lines))
+	for i := range lines {
+		values[i] = auditDest(&lines[i])
+	}
+	return values
 }
 
 func auditDest(l *service.AuditLine) []any {
@@ -76,12 +86,12 @@ func newLineUUID() (id apitype.UUID) {
 // addLines adds the audit lines of the changes that SQLite's writer is about to commit. If one fails, the whole commit
 // fails, so the pages need not be copied for a rollback.
 func (c *conn) addLines() error {
-	return inGroups(c.lines, func(lines [][]any) error {
+	return inGroups(c.lines, func(lines []service.AuditLine) error {
 		text := insertAuditLine()
 		if len(lines) > 1 {
 			text = insertAuditLines(len(lines), ` OR ROLLBACK`)
 		}
-		_, err := c.exec(text, slices.Concat(lines...)...)
+		_, err := c.exec(text, slices.Concat(auditValues(lines)...)...)
 		return err
 	})
 }

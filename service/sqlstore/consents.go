@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"database/sql"
+	"slices"
 	"strings"
 
 	"fundesk/apiclient/apitype"
@@ -42,7 +43,8 @@ func (r *reader) ConsentsOf(
 	return of, isWhole, err
 }
 
-// ObjectedAt also reads the blocks of the person that came by a call: the lines of the audit may be pruned.
+// ObjectedAt also reads the blocks of the person that came by a call: the lines of the audit may be pruned. The lines of
+// changes that share a commit with this one are not in the table yet.
 func (r *reader) ObjectedAt(person apitype.UUID, channel apitype.ConsentChannel) (at *apitype.Time, err error) {
 	field := map[apitype.ConsentChannel]string{
 		apitype.ChannelPhone: "optInPhone",
@@ -59,7 +61,30 @@ func (r *reader) ObjectedAt(person apitype.UUID, channel apitype.ConsentChannel)
 			SELECT blocked_at FROM do_not_call
 			WHERE person_uuid = $1 AND call_uuid IS NOT NULL AND $2 = 'optInPhone'
 		) objections`, identifier(person), field).scan(nullTimeDest{&at})
+	for _, line := range r.lines {
+		isLater := at == nil || line.At.After(at.Time)
+		if isObjection(line, person, field) && isLater {
+			at = &line.At
+		}
+	}
 	return at, err
+}
+
+// isObjection does for a line that is not in the table yet what ObjectedAt asks of the others.
+func isObjection(line service.AuditLine, person apitype.UUID, field string) bool {
+	if line.Person == nil || *line.Person != person {
+		return false
+	}
+	switch line.Operation {
+	case service.AuditPersonNoContact:
+		return true
+	case service.AuditPersonOptOut:
+		return field == "optInPhone"
+	case service.AuditPersonUpdate:
+		return slices.Contains(strings.Split(line.Fields, ","), field)
+	default:
+		return false
+	}
 }
 
 func consentDest(c *apitype.Consent) []any {

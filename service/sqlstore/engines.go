@@ -206,10 +206,10 @@ var insertPersonAudited = sync.OnceValue(func() string {
 })
 
 // insertPerson uses one statement, because most of the cost of a second one is running it.
-func (e *postgresEngine) insertPerson(c *conn, p service.PersonRow, line []any) error {
+func (e *postgresEngine) insertPerson(c *conn, p service.PersonRow, line service.AuditLine) error {
 	n, err := c.exec(
 		insertPersonAudited(),
-		slices.Concat(personDest(&p), []any{joinTerms(p.Terms), service.Letters(p.Terms...)}, line)...)
+		slices.Concat(personDest(&p), []any{joinTerms(p.Terms), service.Letters(p.Terms...)}, auditDest(&line))...)
 	if err == nil && n == 0 {
 		return service.ErrExists
 	}

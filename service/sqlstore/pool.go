@@ -328,12 +328,12 @@ type conn struct {
 	engine     engine
 	statements map[string]*sql.Stmt
 	parsed     map[accountLists]service.Account
-	lines      [][]any       // Of the audit, of changes that are not committed yet: arguments of insertAuditLine.
-	broken     bool          // A statement was refused by the database, not by a rule.
-	ahead      time.Duration // How far the store's clock was ahead of the system's when the change began.
-	given      int64         // The last time that the commit gave to a change. Zero if it gave none.
-	open       <-chan error  // The outcome of a commit that is still under way; nil when none is.
-	until      time.Time     // The deadline of its request. Zero means none.
+	lines      []service.AuditLine // Of changes that are not committed yet. The commit saves them.
+	broken     bool                // A statement was refused by the database, not by a rule.
+	ahead      time.Duration       // How far the store's clock was ahead of the system's when the change began.
+	given      int64               // The last time that the commit gave to a change. Zero if it gave none.
+	open       <-chan error        // The outcome of a commit that is still under way; nil when none is.
+	until      time.Time           // The deadline of its request. Zero means none.
 }
 
 // maxStatements bounds the prepared statements of a connection: lists make texts by

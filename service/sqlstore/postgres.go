@@ -381,7 +381,7 @@ var errUnconfirmed = &service.Error{
 // commit ends a transaction. If it takes longer than the caller waits, it continues with its connection in the
 // background. Spec gap: S31.
 func (e *postgresEngine) commit(c *conn) error {
-	lines := c.lines
+	lines := auditValues(c.lines)
 	isChange := len(lines) > 0 || c.given > 0 // Of a record.
 	var late atomic.Bool
 	end := func() error {

@@ -250,7 +250,7 @@ func (e *sqliteEngine) Close() (err error) {
 func (e *sqliteEngine) advanceNumbers(*conn, string) error { return nil }
 
 // insertPerson adds the audit line to the lines that are written before the commit.
-func (e *sqliteEngine) insertPerson(c *conn, p service.PersonRow, line []any) error {
+func (e *sqliteEngine) insertPerson(c *conn, p service.PersonRow, line service.AuditLine) error {
 	if err := c.insert(insertPerson(), personDest(&p)...); err != nil {
 		return err
 	}

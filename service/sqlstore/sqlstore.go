@@ -77,7 +77,7 @@ type engine interface {
 	// advanceNumbers lets new rows of a table have numbers after all that are there.
 	advanceNumbers(c *conn, table string) error
 	// insertPerson adds a person, with the terms by which it is found, and the line of the audit about it.
-	insertPerson(c *conn, p service.PersonRow, line []any) error
+	insertPerson(c *conn, p service.PersonRow, line service.AuditLine) error
 	// eachTerm is a table x of the terms of a row s of search_persons.
 	eachTerm() string
 	// giveTime returns a time in milliseconds, or the highest that was given, and saves it.
