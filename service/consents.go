@@ -74,7 +74,8 @@ func optInBy(tx Tx, row PersonRow, c apitype.Consent, known []apitype.Consent) (
 		return nil, err
 	}
 	optIn, now := c.OptIn(), *optInOf(&person, c.Channel)
-	isLifting := optIn != nil && *optIn && now != nil && !*now
+	isOptedIn := now != nil && *now
+	isLifting := optIn != nil && *optIn && !isOptedIn
 	if !isLifting {
 		return optIn, nil
 	}

@@ -115,6 +115,13 @@ func TestOlderConsentLiftsNoObjection(t *testing.T) {
 			f.addConsent(person, "phone withdrawn", 9)
 			f.completeWith(person, "stop")
 		}},
+		"an objection whose opt-ins were cleared": {
+			[]string{"phone", "email", "mail", "sms"},
+			func(f *floor, person apitype.UUID) {
+				f.update(person, `{"optIns":{"phone":false,"email":false,"mail":false,"sms":false}}`)
+				f.update(person, `{"optIns":null}`)
+			},
+		},
 	}
 	for name, objection := range objections {
 		t.Run(name, func(t *testing.T) {

@@ -331,8 +331,8 @@ func (m *rulesModel) consent(d *ruledDonor) {
 		return
 	}
 	d.basis, d.said = basis, at
-	if basis == "consent" && d.optIn == "false" && at.Before(d.changed) {
-		return // An older proof lifts no later objection.
+	if basis == "consent" && d.optIn != "true" && at.Before(d.changed) {
+		return // An older proof lifts no later objection, nor one whose opt-in was cleared since.
 	}
 	d.optIn = map[string]string{"consent": "true", "withdrawn": "false"}[basis]
 	if basis == "consent" {
