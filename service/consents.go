@@ -108,7 +108,7 @@ func (s *Service) addConsent(tx Tx, line AuditLine, row PersonRow, c apitype.Con
 		return err
 	}
 	if optIn != nil && c.Channel == apitype.ChannelPhone {
-		if err := numbersConsented(tx, row, person, *optIn, line, s.TimeOf(tx)); err != nil {
+		if err := numbersConsented(tx, row, person, c, line, s.TimeOf(tx)); err != nil {
 			return err
 		}
 	}
@@ -126,17 +126,17 @@ func (s *Service) addConsent(tx Tx, line AuditLine, row PersonRow, c apitype.Con
 }
 
 // numbersConsented unblocks the numbers of a person if the person agreed to phone calls, and blocks them after an
-// objection.
+// objection. A number that a supervisor blocked after the consent was given stays blocked.
 func numbersConsented(
 	tx Tx,
 	row PersonRow,
 	person apitype.Person,
-	agreed bool,
+	c apitype.Consent,
 	line AuditLine,
 	clock apitype.Time,
 ) error {
-	if agreed {
-		return unblockPerson(tx, row, person, clock)
+	if c.Basis == apitype.BasisConsent {
+		return unblockPerson(tx, row, person, &c.At, clock)
 	}
 	block := Block{Organization: row.Owner, Person: row.UUID, At: line.At, User: line.User}
 	return blockNumbers(tx, phoneNumbers(person), block, clock)

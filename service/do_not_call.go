@@ -22,9 +22,20 @@ type Block struct {
 	Organization apitype.UUID
 	Number       apitype.UUID  // Its digest.
 	Person       apitype.UUID  // Zero if an operator or a supervisor added it.
-	At           apitype.Time  // When it was blocked first.
+	At           apitype.Time  // When it was blocked: the first time, or the last time without a person.
 	Call         *apitype.UUID // Of the objection. Nil if it came otherwise.
 	User         *apitype.UUID
+}
+
+// Lifting chooses the blocks that are lifted of an organization.
+type Lifting struct {
+	Organization apitype.UUID
+	Numbers      []apitype.UUID // The digests of numbers.
+	// Person lifts the blocks of the person, for any number, and those of the numbers without a person. Nil lifts all
+	// blocks of the numbers.
+	Person *apitype.UUID
+	// Until keeps blocks without a person that are newer. Nil keeps none.
+	Until *apitype.Time
 }
 
 // BlockKeySetting is the setting with the key of the digests.
@@ -114,18 +125,12 @@ func blockOf(tx Tx, person apitype.Person) (*apitype.UUID, error) {
 }
 
 // deleteBlocks lifts blocks, and lets the calls wait again that they kept.
-func deleteBlocks(
-	tx Tx,
-	organization apitype.UUID,
-	person *apitype.UUID,
-	numbers []apitype.UUID,
-	clock apitype.Time,
-) error {
-	lifted, err := tx.DeleteBlocks(organization, person, numbers)
+func deleteBlocks(tx Tx, l Lifting, clock apitype.Time) error {
+	lifted, err := tx.DeleteBlocks(l)
 	if err != nil || len(lifted) == 0 {
 		return err
 	}
-	persons, err := tx.WaitingBlockedBy(organization, lifted)
+	persons, err := tx.WaitingBlockedBy(l.Organization, lifted)
 	if err != nil {
 		return err
 	}
@@ -187,7 +192,7 @@ func optInChanged(
 	optIns, _ := request.OptIns.Value()
 	isSet, isGiven := optIns.Phone.Value()
 	if isSet {
-		return unblockPerson(tx, row, person, clock)
+		return unblockPerson(tx, row, person, nil, clock)
 	}
 	wasOut := before != nil && !*before
 	if !optedOut(person) || wasOut && !isGiven {
@@ -203,13 +208,18 @@ func optInChanged(
 	return blockNumbers(tx, phoneNumbers(person), block, clock)
 }
 
-// unblockPerson lifts the blocks of a person.
-func unblockPerson(tx Tx, row PersonRow, person apitype.Person, clock apitype.Time) error {
+// unblockPerson lifts the blocks of a person, and those without a person that were made until a time. Nil is any time.
+func unblockPerson(tx Tx, row PersonRow, person apitype.Person, until *apitype.Time, clock apitype.Time) error {
 	key, err := tx.Setting(BlockKeySetting)
 	if err != nil || key == "" {
 		return err
 	}
-	return deleteBlocks(tx, row.Owner, &row.UUID, digestsOf(key, phoneNumbers(person)), clock)
+	return deleteBlocks(tx, Lifting{
+		Organization: row.Owner,
+		Numbers:      digestsOf(key, phoneNumbers(person)),
+		Person:       &row.UUID,
+		Until:        until,
+	}, clock)
 }
 
 // CheckNumber reports whether a number is blocked for an organization that the account sees.
@@ -241,7 +251,8 @@ func (s *Service) UnblockNumber(ctx context.Context, c Caller, request apitype.B
 		if err != nil || key == "" {
 			return err
 		}
-		return deleteBlocks(tx, request.OrganizationUUID, nil, digestsOf(key, []string{request.Number}), now)
+		numbers := digestsOf(key, []string{request.Number})
+		return deleteBlocks(tx, Lifting{Organization: request.OrganizationUUID, Numbers: numbers}, now)
 	})
 }
 

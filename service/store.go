@@ -296,15 +296,9 @@ type QueueReader interface {
 
 // QueueWriter writes the queue.
 type QueueWriter interface {
-	InsertBlock(b Block) error // An existing one stays as it is.
-	// DeleteBlocks lifts the blocks of numbers for an organization: the blocks of a person and the blocks without a
-	// person, or all of them if person is nil. It lifts all blocks of the person, for any number. It returns the
-	// numbers.
-	DeleteBlocks(
-		organization apitype.UUID,
-		person *apitype.UUID,
-		numbers []apitype.UUID,
-	) (lifted []apitype.UUID, err error)
+	InsertBlock(b Block) error // An existing one stays as it is. Without a person, it gets the new time.
+	// DeleteBlocks lifts blocks, and returns their numbers.
+	DeleteBlocks(l Lifting) (lifted []apitype.UUID, err error)
 	// BlockOf returns one of some numbers that is blocked for an organization, or nil. A transaction that lifts the
 	// block comes after this one.
 	BlockOf(organization apitype.UUID, numbers []apitype.UUID) (*apitype.UUID, error)

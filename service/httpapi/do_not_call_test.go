@@ -129,6 +129,37 @@ func TestQueueIsCountedByTheClock(t *testing.T) {
 	})
 }
 
+// An older consent does not lift what a supervisor blocked since. A newer one does.
+// Promise S81: the newest word of the donor decides an opt-in.
+func TestOlderConsentLiftsNoNumberBlockedByHand(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		const number = "+31612345678"
+		donor := f.donor(number)
+		call := f.call(donor, time.Hour, "happy_call")
+		lead := f.Token(servicetest.For(f.organization), servicetest.May("settings:write", "calls:read"))
+		block := func() {
+			f.t.Helper()
+			body := fmt.Sprintf(`{"number":%q,"organizationUuid":%q}`, number, f.organization)
+			f.Want(204, lead, "POST", "/fundesk/v1/do-not-call", body)
+		}
+		block()
+		f.addConsent(donor, "phone consent", 1)
+		if !f.isBlocked(number) || f.given(call) {
+			t.Error("a consent from before the block lifted it")
+		}
+		f.Clock.Advance(4 * time.Hour)
+		block()
+		f.addConsent(donor, "phone consent", -2)
+		if !f.isBlocked(number) || f.given(call) {
+			t.Error("a consent from before the number was blocked again lifted the block")
+		}
+		f.addConsent(donor, "phone consent", -4)
+		if f.isBlocked(number) || !f.given(call) {
+			t.Error("a consent from after the block did not lift it")
+		}
+	})
+}
+
 // A supervisor blocks and unblocks numbers of their organizations.
 func TestNumbersAreBlockedByHand(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {

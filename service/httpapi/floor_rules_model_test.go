@@ -105,7 +105,7 @@ type rulesModel struct {
 	calls    []*ruledCall
 	numbers  int
 	agents   []apitype.UUID
-	blocks   map[string]map[*ruledDonor]bool // By number. Nil is the block of a supervisor.
+	blocks   map[string]map[*ruledDonor]time.Time // When, by number. Nil is the block of a supervisor.
 }
 
 type ruledDonor struct {
@@ -142,7 +142,7 @@ func newRulesModel(f *floor, size floorSize, seed uint64, isShared bool) *rulesM
 		size:     size,
 		random:   rand.New(rand.NewPCG(seed, 2)),
 		isShared: isShared,
-		blocks:   map[string]map[*ruledDonor]bool{},
+		blocks:   map[string]map[*ruledDonor]time.Time{},
 	}
 	for range size.agents {
 		m.agents = append(m.agents, apitype.NewUUID())
@@ -285,7 +285,7 @@ func (m *rulesModel) change() {
 		}
 		switch {
 		case d.optIn == "true":
-			m.unblock(d)
+			m.unblock(d, m.now())
 		case d.optIn == "false":
 			m.block(d.tel, d)
 		}
@@ -336,7 +336,7 @@ func (m *rulesModel) consent(d *ruledDonor) {
 	}
 	d.optIn = map[string]string{"consent": "true", "withdrawn": "false"}[basis]
 	if basis == "consent" {
-		m.unblock(d)
+		m.unblock(d, at)
 		return
 	}
 	m.block(d.tel, d)
@@ -348,17 +348,19 @@ func (m *rulesModel) block(number string, by *ruledDonor) {
 		return
 	}
 	if m.blocks[number] == nil {
-		m.blocks[number] = map[*ruledDonor]bool{}
+		m.blocks[number] = map[*ruledDonor]time.Time{}
 	}
-	m.blocks[number][by] = true
+	m.blocks[number][by] = m.now()
 }
 
-// unblock lifts what a donor blocked, and what a supervisor blocked of the donor's number.
-func (m *rulesModel) unblock(d *ruledDonor) {
+// unblock lifts what a donor blocked, and what a supervisor blocked of the donor's number until a time.
+func (m *rulesModel) unblock(d *ruledDonor, until time.Time) {
 	for _, by := range m.blocks {
 		delete(by, d)
 	}
-	delete(m.blocks[d.tel], nil)
+	if !m.blocks[d.tel][nil].After(until) {
+		delete(m.blocks[d.tel], nil)
+	}
 }
 
 // blockByHand blocks the number of a donor, or lifts all that blocks it.

@@ -10,8 +10,12 @@ import (
 var blockColumns = []string{"organization", "digest", "person_uuid", "blocked_at", "call_uuid", "user_uuid"}
 
 func (t *tx) InsertBlock(b service.Block) error {
+	known := `NOTHING`
+	if b.Person.IsZero() {
+		known = `UPDATE SET blocked_at = excluded.blocked_at`
+	}
 	_, err := t.exec(`INSERT INTO do_not_call (`+strings.Join(blockColumns, `, `)+`) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (organization, digest, person_uuid) DO NOTHING`,
+		ON CONFLICT (organization, digest, person_uuid) DO `+known,
 		identifier(b.Organization),
 		identifier(b.Number),
 		identifier(b.Person),
@@ -21,19 +25,18 @@ func (t *tx) InsertBlock(b service.Block) error {
 	return err
 }
 
-func (t *tx) DeleteBlocks(
-	organization apitype.UUID,
-	person *apitype.UUID,
-	numbers []apitype.UUID,
-) ([]apitype.UUID, error) {
+func (t *tx) DeleteBlocks(l service.Lifting) ([]apitype.UUID, error) {
 	q := &listQuery{}
-	owner := q.arg(identifier(organization))
-	which := `digest` + isOne(bind(q, numbers, identifier))
-	if len(numbers) == 0 {
+	owner := q.arg(identifier(l.Organization))
+	which := `digest` + isOne(bind(q, l.Numbers, identifier))
+	if len(l.Numbers) == 0 {
 		which = `1 = 0`
 	}
-	if person != nil {
-		own := q.arg(identifier(*person))
+	if l.Until != nil {
+		which += ` AND blocked_at <= ` + q.arg(l.Until.UnixMilli())
+	}
+	if l.Person != nil {
+		own := q.arg(identifier(*l.Person))
 		none := q.arg(identifier(apitype.UUID{}))
 		which = `person_uuid = ` + own + ` OR person_uuid = ` + none + ` AND ` + which
 	}
