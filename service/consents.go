@@ -136,7 +136,8 @@ func numbersConsented(
 	clock apitype.Time,
 ) error {
 	if c.Basis == apitype.BasisConsent {
-		return unblockPerson(tx, row, person, &c.At, clock)
+		_, err := unblockPerson(tx, row, person, &c.At, clock)
+		return err
 	}
 	block := Block{Organization: row.Owner, Person: row.UUID, At: line.At, User: line.User}
 	return blockNumbers(tx, phoneNumbers(person), block, clock)

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
+	"strings"
 
 	"fundesk/apiclient/apitype"
 )
@@ -124,17 +125,17 @@ func blockOf(tx Tx, person apitype.Person) (*apitype.UUID, error) {
 	return tx.BlockOf(person.OwningOrganization.Value().UUID, digestsOf(key, numbers))
 }
 
-// deleteBlocks lifts blocks, and lets the calls wait again that they kept.
-func deleteBlocks(tx Tx, l Lifting, clock apitype.Time) error {
+// deleteBlocks lifts blocks, and lets the calls wait again that they kept. It reports whether there were any.
+func deleteBlocks(tx Tx, l Lifting, clock apitype.Time) (isLifted bool, err error) {
 	lifted, err := tx.DeleteBlocks(l)
 	if err != nil || len(lifted) == 0 {
-		return err
+		return false, err
 	}
 	persons, err := tx.WaitingBlockedBy(l.Organization, lifted)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return refreshPersons(tx, persons, clock)
+	return true, refreshPersons(tx, persons, clock)
 }
 
 // blockedSince returns when the first of some numbers was blocked for an organization of a scope, or nil if none is.
@@ -192,7 +193,13 @@ func optInChanged(
 	optIns, _ := request.OptIns.Value()
 	isSet, isGiven := optIns.Phone.Value()
 	if isSet {
-		return unblockPerson(tx, row, person, nil, clock)
+		isLifted, err := unblockPerson(tx, row, person, nil, clock)
+		isNoted := slices.Contains(strings.Split(line.Fields, ","), "optInPhone")
+		if err != nil || !isLifted || isNoted {
+			return err
+		}
+		line.Fields = "optInPhone"
+		return tx.Audit(line)
 	}
 	wasOut := before != nil && !*before
 	if !optedOut(person) || wasOut && !isGiven {
@@ -209,10 +216,17 @@ func optInChanged(
 }
 
 // unblockPerson lifts the blocks of a person, and those without a person that were made until a time. Nil is any time.
-func unblockPerson(tx Tx, row PersonRow, person apitype.Person, until *apitype.Time, clock apitype.Time) error {
+// It reports whether there were any.
+func unblockPerson(
+	tx Tx,
+	row PersonRow,
+	person apitype.Person,
+	until *apitype.Time,
+	clock apitype.Time,
+) (isLifted bool, err error) {
 	key, err := tx.Setting(BlockKeySetting)
 	if err != nil || key == "" {
-		return err
+		return false, err
 	}
 	return deleteBlocks(tx, Lifting{
 		Organization: row.Owner,
@@ -252,7 +266,8 @@ func (s *Service) UnblockNumber(ctx context.Context, c Caller, request apitype.B
 			return err
 		}
 		numbers := digestsOf(key, []string{request.Number})
-		return deleteBlocks(tx, Lifting{Organization: request.OrganizationUUID, Numbers: numbers}, now)
+		_, err = deleteBlocks(tx, Lifting{Organization: request.OrganizationUUID, Numbers: numbers}, now)
+		return err
 	})
 }
 

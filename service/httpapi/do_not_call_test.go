@@ -160,6 +160,29 @@ func TestOlderConsentLiftsNoNumberBlockedByHand(t *testing.T) {
 	})
 }
 
+// An update that lifts a block has a line in the audit, also if the donor was opted in before.
+// Promise S44: each change has a line in the audit.
+func TestLiftedBlockIsInTheAudit(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		const number = "+31612345678"
+		donor := f.donor(number)
+		f.optIn(donor, "true")
+		lead := f.Token(servicetest.For(f.organization), servicetest.May("settings:write", "calls:read"))
+		body := fmt.Sprintf(`{"number":%q,"organizationUuid":%q}`, number, f.organization)
+		f.Want(204, lead, "POST", "/fundesk/v1/do-not-call", body)
+		before := len(f.linesAbout(donor))
+		f.update(donor, `{"name":{"lastName":"Stein"},"optIns":{"phone":true}}`)
+		f.optIn(donor, "true")
+		if f.isBlocked(number) {
+			t.Fatal("the update did not lift the block")
+		}
+		added := f.linesAbout(donor)[before:]
+		if len(added) != 2 || added[1].Fields != "optInPhone" {
+			t.Errorf("got the lines %+v, want one of the name and one of optInPhone", added)
+		}
+	})
+}
+
 // A supervisor blocks and unblocks numbers of their organizations.
 func TestNumbersAreBlockedByHand(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
