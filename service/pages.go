@@ -123,6 +123,7 @@ type listing[T listed] struct {
 	paging  apitype.Paging
 	isEmpty bool // No row can pass the filters.
 	rows    func(Reader, Range) ([]T, error)
+	several bool                    // The rows take several statements, which have to see one state of the data.
 	more    func(Reader, []T) error // Reads what belongs to the rows of a page. Nil reads nothing more.
 	size    func(T) int             // Returns the length of a row's part, in bytes.
 	node    func(dst []byte, row T) []byte
@@ -222,7 +223,7 @@ func (l listing[T]) page(ctx context.Context, s *Service, w window) (page pageOf
 	of := func(r Reader, single bool) list[T] {
 		return list[T]{func(part Range) ([]T, error) { return l.rows(r, part) }, single}
 	}
-	if l.more == nil {
+	if l.more == nil && !l.several {
 		err = s.Read(ctx, ReadList, l.what, func(r Reader) (err error) {
 			page, err = of(r, true).read(w)
 			return err

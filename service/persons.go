@@ -28,10 +28,11 @@ func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonLis
 	isEmpty := !ok || o.Search != "" && len(filter.Search) == 0 // Spec gap: L8
 	l := listing[PersonRow]{
 		what: "list persons", kind: personCursor, paging: o.Paging, isEmpty: isEmpty,
-		rows: func(r Reader, part Range) ([]PersonRow, error) { return r.Persons(filter, part) },
-		size: PersonRow.Size,
-		node: func(dst []byte, row PersonRow) []byte { return append(dst, row.Doc...) },
-		note: AuditPersonList, filters: o.Query,
+		rows:    func(r Reader, part Range) ([]PersonRow, error) { return r.Persons(filter, part) },
+		several: len(filter.Search) > 0 || filter.IBAN != "",
+		size:    PersonRow.Size,
+		node:    func(dst []byte, row PersonRow) []byte { return append(dst, row.Doc...) },
+		note:    AuditPersonList, filters: o.Query,
 		shown: func(persons []apitype.UUID, row PersonRow) []apitype.UUID { return append(persons, row.UUID) },
 	}
 	if o.Revisions {

@@ -2,11 +2,15 @@ package httpapi_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -17,6 +21,50 @@ import (
 func (f *floor) searched(token, text string) (ids []string) {
 	f.t.Helper()
 	return page(f.t, f.Do(token, http.MethodGet, "/api/v1/persons?search="+url.QueryEscape(text), "")).ids()
+}
+
+// A searching is a store in which something happens between the questions of a search.
+type searching struct {
+	service.Store
+	between func()
+}
+
+// Read searches twice in what has to be one state of the data.
+func (s searching) Read(ctx context.Context, mode service.ReadMode, read func(service.Reader) error) error {
+	return s.Store.Read(ctx, mode, func(r service.Reader) error { return read(searchingReader{r, s.between}) })
+}
+
+type searchingReader struct {
+	service.Reader
+	between func()
+}
+
+func (r searchingReader) Persons(f service.PersonFilter, part service.Range) ([]service.PersonRow, error) {
+	if _, err := r.Reader.Persons(f, part); err != nil {
+		return nil, err
+	}
+	r.between()
+	return r.Reader.Persons(f, part)
+}
+
+// A search asks several questions. A donor who is erased in between does not end the list, and one who gets another
+// name in between is not missing.
+// Promise L3: the flags of a page are exact.
+func TestSearchSeesOneState(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		var want []string
+		for range 4 {
+			f.Clock.Advance(time.Second)
+			donor := f.donorWith(f.organization, `,"name":{"lastName":"Jansen"},"iban":"NL91ABNA0417164300"`)
+			want = slices.Insert(want, 0, donor.String())
+		}
+		for _, query := range []string{"search=jansen", "iban=NL91ABNA0417164300"} {
+			f.Serve(f.On(searching{f.Store, sync.OnceFunc(func() { f.erase(apitype.MustParseUUID(want[0])) })}))
+			got := page(t, f.get("/api/v1/persons?first=2&"+query)).ids()
+			servicetest.Same(t, query, want[:2], got)
+			want = want[1:]
+		}
+	})
 }
 
 // TestSearchPersons finds a person by each kind of text until it is changed or erased, within the scope and page by
