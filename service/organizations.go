@@ -42,7 +42,8 @@ func (s *Service) SetOrganization(
 	set func(*Organization),
 ) (o Organization, err error) {
 	err = s.Write(ctx, WriteShared, "change the organization", func(tx Tx) error {
-		o, err = s.changeOrganization(tx, id, AuditLine{}, func(o *Organization) error {
+		line := AuditLine{Operation: AuditOrganizationSet, Record: &id}
+		o, err = s.changeOrganization(tx, id, line, func(o *Organization) error {
 			set(o)
 			return nil
 		})
@@ -52,7 +53,7 @@ func (s *Service) SetOrganization(
 }
 
 // changeOrganization changes an organization in a shared change, so that it sees the attempts that were recorded while
-// it waited for the organization. The line names the caller of the change.
+// it waited for the organization. The line is that of the change, without its time and fields.
 func (s *Service) changeOrganization(
 	tx Tx,
 	id apitype.UUID,
@@ -79,7 +80,7 @@ func (s *Service) changeOrganization(
 	if len(changed) == 0 {
 		return o, nil
 	}
-	line.At, line.Operation, line.Record, line.Fields = now, AuditOrganizationSet, &id, strings.Join(changed, ",")
+	line.At, line.Fields = now, strings.Join(changed, ",")
 	err = errors.Join(tx.UpdateOrganization(o), attemptsLimited(tx, o, before.MaxCallAttempts, now), tx.Audit(line))
 	if err != nil {
 		return o, err

@@ -70,7 +70,7 @@ func (s *Service) PutSettings(
 	}
 	var all apitype.Settings
 	err = s.Write(ctx, WriteShared, "set the settings", func(tx Tx) error {
-		line := AuditLine{Account: &c.UUID, RequestID: c.RequestID}
+		line := c.Audited(AuditOrganizationSet, id, apitype.Time{})
 		_, err := s.changeOrganization(tx, id, line, func(o *Organization) error {
 			if all, err = settingsOf(tx, c.Scope); err != nil {
 				return err

@@ -432,6 +432,21 @@ func testActsAsThemselves(t *testing.T, s *signedIn) {
 	}
 }
 
+// A supervisor who signed in is the user of the settings that they change.
+// Promise S44: each change has a line in the audit.
+func TestSettingsOfASignedInPerson(t *testing.T) {
+	onEnginesSignedIn(t, func(t *testing.T, s *signedIn) {
+		token := s.provider.Token(t, "els", nil)
+		els := s.who(t, token)
+		s.Want(200, token, http.MethodPut, settingsPath+"/"+s.organization.String(), effectsBody)
+		lines := (&world{Harness: s.Harness}).lines(t, service.AuditFilter{User: &els.UUID})
+		isChange := func(l service.AuditLine) bool { return l.Operation == service.AuditOrganizationSet }
+		if !slices.ContainsFunc(lines, isChange) {
+			t.Errorf("got the lines %+v of the supervisor, want the change of the settings", lines)
+		}
+	})
+}
+
 // The rate counts persons, not the issuer.
 func TestRateOfPersons(t *testing.T) {
 	t.Parallel()
