@@ -34,6 +34,9 @@ var effectOperations = map[apitype.ResultEffect]AuditOperation{
 	apitype.EffectNoContact: AuditPersonNoContact,
 }
 
+// EffectOfNoContact is a part of the private text of a call that was completed with that effect.
+const EffectOfNoContact = `"effect":"` + string(apitype.EffectNoContact) + `"`
+
 // applyEffect changes the person of a call for an effect. Line is the line of the completion. A person without a
 // difference is not saved.
 func applyEffect(tx Tx, line AuditLine, call *CallRow, effect apitype.ResultEffect, clock apitype.Time) error {

@@ -152,6 +152,36 @@ func TestOlderConsentLiftsNoObjection(t *testing.T) {
 	}
 }
 
+// An objection to phone calls outlives its line of the audit.
+// Promise S81: the newest word of the donor decides an opt-in.
+func TestOlderConsentAfterPrune(t *testing.T) {
+	objections := map[string]func(f *floor, person apitype.UUID){
+		"a result":  func(f *floor, person apitype.UUID) { f.completeWith(person, "stop") },
+		"a death":   func(f *floor, person apitype.UUID) { f.completeWith(person, "died") },
+		"an update": func(f *floor, person apitype.UUID) { f.optIn(person, "false") },
+	}
+	for name, object := range objections {
+		t.Run(name, func(t *testing.T) {
+			onEngines(t, func(t *testing.T, f *floor) {
+				f.setEffects()
+				donor := f.donor("+31612345678")
+				object(f, donor)
+				f.Clock.Advance(2 * service.ChangesKept)
+				_, err := f.Privacy.PruneAudit(t.Context(), f.Now(), "test")
+				servicetest.Check(t, err)
+				isOptedIn := func(hours int) bool {
+					f.addConsent(donor, "phone consent", hours)
+					var got optIns
+					f.get(personPath(donor)).Decode(&got)
+					return *got.Phone
+				}
+				servicetest.Same(t, "after an older consent", false, isOptedIn(1))
+				servicetest.Same(t, "after a newer consent", true, isOptedIn(-1))
+			})
+		})
+	}
+}
+
 // An objection and an older consent that are saved together leave the donor out, in whatever order.
 // Promise S81: the newest word of the donor decides an opt-in.
 func TestOlderConsentBesideObjection(t *testing.T) {

@@ -43,8 +43,9 @@ func (r *reader) ConsentsOf(
 	return of, isWhole, err
 }
 
-// ObjectedAt also reads the blocks of the person that came by a call: the lines of the audit may be pruned. The lines of
-// changes that share a commit with this one are not in the table yet.
+// ObjectedAt also reads what an objection leaves elsewhere, because the lines of the audit may be pruned: the blocks of
+// the person, and calls whose result was that nobody contacts the person. A withdrawn consent leaves a block, too, which
+// has not the time of that consent. The lines of changes that share a commit with this one are not in the table yet.
 func (r *reader) ObjectedAt(person apitype.UUID, channel apitype.ConsentChannel) (at *apitype.Time, err error) {
 	field := map[apitype.ConsentChannel]string{
 		apitype.ChannelPhone: "optInPhone",
@@ -59,8 +60,13 @@ func (r *reader) ObjectedAt(person apitype.UUID, channel apitype.ConsentChannel)
 					operation = 'person.update' AND ',' || fields || ',' LIKE '%,' || $2 || ',%')
 			UNION ALL
 			SELECT blocked_at FROM do_not_call
-			WHERE person_uuid = $1 AND call_uuid IS NOT NULL AND $2 = 'optInPhone'
-		) objections`, identifier(person), field).scan(nullTimeDest{&at})
+			WHERE person_uuid = $1 AND $2 = 'optInPhone' AND (call_uuid IS NOT NULL OR NOT EXISTS (
+				SELECT 1 FROM consents WHERE person_uuid = $1 AND channel = 'phone' AND basis = 'withdrawn'))
+			UNION ALL
+			SELECT updated_at FROM calls
+			WHERE person_number = (SELECT number FROM persons WHERE uuid = $1)
+				AND `+r.engine.contains(`private`, `$3`)+`
+		) objections`, identifier(person), field, []byte(service.EffectOfNoContact)).scan(nullTimeDest{&at})
 	for _, line := range r.lines {
 		isLater := at == nil || line.At.After(at.Time)
 		if isObjection(line, person, field) && isLater {
