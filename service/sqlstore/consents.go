@@ -44,8 +44,9 @@ func (r *reader) ConsentsOf(
 }
 
 // ObjectedAt also reads what an objection leaves elsewhere, because the lines of the audit may be pruned: the blocks of
-// the person, and calls whose result was that nobody contacts the person. A withdrawn consent leaves a block, too, which
-// has not the time of that consent. The lines of changes that share a commit with this one are not in the table yet.
+// the person, and calls that were completed with the effect no-contact. A withdrawn consent leaves a block, too, which
+// does not have the time of that consent. The lines of changes that share a commit with this one are not in the table
+// yet.
 func (r *reader) ObjectedAt(person apitype.UUID, channel apitype.ConsentChannel) (at *apitype.Time, err error) {
 	field := map[apitype.ConsentChannel]string{
 		apitype.ChannelPhone: "optInPhone",
