@@ -213,3 +213,40 @@ func TestCallbackLineTakesTextAlone(t *testing.T) {
 		t.Errorf("got %+v, want the call as it was", d.app.Day.Call)
 	}
 }
+
+// refusedMobile returns a desk with a refused correction of the mobile number, which a colleague has changed, too.
+func refusedMobile(t *testing.T) (*world, *driver) {
+	t.Helper()
+	w, d := fixer(t)
+	d.enter("f", "1")
+	d.typing("0611111111")
+	d.enter("enter", "esc", "c", "2")
+	theirs := `{"mobilePhoneNumber":"+31622222222"}`
+	if a := w.Do(w.Token(), "PUT", "/api/v1/persons/"+personID(1).String()+"/actions/update", theirs); a.Status != 200 {
+		t.Fatalf("colleague: got %d %s", a.Status, a.Body)
+	}
+	d.press("ctrl+s")
+	w.Clock.Advance(6 * time.Second)
+	d.deliverOutbox(w)
+	w.Clock.Advance(time.Second)
+	return w, d
+}
+
+// A key that is held down answers no question that opens by itself, however long it is held.
+func TestHeldKeyKeepsNoValue(t *testing.T) {
+	t.Parallel()
+	w, d := refusedMobile(t)
+	d.enter("enter")
+	d.sees("Changed elsewhere: ")
+	for range 50 {
+		w.Clock.Advance(40 * time.Millisecond)
+		d.send(keyPress("k"))
+	}
+	d.sees("Changed elsewhere: ")
+	if got := w.entries(t); len(got) != 2 {
+		t.Errorf("outbox: got %q, want the correction and the result", got)
+	}
+	w.Clock.Advance(time.Second)
+	d.press("k")
+	d.lacks("Changed elsewhere: ")
+}

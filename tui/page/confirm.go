@@ -90,5 +90,22 @@ type late struct {
 	until time.Time
 }
 
-// isUnseen reports whether a key was meant for what was there before.
-func (l late) isUnseen() bool { return l.now != nil && l.now().Before(l.until) }
+// openedLate returns the state of a dialog that opens by itself at this moment.
+func openedLate(now func() time.Time) late { return late{now, now().Add(unseen)} }
+
+// isUnseen reports whether a key was meant for what was there before. After such a key the dialog waits again: the key
+// may be held down, or belong to a text.
+func (l *late) isUnseen() bool {
+	if l.now == nil || !l.now().Before(l.until) {
+		return false
+	}
+	l.wait()
+	return true
+}
+
+// wait lets a dialog that opened by itself ignore what follows without a pause.
+func (l *late) wait() {
+	if l.now != nil {
+		l.until = l.now().Add(unseen)
+	}
+}

@@ -47,7 +47,7 @@ func (d *Desk) ask(q *ask.Question, back func()) tea.Cmd {
 	}
 	var unseenYet late
 	if q.IsLate {
-		unseenYet = late{d.Day.Now, d.Day.Now().Add(unseen)}
+		unseenYet = openedLate(d.Day.Now)
 	}
 	var options []Option
 	for _, c := range q.Choices {
