@@ -129,6 +129,21 @@ func TestWhatComesLateTakesNoText(t *testing.T) {
 	d.sees("what you asked for came while you were typing")
 }
 
+// A record that was asked for turns the page for its key alone: after another key, the next one is meant for the Desk.
+func TestWhatComesLateTurnsNoPage(t *testing.T) {
+	t.Parallel()
+	_, d := opened(t)
+	d.enter("n", ":")
+	d.send(tea.PasteMsg{Content: callID(5).String()})
+	_, record := d.app.Update(keyPress("enter"))
+	d.press("j")
+	d.run(record, 0)
+	if d.app.current != page.DeskPage {
+		t.Errorf("got page %d, want the Desk", d.app.current)
+	}
+	d.sees("ask again")
+}
+
 // What agents did is counted from the beginning of the day: the service counts by the hour, and a moment before
 // midnight would bring the last hour of the day before.
 func TestAgentsOfTodayAreCountedFromMidnight(t *testing.T) {

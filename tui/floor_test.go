@@ -13,6 +13,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
 	"fundesk/service/servicetest"
+	"fundesk/tui/page"
 )
 
 // floorWorld returns a service with an agent on a call, an idle one, and a due callback.
@@ -257,5 +258,48 @@ func TestFloorKeepsALineThatWasNotSent(t *testing.T) {
 		d.sees("from 16:00 win-back only")
 		d.enter("enter")
 		d.sees("sent to all desks")
+	}
+}
+
+// What an agent did opens for the key that asked for it alone. After another key it does not, and the screen says so.
+func TestDayOfAnAgentWaitsForNoOtherKey(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		key  string
+		page int
+	}{{"1", page.DeskPage}, {"t", page.FloorPage}, {"j", page.FloorPage}} {
+		w := floorWorld(t)
+		d := newDriver(t, w.options)
+		_, day := d.app.Update(keyPress("enter"))
+		d.press(test.key)
+		d.run(day, 0)
+		if _, isOpen := d.app.Dialog.(*page.Text); isOpen || d.app.current != test.page {
+			t.Errorf("%s: got page %d and\n%s\nwant no day of an agent", test.key, d.app.current, d.text())
+		}
+		d.sees("ask again")
+	}
+}
+
+// The day of an agent opens while the supervisor begins a message. Its letters close nothing, and are no commands.
+func TestTextOverTheDayOfAnAgentIsNoCommand(t *testing.T) {
+	t.Parallel()
+	for _, pause := range []time.Duration{80 * time.Millisecond, 700 * time.Millisecond} {
+		w := floorWorld(t)
+		d := newDriver(t, w.options)
+		d.enter("enter")
+		w.Clock.Advance(pause)
+		for key := range strings.SplitSeq("tnX1q", "") {
+			d.send(keyPress(key))
+			w.Clock.Advance(80 * time.Millisecond)
+		}
+		d.send(keyPress("enter"))
+		if _, isOpen := d.app.Dialog.(*page.Text); !isOpen || d.app.current != page.FloorPage {
+			t.Errorf("after %s: got %T on page %d, want the day of the agent", pause, d.app.Dialog, d.app.current)
+		}
+		w.Clock.Advance(time.Second)
+		d.press("q")
+		if d.app.Dialog != nil {
+			t.Errorf("after %s: got %T, want that q closes it after a pause", pause, d.app.Dialog)
+		}
 	}
 }

@@ -107,7 +107,7 @@ func (a *app) recordOption(text string) []page.Option {
 		return nil
 	}
 	return []page.Option{{Key: "enter", Label: a.Say("open the record %s", id), Run: func() tea.Cmd {
-		return page.Load(
+		return page.LoadFront(
 			a.Env,
 			"record found",
 			func(ctx context.Context) (apitype.EntityName, error) { return findRecord(ctx, a.Day.Client, id) },

@@ -379,6 +379,7 @@ type Text struct {
 	Lines []string
 	Now   func(width int) []string // Lines that change with time. Nil uses Lines.
 	view  widget.Scroll
+	late  late
 }
 
 // Hints implements Dialog.
@@ -391,8 +392,14 @@ func (t *Text) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 		t.view.By(1)
 	case "k", "up":
 		t.view.By(-1)
-	case "esc", "q", "n", "enter", "ctrl+c":
+	case "esc", "ctrl+c":
 		return Closes, nil
+	case "q", "n", "enter":
+		if !t.late.isUnseen() {
+			return Closes, nil
+		}
+	default:
+		t.late.wait() // The key was meant for what was there before, and so is the text that it begins.
 	}
 	return Stays, nil
 }

@@ -214,7 +214,7 @@ type agentToday struct {
 func (v *Floor) OpenRecord() tea.Cmd {
 	a, now := v.agents[v.table.Cursor()], v.Day.Now()
 	read := func(ctx context.Context) (agentToday, error) { return readAgent(ctx, v.Day.Client, a.UserUUID, now) }
-	return Load(v.Env, "day of an agent read", read, func(is agentToday, err error) tea.Cmd {
+	return LoadFront(v.Env, "day of an agent read", read, func(is agentToday, err error) tea.Cmd {
 		if err != nil {
 			v.FailRead("cannot read what the agent did", err)
 			return nil
@@ -223,7 +223,7 @@ func (v *Floor) OpenRecord() tea.Cmd {
 		if is.isKept {
 			lines = append(append(lines, "", v.Styles.bold(v.Say("Today"))), v.workLines(is.work)...)
 		}
-		v.Dialog = &Text{Title: v.queueAgent(a), Lines: lines}
+		v.Dialog = &Text{Title: v.queueAgent(a), Lines: lines, late: openedLate(v.Day.Now)}
 		return nil
 	})
 }

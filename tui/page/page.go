@@ -237,6 +237,23 @@ func loadAs[T any](
 	}
 }
 
+// LoadFront is Load for something that comes to the front. It is dropped after another key, which was not meant for it.
+func LoadFront[T any](
+	e *Env,
+	name string,
+	read func(ctx context.Context) (T, error),
+	takeIn func(T, error) tea.Cmd,
+) tea.Cmd {
+	asked := e.Day.Keys.Presses
+	return Load(e, name, read, func(value T, err error) tea.Cmd {
+		if err == nil && !e.Day.Transitions.IsAsked(asked) {
+			e.Messages.Refuse("what you asked for came while you were typing: ask again")
+			return nil
+		}
+		return takeIn(value, err)
+	})
+}
+
 // FailChange shows that a change was not made that is not kept in the outbox, also without a connection.
 func (e *Env) FailChange(what string, err error) {
 	e.Day.NoteConnection(err)
