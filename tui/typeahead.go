@@ -40,7 +40,7 @@ func (a *app) catchUp() tea.Cmd {
 	}
 	presses := a.ahead
 	a.ahead = nil
-	a.desk.SetAhead(0)
+	defer a.desk.SetAhead(0) // Until then no question takes a letter of the text.
 	if a.Day.Call == nil || a.current != page.DeskPage {
 		a.Messages.Fail("no call came for what you typed: "+typedText(presses), nil)
 		return nil

@@ -13,6 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	uv "github.com/charmbracelet/ultraviolet"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/service/servicetest"
 	"fundesk/tui/page"
@@ -54,6 +55,22 @@ func TestWhatIsTypedAheadWaitsForTheCall(t *testing.T) {
 	}
 	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {
 		t.Errorf("outbox: got %v %v, want nothing", entries, err)
+	}
+}
+
+// Text that was typed ahead reaches the notes of a donor whom another agent has, and the card names that agent.
+func TestTypedAheadForADonorOfAnotherAgent(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	request := apitype.LeaseRequest{RequestUUID: apitype.NewUUID(), UserUUID: ids(0xe0, 3)}
+	_, err := w.client.Queue.Lease(t.Context(), callID(4), request)
+	servicetest.Check(t, err)
+	d := newDriver(t, w.options)
+	reading := d.app.Perform(d.app.Day.Take(callID(4)))
+	d.enter("i", "s", "i", "c", "k")
+	d.run(reading, 0)
+	if got := d.app.Day.Form().Notes; got != "sick" {
+		t.Errorf("notes: got %q, want what was typed\n%s", got, d.text())
 	}
 }
 
