@@ -250,3 +250,26 @@ func TestHeldKeyKeepsNoValue(t *testing.T) {
 	d.press("k")
 	d.lacks("Changed elsewhere: ")
 }
+
+// A question that opens by itself takes no letter of a text that waits for its call.
+func TestQuestionTakesNothingTypedAhead(t *testing.T) {
+	t.Parallel()
+	w, d := refusedMobile(t)
+	_, question := d.app.Update(keyPress("enter"))
+	call := d.app.Perform(d.app.Day.Take(callID(4)))
+	d.send(keyPress("i"))
+	d.send(keyPress("o"))
+	d.run(question, 0)
+	d.send(keyPress("k"))
+	d.run(call, 0)
+	d.send(keyPress("!"))
+	if got := d.app.Day.Form().Notes; got != "ok!" {
+		t.Errorf("notes: got %q, want what was typed\n%s", got, d.text())
+	}
+	d.send(keyPress("esc"))
+	d.send(ticked{})
+	d.sees("Changed elsewhere: ")
+	if got := w.entries(t); len(got) != 2 {
+		t.Errorf("outbox: got %q, want the correction and the result", got)
+	}
+}

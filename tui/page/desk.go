@@ -72,13 +72,14 @@ func (d *Desk) Follow(inFront bool) {
 			d.Dialog = nil // Its answer would be for another call.
 		}
 	}
-	if d.Day.Refused.Asks() && d.Dialog == nil && !d.writing {
+	isTyped := d.writing || d.ahead > 0
+	if d.Day.Refused.Asks() && d.Dialog == nil && !isTyped {
 		if a := d.Questions.Overtaken(func() ask.Answer { return ask.Answer{} }); a.Next != nil {
 			a.Next.IsLate = true
 			d.ask(a.Next, nil) // Nothing is performed here: that would follow again.
 		}
 	}
-	if d.Day.Caller != nil && d.Dialog == nil && inFront && !d.writing {
+	if d.Day.Caller != nil && d.Dialog == nil && inFront && !isTyped {
 		caller := *d.Day.Caller
 		d.Day.Caller = nil
 		d.ask(d.Questions.NewCall(caller), nil)
