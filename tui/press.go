@@ -193,8 +193,12 @@ func escThen(msg tea.KeyPressMsg) (esc, then tea.KeyPressMsg, both bool) {
 // runs that the user cannot see.
 func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 	a.Day.Keys.Touch(a.Day.Now())
-	if p, asks := a.Dialog.(*page.Prompt); asks && len(msg.Text) > 0 {
-		return p.Paste(msg.Text)
+	if line, takes := a.Dialog.(page.Paster); takes && len(msg.Text) > 0 {
+		return line.Paste(msg.Text)
+	}
+	if a.takesText() && a.Dialog != nil && msg.String() == "backspace" {
+		_, cmd := a.Dialog.Key(msg)
+		return cmd
 	}
 	if a.Dialog == nil && a.isTyping() && !strings.HasPrefix(msg.String(), "ctrl+") && msg.String() != "esc" {
 		return a.desk.Text(msg)

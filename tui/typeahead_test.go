@@ -164,6 +164,30 @@ func TestTooSmallRunsNoKeys(t *testing.T) {
 	}
 }
 
+// In a terminal that is too small, what is typed into an open line goes on, too.
+func TestTooSmallKeepsTheTextOfALine(t *testing.T) {
+	t.Parallel()
+	small, large := tea.WindowSizeMsg{Width: 59, Height: 15}, tea.WindowSizeMsg{Width: 80, Height: 24}
+	for _, test := range []struct{ name, keys, want string }{
+		{"a callback", "b", "18:30 at supper"},
+		{"a correction", "f 3", "18:30 at supper"},
+		{"the search for a donor", "/", "18:30 at supper"},
+	} {
+		w := newQueueWorld(t)
+		d := newDriver(t, w.options)
+		d.press("n")
+		w.seen()
+		d.enter(strings.Fields(test.keys)...)
+		d.send(small)
+		d.typing("18:30 at supperr")
+		d.press("backspace")
+		d.send(large)
+		if !strings.Contains(d.text(), test.want) || strings.Contains(d.text(), "supperr") {
+			t.Errorf("%s: got\n%s\nwant %q", test.name, d.text(), test.want)
+		}
+	}
+}
+
 // slowly gives its pieces with a second between them.
 type slowly struct{ pieces []string }
 
