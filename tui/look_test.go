@@ -310,3 +310,29 @@ func TestListThatMayBeCut(t *testing.T) {
 	d.press("4")
 	d.sees("1 pledge, there may be more: the service does not tell")
 }
+
+// A list that goes on without a way to read on is not shown as complete.
+func TestListThatCannotGoOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	pledge := w.Do(w.Token(), http.MethodGet, "/api/v1/pledges/"+pledgeID(1).String(), "")
+	edge := `{"node":` + string(pledge.Body) + `}`
+	for name, list := range map[string]string{
+		"no cursor":              `{"pageInfo":{"hasNextPage":true},"edges":[` + edge + `]}`,
+		"a page as it was asked": `[` + strings.Repeat(string(pledge.Body)+",", page.ListPage-1) + string(pledge.Body) + `]`,
+	} {
+		w.options.Client = w.clientOf(t, altered{w.Transport(), func(r *http.Request) *http.Response {
+			if r.URL.Path != "/api/v1/pledges" {
+				return nil
+			}
+			cut, _ := answer(http.StatusOK, "application/json", list)()
+			return cut
+		}}, w.Clock.Now)
+		d := newDriver(t, w.options)
+		d.send(tea.WindowSizeMsg{Width: 200, Height: 40})
+		d.press("4")
+		if !strings.Contains(d.text(), "there may be more: the service does not tell") {
+			t.Errorf("%s: got\n%s\nwant that there may be more", name, d.text())
+		}
+	}
+}

@@ -140,7 +140,13 @@ func (a *asked[T, O]) fetch(ctx context.Context, after string) (batch, error) {
 		return batch{}, err
 	}
 	rows := apiclient.Rows(page, func(record T) Row { return a.row(record, isFound) })
-	return batch{rows: rows, cursor: page.EndCursor, more: page.HasNextPage, mayBeCut: page.MayBeCut}, nil
+	hasWay := page.EndCursor != "" && page.EndCursor != after
+	return batch{
+		rows:     rows,
+		cursor:   page.EndCursor,
+		more:     page.HasNextPage && hasWay,
+		mayBeCut: page.MayBeCut || page.HasNextPage && !hasWay,
+	}, nil
 }
 
 func (a *asked[T, O]) page(ctx context.Context, after string) (page apiclient.Page[T], isFound bool, err error) {

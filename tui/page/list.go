@@ -84,7 +84,7 @@ type changedRows struct {
 type batch struct {
 	rows   []Row
 	cursor string
-	more   bool
+	more   bool // The cursor leads to further rows.
 	// mayBeCut: the answer does not show whether these are all. Spec gap: L9.
 	mayBeCut bool
 }
@@ -269,8 +269,7 @@ func (l *List[T]) onBatch(b batch, err error) tea.Cmd {
 	l.Day.NoteConnection(nil)
 	l.loaded = true
 	l.read += len(b.rows)
-	l.More = b.more && b.cursor != "" && b.cursor != l.cursor
-	l.cursor, l.mayBeCut = b.cursor, b.mayBeCut
+	l.More, l.cursor, l.mayBeCut = b.more, b.cursor, b.mayBeCut
 	if l.refreshed.old {
 		l.refreshed = refreshed{depth: l.table.Cursor()}
 		if row, ok := l.Chosen(); ok {
