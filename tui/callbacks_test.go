@@ -2,6 +2,7 @@ package tui
 
 import (
 	"bytes"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -84,4 +85,29 @@ func TestOfferedTimesAreWhole(t *testing.T) {
 		d.press("b")
 		d.sees(name)
 	}
+}
+
+// The list of callbacks names its end, if the agent has more than it shows.
+func TestCallbacksThatAreNotAllListed(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	due := apitype.NewTime(w.Clock.Now().Add(time.Hour))
+	agent := ids(0xe1, 1)
+	servicetest.Check(t, w.client.Queue.Later(t.Context(), callID(4), apitype.DeferRequest{NotBefore: &due, UserUUID: &agent}))
+	w.connect(t, t.TempDir())
+	w.options.Agent = &agent
+	w.options.Client = w.clientOf(t, altered{w.Transport(), func(r *http.Request) *http.Response {
+		if r.URL.Path != "/fundesk/v1/queue/deferrals" {
+			return nil
+		}
+		whole := w.Do(w.token, http.MethodGet, r.URL.RequestURI(), "")
+		goesOn := strings.Replace(string(whole.Body), `"hasNextPage":false`, `"hasNextPage":true`, 1)
+		cut, _ := answer(http.StatusOK, "application/json", goesOn)()
+		return cut
+	}}, w.Clock.Now)
+	d := newDriver(t, w.options)
+	d.enter("n")
+	d.untilPoll(w)
+	d.press("C")
+	d.sees("the first 1; all of them: fundesk queue callbacks --all")
 }

@@ -49,6 +49,7 @@ type Option struct {
 // Choose offers options, each on a key of its own; a filter narrows long lists.
 type Choose struct {
 	Title      string
+	lines      []string // Above the options.
 	Options    []Option
 	hint       string
 	hintNow    func() string // A hint that changes with time. Nil uses hint.
@@ -187,13 +188,15 @@ func (c *Choose) View(s Styles, width, height int) (string, []string) {
 	room := height
 	if c.Filterable {
 		lines = append(lines, c.Editor.Line(min(width, 30), s.cursor))
-		room--
 	}
 	if c.hintNow != nil {
 		c.hint = c.hintNow()
 	}
+	for _, line := range c.lines {
+		lines = append(lines, widget.Wrap(s.say(line), width)...)
+	}
 	hint := strings.TrimPrefix(s.say(c.hint)+"; "+s.say("esc closes"), "; ")
-	room--
+	room -= len(lines) + 1
 	found := c.Matching()
 	c.cursor = min(c.cursor, max(len(found)-1, 0))
 	longest := 0

@@ -80,7 +80,7 @@ func (d *Desk) ask(q *ask.Question, back func()) tea.Cmd {
 		d.Dialog = &Confirm{Title: title, Lines: lines, options: options, No: left, late: unseenYet}
 	default:
 		choice := NewChoice(title, q.Hint, options)
-		choice.late = unseenYet
+		choice.lines, choice.late = lines, unseenYet
 		if q.StaysOpen {
 			choice.cursor = noChoice
 		}
