@@ -359,3 +359,34 @@ func TestUnreadableDraftIsSaid(t *testing.T) {
 	}, []string{"that the draft cannot be read"})
 	m.gone("checking")
 }
+
+// A change that went out while the agent was asked about it is not dropped as one that never reached the service.
+func TestDropOfAChangeThatWentOutMeanwhile(t *testing.T) {
+	t.Parallel()
+	w, now := newWorld(t), fault(nil)
+	w.faulty(t, &now)
+	d := newDriver(t, w.options)
+	d.enter("n")
+	w.seen()
+	d.enter("a", "O", "D")
+	d.sees("It does not reach the service")
+	now = func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodGet {
+			return nil, nil
+		}
+		return nil, io.ErrUnexpectedEOF // Its answer is lost.
+	}
+	w.Clock.Advance(6 * time.Second)
+	d.deliverOutbox(w)
+	d.press("y")
+	if got := w.entries(t); len(got) != 1 {
+		t.Errorf("outbox: got %q, want the attempt\n%s", got, d.text())
+	}
+	d.press("D")
+	d.lacks("It does not reach the service")
+	d.sees("it may have taken effect")
+	d.press("y")
+	if got := w.entries(t); len(got) != 0 {
+		t.Errorf("outbox: got %q, want it dropped", got)
+	}
+}

@@ -343,7 +343,7 @@ func TestOutboxByHand(t *testing.T) {
 	if lines, err := d.Changes.Remaining(); err != nil || !slices.Equal(lines, []string{"1 change was refused by the service; see: fundesk outbox list"}) {
 		t.Errorf("got %q, %v", lines, err)
 	}
-	if texts := work(t, d, d.Changes.Drop(id)); len(texts) != 0 || len(d.Changes.Entries) != 0 {
+	if texts := work(t, d, d.Changes.Drop(d.Changes.Entries[0])); len(texts) != 0 || len(d.Changes.Entries) != 0 {
 		t.Errorf("got %q and %d entries, want it dropped", texts, len(d.Changes.Entries))
 	}
 	servicetest.Check(t, d.Changes.Drafts.Save(outbox.Draft{Call: callID(1), Notes: "x"}))

@@ -379,7 +379,7 @@ func TestUndoneChangeReleasesTheDonor(t *testing.T) {
 		endings[key](a)
 		entries, _, _ := a.Outbox.List()
 		for _, e := range entries {
-			a.perform(a.Changes.Drop(e.ID))
+			a.perform(a.Changes.Drop(e))
 		}
 		if len(f.pending()) != 0 {
 			t.Errorf("%s: got pending %v after the change was dropped, want none", key, f.pending())

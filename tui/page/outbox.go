@@ -270,7 +270,8 @@ func (v *Outbox) AskDrop() tea.Cmd {
 	}
 	e := *row.entry
 	lines := []string{v.Say("It does not reach the service, and its text is erased.")}
-	if e.State == outbox.StateUnsure {
+	isLost := e.State == outbox.StateUnsure || e.State != outbox.StateRejected && !e.SentAt.IsZero()
+	if isLost {
 		lines[0] = v.Say("Its answer was lost: it may have taken effect. Look at the record first. Its text is erased.")
 	}
 	for _, other := range v.Day.Changes.Entries {
@@ -284,7 +285,7 @@ func (v *Outbox) AskDrop() tea.Cmd {
 	v.Dialog = &Confirm{
 		Title: v.Say("Drop: %s?", row.shown(v.Env).Label),
 		Lines: lines,
-		Yes:   func() tea.Cmd { return v.Host.Perform(v.Day.Changes.Drop(e.ID)) },
+		Yes:   func() tea.Cmd { return v.Host.Perform(v.Day.Changes.Drop(e)) },
 	}
 	return nil
 }

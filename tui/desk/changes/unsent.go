@@ -176,10 +176,19 @@ func (u *Unsent) SendAgain(id string) []event.Event {
 	return u.Events.Drain()
 }
 
-// Drop erases an entry: it does not reach the service. It ends the notice that the text of the entry is kept.
-func (u *Unsent) Drop(id string) []event.Event {
-	u.OnDisk(func() error { return u.Outbox.Drop(id) })
-	u.Events.Over(id)
+// Drop erases an entry, and ends the notice that its text is kept. An entry that the agent has seen as one that was
+// never sent stays if it was sent since.
+func (u *Unsent) Drop(seen outbox.Entry) []event.Event {
+	isUnsent := seen.State != outbox.StateRejected && seen.State != outbox.StateUnsure && seen.SentAt.IsZero()
+	if isUnsent {
+		u.OnDisk(func() error {
+			_, err := u.Outbox.Recall(seen.ID)
+			return err
+		})
+		return u.Events.Drain()
+	}
+	u.OnDisk(func() error { return u.Outbox.Drop(seen.ID) })
+	u.Events.Over(seen.ID)
 	return u.Events.Drain()
 }
 
