@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -413,3 +414,34 @@ func TestStatsOfAllTimeAreComplete(t *testing.T) {
 		}
 	}
 }
+
+// A record in front that is gone shows nothing of it any more, and no key works on what it was.
+func TestRecordThatIsGone(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, tab, path string
+		keys            []string
+	}{
+		{"a person", "3", "/api/v1/persons/" + personID(1).String(), []string{"y", "enter"}},
+		{"a pledge", "4", "/api/v1/pledges/" + pledgeID(1).String(), []string{"y", "enter", "t"}},
+	} {
+		w, now := newWorld(t), fault(nil)
+		w.faulty(t, &now)
+		d := newDriver(t, w.options)
+		d.press(test.tab)
+		d.run(d.app.Jump(page.Reference{Kind: kindOfTab[test.tab], ID: apitype.MustParseUUID(test.path[len(test.path)-36:])}), 0)
+		d.sees("Anna Jansen")
+		now = ofPath(test.path, withStatus(http.StatusNotFound))
+		d.untilPoll(w)
+		d.lacks("Anna Jansen")
+		for _, key := range test.keys {
+			d.press(key)
+			if d.lacks("copied", "Anna Jansen"); d.app.Dialog != nil {
+				t.Errorf("%s, %s: got\n%s\nwant nothing done", test.name, key, d.text())
+			}
+		}
+	}
+}
+
+// kindOfTab has the kinds of records by the keys of their pages.
+var kindOfTab = map[string]apitype.EntityName{"3": apitype.EntityPerson, "4": apitype.EntityPledge}

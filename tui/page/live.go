@@ -10,8 +10,17 @@ import (
 	"fundesk/tui/desk/queue"
 )
 
-// Poll requests the changes since the last poll.
+// Poll requests the changes since the last poll, and reads the record in front again.
 func (l *List[T]) Poll() tea.Cmd {
+	changes := l.pollList()
+	if d := l.Front(); d != nil && l.Day.Transitions.IsFree() { // The next key is meant for the line under the cursor.
+		return tea.Batch(changes, l.readDetail(d))
+	}
+	return changes
+}
+
+// pollList requests the changes of the list since the last poll.
+func (l *List[T]) pollList() tea.Cmd {
 	if l.loading || !l.loaded {
 		return l.Open() // It was not read yet, or could not be read again.
 	}

@@ -56,8 +56,14 @@ func (l *List[T]) onRecord(d *detail, r record, err error) {
 		return
 	}
 	d.failed, d.beside = err, nil
-	if l.Day.NoteConnection(err); err == nil {
+	passes := l.Day.NoteConnection(err)
+	switch {
+	case err == nil:
 		d.record, d.ready = r, true
 		d.move(0, d.fields(l.Env)) // Off the heading.
+	case passes && d.ready: // It stays as it was read last.
+		d.failed = nil
+	default:
+		d.record, d.ready = record{ref: d.ref}, false // No key works on what is not shown.
 	}
 }
