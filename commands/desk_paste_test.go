@@ -78,3 +78,51 @@ func TestLineDeskTakesAPasteWhole(t *testing.T) {
 		})
 	}
 }
+
+// What was typed before a call was shown is no answer for it.
+func TestLineDeskDropsWhatIsTypedBeforeACall(t *testing.T) {
+	t.Parallel()
+	h := servicetest.New(t)
+	c := &faultCase{T: t, service: h, token: h.Token(), owner: h.Organization("AID")}
+	calls := make([]string, 3)
+	for i := range calls {
+		c.load()
+		calls[i] = c.names.Replace("$CALL")
+	}
+	keyboard, terminal, err := pty.Open()
+	servicetest.Check(t, err)
+	defer func() { servicetest.Report(t, keyboard.Close()) }()
+	defer func() { servicetest.Report(t, terminal.Close()) }()
+	go func() { _, _ = io.Copy(io.Discard, keyboard) }() // The echo.
+	types := func(text string) {
+		_, err := io.WriteString(keyboard, text)
+		servicetest.Report(t, err)
+	}
+	calling, isDropped := 0, false
+	said := &heard{on: map[string]func(){
+		" call for ": func() {
+			if calling++; calling == 2 {
+				types("a\n") // Pressed twice: this one was meant for the first call.
+			}
+		},
+		"before the call was shown": func() { isDropped = true },
+		"q to end: ": func() {
+			switch {
+			case isDropped || calling == 3:
+				types("q\n")
+			case calling == 1:
+				types("a\n")
+			}
+		},
+	}}
+	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
+	workByLines(t, appOf(environment, terminal, &bytes.Buffer{}, said), 0)
+	attempts := 0
+	for _, id := range calls {
+		call := h.Do(c.token, http.MethodGet, "/api/v1/calls/"+id, "").Object()
+		attempts += len(call["attempts"].([]any))
+	}
+	if attempts != 1 {
+		t.Errorf("got %d attempts, want one:\n%s", attempts, said)
+	}
+}

@@ -246,6 +246,16 @@ func (s *Session) hasInput() bool {
 	return isFile && IsTerminal(file) && isReadable(file, pasteGap)
 }
 
+// DropAhead drops the lines that a terminal has already. It reports whether there were any.
+func (s *Session) DropAhead(ctx context.Context) (isDropped bool, err error) {
+	file, isFile := s.App.In.(*os.File)
+	if !isFile || !IsTerminal(file) || !isReadable(file, 0) {
+		return false, nil
+	}
+	_, err = s.Answer(ctx)
+	return true, err
+}
+
 // maxSecret is the longest line that is read without being shown, in bytes; what goes
 // beyond it the library forgets.
 const maxSecret = 4096

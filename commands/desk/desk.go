@@ -146,7 +146,11 @@ func (l *lineDesk) work(ctx context.Context) error {
 		if l.day.Changes.Release(); l.session.App.Now().Sub(l.polled) >= pollEvery {
 			l.poll(ctx)
 		}
+		before := l.call
 		l.tellCall()
+		if err := l.dropAhead(ctx, before); err != nil {
+			return err
+		}
 		idle := l.day.IsNoneLeft()
 		if idle && !l.idle {
 			l.sayIdle()
@@ -164,6 +168,21 @@ func (l *lineDesk) work(ctx context.Context) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// dropAhead drops what was typed before the call was printed: it was meant for the call before.
+func (l *lineDesk) dropAhead(ctx context.Context, before apitype.UUID) error {
+	if l.call == before || l.call.IsZero() {
+		return nil
+	}
+	isDropped, err := l.session.DropAhead(ctx)
+	if isDropped {
+		l.say("what you typed before the call was shown does not count")
+	}
+	if errors.Is(err, io.EOF) { // The next question finds it, too.
+		return nil
+	}
+	return err
 }
 
 // sayIdle prints that there is no call now.
