@@ -334,3 +334,35 @@ func TestDeskSpeaksTheLanguage(t *testing.T) {
 		t.Errorf("got %q, want de", got)
 	}
 }
+
+// A key that bounces or is held down dials one number, and so does a double click. After a pause the key dials the next.
+func TestDialsOnceAtATime(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	w.options.Mouse = true
+	d := newDriver(t, w.options)
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.enter("n")
+	w.seen()
+	dials := func(want int, after string) {
+		t.Helper()
+		if got := len(d.app.Day.Dials); got != want {
+			t.Errorf("after %s: got %d dials, want %d", after, got, want)
+		}
+	}
+	for range 20 {
+		d.send(keyPress("d"))
+		w.Clock.Advance(40 * time.Millisecond)
+	}
+	dials(1, "a key that was held down")
+	d.sees("d: press it again")
+	w.Clock.Advance(time.Second)
+	d.press("d")
+	dials(2, "another key")
+	w.Clock.Advance(time.Second)
+	for range 2 {
+		d.click("+31 6 12 34 56 71")
+		w.Clock.Advance(100 * time.Millisecond)
+	}
+	dials(3, "a double click")
+}

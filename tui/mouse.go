@@ -68,7 +68,8 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 			return a.clickTab(at.X)
 		}
 		rows, hasRows := a.pages[a.current].(page.Clicked)
-		if !hasRows || at.Button != tea.MouseLeft {
+		hasDialled := twice && a.current == page.DeskPage // By the first click.
+		if !hasRows || hasDialled || at.Button != tea.MouseLeft {
 			return nil
 		}
 		cmd, onRow := rows.Click(at.X, at.Y-1-len(a.banner()))

@@ -48,8 +48,10 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	act := a.keys.find(name, append(current.Scopes(), page.ScopeEverywhere))
 	isText := a.isTyping() && (act == nil || !act.Is(page.InText) || len(msg.Text) > 0)
+	isAction := !isText && act != nil
+	isAgain := isAction && act.Is(page.NotRepeated) && a.Day.Keys.Repeats(name, msg.IsRepeat, a.Day.Now())
 	// An action that ends a call must have been meant for the call on the screen, and pressed again.
-	isTooSoon := a.Day.Keys.Press(name, msg.IsRepeat, !isText && act != nil && act.Is(page.EndsCall), a.Day.Now())
+	isTooSoon := a.Day.Keys.Press(name, msg.IsRepeat, isAction && act.Is(page.EndsCall), a.Day.Now())
 	switch {
 	case isText:
 		return a.desk.Text(msg)
@@ -59,7 +61,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	a.Messages.Heard()
 	why := a.whyNot(act)
-	if why == "" && isTooSoon {
+	if why == "" && (isTooSoon || isAgain) {
 		why = a.Say("%s: press it again, it came too soon", a.Styles.KeyNames(name))
 	}
 	if why != "" {

@@ -322,6 +322,7 @@ func TestAgentsPageKeysPerTask(t *testing.T) {
 		d.send(tea.WindowSizeMsg{Width: 200, Height: 50})
 		if strings.HasSuffix(task[2], "again") {
 			d.press("d")
+			w.Clock.Advance(time.Second) // The agent hears the first number ring.
 		}
 		for _, key := range part.FindAllStringSubmatch(task[2], -1) {
 			if text := typed[key[0]]; text != "" {

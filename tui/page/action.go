@@ -26,6 +26,7 @@ type Trait int
 const (
 	InText      Trait = 1 << iota // It works while text is being typed.
 	EndsCall                      // It ends the call, so the agent must have seen the call.
+	NotRepeated                   // A key that is held down, or bounces, does it once.
 	NotAhead                      // It does not work on a call that was not there when its key was pressed.
 	ForCall                       // Pressed while the call is being read, it waits for that.
 	OpensLine                     // The agent types a text behind its key.
@@ -93,7 +94,7 @@ type screenAction struct {
 func screenActions() map[string]screenAction {
 	return map[string]screenAction{
 		ActNext:           {traits: NotAhead},
-		ActDial:           {traits: NamedOnCard | NotAhead},
+		ActDial:           {traits: NamedOnCard | NotAhead | NotRepeated},
 		"not-reached":     {traits: EndsCall | NotAhead},
 		"not-reached-why": {traits: EndsCall | NotAhead | AsksDigit, noWord: true},
 		ActResult:         {run: (*Desk).AskResult, traits: NamedOnCard | ForCall | AsksDigit},

@@ -41,11 +41,17 @@ func (k *Keys) Press(key string, isRepeat, ends bool, now time.Time) (ignored bo
 
 // Count notes when a key was pressed, and reports whether that repeats an earlier press of it.
 func (k *Keys) Count(key string, isRepeat bool, now time.Time) (repeats bool) {
-	last, before := k.pressedAt[key]
+	repeats = k.Repeats(key, isRepeat, now)
 	if k.pressedAt == nil {
 		k.pressedAt = map[string]time.Time{}
 	}
 	k.pressedAt[key] = now
+	return repeats
+}
+
+// Repeats reports whether a key that is pressed now repeats an earlier press of it.
+func (k *Keys) Repeats(key string, isRepeat bool, now time.Time) bool {
+	last, before := k.pressedAt[key]
 	return isRepeat || before && now.Sub(last) < repeatsIn
 }
 
