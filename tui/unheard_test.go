@@ -116,3 +116,36 @@ func TestDigitBehindARefusedKey(t *testing.T) {
 		t.Error("c n: got no call, want the next one")
 	}
 }
+
+// On the lists and on the Floor, too, what is typed behind a refused key is no command.
+func TestTextBehindARefusedKeyOfAList(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, page  string
+		keys        []string
+		text        string
+		isInterface bool // The service has no extensions.
+	}{
+		{"a filter over a record", "calls", []string{"enter", "/"}, "wolf 2", false},
+		{"a filter over a pledge", "pledges", []string{"enter", "/"}, "ten t", false},
+		{"a message that no desk would get", "floor", []string{"t"}, "coaching at 2", true},
+		{"actions on no record", "calls", []string{"A"}, "1", false},
+		{"a status of no pledge", "pledges", []string{"/", "x", "y", "z", "enter", "t"}, "1", false},
+	} {
+		w := newQueueWorld(t)
+		if test.isInterface {
+			w.InterfaceOnly(apitype.ExtensionSearch)
+		}
+		w.options.Page = test.page
+		d := newDriver(t, w.options)
+		d.enter(test.keys...)
+		before := d.app.current
+		for key := range strings.SplitSeq(test.text, "") {
+			w.Clock.Advance(80 * time.Millisecond)
+			d.send(keyPress(map[string]string{" ": "space"}[key] + strings.TrimSpace(key)))
+		}
+		if d.app.current != before || d.app.Dialog != nil || d.app.Day.Call != nil {
+			t.Errorf("%s: got page %d, %T and the call %v, want nothing done\n%s", test.name, d.app.current, d.app.Dialog, d.app.Day.Call, d.text())
+		}
+	}
+}

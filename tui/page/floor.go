@@ -199,6 +199,7 @@ func floorActions() []Action {
 			ID: "message", Scope: ScopeFloor, Keys: "t",
 			Help: "send a message to all desks…", Word: "tell all",
 			Run: on((*Floor).AskMessage), Why: onWhy((*Floor).WhyNoMessage),
+			Traits: OpensLine,
 		},
 	}
 }

@@ -57,6 +57,7 @@ func listActions() []Action {
 			ID: ActFilter, Scope: ScopeLists, Keys: "/",
 			Help: "filter", Word: "filter",
 			Run: on(Lister.AskFilter), Why: onWhy(Lister.WhyNotFilter),
+			Traits: OpensLine,
 		},
 		{
 			ID: actNextView, Scope: ScopeLists, Keys: "tab",
@@ -72,6 +73,7 @@ func listActions() []Action {
 			ID: "sort", Scope: ScopeLists, Keys: "o",
 			Help: "sort by a column…",
 			Run:  on(Lister.AskSort), Why: onWhy(Lister.WhyNotFilter),
+			Traits: AsksDigit,
 		},
 		{
 			ID: "mark", Scope: ScopeLists, Keys: "space",
@@ -82,6 +84,7 @@ func listActions() []Action {
 			ID: "actions", Scope: ScopeLists, Keys: "A",
 			Help: "actions on the marked…", Word: "actions",
 			Run: on(Lister.AskBulk), Why: onWhy(Lister.WhyNotBulk),
+			Traits: AsksDigit,
 		},
 		{
 			ID: ActCopy, Scope: ScopeLists, Keys: "y",

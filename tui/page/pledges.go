@@ -60,6 +60,7 @@ func pledgesActions() []Action {
 			ID: "status-action", Scope: ScopePledges, Keys: "t",
 			Help: "status action on the pledge…", Word: "status",
 			Run: on((*Pledges).AskStatus), Why: onWhy((*Pledges).WhyNotStatus),
+			Traits: AsksDigit,
 		},
 		{
 			ID: ActSign, Scope: ScopePledges, Keys: "S",
