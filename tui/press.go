@@ -49,7 +49,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	act := a.keys.find(name, append(current.Scopes(), page.ScopeEverywhere))
 	isText := a.isTyping() && (act == nil || !act.Is(page.InText) || len(msg.Text) > 0)
 	isAction := !isText && act != nil
-	isAgain := isAction && act.Is(page.NotRepeated) && a.Day.Keys.Repeats(name, msg.IsRepeat, a.Day.Now())
+	isAgain := isAction && act.Is(page.NotRepeated) && a.Day.Keys.Bounces(name, msg.IsRepeat, a.Day.Now())
 	// An action that ends a call must have been meant for the call on the screen, and pressed again.
 	isTooSoon := a.Day.Keys.Press(name, msg.IsRepeat, isAction && act.Is(page.EndsCall), a.Day.Now())
 	switch {

@@ -10,6 +10,9 @@ const (
 	repeatsIn  = time.Second            // The same key counts again only after a pause of this length.
 )
 
+// bouncesIn is the pause after which a key that ends no call does its work again.
+const bouncesIn = 300 * time.Millisecond
+
 // idleTime is the time without a key after which the agent may have gone.
 const idleTime = 15 * time.Minute
 
@@ -41,7 +44,7 @@ func (k *Keys) Press(key string, isRepeat, ends bool, now time.Time) (ignored bo
 
 // Count notes when a key was pressed, and reports whether that repeats an earlier press of it.
 func (k *Keys) Count(key string, isRepeat bool, now time.Time) (repeats bool) {
-	repeats = k.Repeats(key, isRepeat, now)
+	repeats = k.comesWithin(repeatsIn, key, isRepeat, now)
 	if k.pressedAt == nil {
 		k.pressedAt = map[string]time.Time{}
 	}
@@ -49,10 +52,14 @@ func (k *Keys) Count(key string, isRepeat bool, now time.Time) (repeats bool) {
 	return repeats
 }
 
-// Repeats reports whether a key that is pressed now repeats an earlier press of it.
-func (k *Keys) Repeats(key string, isRepeat bool, now time.Time) bool {
+// Bounces reports whether a key that is pressed now is held down, or was pressed a moment ago.
+func (k *Keys) Bounces(key string, isRepeat bool, now time.Time) bool {
+	return k.comesWithin(bouncesIn, key, isRepeat, now)
+}
+
+func (k *Keys) comesWithin(pause time.Duration, key string, isRepeat bool, now time.Time) bool {
 	last, before := k.pressedAt[key]
-	return isRepeat || before && now.Sub(last) < repeatsIn
+	return isRepeat || before && now.Sub(last) < pause
 }
 
 // NoneFor reports whether no key came for so long. It uses a clock that runs while a computer sleeps.
