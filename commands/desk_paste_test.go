@@ -115,7 +115,12 @@ func TestLineDeskDropsWhatIsTypedBeforeACall(t *testing.T) {
 			}
 		},
 	}}
-	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
+	environment := map[string]string{
+		"HOME":             t.TempDir(),
+		"FUNDESK_BASE_URL": h.URL,
+		"FUNDESK_TOKEN":    c.token,
+		"ACCESSIBLE":       "1",
+	}
 	workByLines(t, appOf(environment, terminal, &bytes.Buffer{}, said), 0)
 	attempts := 0
 	for _, id := range calls {

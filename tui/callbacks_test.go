@@ -93,7 +93,8 @@ func TestCallbacksThatAreNotAllListed(t *testing.T) {
 	w := newQueueWorld(t)
 	due := apitype.NewTime(w.Clock.Now().Add(time.Hour))
 	agent := ids(0xe1, 1)
-	servicetest.Check(t, w.client.Queue.Later(t.Context(), callID(4), apitype.DeferRequest{NotBefore: &due, UserUUID: &agent}))
+	request := apitype.DeferRequest{NotBefore: &due, UserUUID: &agent}
+	servicetest.Check(t, w.client.Queue.Later(t.Context(), callID(4), request))
 	w.connect(t, t.TempDir())
 	w.options.Agent = &agent
 	w.options.Client = w.clientOf(t, altered{w.Transport(), func(r *http.Request) *http.Response {

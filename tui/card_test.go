@@ -335,7 +335,8 @@ func TestDeskSpeaksTheLanguage(t *testing.T) {
 	}
 }
 
-// A key that bounces or is held down dials one number, and so does a double click. After a pause the key dials the next.
+// A key that bounces or is held down dials one number, and so does a double click. After a pause the key dials the next
+// number.
 func TestDialsOnceAtATime(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)

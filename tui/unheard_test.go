@@ -145,7 +145,7 @@ func TestTextBehindARefusedKeyOfAList(t *testing.T) {
 			d.send(keyPress(map[string]string{" ": "space"}[key] + strings.TrimSpace(key)))
 		}
 		if d.app.current != before || d.app.Dialog != nil || d.app.Day.Call != nil {
-			t.Errorf("%s: got page %d, %T and the call %v, want nothing done\n%s", test.name, d.app.current, d.app.Dialog, d.app.Day.Call, d.text())
+			t.Errorf("%s: got page %d, %T and\n%s\nwant nothing done", test.name, d.app.current, d.app.Dialog, d.text())
 		}
 	}
 }
