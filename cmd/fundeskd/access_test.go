@@ -15,10 +15,18 @@ import (
 // newAccount is an account as account add prints it.
 type newAccount struct{ UUID, Token string }
 
-func (e environment) account(name string, flags ...string) (a newAccount) {
+// account adds an account: words are its name and flags.
+func (e environment) account(words string, more ...string) (a newAccount) {
 	e.t.Helper()
-	e.must(&a, "", append([]string{"account", "add", name}, flags...)...)
+	e.must(&a, "account add "+words, more...)
 	return a
+}
+
+// organization adds an organization with one name.
+func (e environment) organization(name string) (o struct{ UUID string }) {
+	e.t.Helper()
+	e.must(&o, "organization add --name", name, "--abbreviation", name)
+	return o
 }
 
 // accepts wants a token to be accepted, or refused.
@@ -40,20 +48,20 @@ func TestRestoreEndsTokens(t *testing.T) {
 	e := newFileEnvironment(t)
 	leaver, stays := e.account("leaver", "--all-organizations"), e.account("stays", "--all-organizations")
 	backup := filepath.Join(t.TempDir(), "backup.db")
-	e.done("", "backup", backup)
-	e.done("", "account", "revoke", leaver.UUID)
+	e.done("backup", backup)
+	e.done("account revoke", leaver.UUID)
 	for _, there := range []environment{e, newFileEnvironment(t)} {
-		code, out, errs := there.run("", "restore", backup)
+		code, out, errs := there.run("restore", backup)
 		if code != exitDone || !strings.Contains(out, "2 tokens ended") || !strings.Contains(out, "fundeskd token issue UUID") || !strings.Contains(out, "repeat every later revocation") {
 			t.Errorf("got code %d, %s%s, want that two tokens ended, and how to go on", code, out, errs)
 		}
 		there.accepts(leaver.Token, false)
 		there.accepts(stays.Token, false)
 		var issued struct{ Token string }
-		there.must(&issued, "", "token", "issue", stays.UUID)
+		there.must(&issued, "token issue", stays.UUID)
 		there.accepts(issued.Token, true)
 
-		code, out, errs = there.run("", "restore", backup, "--keep-tokens")
+		code, out, errs = there.run("restore", backup, "--keep-tokens")
 		if code != exitDone || !strings.Contains(out, "revoked since the backup are valid again") || !strings.Contains(out, "narrowed") {
 			t.Errorf("got code %d, %s%s, want what is undone", code, out, errs)
 		}
@@ -68,9 +76,9 @@ func TestUnreadReplaced(t *testing.T) {
 	e := newFileEnvironment(t)
 	same := e.account("same", "--all-organizations")
 	backup := filepath.Join(t.TempDir(), "backup.db")
-	e.done("", "backup", backup)
+	e.done("backup", backup)
 	write(t, filepath.Join(e.folder, "fundeskd.db"), []byte("not a database"))
-	e.done("", "restore", backup)
+	e.done("restore", backup)
 	e.accepts(same.Token, false)
 }
 
@@ -86,26 +94,24 @@ func TestReplayEndsTokens(t *testing.T) {
 		write(t, garbled, []byte("{\n"))
 		write(t, none, nil)
 		write(t, one, fmt.Appendf(nil, `{"uuid":%q,"erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n", person))
-		if code, _, errs := e.run("", "erasures", "replay", "--from", garbled); code != exitFailure {
-			t.Errorf("got code %d, %s", code, errs)
-		}
-		e.done("", "erasures", "replay", "--from", none)
+		e.try("erasures replay --from", garbled).ends(exitFailure)
+		e.done("erasures replay --from", none)
 		e.accepts(account.Token, true)
-		code, out, errs := e.run("", "erasures", "replay", "--from", one, "--keep-tokens")
+		code, out, errs := e.run("erasures replay --from", one, "--keep-tokens")
 		if code != exitDone || !strings.Contains(out, "revoked since the backup are valid again") {
 			t.Errorf("got code %d, %s%s, want what is undone", code, out, errs)
 		}
 		e.accepts(account.Token, true)
 		other := bytes.ReplaceAll(readFile(t, one), []byte(person), []byte("11111111-2222-4333-8444-555555555555"))
 		servicetest.Check(t, os.WriteFile(one, other, 0o600))
-		code, out, errs = e.run("", "erasures", "replay", "--from", one)
+		code, out, errs = e.run("erasures replay --from", one)
 		if code != exitDone || !strings.Contains(out, "ended; fundeskd account list") {
 			t.Errorf("got code %d, %s%s, want that tokens ended", code, out, errs)
 		}
 		e.accepts(account.Token, false)
 		var issued struct{ Token string }
-		e.must(&issued, "", "token", "issue", account.UUID)
-		e.done("", "erasures", "replay", "--from", one)
+		e.must(&issued, "token issue", account.UUID)
+		e.done("erasures replay --from", one)
 		e.accepts(issued.Token, true)
 	})
 }

@@ -20,28 +20,37 @@ import (
 func TestAccountSet(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	var organization struct{ UUID string }
-	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
+	organization := e.organization("A")
 	var account accountView
-	e.must(&account, "", "account", "add", "a", "--all-organizations", "--permission", "persons:read", "--external-source", "crm")
+	e.must(&account, "account add a --all-organizations --permission persons:read --external-source crm")
 	token, id := account.Token, account.UUID.String()
 	s := e.serve()
 	statuses := func(persons, calls int) {
 		t.Helper()
 		for path, want := range map[string]int{"/api/v1/persons": persons, "/api/v1/calls": calls} {
-			if status, body := get(t, http.DefaultClient, s.url+path, token); status != want {
-				t.Errorf("%s: got %d %s, want %d", path, status, body, want)
-			}
+			replies(t, s.url+path, token, want)
 		}
 	}
 	statuses(200, 403)
 	account = accountView{}
-	e.must(&account, "", "account", "set", id, "--permission", "calls:read")
+	e.must(&account, "account set", id, "--permission", "calls:read")
 	statuses(403, 200)
 	if !account.AllOrganizations || account.Name != "a" || !slices.Equal(account.ExternalSources, []string{"crm"}) || account.Token != "" {
 		t.Errorf("got %+v, want the rest as it was", account)
 	}
-	e.must(&account, "", "account", "set", id, "--name", "b", "--organization", organization.UUID, "--external-source", "erp,1", "--permission", "calls:read,persons:read")
+	e.must(
+		&account,
+		"account set",
+		id,
+		"--name",
+		"b",
+		"--organization",
+		organization.UUID,
+		"--external-source",
+		"erp,1",
+		"--permission",
+		"calls:read,persons:read",
+	)
 	statuses(200, 200)
 	if account.AllOrganizations || len(account.Organizations) != 1 || account.Name != "b" || !slices.Equal(account.ExternalSources, []string{"erp,1"}) ||
 		!slices.Equal(account.Permissions, []service.Permission{service.CallsRead, service.PersonsRead}) {
@@ -63,18 +72,12 @@ func TestAccountSet(t *testing.T) {
 		{"name", exitUsage, []string{"--name", " "}},
 		{"longer than 200 characters", exitUsage, []string{"--external-source", strings.Repeat("ë", 201)}},
 	} {
-		if code, out, errs := e.run("", append([]string{"account", "set", id}, test.args...)...); code != test.code || out != "" || !strings.Contains(errs, test.want) {
-			t.Errorf("%v: got code %d, %s%s, want code %d and %q", test.args, code, out, errs, test.code, test.want)
-		}
+		e.try("account set", append([]string{id}, test.args...)...).ends(test.code, test.want).printsOnly("")
 	}
 	statuses(200, 200)
-	if code, _, errs := e.run("", "account", "set", organization.UUID, "--name", "c"); code != exitFailure || !strings.Contains(errs, "there is no account") {
-		t.Errorf("got code %d, %s, want that there is no such account", code, errs)
-	}
-	e.must(&account, "", "account", "revoke", id)
-	if code, _, errs := e.run("", "account", "set", id, "--all-organizations"); code != exitUsage || !strings.Contains(errs, "is revoked") {
-		t.Errorf("got code %d, %s, want that it is revoked", code, errs)
-	}
+	e.try("account set", organization.UUID, "--name", "c").ends(exitFailure, "there is no account")
+	e.must(&account, "account revoke", id)
+	e.try("account set", id, "--all-organizations").ends(exitUsage, "is revoked")
 	statuses(401, 401)
 }
 
@@ -82,36 +85,27 @@ func TestAccountSet(t *testing.T) {
 func TestAuditList(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	var account struct{ UUID string }
-	e.must(&account, "", "account", "add", "call centre", "--all-organizations")
+	account := e.account("'call centre' --all-organizations")
 	var lines []map[string]any
-	e.must(&lines, "", "audit", "list")
+	e.must(&lines, "audit list")
 	if len(lines) != 2 || lines[0]["operation"] != "account.add" || lines[0]["record"] != account.UUID || lines[0]["account"] != nil ||
 		lines[1]["operation"] != "token.issue" || strings.Contains(lines[0]["fields"].([]any)[0].(string), ",") {
 		t.Errorf("got %v, want the account and its token", lines)
 	}
-	_, out, errs := e.run("", "audit", "list", "-o", "ndjson", "--since", "1h")
+	_, out, errs := e.run("audit list -o ndjson --since 1h")
 	for line := range strings.Lines(out) {
 		var one map[string]any
 		if err := json.Unmarshal([]byte(line), &one); err != nil || one["time"] == nil {
 			t.Errorf("got %s%s, %v, want a line of JSON", line, errs, err)
 		}
 	}
-	if strings.Count(out, "\n") != 2 {
-		t.Errorf("got %s, want two lines", out)
-	}
-	if _, out, _ := e.run("", "audit", "list"); !strings.Contains(out, "  an operator  -  -  account.add  "+account.UUID) {
-		t.Errorf("got %s, want a table", out)
-	}
+	servicetest.Same(t, "lines", 2, strings.Count(out, "\n"))
+	e.try("audit list").prints("  an operator  -  -  account.add  " + account.UUID)
 	for _, test := range []struct{ format, want string }{{"json", "[]\n"}, {"ndjson", ""}} {
-		if code, out, errs := e.run("", "audit", "list", "--account", account.UUID, "-o", test.format); code != exitDone || out != test.want {
-			t.Errorf("%s: got code %d, %q%s, want %q", test.format, code, out, errs, test.want)
-		}
+		e.try("audit list --account", account.UUID, "-o", test.format).ends(exitDone).printsOnly(test.want)
 	}
 	for _, args := range [][]string{{"--person", "x"}, {"--since", "soon"}, {"-o", "csv"}} {
-		if code, out, errs := e.run("", append([]string{"audit", "list"}, args...)...); code != exitUsage || out != "" || !strings.Contains(errs, args[1]) {
-			t.Errorf("%v: got code %d, %s%s, want a mistake that is named", args, code, out, errs)
-		}
+		e.try("audit list", args...).ends(exitUsage, args[1]).printsOnly("")
 	}
 }
 
@@ -121,38 +115,39 @@ func TestUsers(t *testing.T) {
 	e := newEnvironment(t)
 	const anneke, joost = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
 	const sea, land = "33333333-3333-4333-8333-333333333333", "44444444-4444-4444-8444-444444444444"
-	var account struct{ UUID, Token string }
+
 	for _, step := range []struct {
-		args []string
+		args string
 		code int
 		want string
 	}{
-		{[]string{"organization", "add", "--name", "Sea", "--abbreviation", "S", "--uuid", sea}, exitDone, ""},
-		{[]string{"organization", "add", "--name", "Land", "--abbreviation", "L", "--uuid", land}, exitDone, ""},
-		{[]string{"user", "add", "Anneke", "--uuid", anneke}, exitDone, anneke + "\n"},
-		{[]string{"user", "add", "Anneke", "--uuid", anneke}, exitFailure, "a user with this uuid already exists"},
-		{[]string{"user", "add", "Joost", "--uuid", joost, "--organization", land}, exitDone, joost + "\n"},
-		{[]string{"user", "add", "Joost", "--organization", joost}, exitUsage, "there is no organization " + joost},
-		{[]string{"user", "add", " "}, exitUsage, "the name"},
-		{[]string{"user", "set", sea, "Piet"}, exitFailure, "there is no user " + sea},
-		{[]string{"user", "set", anneke, "Anneke de Vries"}, exitDone, "changed " + anneke + "\n"},
-		{[]string{"user", "set", anneke, "Anneke de Vries"}, exitDone, "unchanged " + anneke + "\n"},
-		{[]string{"user", "set", anneke, "--subject", ""}, exitDone, "unchanged " + anneke + "\n"},
-		{[]string{"user", "set", anneke, "--ended=false"}, exitDone, "unchanged " + anneke + "\n"},
-		{[]string{"organization", "set", land, "--country", "nl"}, exitDone, "changed " + land + "\n"},
-		{[]string{"organization", "set", land, "--country", "NL"}, exitDone, "unchanged " + land + "\n"},
-		{[]string{"user", "list"}, exitDone, anneke + "  Anneke de Vries\n" + joost + "  Joost\n"},
-		{[]string{"user", "list", "-o", "json"}, exitDone, `[{"uuid":"` + anneke + `","name":"Anneke de Vries","organization":null,"hasSubject":false,"endedAt":null},{"uuid":"` + joost + `","name":"Joost","organization":"` + land + `","hasSubject":false,"endedAt":null}]`},
+		{"organization add --name Sea --abbreviation S --uuid " + sea, exitDone, ""},
+		{"organization add --name Land --abbreviation L --uuid " + land, exitDone, ""},
+		{"user add Anneke --uuid " + anneke, exitDone, anneke + "\n"},
+		{"user add Anneke --uuid " + anneke, exitFailure, "a user with this uuid already exists"},
+		{"user add Joost --uuid " + joost + " --organization " + land, exitDone, joost + "\n"},
+		{"user add Joost --organization " + joost, exitUsage, "there is no organization " + joost},
+		{"user add ' '", exitUsage, "the name"},
+		{"user set " + sea + " Piet", exitFailure, "there is no user " + sea},
+		{"user set " + anneke + " 'Anneke de Vries'", exitDone, "changed " + anneke + "\n"},
+		{"user set " + anneke + " 'Anneke de Vries'", exitDone, "unchanged " + anneke + "\n"},
+		{"user set " + anneke + " --subject ''", exitDone, "unchanged " + anneke + "\n"},
+		{"user set " + anneke + " --ended=false", exitDone, "unchanged " + anneke + "\n"},
+		{"organization set " + land + " --country nl", exitDone, "changed " + land + "\n"},
+		{"organization set " + land + " --country NL", exitDone, "unchanged " + land + "\n"},
+		{"user list", exitDone, anneke + "  Anneke de Vries\n" + joost + "  Joost\n"},
+		{
+			"user list -o json",
+			exitDone,
+			`[{"uuid":"` + anneke + `","name":"Anneke de Vries","organization":null,"hasSubject":false,"endedAt":null},{"uuid":"` + joost + `","name":"Joost","organization":"` + land + `","hasSubject":false,"endedAt":null}]`,
+		},
 	} {
-		code, out, errs := e.run("", step.args...)
-		if code != step.code || !strings.Contains(out+errs, step.want) {
-			t.Errorf("%q: got code %d, %s%s, want %d and %q", step.args, code, out, errs, step.code, step.want)
-		}
+		e.try(step.args).ends(step.code).tells(step.want)
 	}
-	e.must(&account, "", "account", "add", "a", "--organization", sea)
-	e.done("", "account", "set", account.UUID, "--name", "a")
+	account := e.account("a --organization", sea)
+	e.done("account set", account.UUID, "--name", "a")
 	var lines []struct{ Operation string }
-	e.must(&lines, "", "audit", "list")
+	e.must(&lines, "audit list")
 	noted := ""
 	for _, line := range lines {
 		if strings.HasPrefix(line.Operation, "user.") || line.Operation == "account.set" {
@@ -176,25 +171,31 @@ func TestOrganizationSettings(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	const sea = "33333333-3333-4333-8333-333333333333"
-	e.done("", "organization", "add", "--name", "Sea", "--abbreviation", "S", "--uuid", sea, "--max-call-attempts", "6")
-	var account struct{ Token string }
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	e.done("organization add --name Sea --abbreviation S --uuid", sea, "--max-call-attempts", "6")
+	account := e.account("a --all-organizations")
 	const good = "[[results.winback]]\ncode = \"back\"\nlabel = \"gives again\"\n\n[calling_hours.NL]\nweekday = \"09:00-21:00\"\n\n[scripts]\n\"winback.nl\" = \"Goedemiddag\"\n"
 	wrong := filepath.Join(e.folder, "wrong.toml")
 	servicetest.Check(t, os.WriteFile(wrong, []byte("[calling_hours.NL]\nweekday = \"21:00-09:00\"\n\n[[results.ring]]\ncode = \"back\"\n"), 0o600))
 	for _, step := range []struct {
 		in   string
-		args []string
+		args string
 		code int
 		want []string
 	}{
-		{"", []string{"--settings", wrong}, exitUsage, []string{wrong, "calling_hours.NL.weekday", "results.ring"}},
-		{"", []string{"--settings", wrong + "x"}, exitUsage, []string{wrong + "x"}},
-		{"organization = \"" + strings.ReplaceAll(sea, "3", "5") + "\"\n", []string{"--settings", "-"}, exitUsage, []string{"of the organization 55555555"}},
-		{good, []string{"--settings", "-"}, exitDone, []string{"changed " + sea}},
-		{good, []string{"--settings", "-"}, exitDone, []string{"unchanged " + sea}},
+		{"", "--settings " + wrong, exitUsage, []string{wrong, "calling_hours.NL.weekday", "results.ring"}},
+		{"", "--settings " + wrong + "x", exitUsage, []string{wrong + "x"}},
+		{
+			"organization = \"" + strings.ReplaceAll(sea, "3", "5") + "\"\n",
+			"--settings -",
+			exitUsage,
+			[]string{"of the organization 55555555"},
+		},
+		{good, "--settings -", exitDone, []string{"changed " + sea}},
+		{good, "--settings -", exitDone, []string{"unchanged " + sea}},
 	} {
-		code, out, errs := e.run(step.in, append([]string{"organization", "set", sea}, step.args...)...)
+		code, out, errs := e.reading(step.in).run(
+			"organization set", append([]string{sea}, splitWords(step.args)...)...,
+		)
 		for _, want := range step.want {
 			if code != step.code || !strings.Contains(out+errs, want) {
 				t.Errorf("%q: got code %d, %s%s, want %d and %q", step.args, code, out, errs, step.code, want)
@@ -217,9 +218,9 @@ func TestStaleOrganizationSettings(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	const sea = "33333333-3333-4333-8333-333333333333"
-	e.done("", "organization", "add", "--name", "Sea", "--abbreviation", "S", "--uuid", sea, "--max-call-attempts", "6")
+	e.done("organization add --name Sea --abbreviation S --uuid", sea, "--max-call-attempts", "6")
 	account := e.account("a", "--all-organizations")
-	e.done("[scripts]\n\"winback\" = \"Hello\"\n", "organization", "set", sea, "--settings", "-")
+	e.reading("[scripts]\n\"winback\" = \"Hello\"\n").done("organization set", sea, "--settings", "-")
 	s := e.serve()
 	defer s.stop()
 	current := func() (of apitype.OrganizationSettings) {
@@ -234,22 +235,20 @@ func TestStaleOrganizationSettings(t *testing.T) {
 	servicetest.Check(t, err)
 	file := floorfile.RevisionLine(made) + string(text)
 	changed := strings.ReplaceAll(file, "Hello", "Good day")
-	e.done("[scripts]\n\"winback\" = \"Good evening\"\n", "organization", "set", sea, "--settings", "-")
+	e.reading("[scripts]\n\"winback\" = \"Good evening\"\n").done("organization set", sea, "--settings", "-")
 
-	code, _, errs := e.run(changed, "organization", "set", sea, "--settings", "-")
-
-	if code != exitFailure || !strings.Contains(errs, "changed since the file was made") {
-		t.Errorf("got code %d, %s, want that the file is older", code, errs)
-	}
+	e.reading(changed).try("organization set", sea, "--settings", "-").ends(
+		exitFailure, "changed since the file was made",
+	)
 	if got := current().Scripts["winback"]; got != "Good evening" {
 		t.Errorf("got the script %q, want that of the supervisor", got)
 	}
 	fresh := floorfile.RevisionLine(current()) + string(text)
-	e.done(fresh, "organization", "set", sea, "--settings", "-")
+	e.reading(fresh).done("organization set", sea, "--settings", "-")
 	if got := current().Scripts["winback"]; !strings.Contains(got, "Hello") {
 		t.Errorf("got the script %q, want that of the file", got)
 	}
-	e.done(fresh, "organization", "set", sea, "--settings", "-") // It has what the file says.
+	e.reading(fresh).done("organization set", sea, "--settings", "-") // It has what the file says.
 }
 
 // TestRefusedUserChange gives a user a subject, and a name that is refused. Nothing is saved: no one may sign in as the
@@ -258,21 +257,26 @@ func TestRefusedUserChange(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	var user struct{ UUID string }
-	e.must(&user, "", "user", "add", "Anneke")
+	e.must(&user, "user add Anneke")
 
-	code, _, errs := e.run("", "user", "set", user.UUID, strings.Repeat("x", 1000),
-		"--subject", "248289761001", "--oidc-issuer", "https://id.example", "--ended")
-
-	if code != exitUsage || !strings.Contains(errs, "too long") {
-		t.Errorf("got code %d, %s, want that the name is too long", code, errs)
-	}
+	e.try("user set", user.UUID, strings.Repeat("x", 1000),
+		"--subject", "248289761001", "--oidc-issuer", "https://id.example", "--ended").ends(exitUsage, "too long")
 	var users []userView
-	e.must(&users, "", "user", "list")
+	e.must(&users, "user list")
 	if len(users) != 1 || users[0].HasSubject || users[0].EndedAt != nil {
 		t.Errorf("got %+v, want the user as it was", users)
 	}
-	e.done("", "user", "set", user.UUID, "Joost", "--subject", "248289761001", "--oidc-issuer", "https://id.example", "--ended")
-	e.must(&users, "", "user", "list")
+	e.done(
+		"user set",
+		user.UUID,
+		"Joost",
+		"--subject",
+		"248289761001",
+		"--oidc-issuer",
+		"https://id.example",
+		"--ended",
+	)
+	e.must(&users, "user list")
 	if len(users) != 1 || users[0].Name != "Joost" || !users[0].HasSubject || users[0].EndedAt == nil {
 		t.Errorf("got %+v, want all three changes", users)
 	}

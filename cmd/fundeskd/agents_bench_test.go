@@ -39,8 +39,7 @@ func BenchmarkAgents(b *testing.B) {
 	database := servicetest.Clusters("", cluster)
 	e := environment{t: b, folder: b.TempDir(), database: database}
 	owner := fillForAgents(b, database)
-	var account struct{ Token string }
-	e.must(&account, "", "account", "add", "a", "--organization", owner.String(), "--role", "agent")
+	account := e.account("a --organization", owner.String(), "--role", "agent")
 	programs := []child{e.child(), e.child()}
 	defer func() {
 		for _, program := range programs {

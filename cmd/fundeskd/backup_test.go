@@ -24,7 +24,7 @@ func TestKilledBackup(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
 	var counts map[string]int
-	e.must(&counts, "", "sample", "--persons", inShort("1000", "3000"))
+	e.must(&counts, "sample --persons", inShort("1000", "3000"))
 	database, err := os.Stat(filepath.Join(e.folder, "fundeskd.db"))
 	servicetest.Check(t, err)
 	begun := func(size int64) func(folder string) bool {
@@ -73,12 +73,8 @@ func TestKilledBackup(t *testing.T) {
 		if err := os.Remove(file); err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
 		}
-		if code, _, errs := e.run("", "backup", file); code != exitDone {
-			t.Errorf("%s: the next backup: got code %d, %s", step.name, code, errs)
-		}
-		if code, out, errs := e.run("", "check", "--database", "sqlite:"+file); code != exitDone {
-			t.Errorf("%s, again: check: got code %d, %s%s", step.name, code, out, errs)
-		}
+		e.try("backup", file).ends(exitDone)
+		e.try("check --database", "sqlite:"+file).ends(exitDone)
 		if killed > 0 || time.Now().After(end) { // A fast backup may end before it is killed: another one is begun.
 			steps = steps[1:]
 		}
@@ -101,12 +97,10 @@ func listing(folder string) (files []os.FileInfo) {
 // wantWhole wants a sound database with all loaded records.
 func wantWhole(t *testing.T, e environment, step, file string, counts map[string]int) {
 	t.Helper()
-	if code, out, errs := e.run("", "check", "--database", "sqlite:"+file); code != exitDone {
-		t.Errorf("%s: check: got code %d, %s%s", step, code, out, errs)
-	}
+	e.try("check --database", "sqlite:"+file).ends(exitDone)
 	copied := file + ".dump"
 	var result map[string]int
-	e.must(&result, "", "dump", copied, "--database", "sqlite:"+file)
+	e.must(&result, "dump", copied, "--database", "sqlite:"+file)
 	for table, rows := range result {
 		if want, ok := counts[strings.TrimSuffix(table, "s")]; ok && rows != want {
 			t.Errorf("%s: got %d %s, want %d", step, rows, table, want)
@@ -127,7 +121,7 @@ func TestBackupIsStreamed(t *testing.T) {
 	if !strings.Contains(page, "\nfundeskd_backup_age_seconds +Inf\n") {
 		t.Error("the metrics do not say that there was no backup")
 	}
-	code, backup, errs := e.run("", "backup", "-")
+	code, backup, errs := e.run("backup -")
 	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(backup)))
 	if code != exitDone || errs != sum+"  -\n" {
 		t.Fatalf("got code %d, %s, want the sum %s", code, errs, sum)
@@ -137,39 +131,30 @@ func TestBackupIsStreamed(t *testing.T) {
 	}
 	var named struct{ File, SHA256 string }
 	file := filepath.Join(t.TempDir(), "backup.db")
-	e.must(&named, "", "backup", file)
+	e.must(&named, "backup", file)
 	if want := fmt.Sprintf("%x", sha256.Sum256(readFile(t, file))); named.File != file || named.SHA256 != want {
 		t.Errorf("got %+v, want the file and its sum %s", named, want)
 	}
 
 	there := newFileEnvironment(t)
-	there.done("", "organization", "add", "--name", "Before", "--abbreviation", "B")
+	there.done("organization add --name Before --abbreviation B")
 	changed := strings.Replace(backup, account.UUID[:8], account.UUID[:8], 1) + "x"
-	for name, wrong := range map[string]string{"cut": backup[:len(backup)/2], "text": "no backup", "nothing": "", "its first page": backup[:4096]} {
-		if code, _, errs := there.run(wrong, "restore", "-"); code != exitFailure {
-			t.Errorf("%s: got code %d, %s", name, code, errs)
-		}
+	for _, wrong := range map[string]string{"cut": backup[:len(backup)/2], "text": "no backup", "nothing": "", "its first page": backup[:4096]} {
+		there.reading(wrong).try("restore -").ends(exitFailure)
 	}
 	flipped := []byte(backup)
 	flipped[len(flipped)-1] ^= 1
-	for name, wrong := range map[string]string{"longer": changed, "a bit": string(flipped)} {
-		code, _, errs := there.run(wrong, "restore", "-", "--sha256", sum)
-		if code != exitFailure || !strings.Contains(errs, "has the SHA-256") || !strings.Contains(errs, sum) {
-			t.Errorf("%s: got code %d, %s, want that the sum is another", name, code, errs)
-		}
+	for _, wrong := range map[string]string{"longer": changed, "a bit": string(flipped)} {
+		there.reading(wrong).try("restore - --sha256", sum).ends(exitFailure, "has the SHA-256", sum)
 	}
-	if code, _, errs := there.run("", "restore", file, "--sha256", sum); code != exitFailure || !strings.Contains(errs, named.SHA256) {
-		t.Errorf("another file: got code %d, %s, want that the sum is another", code, errs)
-	}
+	there.try("restore", file, "--sha256", sum).ends(exitFailure, named.SHA256)
 	var organizations []struct{ Name string }
-	if there.must(&organizations, "", "organization", "list"); len(organizations) != 1 || organizations[0].Name != "Before" {
+	if there.must(&organizations, "organization list"); len(organizations) != 1 || organizations[0].Name != "Before" {
 		t.Errorf("got %v after what was refused, want what was there", organizations)
 	}
-	there.done(backup, "restore", "-", "--sha256", strings.ToUpper(sum), "--keep-tokens")
+	there.reading(backup).done("restore - --sha256", strings.ToUpper(sum), "--keep-tokens")
 	other := there.serve()
-	if status, _ := get(t, http.DefaultClient, other.url+"/api/v1/persons", account.Token); status != http.StatusOK {
-		t.Errorf("got status %d for the token of the backup, want 200", status)
-	}
+	replies(t, other.url+"/api/v1/persons", account.Token, http.StatusOK)
 	for _, folder := range []string{e.folder, there.folder} {
 		for _, left := range listing(folder) {
 			if left.IsDir() || strings.HasSuffix(left.Name(), ".unfinished") {
@@ -187,7 +172,7 @@ func TestBackupOfTheNight(t *testing.T) {
 		t.Skip("systemd runs it with sh")
 	}
 	e := newFileEnvironment(t)
-	e.done("", "migrate")
+	e.done("migrate")
 	unit := string(readFile(t, "deploy/fundeskd-backup.service"))
 	_, line, _ := strings.Cut(unit, "-euc '")
 	line, _, _ = strings.Cut(line, "'\n")
@@ -217,6 +202,6 @@ func TestBackupOfTheNight(t *testing.T) {
 		t.Fatalf("got %v, want the backup alone", files)
 	}
 	there := newFileEnvironment(t)
-	there.done(string(readFile(t, filepath.Join(backups, files[0].Name()))), "restore", "-")
-	there.done("", "check")
+	there.reading(string(readFile(t, filepath.Join(backups, files[0].Name())))).done("restore -")
+	there.done("check")
 }

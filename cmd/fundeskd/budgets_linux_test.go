@@ -131,8 +131,7 @@ func TestEveryRouteHasABudget(t *testing.T) {
 	servicetest.Slow(t)
 	h := newHeavyPerson(t)
 	h.fillFloor(t)
-	var busy struct{ Token string }
-	h.must(&busy, "", append([]string{"account", "add", "busy", "--all-organizations"}, permissions("persons:erase", "settings:write", "changes:read")...)...)
+	busy := h.account("busy --all-organizations", permissions("persons:erase", "settings:write", "changes:read")...)
 	h.token = busy.Token
 	h.lease, h.ended = h.take(t), h.take(t)
 	var document struct {

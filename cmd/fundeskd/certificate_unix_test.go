@@ -96,7 +96,7 @@ func TestDatabaseOfAnotherUser(t *testing.T) {
 		t.Skip("only root gives files to others")
 	}
 	e := newFileEnvironment(t)
-	e.done("", "migrate")
+	e.done("migrate")
 	folder, err := os.MkdirTemp("", "fundeskd-other-") // Not below the test's own, which others may not enter.
 	servicetest.Check(t, err)
 	t.Cleanup(func() { servicetest.Report(t, os.RemoveAll(folder)) })

@@ -49,7 +49,7 @@ func TestCheckOnlyReads(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
 	var counts map[string]int
-	e.must(&counts, "", "sample", "--persons", "50")
+	e.must(&counts, "sample --persons 50")
 	file := filepath.Join(e.folder, "fundeskd.db")
 	check := func(state, file string, want ...string) {
 		t.Helper()
@@ -59,9 +59,7 @@ func TestCheckOnlyReads(t *testing.T) {
 				t.Fatalf("%s: there is no %s", state, suffix)
 			}
 		}
-		if code, out, errs := e.run("", "check", "--database", "sqlite:"+file); code != exitDone {
-			t.Errorf("%s: got code %d, %s%s", state, code, out, errs)
-		}
+		e.try("check --database", "sqlite:"+file).ends(exitDone)
 		after := fileBytes(t, file)
 		if state == "served" { // The service notes there what its own readers see.
 			delete(before, "-shm")
@@ -71,17 +69,17 @@ func TestCheckOnlyReads(t *testing.T) {
 	}
 	check("closed", file)
 	copied := filepath.Join(e.folder, "copy.db")
-	e.done("", "backup", copied)
+	e.done("backup", copied)
 	check("backup", copied)
-	var organization struct{ UUID string }
+
 	running := e.child()
-	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
+	e.organization("A")
 	check("served", file, "-wal", "-shm")
 	_ = running.command.Process.Kill()
 	_ = running.command.Wait()
 	check("killed", file, "-wal", "-shm")
 	var organizations []any
-	if e.must(&organizations, "", "organization", "list"); len(organizations) != 3 {
+	if e.must(&organizations, "organization list"); len(organizations) != 3 {
 		t.Errorf("got %d organizations, want what the log held", len(organizations))
 	}
 }
@@ -103,14 +101,14 @@ func TestCheckOfDamage(t *testing.T) {
 			t.Parallel()
 			e := newFileEnvironment(t)
 			var counts map[string]int
-			e.must(&counts, "", "sample", "--persons", "200")
+			e.must(&counts, "sample --persons 200")
 			file, err := os.OpenFile(filepath.Join(e.folder, "fundeskd.db"), os.O_RDWR, 0)
 			servicetest.Check(t, err)
 			if _, err := file.WriteAt([]byte(strings.Repeat("\xff\x13", 2000)), test.at); err != nil {
 				t.Fatal(err)
 			}
 			servicetest.Check(t, file.Close())
-			code, out, errs := e.run("", "check", "-o", "json")
+			code, out, errs := e.run("check -o json")
 			var found struct {
 				OK       bool
 				Problems []string
@@ -137,7 +135,7 @@ func TestNotOurDatabase(t *testing.T) {
 	execute(t, blank, `PRAGMA user_version = 0; VACUUM`)
 	execute(t, versioned, `CREATE TABLE settings (name TEXT); PRAGMA user_version = 2`)
 	for _, file := range []string{keyless} {
-		e.done("", "migrate", "--database", "sqlite:"+file)
+		e.done("migrate --database", "sqlite:"+file)
 	}
 	execute(t, keyless, `DELETE FROM settings WHERE name = 'signing-key'`)
 	tests := []struct {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"strings"
 	"testing"
 )
 
@@ -9,13 +8,9 @@ import (
 func TestClockResetAsks(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
-	e.done("", "migrate")
-	if code, _, errs := e.run("", "clock", "reset"); code != exitUsage || !strings.Contains(errs, "--yes does it") {
-		t.Errorf("got %d %q, want a question that names --yes", code, errs)
-	}
-	if code, out, errs := e.run("", "clock", "reset", "--yes"); code != exitDone || out != "0 records set to the present time\n" {
-		t.Errorf("got %d %q %q", code, out, errs)
-	}
+	e.done("migrate")
+	e.try("clock reset").ends(exitUsage, "--yes does it")
+	e.try("clock reset --yes").ends(exitDone).printsOnly("0 records set to the present time\n")
 }
 
 // TestClockResetBesideAService is refused while a service uses the database.
@@ -23,10 +18,7 @@ func TestClockResetBesideAService(t *testing.T) {
 	t.Parallel()
 	onEngines(t, func(t *testing.T, e environment) {
 		s := e.child()
-		code, out, errs := e.run("", "clock", "reset", "--yes")
-		if code != exitFailure || out != "" || !strings.Contains(errs, "stop what serves it first") {
-			t.Errorf("got %d %q %q, want a refusal", code, out, errs)
-		}
+		e.try("clock reset --yes").ends(exitFailure, "stop what serves it first").printsOnly("")
 		s.end(t)
 	})
 }

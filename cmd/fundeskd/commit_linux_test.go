@@ -73,9 +73,7 @@ func (a awaiting) read(id string) int {
 func (a awaiting) isReady(changes, reads int) {
 	a.t.Helper()
 	for query, want := range map[string]int{"": changes, "?for=reads": reads} {
-		if status, text := get(a.t, http.DefaultClient, a.url+"/readyz"+query, ""); status != want {
-			a.t.Errorf("/readyz%s: got %d %s, want %d", query, status, text, want)
-		}
+		replies(a.t, a.url+"/readyz"+query, "", want)
 	}
 }
 
@@ -89,12 +87,8 @@ func TestCommitWaitsForItsStandby(t *testing.T) {
 	a := newAwaiting(t)
 	ids := []string{apitype.NewUUID().String(), apitype.NewUUID().String()}
 	for _, id := range ids {
-		if status := a.put(id); status != http.StatusServiceUnavailable {
-			t.Errorf("got %d while the standby is away, want 503", status)
-		}
-		if status := a.read(id); status != http.StatusNotFound {
-			t.Errorf("got %d for a person that no standby has, want 404", status)
-		}
+		servicetest.Same(t, "while the standby is away", http.StatusServiceUnavailable, a.put(id))
+		servicetest.Same(t, "for a person that no standby has", http.StatusNotFound, a.read(id))
 		a.isReady(http.StatusServiceUnavailable, http.StatusOK)
 	}
 	a.server.Execute(t, `ALTER SYSTEM RESET synchronous_standby_names`)
@@ -113,9 +107,7 @@ func TestCommitWaitsForItsStandby(t *testing.T) {
 			t.Fatalf("/readyz: got %d after the standby came back, want 200", status)
 		}
 	}
-	if status := a.put(apitype.NewUUID().String()); status != http.StatusCreated {
-		t.Errorf("got %d afterwards, want 201", status)
-	}
+	servicetest.Same(t, "afterwards", http.StatusCreated, a.put(apitype.NewUUID().String()))
 	if log := a.server.Stop(); strings.Contains(log, "canceling") {
 		t.Errorf("a commit was cancelled: %s", log)
 	}
@@ -134,9 +126,7 @@ func TestCancelledCommit(t *testing.T) {
 		a.server.Execute(t, `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
 		select {
 		case status := <-answered:
-			if status != http.StatusServiceUnavailable {
-				t.Errorf("got %d, want 503", status)
-			}
+			servicetest.Same(t, "status", http.StatusServiceUnavailable, status)
 			return
 		default:
 			if time.Since(begun) > *takeover {
@@ -154,16 +144,10 @@ func TestManyOpenCommits(t *testing.T) {
 	a := newAwaiting(t, "--database-connections", "2")
 	kept := apitype.NewUUID().String()
 	for range 8 {
-		if status := a.put(apitype.NewUUID().String()); status != http.StatusServiceUnavailable {
-			t.Errorf("got %d, want 503", status)
-		}
-		if status := a.read(kept); status != http.StatusNotFound {
-			t.Errorf("got %d for a read, want 404", status)
-		}
+		servicetest.Same(t, "put", http.StatusServiceUnavailable, a.put(apitype.NewUUID().String()))
+		servicetest.Same(t, "for a read", http.StatusNotFound, a.read(kept))
 	}
-	if status := a.put(kept); status != http.StatusServiceUnavailable {
-		t.Errorf("got %d, want 503: enough commits are open", status)
-	}
+	servicetest.Same(t, "put", http.StatusServiceUnavailable, a.put(kept))
 	// The service has two open commits per connection. A change of its own may begin beside the last one.
 	const waiting = `(SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`
 	a.server.Await(t, `SELECT 4 <= `+waiting+`)`)

@@ -11,41 +11,39 @@ import (
 func TestDoNotCallCommands(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	var organization struct{ UUID string }
-	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
-	var other struct{ UUID string }
-	e.must(&other, "", "organization", "add", "--name", "B", "--abbreviation", "B")
+	organization := e.organization("A")
+	other := e.organization("B")
 	const number = "+31612345678"
 	steps := []struct {
-		args    []string
+		args    string
 		blocked bool
 	}{
-		{[]string{"check", number}, false},
-		{[]string{"add", number, "--organization", organization.UUID}, true},
-		{[]string{"check", number}, true},
-		{[]string{"check", number, "--organization", other.UUID}, false},
-		{[]string{"add", number, "--organization", other.UUID}, true},
-		{[]string{"remove", number, "--organization", other.UUID}, false},
-		{[]string{"check", number, "--organization", organization.UUID}, true},
-		{[]string{"remove", number, "--organization", organization.UUID}, false},
-		{[]string{"check", number}, false},
+		{"check " + number, false},
+		{"add " + number + " --organization " + organization.UUID, true},
+		{"check " + number, true},
+		{"check " + number + " --organization " + other.UUID, false},
+		{"add " + number + " --organization " + other.UUID, true},
+		{"remove " + number + " --organization " + other.UUID, false},
+		{"check " + number + " --organization " + organization.UUID, true},
+		{"remove " + number + " --organization " + organization.UUID, false},
+		{"check " + number, false},
 	}
 	for _, step := range steps {
 		var state apitype.NumberState
-		e.must(&state, "", append([]string{"do-not-call"}, step.args...)...)
+		e.must(&state, "do-not-call", splitWords(step.args)...)
 		if state.Blocked != step.blocked || (state.Since != nil) != step.blocked {
 			t.Errorf("%s: got %+v, want blocked %t", step.args, state, step.blocked)
 		}
 	}
-	for _, wrong := range [][]string{
-		{"check", "0612345678"},
-		{"check", number, "--organization", "x"},
-		{"check", number, "--organization", "6f1c4d5e-2b3a-4c8d-9e0f-1a2b3c4d5e6f"},
-		{"add", number},
-		{"add", number, "--organization", "x"},
-		{"add", number, "--organization", "6f1c4d5e-2b3a-4c8d-9e0f-1a2b3c4d5e6f"},
+	for _, wrong := range []string{
+		"check 0612345678",
+		"check " + number + " --organization x",
+		"check " + number + " --organization 6f1c4d5e-2b3a-4c8d-9e0f-1a2b3c4d5e6f",
+		"add " + number,
+		"add " + number + " --organization x",
+		"add " + number + " --organization 6f1c4d5e-2b3a-4c8d-9e0f-1a2b3c4d5e6f",
 	} {
-		code, _, errs := e.run("", append([]string{"do-not-call"}, wrong...)...)
+		code, _, errs := e.run("do-not-call", splitWords(wrong)...)
 		if code != exitUsage || !strings.Contains(errs, "number") && !strings.Contains(errs, "rganization") {
 			t.Errorf("%s: got exit code %d and %s, want a usage error that names the value", wrong, code, errs)
 		}
@@ -59,29 +57,28 @@ func TestDumpMovesBlocks(t *testing.T) {
 	const number = "+31612345678"
 	block := func(e environment, number string) {
 		t.Helper()
-		var organization struct{ UUID string }
-		e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
+		organization := e.organization("A")
 		var state apitype.NumberState
-		e.must(&state, "", "do-not-call", "add", number, "--organization", organization.UUID)
+		e.must(&state, "do-not-call add", number, "--organization", organization.UUID)
 	}
 	isBlocked := func(e environment, number string) bool {
 		t.Helper()
 		var state apitype.NumberState
-		e.must(&state, "", "do-not-call", "check", number)
+		e.must(&state, "do-not-call check", number)
 		return state.Blocked
 	}
 	from := newEnvironment(t)
 	block(from, number)
-	_, dump, _ := from.run("", "dump", "-")
-	for _, more := range [][]string{nil, {"--skip-existing"}} {
+	_, dump, _ := from.run("dump -")
+	for _, more := range []string{"", "--skip-existing"} {
 		empty := newEnvironment(t)
-		code, _, errs := empty.run(dump, append([]string{"load", "-"}, more...)...)
+		code, _, errs := empty.reading(dump).run("load -", splitWords(more)...)
 		if code != 0 || !isBlocked(empty, number) {
 			t.Errorf("%s into an empty database: got exit code %d, %s and the number not blocked", more, code, errs)
 		}
 		used := newEnvironment(t)
 		block(used, "+31687654321")
-		code, _, errs = used.run(dump, append([]string{"load", "-"}, more...)...)
+		code, _, errs = used.reading(dump).run("load -", splitWords(more)...)
 		if code == 0 || !strings.Contains(errs, "blocked numbers of its own") {
 			t.Errorf("%s into a database with blocks: got exit code %d and %s, want a refusal", more, code, errs)
 		}
@@ -89,7 +86,7 @@ func TestDumpMovesBlocks(t *testing.T) {
 			t.Error("the refused dump changed the blocks")
 		}
 	}
-	code, _, errs := from.run(dump, "load", "-", "--skip-existing")
+	code, _, errs := from.reading(dump).run("load - --skip-existing")
 	if code != 0 || !isBlocked(from, number) {
 		t.Errorf("the same dump again: got exit code %d and %s", code, errs)
 	}

@@ -21,13 +21,13 @@ func TestDumpCommand(t *testing.T) {
 	server := servicetest.EmptyDatabase(t)
 	e := newFileEnvironment(t)
 	var counts map[string]int64
-	var account struct{ Token string }
-	e.must(&counts, "", "sample", "--persons", "50", "--seed", "5")
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
+
+	e.must(&counts, "sample --persons 50 --seed 5")
+	account := e.account("a --all-organizations")
 	const sea, anneke = "33333333-3333-4333-8333-333333333333", "11111111-1111-4111-8111-111111111111"
-	e.done("", "organization", "add", "--name", "Sea", "--abbreviation", "S", "--uuid", sea)
-	e.done("[calling_hours.NL]\nweekday = \"-\"\n", "organization", "set", sea, "--settings", "-")
-	e.done("", "user", "add", "Anneke", "--uuid", anneke, "--organization", sea)
+	e.done("organization add --name Sea --abbreviation S --uuid", sea)
+	e.reading("[calling_hours.NL]\nweekday = \"-\"\n").done("organization set", sea, "--settings", "-")
+	e.done("user add Anneke --uuid", anneke, "--organization", sea)
 	before := e.serve()
 	_, settings := get(t, http.DefaultClient, before.url+"/fundesk/v1/settings", account.Token)
 	path := "/api/v1/calls?first=20&include=personQualityResult,pledge,transactions"
@@ -38,19 +38,17 @@ func TestDumpCommand(t *testing.T) {
 	before.stop()
 	file := filepath.Join(e.folder, "all.ndjson")
 	var rows map[string]int64
-	e.must(&rows, "", "dump", file)
+	e.must(&rows, "dump", file)
 	if rows["calls"] != counts["call"] || rows["persons"] != 50 || rows["accounts"] != 1 {
 		t.Errorf("got %v, want %v", rows, counts)
 	}
-	if code, _, errs := e.run("", "dump", file); code != exitFailure || !strings.Contains(errs, "already exists") {
-		t.Errorf("a dump over another one: got code %d, %s", code, errs)
-	}
+	e.try("dump", file).ends(exitFailure, "already exists")
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("got %v, %v, want a file that is closed to others", info.Mode(), err)
 	}
 	var loaded, again map[string]int64
-	e.must(&loaded, "", "load", file, "--database", server)
-	e.must(&again, "", "load", file, "--skip-existing", "--database", server)
+	e.must(&loaded, "load", file, "--database", server)
+	e.must(&again, "load", file, "--skip-existing", "--database", server)
 	if loaded["row"] < counts["call"] || loaded["account"] != 1 || len(again) > 0 {
 		t.Errorf("got %v saved, then %v, want all of %v, then nothing", loaded, again, rows)
 	}
@@ -62,9 +60,7 @@ func TestDumpCommand(t *testing.T) {
 	if _, moved := get(t, http.DefaultClient, after.url+"/fundesk/v1/settings", account.Token); moved != settings || !strings.Contains(moved, `"weekday":"-"`) || !strings.Contains(moved, anneke) {
 		t.Errorf("got the settings %s after the move, want %s", moved, settings)
 	}
-	if code, _, errs := e.run("", "load", file, "--database", server); code != exitFailure || !strings.Contains(errs, "into an empty database") {
-		t.Errorf("again: got code %d, %s", code, errs)
-	}
+	e.try("load", file, "--database", server).ends(exitFailure, "into an empty database")
 }
 
 // A mistyped source is refused: an empty database in its place would be dumped well.
@@ -72,10 +68,7 @@ func TestDumpOfNothing(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
 	missing := e.folder + "/typo/a.db"
-	code, _, errs := e.run("", "dump", "-", "--database", "sqlite:"+missing)
-	if code != exitFailure || !strings.Contains(errs, missing) {
-		t.Errorf("got code %d, %s", code, errs)
-	}
+	e.try("dump - --database", "sqlite:"+missing).ends(exitFailure, missing)
 	if _, err := os.Stat(filepath.Dir(missing)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want no folder that was made for it", err)
 	}

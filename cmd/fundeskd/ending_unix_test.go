@@ -24,8 +24,7 @@ func TestEndWaitsForNoBodies(t *testing.T) {
 	e := newEnvironment(t)
 	const shutdown = 40 * time.Second
 	e.timeouts = timeouts{header: time.Minute, body: time.Minute, answer: time.Minute, idle: time.Minute, shutdown: shutdown}
-	var account struct{ Token string }
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	account := e.account("a --all-organizations")
 	s := e.serve()
 	const begun = 300
 	var clients sync.WaitGroup
@@ -59,8 +58,7 @@ func TestEndWaitsForNoBodies(t *testing.T) {
 func TestSecondServeIsSaid(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
-	var account struct{ Token string }
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	account := e.account("a --all-organizations")
 	first := e.child()
 	second := e.serve()
 	if status, _ := get(t, http.DefaultClient, second.url+"/api/v1/persons", account.Token); status != http.StatusOK || !strings.Contains(second.log.String(), "another program has this database file open") {

@@ -31,7 +31,7 @@ func TestErasuresAreCopied(t *testing.T) {
 	var erased []string
 	for range 3 {
 		person := c.must("POST", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
-		e.done("", "person", "erase", person, "--reason", "r", "--yes")
+		e.done("person erase", person, "--reason", "r", "--yes")
 		erased = append(erased, person)
 	}
 	other := filepath.Join(t.TempDir(), "other.erasures")
@@ -65,7 +65,7 @@ func TestErasuresAreCopiedAtTheEnd(t *testing.T) {
 	for _, err := os.Stat(other); err != nil; _, err = os.Stat(other) { // The first copy makes the file.
 		get(t, http.DefaultClient, s.url+"/healthz", "")
 	}
-	e.done("", "person", "erase", person, "--reason", "r", "--yes")
+	e.done("person erase", person, "--reason", "r", "--yes")
 	if noted := readFile(t, other); len(noted) > 0 {
 		t.Fatalf("got %s, want that only the other machine has noted it", noted)
 	}
@@ -85,7 +85,7 @@ func TestErasuresAreCopiedAfterTheDrain(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other.erasures")
 	draining := e
 	draining.sleep = func(time.Duration) {
-		e.done("", "person", "erase", person, "--reason", "r", "--yes")
+		e.done("person erase", person, "--reason", "r", "--yes")
 	}
 	s := draining.serve("--erasures-log", other, "--drain", "5s")
 
@@ -117,14 +117,14 @@ func TestReplayBesideAnErasure(t *testing.T) {
 		}
 
 		var done struct{ Noted, Ended int }
-		e.must(&done, "", "erasures", "replay")
+		e.must(&done, "erasures replay")
 
 		if done.Noted != 1 || done.Ended != 0 {
 			t.Errorf("got %+v, want an erasure, and no token that ended", done)
 		}
 		e.accepts(account.Token, true)
 		var lines []struct{ Operation, Reason string }
-		e.must(&lines, "", "audit", "list", "--person", person.String())
+		e.must(&lines, "audit list --person", person.String())
 		if last := lines[len(lines)-1]; last.Operation != "person.erase" || last.Reason != "request 17" {
 			t.Errorf("got the last line %+v, want the erasure with its reason", last)
 		}
@@ -144,7 +144,7 @@ func (e environment) donorWithCalls(calls int) apitype.UUID {
 			`"requestedAt":"2026-11-20","lastUpdatedAt":"2026-11-20","cancelledAt":"2026-11-20","attemptsCount":0,`+
 			`"attempts":[],"notes":"a"}}`+"\n", apitype.NewUUID(), person)
 	}
-	e.done(lines.String(), "load", "-")
+	e.reading(lines.String()).done("load -")
 	return person
 }
 

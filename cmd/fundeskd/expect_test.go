@@ -16,8 +16,7 @@ import (
 func TestRefusalComesBeforeTheBody(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	var account struct{ Token string }
-	e.must(&account, "", "account", "add", "a", "--all-organizations", "--permission", "calls:read")
+	account := e.account("a --all-organizations --permission calls:read")
 	s := e.serve()
 	for _, test := range []struct {
 		path, token string
@@ -39,13 +38,9 @@ func TestRefusalComesBeforeTheBody(t *testing.T) {
 			t.Errorf("%s: got %v, want %d before the body", test.path, err, test.status)
 			continue
 		}
-		if answer.StatusCode != test.status {
-			t.Errorf("%s: got %d, want %d", test.path, answer.StatusCode, test.status)
-		}
+		servicetest.Same(t, test.path, test.status, answer.StatusCode)
 		servicetest.Check(t, answer.Body.Close())
 		servicetest.Check(t, connection.Close())
 	}
-	if code, _, errs := e.run("", "serve", "--listen", "unix:/run/x"); code != exitUsage || !strings.Contains(errs, "only TCP is served") {
-		t.Errorf("got %d %q of a socket of the machine", code, errs)
-	}
+	e.try("serve --listen unix:/run/x").ends(exitUsage, "only TCP is served")
 }

@@ -37,9 +37,7 @@ func TestFailover(t *testing.T) {
 	<-run.enough
 	primary.Kill(t)
 	<-run.refused
-	if status, _ := get(t, http.DefaultClient, run.url+"/readyz", ""); status != http.StatusServiceUnavailable {
-		t.Errorf("got %d from /readyz without a database, want 503", status)
-	}
+	replies(t, run.url+"/readyz", "", http.StatusServiceUnavailable)
 	promoted := time.Now()
 	run.mu.Lock()
 	run.promoting = true
@@ -53,13 +51,9 @@ func TestFailover(t *testing.T) {
 		t.Errorf("served again after %v, want %v at most", took, *takeover)
 	}
 	t.Logf("served again after %v", took)
-	if status, _ := get(t, http.DefaultClient, run.url+"/readyz", ""); status != http.StatusOK {
-		t.Errorf("got %d from /readyz after the promotion, want 200", status)
-	}
+	replies(t, run.url+"/readyz", "", http.StatusOK)
 	for id := range run.acknowledged {
-		if status, _ := get(t, http.DefaultClient, run.url+"/api/v1/persons/"+id, run.token); status != http.StatusOK {
-			t.Errorf("an acknowledged person is lost: got %d", status)
-		}
+		replies(t, run.url+"/api/v1/persons/"+id, run.token, http.StatusOK)
 	}
 }
 
@@ -149,8 +143,8 @@ func newFailoverRun(t *testing.T, primary *servicetest.Cluster, flags ...string)
 	e, p := newFileEnvironment(t), newProxy(t, primary)
 	e.database = "postgres://fundesk@" + p.Addr().String() + "/postgres?sslmode=disable"
 	var organization, account struct{ UUID, Token string }
-	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	e.must(&organization, "organization add --name A --abbreviation A")
+	e.must(&account, "account add a --all-organizations")
 	return p, &failoverRun{t: t, url: e.serve(flags...).url, organization: organization.UUID, token: account.Token, acknowledged: map[string]bool{}}
 }
 
@@ -222,18 +216,13 @@ func TestServeStandby(t *testing.T) {
 	primary.Await(t, `SELECT current_setting('synchronous_commit') = 'remote_apply'`)
 	e := newFileEnvironment(t)
 	e.database = servicetest.Clusters("", primary)
-	var organization struct{ UUID string }
-	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
+	e.organization("A")
 	following := e.serve("--database", servicetest.Clusters("", standby))
 	for path, want := range map[string]int{"/readyz": http.StatusServiceUnavailable, "/readyz?for=reads": http.StatusOK} {
-		if status, _ := get(t, http.DefaultClient, following.url+path, ""); status != want {
-			t.Errorf("on the standby: got %d from %s, want %d; %s", status, path, want, following.log)
-		}
+		replies(t, following.url+path, "", want)
 	}
 	both := servicetest.Clusters("read-write", primary, standby)
-	if code, _, errs := e.run("", "serve", "--listen", "127.0.0.1:0", "--database", both); code != exitFailure || !strings.Contains(errs, "HAProxy") {
-		t.Errorf("a name with both: got code %d, %s, want it refused, with the way out", code, errs)
-	}
+	e.try("serve --listen 127.0.0.1:0 --database", both).ends(exitFailure, "HAProxy")
 }
 
 // TestReplacedPrimaryWhoseCommitsWait promotes the standby of a primary with waiting commits. A process that was not

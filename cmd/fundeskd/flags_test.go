@@ -52,9 +52,7 @@ func TestOperatorFlags(t *testing.T) {
 		{"", "retention run -o json", `"calls":1,`},
 		{"", "person erase " + person + " --reason R --yes --erasures-log " + log, ""},
 	} {
-		if code, out, errs := e.run(step.in, strings.Fields(step.line)...); code != exitDone || !strings.Contains(out, step.want) || errs != "" {
-			t.Errorf("%s: got code %d, %q%s, want %q, and nothing on stderr", step.line, code, out, errs, step.want)
-		}
+		e.reading(step.in).try(step.line).ends(exitDone).prints(step.want).saysOnly("")
 	}
 	if noted, err := os.ReadFile(log); err != nil || !strings.Contains(string(noted), person) {
 		t.Errorf("got %q, %v in the log of erasures, want the person", noted, err)
@@ -66,8 +64,8 @@ func TestAuditReadsFlag(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	var organization, account struct{ UUID, Token string }
-	e.must(&organization, "", "organization", "add", "--name", "Sea", "--abbreviation", "SR")
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	e.must(&organization, "organization add --name Sea --abbreviation SR")
+	e.must(&account, "account add a --all-organizations")
 	const person = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
 	s := e.serve("--audit-reads")
 	body := fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%[2]q,"recruitingOrganizationUuid":%[2]q}`, person, organization.UUID)
@@ -82,13 +80,13 @@ func TestAuditReadsFlag(t *testing.T) {
 		Operation string
 		Shown     []string
 	}
-	e.must(&lines, "", "audit", "list", "--person", person)
+	e.must(&lines, "audit list --person", person)
 	got := []string{}
 	for _, line := range lines {
 		got = append(got, strings.Join(append([]string{line.Operation}, line.Shown...), " "))
 	}
 	servicetest.Same(t, "lines of the person", []string{"person.create", "person.get", "person.list " + person}, got)
-	e.must(&lines, "", "audit", "list", "--person", person, "--user", person)
+	e.must(&lines, "audit list --person", person, "--user", person)
 	servicetest.Same(t, "lines of a user who did nothing", 0, len(lines))
 }
 
@@ -151,8 +149,8 @@ func TestPortInUse(t *testing.T) {
 	servicetest.Check(t, err)
 	defer taken.Close() //nolint:errcheck // It accepted nothing.
 	address := taken.Addr().String()
-	for _, args := range [][]string{{"--listen", address}, {"--listen", "127.0.0.1:0", "--metrics-listen", address}} {
-		code, _, errs := e.run("", append([]string{"serve"}, args...)...)
+	for _, args := range []string{"--listen " + address, "--listen 127.0.0.1:0 --metrics-listen " + address} {
+		code, _, errs := e.run("serve", splitWords(args)...)
 		want := address + ": bind: address already in use; stop the program that has the port, or choose another port\n"
 		if code != exitFailure || !strings.HasSuffix(errs, want) {
 			t.Errorf("%v: got code %d and %s, want %s", args, code, errs, want)
@@ -169,9 +167,7 @@ func TestOpenListener(t *testing.T) {
 	if !strings.Contains(s.log.String(), "not encrypted") {
 		t.Errorf("got %s, want a warning", s.log)
 	}
-	if status, _ := get(t, http.DefaultClient, s.url+"/metrics", ""); status != http.StatusOK {
-		t.Errorf("got %d on loopback, want the metrics", status)
-	}
+	replies(t, s.url+"/metrics", "", http.StatusOK)
 	addresses, err := net.InterfaceAddrs()
 	servicetest.Check(t, err)
 	for _, address := range addresses {
@@ -181,9 +177,7 @@ func TestOpenListener(t *testing.T) {
 		}
 		from := strings.Replace(s.url, "127.0.0.1", other.IP.String(), 1)
 		for path, want := range map[string]int{"/metrics": http.StatusNotFound, "/healthz": http.StatusOK} {
-			if status, _ := get(t, http.DefaultClient, from+path, ""); status != want {
-				t.Errorf("%s%s: got %d, want %d", from, path, status, want)
-			}
+			replies(t, from+path, "", want)
 		}
 	}
 	local := e.serve()

@@ -68,8 +68,8 @@ func newFloor(t *testing.T, e environment) *floor {
 	f := &floor{environment: e, held: map[apitype.UUID]apitype.UUID{}, given: map[apitype.UUID]int{}, of: map[apitype.UUID]apitype.UUID{}}
 	f.moved = sync.NewCond(&f.mu)
 	var organization, account struct{ UUID, Token string }
-	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	e.must(&organization, "organization add --name A --abbreviation A")
+	e.must(&account, "account add a --all-organizations")
 	f.organization, f.token = organization.UUID, account.Token
 	var lines strings.Builder
 	var person apitype.UUID
@@ -84,7 +84,7 @@ func newFloor(t *testing.T, e environment) *floor {
 		fmt.Fprintf(&lines, `{"kind":"call","data":{"uuid":%q,"personUuid":%q,"status":"requested","type":"happy_call","requestedAt":%q}}`+"\n",
 			call, person, apitype.NewTime(time.Now().Add(-time.Duration(i)*time.Minute)))
 	}
-	e.done(lines.String(), "load", "-")
+	e.reading(lines.String()).done("load -")
 	return f
 }
 

@@ -28,8 +28,8 @@ func newWriting(e environment) *writing {
 	e.t.Helper()
 	w := &writing{t: e.t}
 	var organization, account struct{ UUID, Token string }
-	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	e.must(&organization, "organization add --name A --abbreviation A")
+	e.must(&account, "account add a --all-organizations")
 	w.organization, w.token = organization.UUID, account.Token
 	return w
 }
@@ -61,9 +61,7 @@ func (w *writing) verify() {
 	w.t.Helper()
 	for status, persons := range map[int][]string{http.StatusOK: w.acknowledged, http.StatusNotFound: w.refused} {
 		for _, id := range persons {
-			if got, _ := get(w.t, http.DefaultClient, w.url+"/api/v1/persons/"+id, w.token); got != status {
-				w.t.Errorf("got %d for a person, want %d", got, status)
-			}
+			replies(w.t, w.url+"/api/v1/persons/"+id, w.token, status)
 		}
 	}
 }
@@ -73,9 +71,7 @@ func (e environment) ended(c child) {
 	e.t.Helper()
 	servicetest.Report(e.t, c.command.Process.Signal(os.Interrupt))
 	servicetest.Report(e.t, c.command.Wait())
-	if code, out, errs := e.run("", "check"); code != exitDone {
-		e.t.Errorf("check: %s%s", out, errs)
-	}
+	e.try("check").ends(exitDone)
 }
 
 // TestFullDisk fills a small file system under the program: changes that do not fit are
@@ -109,9 +105,7 @@ func TestFullDisk(t *testing.T) {
 	if err := os.WriteFile(ballast, make([]byte, 16<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("got %v, want a full disk", err)
 	}
-	if code, _, errs := e.run("", "account", "list"); code != exitFailure || !strings.Contains(errs, "its disk is full") {
-		t.Errorf("got code %d, %q for a full disk", code, errs)
-	}
+	e.try("account list").ends(exitFailure, "its disk is full")
 }
 
 // TestFailingDisk lets writes and flushes fail under the program. Nothing is
@@ -137,9 +131,7 @@ func TestFailingDisk(t *testing.T) {
 			w.url = running.url
 			ready := func(want int) {
 				t.Helper()
-				if got, answer := get(t, http.DefaultClient, w.url+"/readyz", ""); got != want {
-					t.Errorf("/readyz: got %d %s, want %d", got, answer, want)
-				}
+				replies(t, w.url+"/readyz", "", want)
 			}
 			for round := range 5 {
 				ready(http.StatusOK)

@@ -23,9 +23,7 @@ func TestFullServer(t *testing.T) {
 	w.url = e.serve("--database-connections", "4").url
 	ready := func(state string, want int) {
 		t.Helper()
-		if got, answer := get(t, http.DefaultClient, w.url+"/readyz", ""); got != want {
-			t.Errorf("%s: /readyz: got %d %s, want %d", state, got, answer, want)
-		}
+		replies(t, w.url+"/readyz", "", want)
 	}
 	fails := func(state, want string, before func()) {
 		t.Helper()
@@ -74,7 +72,5 @@ func TestFullServer(t *testing.T) {
 	server.FreeDisk(t)
 	server.Start(t)
 	works("space for the log again")
-	if code, out, errs := e.run("", "check"); code != exitDone {
-		t.Errorf("check: %s%s", out, errs)
-	}
+	e.try("check").ends(exitDone)
 }

@@ -55,10 +55,13 @@ func newHeavyPerson(t *testing.T) *heavyPerson {
 	}
 	h := &heavyPerson{environment: newEnvironment(t), person: apitype.NewUUID().String(), note: strings.Repeat("😀", 20_000)}
 	var organization, officer, others struct{ UUID, Token string }
-	h.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
-	h.must(&officer, "", "account", "add", "officer", "--all-organizations", "--permission", "persons:erase", "--permission", "persons:read", "--permission", "calls:read")
+	h.must(&organization, "organization add --name A --abbreviation A")
+	h.must(
+		&officer,
+		"account add officer --all-organizations --permission persons:erase --permission persons:read --permission calls:read",
+	)
 	h.pledge = apitype.NewUUID().String()
-	h.must(&others, "", "account", "add", "others", "--all-organizations")
+	h.must(&others, "account add others --all-organizations")
 	h.token, h.others, h.organization = officer.Token, others.Token, organization.UUID
 	var lines strings.Builder
 	fmt.Fprintf(&lines, `{"kind":"person","data":{"uuid":%q,"createdAt":"2026-01-01","owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}}`+"\n", h.person, organization.UUID, organization.UUID)
@@ -77,7 +80,7 @@ func newHeavyPerson(t *testing.T) *heavyPerson {
 		fmt.Fprintf(&lines, `{"kind":"call","data":{"uuid":%q,"personUuid":%q,"relatedCaseUuid":%q,"status":"completed","type":"verification","requestedAt":%q,"completedAt":"2026-02-01","attempts":[{"userUuid":null,"attemptAt":"2026-01-01","createdAt":"2026-01-01"}],"notes":%q,"result":{"resultCode":"reached","completedAt":"2026-02-01","notes":%q},"externalMetadata":%s}}`+"\n",
 			h.call, h.person, h.pledge, apitype.NewTime(time.Now().Add(-time.Duration(i)*time.Minute)), h.note, h.note, metadata)
 	}
-	h.done(lines.String(), "load", "-")
+	h.reading(lines.String()).done("load -")
 	h.running = h.child()
 	return h
 }
@@ -133,7 +136,7 @@ func (h *heavyPerson) export(t *testing.T) (status, calls int) {
 // audited counts the lines of the audit of an operation on the person.
 func (h *heavyPerson) audited(operation string) int {
 	h.t.Helper()
-	_, out, _ := h.environment.run("", "audit", "list", "--person", h.person, "-o", "ndjson")
+	_, out, _ := h.environment.run("audit list --person", h.person, "-o", "ndjson")
 	return strings.Count(out, `"`+operation+`"`)
 }
 
@@ -180,9 +183,7 @@ func TestExportOfManyCalls(t *testing.T) {
 		if peak > anonymousMost {
 			t.Errorf("%d at once: got %d MB, want %d at most", atOnce, peak>>20, anonymousMost>>20)
 		}
-		if got := h.audited("person.export") - before; got != atOnce {
-			t.Errorf("got %d lines of exports, want %d", got, atOnce)
-		}
+		servicetest.Same(t, "lines of exports", atOnce, h.audited("person.export")-before)
 	}
 	h.environment.ended(h.running)
 }
@@ -265,16 +266,10 @@ func TestErasureCutShort(t *testing.T) {
 			t.Fatalf("%d calls are not erased a minute after the start", h.left(t))
 		}
 	}
-	if status, _ := get(t, http.DefaultClient, h.running.url+"/api/v1/persons/"+h.person, h.token); status != http.StatusNotFound {
-		t.Errorf("got %d of the person, want 404", status)
-	}
+	replies(t, h.running.url+"/api/v1/persons/"+h.person, h.token, http.StatusNotFound)
 	h.environment.ended(h.running)
-	if code, out, errs := h.environment.run("", "person", "erase", h.person, "--reason", "r", "--yes"); code != exitDone {
-		t.Errorf("got %d, %s, %s, want that it was erased", code, out, errs)
-	}
-	if got := h.audited("person.erase"); got != 1 {
-		t.Errorf("got %d lines of erasures, want one", got)
-	}
+	h.environment.try("person erase", h.person, "--reason", "r", "--yes").ends(exitDone)
+	servicetest.Same(t, "lines of erasures", 1, h.audited("person.erase"))
 }
 
 func filepathOf(e environment) string { return filepath.Join(e.folder, "fundeskd.db") }

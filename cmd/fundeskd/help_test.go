@@ -72,23 +72,23 @@ func checkExample(t *testing.T, c *cobra.Command, line string) {
 func TestMistakesAreNamed(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		args []string
+		args string
 		want string
 	}{
-		{[]string{"token", "issue"}, "missing ACCOUNT-UUID; see: fundeskd token issue --help"},
-		{[]string{"check", "x"}, `unexpected argument "x"; see: fundeskd check --help`},
-		{[]string{"load", "-", "more"}, `unexpected argument "more"; see: fundeskd load --help`},
-		{[]string{"sample", "--persons", "1.5"}, `--persons must be a whole number, not "1.5"`},
-		{[]string{"sample", "--seed", "-5"}, `--seed must be a whole number, 0 at least, not "-5"`},
-		{[]string{"serve", "--rate", "many"}, `--rate must be a number, not "many"`},
-		{[]string{"account", "add", "a", "--ttl", "90d"}, `--ttl must be a duration such as 30s or 336h, not "90d"`},
-		{[]string{"check", "--no-migrate=maybe"}, `--no-migrate must be true or false, not "maybe"`},
-		{[]string{"check", "--deep"}, "unknown flag: --deep"},
+		{"token issue", "missing ACCOUNT-UUID; see: fundeskd token issue --help"},
+		{"check x", `unexpected argument "x"; see: fundeskd check --help`},
+		{"load - more", `unexpected argument "more"; see: fundeskd load --help`},
+		{"sample --persons 1.5", `--persons must be a whole number, not "1.5"`},
+		{"sample --seed -5", `--seed must be a whole number, 0 at least, not "-5"`},
+		{"serve --rate many", `--rate must be a number, not "many"`},
+		{"account add a --ttl 90d", `--ttl must be a duration such as 30s or 336h, not "90d"`},
+		{"check --no-migrate=maybe", `--no-migrate must be true or false, not "maybe"`},
+		{"check --deep", "unknown flag: --deep"},
 	}
 	for _, test := range tests {
-		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
+		t.Run(test.args, func(t *testing.T) {
 			t.Parallel()
-			code, _, errs := newFileEnvironment(t).run("", test.args...)
+			code, _, errs := newFileEnvironment(t).run(test.args)
 			if want := "fundeskd: " + test.want + "\n"; code != exitUsage || errs != want {
 				t.Errorf("got code %d, %q, want %q", code, errs, want)
 			}
@@ -100,12 +100,9 @@ func TestSampleTwice(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	var made map[string]int
-	e.must(&made, "", "sample", "--persons", "1", "--seed", "7")
-	code, _, errs := e.run("", "sample", "--persons", "2", "--seed", "7")
-	if code != exitFailure || !strings.Contains(errs, "seed 7") || !strings.Contains(errs, "another --seed") {
-		t.Errorf("got code %d, %q, want that the seed is there and the way out", code, errs)
-	}
-	e.must(&made, "", "sample", "--persons", "1", "--seed", "8")
+	e.must(&made, "sample --persons 1 --seed 7")
+	e.try("sample --persons 2 --seed 7").ends(exitFailure, "seed 7", "another --seed")
+	e.must(&made, "sample --persons 1 --seed 8")
 }
 
 var update = flag.Bool("update", false, "rewrite the golden files")

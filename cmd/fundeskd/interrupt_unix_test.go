@@ -25,8 +25,7 @@ import (
 func TestSecondSignal(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	var account struct{ Token string }
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	account := e.account("a --all-organizations")
 	command := exec.CommandContext(t.Context(), os.Args[0], "serve", "--listen", "127.0.0.1:0")
 	command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE="+e.database)
 	out, err := command.StdoutPipe()
@@ -79,9 +78,7 @@ func TestLogReaderGone(t *testing.T) {
 	url, err := bufio.NewReader(out).ReadString('\n')
 	servicetest.Check(t, errors.Join(err, log.Close()))
 	for range 3 { // The line about the first may be what ends it.
-		if status, body := get(t, http.DefaultClient, strings.TrimSpace(url)+"/healthz", ""); status != http.StatusOK {
-			t.Errorf("got %d %s", status, body)
-		}
+		replies(t, strings.TrimSpace(url)+"/healthz", "", http.StatusOK)
 	}
 	servicetest.Report(t, errors.Join(command.Process.Signal(syscall.SIGTERM), command.Wait()))
 }
@@ -118,7 +115,7 @@ func TestInterruptedLoad(t *testing.T) {
 		t.Errorf("got code %d, %q, want 130, %q", code, errs.String(), want)
 	}
 	var organizations []any
-	if e.must(&organizations, "", "organization", "list"); len(organizations) != 0 {
+	if e.must(&organizations, "organization list"); len(organizations) != 0 {
 		t.Errorf("got %d organizations, want none kept", len(organizations))
 	}
 }
@@ -128,7 +125,7 @@ func TestDumpThatIsNotReadRetiresNothing(t *testing.T) {
 	t.Parallel()
 	onEngines(t, func(t *testing.T, e environment) {
 		e.t = t
-		e.done("", "sample")
+		e.done("sample")
 		read, closed, err := os.Pipe()
 		servicetest.Check(t, errors.Join(err, read.Close()))
 		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -166,7 +163,7 @@ func TestBackupThatIsNotRead(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			e := newFileEnvironment(t)
-			e.done("", "sample")
+			e.done("sample")
 			command := exec.CommandContext(t.Context(), os.Args[0], "backup", "-")
 			command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE=")
 			out, err := command.StdoutPipe()

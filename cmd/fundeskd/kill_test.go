@@ -81,8 +81,8 @@ func TestKill(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	var organization, account struct{ UUID, Token string }
-	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	e.must(&organization, "organization add --name A --abbreviation A")
+	e.must(&account, "account add a --all-organizations")
 	for round := range *kills {
 		running := e.child()
 		acknowledged, sent := running.write(t, organization.UUID, account.Token, 40+round)
@@ -100,9 +100,7 @@ func TestKill(t *testing.T) {
 		servicetest.Report(t, running.command.Process.Signal(os.Interrupt))
 		servicetest.Report(t, running.command.Wait())
 	}
-	if code, out, errs := e.run("", "check"); code != exitDone {
-		t.Errorf("check: %s%s", out, errs)
-	}
+	e.try("check").ends(exitDone)
 }
 
 // write creates persons by eight writers until some were acknowledged, then kills the
@@ -157,8 +155,6 @@ func (c child) create(t *testing.T, id, organization, token string) bool {
 	if closed := response.Body.Close(); closed != nil {
 		t.Error(closed)
 	}
-	if response.StatusCode != http.StatusCreated {
-		t.Errorf("got %d", response.StatusCode)
-	}
+	servicetest.Same(t, "d", http.StatusCreated, response.StatusCode)
 	return err == nil
 }

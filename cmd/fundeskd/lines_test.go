@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fundesk/service"
+	"fundesk/service/servicetest"
 )
 
 // TestReadLines reads lines in order, and ends at an error wherever it is.
@@ -127,9 +128,7 @@ func TestProgress(t *testing.T) {
 				}
 				p.add(10)
 			}
-			if out.String() != test.want {
-				t.Errorf("got %q, want %q", out.String(), test.want)
-			}
+			servicetest.Same(t, "out.String()", test.want, out.String())
 		})
 	}
 }

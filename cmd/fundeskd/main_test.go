@@ -52,6 +52,7 @@ type environment struct {
 	timeouts timeouts
 	sleep    func(time.Duration)
 	ahead    time.Duration // Of the clock of its programs.
+	stdin    string
 }
 
 // newEnvironment is on PostgreSQL if the services of tests are.
@@ -97,31 +98,33 @@ func (e environment) program(in string, out, errs io.Writer) program {
 	}
 }
 
-// run runs one command.
-func (e environment) run(in string, args ...string) (code int, out, errs string) {
+// reading returns the environment with a text on the stdin of its programs.
+func (e environment) reading(stdin string) environment {
+	e.stdin = stdin
+	return e
+}
+
+// run runs a command line, whose words are split at blanks but for those between quotes. More words are taken as they
+// are.
+func (e environment) run(words string, more ...string) (code int, out, errs string) {
 	e.t.Helper()
 	var o, r bytes.Buffer
-	code = run(e.t.Context(), args, e.program(in, &o, &r))
+	code = run(e.t.Context(), append(splitWords(words), more...), e.program(e.stdin, &o, &r))
 	return code, o.String(), r.String()
 }
 
 // done runs a command that must succeed.
-func (e environment) done(in string, args ...string) {
+func (e environment) done(words string, more ...string) {
 	e.t.Helper()
-	if code, _, errs := e.run(in, args...); code != exitDone {
-		e.t.Fatal(errs)
-	}
+	e.try(words, more...).mustEnd(exitDone)
 }
 
 // must runs a command with -o json and decodes what it prints.
-func (e environment) must(value any, in string, args ...string) {
+func (e environment) must(value any, words string, more ...string) {
 	e.t.Helper()
-	code, out, errs := e.run(in, append(args, "-o", "json")...)
-	if code != exitDone {
-		e.t.Fatalf("%v: got code %d, %s", args, code, errs)
-	}
-	if err := json.Unmarshal([]byte(out), value); err != nil {
-		e.t.Fatalf("%v: %v in %s", args, err, out)
+	got := e.try(words, append(slices.Clone(more), "-o", "json")...).mustEnd(exitDone)
+	if err := json.Unmarshal([]byte(got.stdout), value); err != nil {
+		e.t.Fatalf("%s: %v", got, err)
 	}
 }
 
@@ -204,18 +207,15 @@ func TestServe(t *testing.T) {
 		connections = 3
 	}
 	var organization, account struct{ UUID, Token, ExpiresAt string }
-	e.must(&organization, "", "organization", "add", "--name", "Sea Rescue", "--abbreviation", "SR", "--max-call-attempts", "3")
-	e.must(&account, "", "account", "add", "call centre", "--organization", organization.UUID, "--permission", "persons:read")
+	e.must(&organization, "organization add --name 'Sea Rescue' --abbreviation SR --max-call-attempts 3")
+	e.must(&account, "account add 'call centre' --organization", organization.UUID, "--permission", "persons:read")
 	for path, want := range map[string]int{"/api/v1/persons": 200, "/api/v1/calls": 403, "/healthz": 200, "/readyz": 200, "/openapi.json": 200} {
-		if got, body := get(t, http.DefaultClient, s.url+path, account.Token); got != want {
-			t.Errorf("%s: got %d %s, want %d", path, got, body, want)
-		}
+		replies(t, s.url+path, account.Token, want)
 	}
 	var issued struct{ Token, Account, ExpiresAt string }
-	e.must(&issued, "", "token", "issue", account.UUID, "--ttl", "1h")
-	if got, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons", issued.Token); got != 200 || issued.Account != account.UUID {
-		t.Errorf("got %d for a token of %s", got, issued.Account)
-	}
+	e.must(&issued, "token issue", account.UUID, "--ttl", "1h")
+	replies(t, s.url+"/api/v1/persons", issued.Token, 200)
+	servicetest.Same(e.t, "issued.Account", account.UUID, issued.Account)
 	_, metrics := get(t, http.DefaultClient, s.url+"/metrics", "")
 	for _, want := range []string{
 		`fundeskd_http_requests_total{route="GET /api/v1/persons",status="200"} 2`,
@@ -236,10 +236,8 @@ func TestServe(t *testing.T) {
 			t.Errorf("the metrics lack %s", want)
 		}
 	}
-	e.must(&account, "", "account", "revoke", account.UUID)
-	if got, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons", issued.Token); got != 401 {
-		t.Errorf("got %d for a revoked account, want 401", got)
-	}
+	e.must(&account, "account revoke", account.UUID)
+	replies(t, s.url+"/api/v1/persons", issued.Token, 401)
 	if code := s.stop(); code != exitDone {
 		t.Errorf("got code %d, log %s", code, s.log)
 	}
@@ -257,8 +255,7 @@ func TestServe(t *testing.T) {
 func TestRequestInFlight(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	var account struct{ Token string }
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	account := e.account("a --all-organizations")
 	s := e.serve()
 	connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
 	servicetest.Check(t, err)
@@ -293,8 +290,7 @@ func TestRequestInFlight(t *testing.T) {
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	var account struct{ Token string }
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	account := e.account("a --all-organizations")
 	s := e.serve("--rate", "0.01")
 	statuses := map[int]int{}
 	for range 5 {
@@ -331,9 +327,12 @@ func TestTimesOfConnections(t *testing.T) {
 	t.Parallel()
 	s := defaultTimeouts.server(http.NotFoundHandler(), slog.New(slog.DiscardHandler))
 	got := []time.Duration{s.ReadHeaderTimeout, s.ReadTimeout, s.WriteTimeout, s.IdleTimeout}
-	if want := []time.Duration{10 * time.Second, time.Minute, 2 * time.Minute, 2 * time.Minute}; !slices.Equal(got, want) {
-		t.Errorf("got %v for headers, bodies, answers and silence, want %v", got, want)
-	}
+	servicetest.Same(
+		t,
+		"for headers, bodies, answers and silence",
+		[]time.Duration{10 * time.Second, time.Minute, 2 * time.Minute, 2 * time.Minute},
+		got,
+	)
 }
 
 func selfSigned(t *testing.T) (certificate, key string, pool *x509.CertPool) {
@@ -370,12 +369,11 @@ func TestLoad(t *testing.T) {
 	lines := strings.Join([]string{organizationLine, personLine, "", pledgeLine, callLine, transactionLine}, "\n")
 	servicetest.Check(t, os.WriteFile(file, []byte(lines), 0o600))
 	var counts map[string]int
-	e.must(&counts, "", "load", file)
+	e.must(&counts, "load", file)
 	if counts["call"] != 1 || counts["transaction"] != 1 || len(counts) != 5 {
 		t.Errorf("got %v", counts)
 	}
-	var account struct{ Token string }
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	account := e.account("a --all-organizations")
 	s := e.serve()
 	_, call := get(t, http.DefaultClient, s.url+"/api/v1/calls/6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c04", account.Token)
 	for _, want := range []string{`"recordingDuration":61.250`, `"score":1.50`, `"campaignCode":"C"`, `"donationAmount":7.5`, `"method":"payment_qr"`, `"signatureSignedUrl":"` + s.url + `/signatures/`} {
@@ -396,7 +394,7 @@ func TestLoadWithoutStatistics(t *testing.T) {
 	servicetest.NeedPostgres(t)
 	e := newFileEnvironment(t)
 	e.database = servicetest.EmptyDatabase(t)
-	e.done("", "migrate")
+	e.done("migrate")
 	connection, err := pgx.Connect(t.Context(), e.database)
 	servicetest.Check(t, err)
 	t.Cleanup(func() { _ = connection.Close(context.Background()) })
@@ -410,13 +408,9 @@ func TestLoadWithoutStatistics(t *testing.T) {
 	}
 	line := `{"kind":"organization","data":{"uuid":"33333333-3333-4333-8333-333333333333","name":"A","abbreviation":"A"}}`
 
-	code, out, errs := e.run(line, "load", "-")
-
-	if code != exitDone || out != "1 organization\n" || !strings.Contains(errs, "statistics") {
-		t.Errorf("got code %d, %s%s, want the organization, and a warning", code, out, errs)
-	}
+	e.reading(line).try("load -").ends(exitDone, "statistics").printsOnly("1 organization\n")
 	var organizations []any
-	if e.must(&organizations, "", "organization", "list"); len(organizations) != 1 {
+	if e.must(&organizations, "organization list"); len(organizations) != 1 {
 		t.Errorf("got %d organizations, want the loaded one", len(organizations))
 	}
 }
@@ -445,12 +439,12 @@ func TestLoadRefuses(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			e := newEnvironment(t)
-			code, _, errs := e.run(organizationLine+"\n"+personLine+"\n"+test.line, "load", "-")
+			code, _, errs := e.reading(organizationLine + "\n" + personLine + "\n" + test.line).run("load -")
 			if code != exitFailure || !strings.HasPrefix(errs, "fundeskd: load: "+test.want) {
 				t.Errorf("got code %d, %q, want %q", code, errs, test.want)
 			}
 			var organizations []any
-			if e.must(&organizations, "", "organization", "list"); len(organizations) != 0 {
+			if e.must(&organizations, "organization list"); len(organizations) != 0 {
 				t.Errorf("got %d organizations, want none kept", len(organizations))
 			}
 		})
@@ -461,23 +455,21 @@ func TestSampleBackupCheck(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
 	var counts map[string]int
-	e.must(&counts, "", "sample", "--persons", "30", "--seed", "5")
+	e.must(&counts, "sample --persons 30 --seed 5")
 	if counts["person"] != 30 || counts["organization"] != 2 {
 		t.Errorf("got %v", counts)
 	}
 	copied := filepath.Join(e.folder, "copy.db")
-	if code, out, errs := e.run("", "backup", copied); code != exitDone || !strings.HasSuffix(out, "  "+copied+"\n") {
+	if code, out, errs := e.run("backup", copied); code != exitDone || !strings.HasSuffix(out, "  "+copied+"\n") {
 		t.Errorf("got %d %s %s", code, out, errs)
 	}
-	if code, _, errs := e.run("", "backup", copied); code != exitFailure || !strings.HasPrefix(errs, "fundeskd: backup: ") {
+	if code, _, errs := e.run("backup", copied); code != exitFailure || !strings.HasPrefix(errs, "fundeskd: backup: ") {
 		t.Errorf("got %d %s for a file that exists", code, errs)
 	} else if want := "fundeskd: backup: " + copied + " already exists; name another file\n"; errs != want {
 		t.Errorf("got %q, want %q", errs, want)
 	}
 	for _, database := range []string{"sqlite:" + copied, "sqlite:" + filepath.Join(e.folder, "fundeskd.db")} {
-		if code, out, errs := e.run("", "check", "--database", database); code != exitDone || out != "ok\n" {
-			t.Errorf("%s: got %d %s %s", database, code, out, errs)
-		}
+		e.try("check --database", database).ends(exitDone).printsOnly("ok\n")
 	}
 }
 

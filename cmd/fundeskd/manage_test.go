@@ -33,16 +33,12 @@ func TestNoDatabase(t *testing.T) {
 		{"retention", "show"},
 		{"audit", "list"},
 	} {
-		code, out, errs := e.run("", append(args, "--database", "sqlite:"+missing)...)
-		if code != exitFailure || out != "" || !strings.Contains(errs, missing) || !strings.Contains(errs, "fundeskd migrate makes a database") {
-			t.Errorf("%s: got code %d, %s%s, want that %s is not there, and the way out", args[0], code, out, errs, missing)
-		}
+		e.try("", append(args, "--database", "sqlite:"+missing)...).ends(
+			exitFailure, missing, "fundeskd migrate makes a database",
+		).printsOnly("")
 	}
 	// The socket of a server is no database that migrate makes.
-	code, _, errs := e.run("", "check", "--database", "postgres:///fundesk?host="+missing)
-	if code != exitFailure || !strings.Contains(errs, missing) || strings.Contains(errs, "fundeskd migrate") {
-		t.Errorf("no server: got code %d, %s, want that %s is not there", code, errs, missing)
-	}
+	e.try("check --database", "postgres:///fundesk?host="+missing).ends(exitFailure, missing).hides("fundeskd migrate")
 	if files, err := os.ReadDir(e.folder); err != nil || len(files) != 0 {
 		t.Errorf("got %v, %v, want no file that was made for it", files, err)
 	}
@@ -52,12 +48,14 @@ func TestNoDatabase(t *testing.T) {
 func TestListOfNames(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	e.done("", "organization", "add", "--name", "Sea\n\x1b[31mRes\u202ecue", "--abbreviation", "S\tR")
-	if _, out, errs := e.run("", "organization", "list"); strings.Count(out, "\n") != 1 || !strings.HasSuffix(out, "  S R  Sea \ufffd[31mRes\ufffdcue  any hour\n") {
+	e.done("organization add --name", "Sea\n\x1b[31mRes\u202ecue", "--abbreviation", "S\tR")
+	if _, out, errs := e.run(
+		"organization list",
+	); strings.Count(out, "\n") != 1 || !strings.HasSuffix(out, "  S R  Sea \ufffd[31mRes\ufffdcue  any hour\n") {
 		t.Errorf("got %q %s, want one line without control characters", out, errs)
 	}
-	for _, args := range [][]string{{"load", "\x1b]0;x\a.ndjson"}, {"\x1b[31m"}, {"serve", "--listen", "\x1b]0;x\a"}, {"--\u202e"}} {
-		if code, _, errs := e.run("", args...); code == exitDone || strings.ContainsAny(errs, "\x1b\a\u202e") {
+	for _, args := range []string{"load \x1b]0;x\a.ndjson", "\x1b[31m", "serve --listen \x1b]0;x\a", "--\u202e"} {
+		if code, _, errs := e.run(args); code == exitDone || strings.ContainsAny(errs, "\x1b\a\u202e") {
 			t.Errorf("%q: got exit code %d, %q, want an error without control characters", args, code, errs)
 		}
 	}
@@ -67,7 +65,7 @@ func TestListOfNames(t *testing.T) {
 func TestAnswerNotWritten(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
-	e.done("", "migrate")
+	e.done("migrate")
 	out, err := os.Open(filepath.Join(e.folder, "fundeskd.db")) // For reading.
 	servicetest.Check(t, err)
 	defer out.Close()
@@ -112,17 +110,13 @@ func TestPatienceOfShortCommands(t *testing.T) {
 func TestOrganizationWithoutACountry(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	code, out, errs := e.run("", "organization", "add", "--name", "Sea", "--abbreviation", "S")
+	code, out, errs := e.run("organization add --name Sea --abbreviation S")
 	want := "fundeskd: without a country, calls of this organization are given at any hour; set one with: fundeskd organization set " +
 		strings.TrimSpace(out) + " --country NL\n"
 	if code != exitDone || errs != want {
 		t.Errorf("got %d %q, want %q", code, errs, want)
 	}
-	if _, _, errs := e.run("", "organization", "add", "--name", "Sea", "--abbreviation", "T", "--country", "LU"); errs != "" {
-		t.Errorf("got %q with a country", errs)
-	}
-	_, out, _ = e.run("", "audit", "list", "-o", "ndjson")
-	if n := strings.Count(out, `"coolingOff","country"]`); n != 1 {
-		t.Errorf("got %d lines of the audit that name the country, want 1: %s", n, out)
-	}
+	e.try("organization add --name Sea --abbreviation T --country LU").saysOnly("")
+	_, out, _ = e.run("audit list -o ndjson")
+	servicetest.Same(t, "lines of the audit that name the country", 1, strings.Count(out, `"coolingOff","country"]`))
 }

@@ -31,9 +31,7 @@ func TestNotify(t *testing.T) {
 	}
 	for _, want := range []string{"READY=1", "WATCHDOG=1", "WATCHDOG=1"} {
 		got := next()
-		if got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		servicetest.Same(t, "got", want, got)
 	}
 	servicetest.Check(t, running.command.Process.Signal(unix.SIGTERM))
 	got := next()

@@ -41,12 +41,8 @@ func TestServeWithSignIn(t *testing.T) {
 		got, _ := get(t, http.DefaultClient, s.url+"/api/v1/calls", token)
 		return got
 	}
-	if got := status(); got != http.StatusServiceUnavailable {
-		t.Errorf("got %d before the issuer was read, want 503", got)
-	}
-	if got, _ := get(t, http.DefaultClient, s.url+"/readyz", ""); got != http.StatusOK {
-		t.Errorf("got %d for readiness without the issuer, want 200", got)
-	}
+	servicetest.Same(t, "before the issuer was read", http.StatusServiceUnavailable, status())
+	replies(t, s.url+"/readyz", "", http.StatusOK)
 	provider.SetDown(false)
 	for status() == http.StatusServiceUnavailable { // It reads the issuer again within a second or two.
 		if t.Context().Err() != nil {
@@ -57,23 +53,16 @@ func TestServeWithSignIn(t *testing.T) {
 		t.Fatalf("got %d for a signed-in person, want 200", got)
 	}
 	var users []userView
-	e.must(&users, "", "user", "list")
+	e.must(&users, "user list")
 	if len(users) != 1 || users[0].Name != "Anneke de Vries" || users[0].EndedAt != nil {
 		t.Fatalf("got the users %+v, want the person", users)
 	}
 	id := users[0].UUID.String()
-	e.done("", "user", "set", id, "--ended")
-	if got := status(); got != http.StatusUnauthorized {
-		t.Errorf("got %d for an ended user, want 401", got)
-	}
-	_, text, _ := e.run("", "user", "list")
-	if !strings.Contains(text, "ended") {
-		t.Errorf("got %q, want that the user is ended", text)
-	}
-	e.done("", "user", "set", id, "--ended=false")
-	if got := status(); got != http.StatusOK {
-		t.Errorf("got %d for a user whose access was restored, want 200", got)
-	}
+	e.done("user set", id, "--ended")
+	servicetest.Same(t, "for an ended user", http.StatusUnauthorized, status())
+	e.try("user list").prints("ended")
+	e.done("user set", id, "--ended=false")
+	servicetest.Same(t, "for a user whose access was restored", http.StatusOK, status())
 	s.stop()
 	if log := s.log.String(); strings.Contains(log, token) || strings.Contains(log, "Anneke") {
 		t.Error("the log has the token, or the name")
@@ -108,10 +97,7 @@ func TestSignInMistakes(t *testing.T) {
 		{[]string{"--oidc-client-id", "x"}, "needs --oidc-issuer"},
 		{append(signInFiles(t, provider, agentsMap), "--oidc-issuer", "http://login.example"), "plain http"},
 	} {
-		code, _, errs := e.run("", append([]string{"serve", "--listen", "127.0.0.1:0"}, test.args...)...)
-		if code != exitUsage || !strings.Contains(errs, test.want) {
-			t.Errorf("got %d %s, want %d with %q", code, errs, exitUsage, test.want)
-		}
+		e.try("serve --listen 127.0.0.1:0", test.args...).ends(exitUsage, test.want)
 	}
 }
 
@@ -133,7 +119,7 @@ func TestOIDCCheck(t *testing.T) {
 		{provider.Token(t, "anneke", map[string]any{"exp": 1}), "", "ended at 1970", exitFailure},
 		{"x", "", "not a JWT", exitFailure},
 	} {
-		code, out, errs := e.run(test.token+"\n", flags...)
+		code, out, errs := e.reading(test.token+"\n").run("", flags...)
 		if code != test.code || !strings.Contains(out, test.out) || !strings.Contains(errs, test.errs) {
 			t.Errorf("got %d %s %s, want %d with %q and %q", code, out, errs, test.code, test.out, test.errs)
 		}
@@ -142,7 +128,7 @@ func TestOIDCCheck(t *testing.T) {
 		}
 	}
 	var checked checkedToken
-	code, out, _ := e.run(provider.Token(t, "anneke", nil), append(flags, "-o", "json")...)
+	code, out, _ := e.reading(provider.Token(t, "anneke", nil)).run("", append(flags, "-o", "json")...)
 	servicetest.Check(t, json.Unmarshal([]byte(out), &checked))
 	if code != exitDone || !checked.Accepted || !checked.All || len(checked.Permissions) == 0 {
 		t.Errorf("got %d %+v, want what the token is allowed", code, checked)
@@ -155,13 +141,11 @@ func TestUserSubject(t *testing.T) {
 	e := newFileEnvironment(t)
 	provider := signintest.Start(t)
 	provider.AddUser("anneke", map[string]any{"name": "Anneke de Vries", "groups": "agents"})
-	_, out, _ := e.run("", "user", "add", "Anneke (old)")
+	_, out, _ := e.run("user add 'Anneke (old)'")
 	id := strings.TrimSpace(out)
-	_, out, _ = e.run("", "user", "add", "Joost")
+	_, out, _ = e.run("user add Joost")
 	joost := strings.TrimSpace(out)
-	if code, _, errs := e.run("", "user", "set", id, "--subject", "anneke"); code != exitUsage || !strings.Contains(errs, "FUNDESKD_OIDC_ISSUER") {
-		t.Errorf("got %d %s without an issuer, want %d that names the flag", code, errs, exitUsage)
-	}
+	e.try("user set", id, "--subject", "anneke").ends(exitUsage, "FUNDESKD_OIDC_ISSUER")
 	of := []string{"--oidc-issuer", provider.URL}
 	for word, args := range map[string][]string{
 		"257 bytes":              append([]string{strings.Repeat("é", 128) + "a"}, of...),
@@ -170,23 +154,19 @@ func TestUserSubject(t *testing.T) {
 		"plain http":             {"anneke", "--oidc-issuer", "http://login.example"},
 		"must be a URL such as ": {"anneke", "--oidc-issuer", "login.example"},
 	} {
-		code, _, errs := e.run("", append([]string{"user", "set", id, "--subject"}, args...)...)
-		if code != exitUsage || !strings.Contains(errs, word) {
-			t.Errorf("%q: got %d %s, want %d and %q", args, code, errs, exitUsage, word)
-		}
+		e.try("user set", append([]string{id, "--subject"}, args...)...).ends(exitUsage, word)
 	}
-	e.done("", append([]string{"user", "set", id, "Anneke", "--subject", "anneke"}, of...)...)
-	code, _, errs := e.run("", append([]string{"user", "set", joost, "--subject", "anneke"}, of...)...)
-	if code != exitFailure || !strings.Contains(errs, "is that of user "+id+" (Anneke)") {
-		t.Errorf("got %d %s for a second holder, want a refusal with the first", code, errs)
-	}
+	e.done("user set", append([]string{id, "Anneke", "--subject", "anneke"}, of...)...)
+	e.try(
+		"user set", append([]string{joost, "--subject", "anneke"}, of...)...,
+	).ends(exitFailure, "is that of user "+id+" (Anneke)")
 	file := filepath.Join(e.folder, "all.ndjson")
-	e.done("", "dump", file)
+	e.done("dump", file)
 	moved := "sqlite:" + filepath.Join(e.folder, "moved.db")
 	if servicetest.OnPostgres() {
 		moved = servicetest.EmptyDatabase(t)
 	}
-	e.done("", "load", file, "--database", moved)
+	e.done("load", file, "--database", moved)
 	s := e.serve(append(signInFiles(t, provider, agentsMap), "--database", moved)...)
 	token := provider.Token(t, "anneke", nil)
 	status, body := get(t, http.DefaultClient, s.url+"/fundesk/v1", token)
@@ -197,13 +177,11 @@ func TestUserSubject(t *testing.T) {
 		t.Errorf("got %d %s at the first sign-in, want the user %s", status, body, id)
 	}
 	var users []userView
-	e.must(&users, "", "user", "list", "--database", moved)
+	e.must(&users, "user list --database", moved)
 	for _, u := range users {
 		if u.HasSubject != (u.UUID.String() == id) {
 			t.Errorf("got %+v, want that only %s has a subject", u, id)
 		}
 	}
-	if len(users) != 2 {
-		t.Errorf("got %d users, want no other one by the sign-in", len(users))
-	}
+	servicetest.Same(t, "users", 2, len(users))
 }

@@ -111,8 +111,7 @@ func TestDeployedMetrics(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	running := e.serve()
-	var account struct{ Token string }
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	account := e.account("a --all-organizations")
 	get(t, http.DefaultClient, running.url+"/api/v1/persons", account.Token) // Some exist only after a request and a transaction.
 	_, page := get(t, http.DefaultClient, running.url+"/metrics", "")
 	metric := regexp.MustCompile(`\b(fundeskd|process)_[a-z_]+`)

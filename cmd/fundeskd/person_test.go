@@ -108,9 +108,9 @@ func newCharity(t *testing.T, e environment) *charity {
 	t.Helper()
 	c := &charity{e: e, t: t}
 	var made struct{ UUID, Token string }
-	e.must(&made, "", "organization", "add", "--name", "Sea Rescue", "--abbreviation", "SR")
+	e.must(&made, "organization add --name 'Sea Rescue' --abbreviation SR")
 	c.organization = made.UUID
-	e.must(&made, "", "account", "add", "a", "--all-organizations", "--external-source", "crm")
+	e.must(&made, "account add a --all-organizations --external-source crm")
 	c.token = made.Token
 	program := e.child() // A process of its own, which has the files open.
 	t.Cleanup(func() {
@@ -164,11 +164,8 @@ func (c *charity) donor(text string) (d donor) {
 		c.must("PUT", "/api/v1/persons/"+d.person+"/actions/update", fmt.Sprintf(`{"name":{"initials":"%s%s"}}`, text, strings.Repeat("x", 150*i)))
 		c.others(20)
 	}
-	_, out, errs := c.e.run(fmt.Sprintf(`{"kind":"transaction","data":{"uuid":"7b1c0a52-3d7e-4b5e-9d51-1f0a6c7e2d10","pledgeUuid":%q,"personUuid":%q,"amount":12.5,"name":%[3]q,"iban":"NL91ABNA0417164300","description":%[3]q,"method":"sepa","status":"paid","createdAt":"2026-11-20","updatedAt":"2026-11-20"}}`,
-		d.pledge, d.person, text), "load", "-")
-	if !strings.Contains(out, "1 transaction") {
-		c.t.Fatal(out, errs)
-	}
+	c.e.reading(fmt.Sprintf(`{"kind":"transaction","data":{"uuid":"7b1c0a52-3d7e-4b5e-9d51-1f0a6c7e2d10","pledgeUuid":%q,"personUuid":%q,"amount":12.5,"name":%[3]q,"iban":"NL91ABNA0417164300","description":%[3]q,"method":"sepa","status":"paid","createdAt":"2026-11-20","updatedAt":"2026-11-20"}}`,
+		d.pledge, d.person, text)).try("load -").prints("1 transaction")
 	// Last in its page: what is left of it lies under no record that moves when the page is cleared up.
 	c.must("PUT", "/api/v1/persons/"+d.person+"/actions/update", fmt.Sprintf(`{"name":{"initials":"%s"}}`, strings.Repeat(text, 30)))
 	return d
@@ -212,24 +209,22 @@ func TestErasedBytes(t *testing.T) {
 			Calls, Pledges, Transactions, Leases, Waiting int
 			Repeated                                      bool
 		}
-		e.must(&counted, "", "person", "erase", d.person, "--reason", "request 17", "--dry-run")
+		e.must(&counted, "person erase", d.person, "--reason", "request 17", "--dry-run")
 		if c.must("GET", "/api/v1/persons/"+d.person, "") == "" {
 			t.Error("a dry run erased the person")
 		}
-		if _, out, _ := e.run("", "person", "erase", d.person, "--reason", "request 17", "--dry-run"); !strings.Contains(out, ": 2 calls, 1 pledge, 1 transaction, ") {
-			t.Errorf("got %q, want nouns that fit their numbers", out)
-		}
-		if code, _, errs := e.run("", "person", "erase", d.person, "--reason", "request 17"); code != exitUsage || !strings.Contains(errs, "--yes") {
-			t.Errorf("without --yes: got code %d, %s", code, errs)
-		}
-		e.must(&erased, "", "person", "erase", d.person, "--reason", "request 17", "--yes")
+		e.try(
+			"person erase", d.person, "--reason", "request 17", "--dry-run",
+		).prints(": 2 calls, 1 pledge, 1 transaction, ")
+		e.try("person erase", d.person, "--reason", "request 17").ends(exitUsage, "--yes")
+		e.must(&erased, "person erase", d.person, "--reason", "request 17", "--yes")
 		if counted != erased || erased.Calls != 2 || erased.Pledges != 1 || erased.Transactions != 1 || erased.Leases != 1 || erased.Waiting != 1 {
 			t.Errorf("got %+v, after a dry run that counted %+v", erased, counted)
 		}
 		var cleaned service.Scrubbed
 		for range 10 { // A transaction that sees the rows, such as one of autovacuum, leaves a table to the next run.
 			cleaned = service.Scrubbed{}
-			if e.must(&cleaned, "", "clean"); len(cleaned.Later) == 0 {
+			if e.must(&cleaned, "clean"); len(cleaned.Later) == 0 {
 				break
 			}
 		}
@@ -241,9 +236,9 @@ func TestErasedBytes(t *testing.T) {
 		}
 		c.checkErased(d, lease.Leases[0].LeaseUUID)
 		c.checkRetention()
-		e.must(&erased, "", "person", "erase", d.person, "--reason", "request 17", "--yes")
+		e.must(&erased, "person erase", d.person, "--reason", "request 17", "--yes")
 		var problems struct{ OK bool }
-		if e.must(&problems, "", "check"); !erased.Repeated || !problems.OK {
+		if e.must(&problems, "check"); !erased.Repeated || !problems.OK {
 			t.Errorf("again: got %+v, a sound database: %t", erased, problems.OK)
 		}
 	})
@@ -257,17 +252,17 @@ func (c *charity) checkRetention() {
 	person := c.must("POST", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
 	call, later := "7b1c0a52-3d7e-4b5e-9d51-1f0a6c7e2d11", "7b1c0a52-3d7e-4b5e-9d51-1f0a6c7e2d12"
 	load := func(call string) {
-		code, _, errs := c.e.run(fmt.Sprintf(`{"kind":"call","data":{"uuid":%q,"personUuid":%q,"status":"completed","type":"winback","requestedAt":"2020-11-20","completedAt":"2020-11-21","lastUpdatedAt":"2020-11-21","notes":%q}}`,
-			call, person, strings.Repeat(notes+" was not in ", 40)), "load", "-")
+		code, _, errs := c.e.reading(fmt.Sprintf(`{"kind":"call","data":{"uuid":%q,"personUuid":%q,"status":"completed","type":"winback","requestedAt":"2020-11-20","completedAt":"2020-11-21","lastUpdatedAt":"2020-11-21","notes":%q}}`,
+			call, person, strings.Repeat(notes+" was not in ", 40))).run("load -")
 		if code != exitDone || len(c.e.holding(c.t, notes)) == 0 {
 			c.t.Fatalf("the notes are in no file: got code %d, %s", code, errs)
 		}
 	}
 	load(call)
 	var set struct{}
-	c.e.must(&set, "", "retention", "set", "--organization", c.organization, "--calls", "24mo")
+	c.e.must(&set, "retention set --organization", c.organization, "--calls", "24mo")
 	var done []struct{ Calls int }
-	if c.e.must(&done, "", "retention", "run"); len(done) != 1 || done[0].Calls != 1 {
+	if c.e.must(&done, "retention run"); len(done) != 1 || done[0].Calls != 1 {
 		c.t.Errorf("got %+v, want that one call lost its notes", done)
 	}
 	if found := c.e.holding(c.t, notes); len(found) > 0 {
@@ -277,9 +272,7 @@ func (c *charity) checkRetention() {
 		c.t.Errorf("got %v, want the call without notes", got)
 	}
 	for range 2 { // Without anything to take back, and with something.
-		if code, _, errs := c.e.run("", "retention", "run"); code != exitDone || errs != "" {
-			c.t.Errorf("got code %d, %q, want that no byte is left", code, errs)
-		}
+		c.e.try("retention run").ends(exitDone).saysOnly("")
 		load(later)
 		later = "7b1c0a52-3d7e-4b5e-9d51-1f0a6c7e2d13"
 	}
@@ -311,10 +304,9 @@ func (c *charity) checkErased(d donor, lease string) {
 	if _, answer := c.ask("PUT", "/api/v1/calls/"+d.waiting+"/actions/complete", `{}`); !strings.Contains(answer["detail"].(string), "was erased") {
 		c.t.Errorf("got %v, want that it says so", answer)
 	}
-	code, _, errs := c.e.run(fmt.Sprintf(`{"kind":"person","data":{"uuid":%[1]q,"personUuid":%[1]q,"createdAt":"2026-11-20","owningOrganizationUuid":%[2]q,"recruitingOrganizationUuid":%[2]q}}`, d.person, c.organization), "load", "-")
-	if code != exitFailure || !strings.Contains(errs, "already exists") {
-		c.t.Errorf("load: got code %d, %s, want that the uuid is taken", code, errs)
-	}
+	c.e.reading(
+		fmt.Sprintf(`{"kind":"person","data":{"uuid":%[1]q,"personUuid":%[1]q,"createdAt":"2026-11-20","owningOrganizationUuid":%[2]q,"recruitingOrganizationUuid":%[2]q}}`, d.person, c.organization),
+	).try("load -").ends(exitFailure, "already exists")
 	_, call := c.ask("GET", "/api/v1/calls/"+d.completed, "")
 	result, _ := call["result"].(map[string]any)
 	if call["person"] != nil || call["notes"] != nil || result["notes"] != nil || result["resultCode"] != "1" || call["personUuid"] != d.person || call["status"] != "completed" {
@@ -329,7 +321,7 @@ func (c *charity) checkErased(d donor, lease string) {
 		c.t.Errorf("the queue gave %v", leases)
 	}
 	var lines []struct{ Operation, Reason string }
-	c.e.must(&lines, "", "audit", "list", "--person", d.person)
+	c.e.must(&lines, "audit list --person", d.person)
 	if last := lines[len(lines)-1]; last.Operation != "person.erase" || last.Reason != "request 17" {
 		c.t.Errorf("got the last line %+v, want the erasure with its reason", last)
 	}
@@ -343,10 +335,10 @@ func TestErasuresReplay(t *testing.T) {
 	c := newCharity(t, e)
 	d := c.donor(secret)
 	backup := filepath.Join(t.TempDir(), "backup.db")
-	e.done("", "backup", backup)
+	e.done("backup", backup)
 	later := c.must("POST", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
 	for _, person := range []string{d.person, later} {
-		e.done("", "person", "erase", person, "--reason", "r", "--yes")
+		e.done("person erase", person, "--reason", "r", "--yes")
 	}
 	log := filepath.Join(e.folder, "fundeskd.db.erasures")
 	noted, err := os.ReadFile(log)
@@ -355,23 +347,16 @@ func TestErasuresReplay(t *testing.T) {
 	}
 	restored := newFileEnvironment(t)
 	write(t, filepath.Join(restored.folder, "fundeskd.db"), readFile(t, backup))
-	if code, _, errs := restored.run("", "erasures", "replay"); code != exitFailure || !strings.Contains(errs, ".erasures does not exist") || !strings.Contains(errs, "--none-expected") {
-		t.Errorf("without a file: got code %d, %s", code, errs)
-	}
-	if code, _, errs := restored.run("", "erasures", "replay", "--none-expected"); code != exitDone {
-		t.Errorf("without a file, and none expected: got code %d, %s", code, errs)
-	}
+	restored.try("erasures replay").ends(exitFailure, ".erasures does not exist", "--none-expected")
+	restored.try("erasures replay --none-expected").ends(exitDone)
 	garbled := filepath.Join(t.TempDir(), "garbled")
 	servicetest.Check(t, os.WriteFile(garbled, []byte("{\n"), 0o600))
 	for _, name := range []string{log + "x", garbled, t.TempDir()} {
-		code, _, errs := restored.run("", "erasures", "replay", "--from", name)
-		if code != exitFailure || !strings.Contains(errs, name) {
-			t.Errorf("with a file that is missing or garbled: got code %d, %s", code, errs)
-		}
+		restored.try("erasures replay --from", name).ends(exitFailure, name)
 	}
 	for _, want := range []int{2, 0} {
 		var done struct{ Noted, Replayed int }
-		if restored.must(&done, "", "erasures", "replay", "--from", log); done.Noted != 2 || done.Replayed != want {
+		if restored.must(&done, "erasures replay --from", log); done.Noted != 2 || done.Replayed != want {
 			t.Errorf("got %+v, want two, and %d that were erased again", done, want)
 		}
 	}
@@ -382,7 +367,7 @@ func TestErasuresReplay(t *testing.T) {
 		Person   any
 		ErasedAt string
 	}
-	restored.must(&export, "", "person", "export", later)
+	restored.must(&export, "person export", later)
 	if export.Person != nil || export.ErasedAt == "" {
 		t.Errorf("got %+v of a person who was made after the backup, want that they are erased", export)
 	}
@@ -397,8 +382,8 @@ func TestPersonExport(t *testing.T) {
 		d := c.donor("Jansen")
 		c.must("POST", "/api/v1/entity-access/actions/mark-processed", fmt.Sprintf(`{"entries":[{"entityName":"call","entityUuid":%q,"processedAt":"2026-11-20","externalSourceName":"crm"}]}`, d.completed))
 		anneke, bram := apitype.NewUUID().String(), apitype.NewUUID().String()
-		e.done("", "user", "add", "Anneke", "--uuid", anneke)
-		e.done("", "user", "add", "Bram", "--uuid", bram)
+		e.done("user add Anneke --uuid", anneke)
+		e.done("user add Bram --uuid", bram)
 		c.must("POST", "/fundesk/v1/queue/take", fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q}`, apitype.NewUUID(), anneke))
 		var export struct {
 			Person                                   map[string]any
@@ -407,7 +392,7 @@ func TestPersonExport(t *testing.T) {
 			Marks, Audit                             []map[string]any
 			Queue                                    map[string]any
 		}
-		e.must(&export, "", "person", "export", d.person)
+		e.must(&export, "person export", d.person)
 		private, _ := export.Person["notAnswered"].(map[string]any)
 		if export.Person["lastName"] != "Jansen" || private["mandateId"] != "Jansen" || len(export.Calls) != 2 || len(export.Pledges) != 1 ||
 			len(export.Transactions) != 1 || len(export.Marks) != 1 || export.Marks[0]["externalSourceName"] != "crm" {
@@ -419,12 +404,10 @@ func TestPersonExport(t *testing.T) {
 		if n := len(export.Audit); n < 10 || export.Audit[0]["operation"] != "person.create" || export.Audit[n-1]["operation"] != "person.export" {
 			t.Errorf("got %d lines of audit, want those of the donor until the export", n)
 		}
-		_, lines, errs := e.run("", "person", "export", d.person, "-o", "ndjson")
+		_, lines, errs := e.run("person export", d.person, "-o", "ndjson")
 		if n := strings.Count(lines, "\n"); n != 1+2+1+1+1+1+len(export.Audit)+3 || !strings.HasPrefix(lines, `{"kind":"person","data":{`) {
 			t.Errorf("got %d lines: %s%s", n, lines, errs)
 		}
-		if code, _, errs := e.run("", "person", "export", c.organization); code != exitFailure || !strings.Contains(errs, "no person "+c.organization) {
-			t.Errorf("an unknown person: got code %d, %s", code, errs)
-		}
+		e.try("person export", c.organization).ends(exitFailure, "no person "+c.organization)
 	})
 }

@@ -33,8 +33,8 @@ func TestPowerLoss(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
 	var organization, account struct{ UUID, Token string }
-	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	e.must(&organization, "organization add --name A --abbreviation A")
+	e.must(&account, "account add a --all-organizations")
 	before := readFiles(t, e.folder)
 	log := filepath.Join(t.TempDir(), "disk")
 	acknowledged := e.child(recordDisk+"="+log).writeWatched(t, organization.UUID, account.Token, log, 700)

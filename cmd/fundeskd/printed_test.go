@@ -226,9 +226,7 @@ func TestReadyIsAskedNowAndThen(t *testing.T) {
 		t.Error("got it ready without a database")
 	}
 	f.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/readyz" {
-			t.Errorf("got %s asked", r.URL.Path)
-		}
+		servicetest.Same(t, "asked", "/readyz", r.URL.Path)
 		asked++
 		w.WriteHeader(status)
 	}))
@@ -368,8 +366,6 @@ func TestLogOfALevel(t *testing.T) {
 	for address, want := range map[string]string{
 		"0.0.0.0:80": "127.0.0.1:80", "[::]:80": "127.0.0.1:80", "127.0.0.2:80": "127.0.0.2:80", "[::1]:80": "[::1]:80", "a.example:80": "a.example:80", "nowhere": "nowhere",
 	} {
-		if got := reachable(address); got != want {
-			t.Errorf("%s: got it reached at %s, want %s", address, got, want)
-		}
+		servicetest.Same(t, address, want, reachable(address))
 	}
 }

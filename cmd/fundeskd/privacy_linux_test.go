@@ -35,9 +35,9 @@ func TestPersonalDataStaysInTheDatabase(t *testing.T) {
 			e := newFileEnvironment(t)
 			temporary := t.TempDir()
 			var organization, account, weak struct{ UUID, Token string }
-			e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
-			e.must(&account, "", "account", "add", "a", "--all-organizations", "--external-source", "crm")
-			e.must(&weak, "", "account", "add", "b", "--all-organizations", "--permission", "calls:read")
+			e.must(&organization, "organization add --name A --abbreviation A")
+			e.must(&account, "account add a --all-organizations --external-source crm")
+			e.must(&weak, "account add b --all-organizations --permission calls:read")
 			command := exec.CommandContext(t.Context(), os.Args[0], "serve", "--listen", "127.0.0.1:0", "--log-format", format)
 			command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE=", "TMPDIR="+temporary)
 			var log lockedBuffer

@@ -35,9 +35,9 @@ func TestTwoProcesses(t *testing.T) {
 	}
 	starting.Wait()
 	var organization, account, other struct{ UUID, Token string }
-	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A", "--max-call-attempts", "20", "--database", server)
-	e.must(&account, "", "account", "add", "a", "--all-organizations", "--database", server)
-	e.must(&other, "", "account", "add", "b", "--all-organizations", "--database", server)
+	e.must(&organization, "organization add --name A --abbreviation A --max-call-attempts 20 --database", server)
+	e.must(&account, "account add a --all-organizations --database", server)
+	e.must(&other, "account add b --all-organizations --database", server)
 	put := func(program int, method, path, body string) (int, string) {
 		return send(t, method, programs[program].url+path, account.Token, body)
 	}
@@ -95,7 +95,7 @@ func TestTwoProcesses(t *testing.T) {
 			t.Errorf("program %d: got %d", i, status)
 		}
 	}
-	e.must(&other, "", "account", "revoke", other.UUID, "--database", server)
+	e.must(&other, "account revoke", other.UUID, "--database", server)
 	for i := range programs {
 		if status, _ := send(t, "GET", programs[i].url+"/api/v1/calls", other.Token, ""); status != http.StatusUnauthorized {
 			t.Errorf("program %d: got %d for a revoked account, want 401", i, status)
@@ -114,8 +114,8 @@ func TestPeriodicWorkMovesOn(t *testing.T) {
 	e := newEnvironment(t)
 	programs := []child{e.child("FUNDESKD_DATABASE=" + server), e.child("FUNDESKD_DATABASE=" + server)}
 	var organization, account struct{ UUID, Token string }
-	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A", "--database", server)
-	e.must(&account, "", "account", "add", "a", "--all-organizations", "--database", server)
+	e.must(&organization, "organization add --name A --abbreviation A --database", server)
+	e.must(&account, "account add a --all-organizations --database", server)
 	connection, err := pgx.Connect(t.Context(), server)
 	servicetest.Check(t, err)
 	defer func() { servicetest.Report(t, connection.Close(context.WithoutCancel(t.Context()))) }()

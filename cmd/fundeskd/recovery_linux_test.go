@@ -26,8 +26,7 @@ func TestPointInTime(t *testing.T) {
 	r.run(r.commands("**Point in time.**")[0:3])
 	r.server.Stop()
 	r.server.Start(t)
-	var organization struct{ UUID string }
-	r.e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
+	organization := r.e.organization("A")
 	erased, kept, later := r.person(organization.UUID), "", ""
 	leaver := r.e.account("leaver", "--all-organizations")
 	r.run(r.commands("**Point in time.**")[3:])
@@ -37,8 +36,8 @@ func TestPointInTime(t *testing.T) {
 	kept = r.person(organization.UUID)
 	r.moment = r.shell(`psql "$FUNDESKD_DATABASE" -At -c "SELECT clock_timestamp()"`)
 	later = r.person(organization.UUID)
-	r.e.done("", "person", "erase", erased, "--reason", "r", "--yes")
-	r.e.done("", "account", "revoke", leaver.UUID)
+	r.e.done("person erase", erased, "--reason", "r", "--yes")
+	r.e.done("account revoke", leaver.UUID)
 	data := r.shell(`psql "$FUNDESKD_DATABASE" -At -c "SHOW data_directory"`)
 	r.shell(`pg_ctl -D ` + data + ` -m fast -W stop`)
 	r.server.Wait()
@@ -138,7 +137,7 @@ func (r *recovery) run(commands []string) {
 					r.t.Fatal("the server does not take over")
 				}
 			}
-		} else if code, _, errs := r.e.run("", strings.Fields(args)...); code != exitDone {
+		} else if code, _, errs := r.e.run(args); code != exitDone {
 			r.t.Fatalf("%s: got code %d, %s", command, code, errs)
 		}
 	}
@@ -162,13 +161,13 @@ func (r *recovery) person(organization string) string {
 	r.t.Helper()
 	id := apitype.NewUUID().String()
 	line := fmt.Sprintf(`{"kind":"person","data":{"uuid":%q,"createdAt":"2026-01-01","owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}}`, id, organization, organization)
-	r.e.done(line, "load", "-")
+	r.e.reading(line).done("load -")
 	return id
 }
 
 // there reports whether a person is, and was not erased.
 func (r *recovery) there(id string) bool {
 	r.t.Helper()
-	code, out, _ := r.e.run("", "person", "export", id)
+	code, out, _ := r.e.run("person export", id)
 	return code == exitDone && !strings.Contains(out, "erasedAt")
 }

@@ -31,17 +31,14 @@ func TestRestore(t *testing.T) {
 		return w.acknowledged[len(w.acknowledged)-1]
 	}
 	before := create()
-	e.done("", "backup", backup)
+	e.done("backup", backup)
 	after := create()
 	lost := w.rename(before, "Lost", "*")
 
 	refused := func(what string, args ...string) {
 		t.Helper()
 		was := readFile(t, file)
-		code, out, errs := e.run("", append([]string{"restore"}, args...)...)
-		if code != exitFailure || out != "" || !strings.Contains(errs, what) {
-			t.Errorf("%v: got code %d, %s%s, want a refusal: %s", args, code, out, errs, what)
-		}
+		e.try("restore", args...).ends(exitFailure, what).printsOnly("")
 		if left := others(t, e.folder); len(left) > 0 || !bytes.Equal(was, readFile(t, file)) {
 			t.Errorf("%v: the database was changed, or %v left beside it", args, left)
 		}
@@ -70,7 +67,7 @@ func TestRestore(t *testing.T) {
 		Database string
 		Kept     []string
 	}
-	e.must(&done, "", "restore", backup, "--keep-tokens")
+	e.must(&done, "restore", backup, "--keep-tokens")
 	if len(done.Kept) < 1 || !slices.Equal(readFile(t, backup), whole) {
 		t.Errorf("got %+v, want the files that were there, and the backup as it was", done)
 	}
@@ -81,18 +78,14 @@ func TestRestore(t *testing.T) {
 		t.Errorf("a change for the revision %s, which the restore has undone, was made", lost)
 	}
 	for id, want := range map[string]int{before: http.StatusOK, after: http.StatusNotFound} {
-		if status, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons/"+id, w.token); status != want {
-			t.Errorf("got %d for a person, want %d", status, want)
-		}
+		replies(t, s.url+"/api/v1/persons/"+id, w.token, want)
 	}
 	s.stop()
 	kept := e
 	kept.database = "sqlite:" + done.Kept[0]
 	s = kept.serve()
 	for _, id := range []string{before, after} {
-		if status, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons/"+id, w.token); status != http.StatusOK {
-			t.Errorf("got %d for a person in what was kept, want 200", status)
-		}
+		replies(t, s.url+"/api/v1/persons/"+id, w.token, http.StatusOK)
 	}
 	s.stop()
 }
@@ -130,7 +123,7 @@ func TestInterruptedRestore(t *testing.T) {
 	e := newFileEnvironment(t)
 	account := e.account("a", "--all-organizations")
 	file, backup := filepath.Join(e.folder, "fundeskd.db"), filepath.Join(t.TempDir(), "backup.db")
-	e.done("", "backup", backup)
+	e.done("backup", backup)
 	steps := []struct {
 		name string
 		gone []string
@@ -140,18 +133,16 @@ func TestInterruptedRestore(t *testing.T) {
 		for _, name := range step.gone {
 			servicetest.Check(t, os.Remove(name))
 		}
-		for _, args := range [][]string{{"serve", "--listen", "127.0.0.1:0"}, {"account", "list"}, {"check"}, {"migrate"}, {"backup", file + ".copy"}} {
-			if code, _, errs := e.run("", args...); code != exitFailure || !strings.Contains(errs, "restore was not finished") && len(step.gone) == 0 {
+		for _, args := range []string{"serve --listen 127.0.0.1:0", "account list", "check", "migrate", "backup " + file + ".copy"} {
+			if code, _, errs := e.run(
+				args,
+			); code != exitFailure || !strings.Contains(errs, "restore was not finished") && len(step.gone) == 0 {
 				t.Errorf("%s: %v: got code %d, %s, want that a restore was not finished", step.name, args, code, errs)
 			}
 		}
-		if code, _, errs := e.run("", "restore", backup, "--keep-tokens"); code != exitDone {
-			t.Fatalf("%s: again: got code %d, %s", step.name, code, errs)
-		}
+		e.try("restore", backup, "--keep-tokens").mustEnd(exitDone)
 		s := e.serve()
-		if status, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons", account.Token); status != http.StatusOK {
-			t.Errorf("%s: got %d afterwards, want 200", step.name, status)
-		}
+		replies(t, s.url+"/api/v1/persons", account.Token, http.StatusOK)
 		s.stop()
 	}
 }
@@ -159,9 +150,7 @@ func TestInterruptedRestore(t *testing.T) {
 func TestRestoreOfPostgreSQL(t *testing.T) {
 	t.Parallel()
 	e := environment{t: t, folder: t.TempDir(), database: "postgres://localhost/fundesk"}
-	if code, _, errs := e.run("", "restore", "x"); code != exitFailure || !strings.Contains(errs, "pg_restore") {
-		t.Errorf("got code %d, %s, want the way out", code, errs)
-	}
+	e.try("restore x").ends(exitFailure, "pg_restore")
 }
 
 // others returns the files of a folder that neither are the database nor its own.

@@ -22,57 +22,50 @@ func TestDumpRetires(t *testing.T) {
 		folder := t.TempDir()
 		backup, file := filepath.Join(folder, "backup.db"), filepath.Join(folder, "all.ndjson")
 		if isFile {
-			e.done("", "backup", backup)
+			e.done("backup", backup)
 		}
 		s := e.child()
-		code, _, errs := e.run("", "dump", file, "--retire")
+		code, _, errs := e.run("dump", file, "--retire")
 		if code != exitFailure || !strings.Contains(errs, "stop what serves it first") || len(listing(folder)) > 1 {
 			t.Errorf("while it is served: got code %d, %s and %v", code, errs, listing(folder))
 		}
 		s.end(t)
-		if code, _, errs := e.run("", "dump", filepath.Join(folder, "nowhere", "x"), "--retire"); code != exitFailure {
-			t.Errorf("into no folder: got code %d, %s", code, errs)
-		}
+		e.try("dump", filepath.Join(folder, "nowhere", "x"), "--retire").ends(exitFailure)
 		e.account("b", "--all-organizations") // It was not retired.
 
-		code, out, errs := e.run("", "dump", file, "--retire")
+		code, out, errs := e.run("dump", file, "--retire")
 		for begun := time.Now(); strings.Contains(errs, "stop what serves it first") && time.Since(begun) < *takeover; { // A server ends sessions a moment later.
-			code, out, errs = e.run("", "dump", file, "--retire")
+			code, out, errs = e.run("dump", file, "--retire")
 		}
 		if code != exitDone || !strings.Contains(out, "FUNDESKD_DATABASE") {
 			t.Fatalf("got code %d, %s%s, want what is to be done next", code, out, errs)
 		}
-		for _, args := range [][]string{
-			{"serve", "--listen", "127.0.0.1:0"},
-			{"account", "add", "c", "--all-organizations"},
-			{"key", "rotate", "--yes"},
-			{"sample"},
-			{"account", "revoke", account.UUID},
-			{"migrate"},
-			{"clean"},
-			{"retention", "run"},
-			{"clock", "reset", "--yes"},
-			{"erasures", "replay", "--none-expected"},
+		for _, args := range []string{
+			"serve --listen 127.0.0.1:0",
+			"account add c --all-organizations",
+			"key rotate --yes",
+			"sample",
+			"account revoke " + account.UUID,
+			"migrate",
+			"clean",
+			"retention run",
+			"clock reset --yes",
+			"erasures replay --none-expected",
 		} {
-			code, out, errs := e.run("", args...)
-			if code != exitFailure || out != "" || !strings.Contains(errs, "retired") || !strings.Contains(errs, "--database") {
-				t.Errorf("%v: got code %d, %s%s, want that the database is retired, and the way out", args, code, out, errs)
-			}
+			e.try(args).ends(exitFailure, "retired", "--database").printsOnly("")
 		}
-		e.done("", "account", "list")
-		e.done("", "check")
-		e.done("", "dump", file+"2", "--retire")
+		e.done("account list")
+		e.done("check")
+		e.done("dump", file+"2", "--retire")
 		moved := newFileEnvironment(t)
-		moved.done("", "load", file)
+		moved.done("load", file)
 		moved.accepts(account.Token, true)
 		if !isFile {
 			return
 		}
-		e.done("", "restore", backup, "--keep-tokens")
+		e.done("restore", backup, "--keep-tokens")
 		running := e.serve()
-		if status, _ := get(t, http.DefaultClient, running.url+"/api/v1/persons", account.Token); status != http.StatusOK {
-			t.Errorf("got %d after a restore, want 200", status)
-		}
+		replies(t, running.url+"/api/v1/persons", account.Token, http.StatusOK)
 	})
 }
 
@@ -84,14 +77,14 @@ func TestFailedDumpOfARetiredDatabase(t *testing.T) {
 		e.t = t
 		e.account("a", "--all-organizations")
 		file := filepath.Join(t.TempDir(), "all.ndjson")
-		e.done("", "dump", file, "--retire")
+		e.done("dump", file, "--retire")
 
-		code, _, errs := e.run("", "dump", file, "--retire")
+		code, _, errs := e.run("dump", file, "--retire")
 
 		if code != exitFailure || !strings.Contains(errs, "already exists") {
 			t.Errorf("got code %d, %s, want that the file exists", code, errs)
 		}
-		code, _, errs = e.run("", "account", "add", "b", "--all-organizations")
+		code, _, errs = e.run("account add b --all-organizations")
 		if code != exitFailure || !strings.Contains(errs, "retired") {
 			t.Errorf("got code %d, %s, want that the database is retired", code, errs)
 		}
@@ -119,9 +112,7 @@ func TestDumpBesideAStartRetiresNothing(t *testing.T) {
 	if code != exitFailure || !strings.Contains(errs.String(), "stop what serves it first") {
 		t.Errorf("got code %d, %s, want that a service uses the database", code, &errs)
 	}
-	if status, _ := get(t, http.DefaultClient, started.url+"/api/v1/persons", account.Token); status != http.StatusOK {
-		t.Errorf("got %d of the service, want 200", status)
-	}
+	replies(t, started.url+"/api/v1/persons", account.Token, http.StatusOK)
 	started.end(t)
 	e.account("b", "--all-organizations") // It was not retired.
 }

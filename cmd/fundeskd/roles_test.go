@@ -44,24 +44,26 @@ func TestRoles(t *testing.T) {
 	page := rolesOfThePage(t)
 	for _, role := range service.Roles {
 		var account accountView
-		e.must(&account, "", "account", "add", role.Name, "--all-organizations", "--role", role.Name, "--permission", "persons:erase")
+		e.must(
+			&account,
+			"account add",
+			role.Name,
+			"--all-organizations",
+			"--role",
+			role.Name,
+			"--permission",
+			"persons:erase",
+		)
 		want := append(slices.Clone(role.Permissions), service.PersonsErase)
-		if !slices.Equal(account.Permissions, want) {
-			t.Errorf("%s: got %s, want %s", role.Name, account.Permissions, want)
-		}
-		e.must(&account, "", "account", "set", account.UUID.String(), "--role", "consumer")
+		servicetest.Same(t, role.Name, want, account.Permissions)
+		e.must(&account, "account set", account.UUID.String(), "--role", "consumer")
 		consumer, _ := service.RoleNamed("consumer")
-		if !slices.Equal(account.Permissions, consumer.Permissions) {
-			t.Errorf("%s: got %s, want those of a consumer", role.Name, account.Permissions)
-		}
+		servicetest.Same(t, role.Name, consumer.Permissions, account.Permissions)
 		slices.Sort(want)
 		want = slices.DeleteFunc(want, func(p service.Permission) bool { return p == service.PersonsErase })
 		if !slices.Equal(page[role.Name], want) {
 			t.Errorf("%s: the operator's page has %s, want %s", role.Name, page[role.Name], want)
 		}
-		_, help, _ := e.run("", "account", "add", "--help")
-		if !strings.Contains(help, "  "+role.Name+" ") {
-			t.Errorf("the help does not name the role %s", role.Name)
-		}
+		e.try("account add --help").prints("  " + role.Name + " ")
 	}
 }

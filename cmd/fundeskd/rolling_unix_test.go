@@ -66,7 +66,7 @@ func (e environment) roll(processes int, later func()) {
 	l.more(10)
 	if *before == "" {
 		later()
-	} else if code, _, errs := e.run("", "migrate"); code != exitDone {
+	} else if code, _, errs := e.run("migrate"); code != exitDone {
 		t.Fatal(errs)
 	}
 	l.more(10)
@@ -83,9 +83,7 @@ func (e environment) roll(processes int, later func()) {
 				t.Errorf("a program that was replaced: %v", err)
 			}
 			l.more(10)
-			if status, answer := get(t, http.DefaultClient, programs[process].url+"/api/v1/calls?first=1", account.Token); status != http.StatusOK {
-				t.Errorf("an account that the earlier program made: got %d %s", status, answer)
-			}
+			replies(t, programs[process].url+"/api/v1/calls?first=1", account.Token, http.StatusOK)
 		}
 	}
 	end()

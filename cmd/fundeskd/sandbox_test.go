@@ -213,8 +213,8 @@ func TestSandboxOptionsAndReset(t *testing.T) {
 	if again := serveSandbox(t, options...).nodes(); !slices.Equal(first, again) {
 		t.Errorf("the same options made other records:\n%s\n%s", first[0], again[0])
 	}
-	for _, other := range [][]string{{"--seed", "8"}, {"--start-time", "2027-03-05"}, {"--persons", "41"}} {
-		if nodes := serveSandbox(t, append(slices.Clone(options), other...)...).nodes(); slices.Equal(first, nodes) {
+	for _, other := range []string{"--seed 8", "--start-time 2027-03-05", "--persons 41"} {
+		if nodes := serveSandbox(t, append(slices.Clone(options), splitWords(other)...)...).nodes(); slices.Equal(first, nodes) {
 			t.Errorf("%v made the same records", other)
 		}
 	}
@@ -249,22 +249,19 @@ func TestSandboxOptionsAndReset(t *testing.T) {
 
 func TestSandboxRefusesOptions(t *testing.T) {
 	t.Parallel()
-	for want, flags := range map[string][]string{
-		"--persons must be 1 at least":                         {"--sandbox", "--persons", "0"},
-		`--start-time "soon" is not an RFC 3339 time`:          {"--sandbox", "--start-time", "soon"},
-		`--start-time "1999-12-31" is not a time from 2000 to`: {"--sandbox", "--start-time", "1999-12-31"},
-		"--seed is for fundeskd serve --sandbox only":          {"--seed", "3"},
-		"--persons is for fundeskd serve --sandbox only":       {"--persons", "3"},
-		"--start-time is for fundeskd serve --sandbox only":    {"--start-time", "2027-01-01"},
-		"--load is for fundeskd serve --sandbox only":          {"--load", "-"},
-		"--load and --persons cannot be combined":              {"--sandbox", "--load", "-", "--persons", "3"},
-		"--load and --database cannot be combined":             {"--sandbox", "--load", "-", "--database", "sqlite:a.db"},
-		"nowhere.ndjson": {"--sandbox", "--load", "nowhere.ndjson"},
+	for want, flags := range map[string]string{
+		"--persons must be 1 at least":                         "--sandbox --persons 0",
+		`--start-time "soon" is not an RFC 3339 time`:          "--sandbox --start-time soon",
+		`--start-time "1999-12-31" is not a time from 2000 to`: "--sandbox --start-time 1999-12-31",
+		"--seed is for fundeskd serve --sandbox only":          "--seed 3",
+		"--persons is for fundeskd serve --sandbox only":       "--persons 3",
+		"--start-time is for fundeskd serve --sandbox only":    "--start-time 2027-01-01",
+		"--load is for fundeskd serve --sandbox only":          "--load -",
+		"--load and --persons cannot be combined":              "--sandbox --load - --persons 3",
+		"--load and --database cannot be combined":             "--sandbox --load - --database sqlite:a.db",
+		"nowhere.ndjson": "--sandbox --load nowhere.ndjson",
 	} {
-		code, _, errs := newEnvironment(t).run("", append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)
-		if code != exitUsage || !strings.Contains(errs, want) {
-			t.Errorf("%v: got code %d, %q, want %q", flags, code, errs, want)
-		}
+		newEnvironment(t).try("serve --listen 127.0.0.1:0", splitWords(flags)...).ends(exitUsage, want)
 	}
 }
 
@@ -310,10 +307,7 @@ func TestSandboxLoad(t *testing.T) {
 		t.Errorf("got %v of %d, want the one person of the file", *person.LastName, len(page.Edges))
 	}
 	servicetest.Check(t, os.WriteFile(file, []byte(records[:200]+"\n{}"), 0o600))
-	code, out, errs := newEnvironment(t).run("", "serve", "--sandbox", "--listen", "127.0.0.1:0", "--load", file)
-	if code == exitDone || out != "" || !strings.Contains(errs, "line 2") {
-		t.Errorf("got code %d, %s%s, want a refusal that names the line", code, out, errs)
-	}
+	newEnvironment(t).try("serve --sandbox --listen 127.0.0.1:0 --load", file).fails("line 2").printsOnly("")
 }
 
 // Tokens of accounts that may do less, or that have expired.

@@ -21,8 +21,7 @@ func TestServeWaitsForItsDatabase(t *testing.T) {
 	servicetest.NeedPostgres(t)
 	database := servicetest.NewServer(t)
 	e := environment{t: t, folder: t.TempDir(), database: servicetest.Clusters("", database)}
-	var account struct{ Token string }
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	account := e.account("a --all-organizations")
 	database.Stop()
 	s := e.serve()
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 503, "/api/v1/persons": 503, "/fundesk/v1": 503, "/metrics": 200} {
@@ -41,9 +40,7 @@ func TestServeWaitsForItsDatabase(t *testing.T) {
 			t.Fatalf("got %d from /readyz with the database, want 200; log: %s", status, s.log)
 		}
 	}
-	if status, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons", account.Token); status != http.StatusOK {
-		t.Errorf("got %d with the database, want 200", status)
-	}
+	replies(t, s.url+"/api/v1/persons", account.Token, http.StatusOK)
 	if code := s.stop(); code != exitDone {
 		t.Errorf("got code %d at the end", code)
 	}
@@ -59,16 +56,14 @@ func TestServeTellsMistakesAtOnce(t *testing.T) {
 	servicetest.NeedPostgres(t)
 	name := servicetest.PostgresDatabase(t)
 	pooler := servicetest.NewPooler(t, servicetest.NewServer(t), "session", 0)
-	for what, database := range map[string]string{
+	for _, database := range map[string]string{
 		"no such database": regexp.MustCompile(`/test_\w+`).ReplaceAllString(name, "/nobody"),
 		"no such role":     strings.Replace(name, "user=fundesk", "user=nobody", 1),
 		"a parameter that PostgreSQL never takes": name + "&nobody=1",
 		"a parameter that PgBouncer never takes":  pooler + "&nobody=1",
 	} {
 		e := environment{t: t, folder: t.TempDir(), database: database}
-		if code, out, errs := e.run("", "serve", "--listen", "127.0.0.1:0"); code != exitFailure || out != "" || !strings.Contains(errs, "nobody") {
-			t.Errorf("%s: got code %d, %s%s", what, code, out, errs)
-		}
+		e.try("serve --listen 127.0.0.1:0").ends(exitFailure, "nobody").printsOnly("")
 	}
 }
 
@@ -82,23 +77,17 @@ func TestDrain(t *testing.T) {
 		<-wake
 	}
 	s := e.serve("--drain", "5s")
-	if status, _ := get(t, http.DefaultClient, s.url+"/readyz", ""); status != http.StatusOK {
-		t.Errorf("got %d from /readyz, want 200", status)
-	}
+	replies(t, s.url+"/readyz", "", http.StatusOK)
 	code := make(chan int, 1)
 	go func() { code <- s.stop() }()
 	select {
 	case got := <-slept:
-		if got != 5*time.Second {
-			t.Errorf("got %v, want 5s", got)
-		}
+		servicetest.Same(t, "got", 5*time.Second, got)
 	case got := <-code:
 		t.Fatalf("got code %d at once, want 5s before it", got)
 	}
 	for path, want := range map[string]int{"/readyz": 503, "/readyz?for=reads": 503, "/healthz": 200, "/api/v1/persons": 401} {
-		if status, body := get(t, http.DefaultClient, s.url+path, ""); status != want {
-			t.Errorf("%s: got %d %s, want %d", path, status, body, want)
-		}
+		replies(t, s.url+path, "", want)
 	}
 	close(wake)
 	if got := <-code; got != exitDone {
@@ -117,21 +106,13 @@ func TestMetricsListen(t *testing.T) {
 		t.Fatalf("the log does not say where: %s", s.log)
 	}
 	for _, path := range []string{"/metrics", "/healthz", "/readyz"} {
-		if status, body := get(t, http.DefaultClient, apart[1]+path, ""); status != http.StatusOK {
-			t.Errorf("%s apart: got %d %s, want 200", path, status, body)
-		}
-		if status, _ := get(t, http.DefaultClient, s.url+path, ""); status != http.StatusNotFound {
-			t.Errorf("%s with the interface: got %d, want 404", path, status)
-		}
+		replies(t, apart[1]+path, "", http.StatusOK)
+		replies(t, s.url+path, "", http.StatusNotFound)
 	}
 	for _, path := range []string{"/api/v1/persons", "/openapi.json", "/"} {
-		if status, _ := get(t, http.DefaultClient, apart[1]+path, ""); status != http.StatusNotFound {
-			t.Errorf("%s apart: got %d, want 404", path, status)
-		}
+		replies(t, apart[1]+path, "", http.StatusNotFound)
 	}
-	if code, _, errs := e.run("", "serve", "--listen", "127.0.0.1:0", "--metrics-listen", "256.0.0.1:1"); code != exitFailure || !strings.Contains(errs, "--metrics-listen") {
-		t.Errorf("got code %d, %s, want a refusal that names --metrics-listen", code, errs)
-	}
+	e.try("serve --listen 127.0.0.1:0 --metrics-listen 256.0.0.1:1").ends(exitFailure, "--metrics-listen")
 }
 
 // The log warns of a token that ends within 14 days, with its account and no part of the token.
@@ -139,13 +120,11 @@ func TestLogOfATokenThatEndsSoon(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	var soon, later struct{ UUID, Token string }
-	e.must(&soon, "", "account", "add", "Anna Jansen", "--all-organizations", "--ttl", "240h")
-	e.must(&later, "", "account", "add", "b", "--all-organizations")
+	e.must(&soon, "account add 'Anna Jansen' --all-organizations --ttl 240h")
+	e.must(&later, "account add b --all-organizations")
 	s := e.serve("--log-format", "json")
 	for _, token := range []string{soon.Token, later.Token, soon.Token} {
-		if status, body := get(t, http.DefaultClient, s.url+"/api/v1/persons", token); status != http.StatusOK {
-			t.Fatalf("got %d, %s", status, body)
-		}
+		replies(t, s.url+"/api/v1/persons", token, http.StatusOK)
 	}
 	s.stop()
 	log := s.log.String()
@@ -184,12 +163,8 @@ func TestLog(t *testing.T) {
 	} else if strings.Count(log, `"trace":"4bf92f3577b34da6a3ce929d0e0e4736"`) != 1 || strings.Count(log, `"trace"`) != 1 {
 		t.Errorf("got %s, want the trace of the request that names one", log)
 	}
-	if log := failed.log.String(); log != "" {
-		t.Errorf("got %s, want nothing: nothing failed", log)
-	}
-	if code, _, errs := e.run("", "serve", "--log-level", "loud"); code != exitUsage || !strings.Contains(errs, "loud") {
-		t.Errorf("got code %d, %s, want that there is no such level", code, errs)
-	}
+	servicetest.Same(t, "failed.log.String()", "", failed.log.String())
+	e.try("serve --log-level loud").ends(exitUsage, "loud")
 }
 
 // TestWhatIsNeverAcceptedEndsTheStart separates faults that pass from those that an operator has to mend.
@@ -197,8 +172,6 @@ func TestWhatIsNeverAcceptedEndsTheStart(t *testing.T) {
 	t.Parallel()
 	for code, later := range map[string]bool{"42704": false, "22023": false, "42501": false, "28P01": false, "3D000": false, "57P03": true, "53300": true} {
 		err := &service.Error{Kind: service.Unavailable, Cause: &pgconn.PgError{Code: code}}
-		if got := mayComeLater(err); got != later {
-			t.Errorf("%s: got %t, want %t", code, got, later)
-		}
+		servicetest.Same(t, code, later, mayComeLater(err))
 	}
 }

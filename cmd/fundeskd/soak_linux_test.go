@@ -41,9 +41,9 @@ func TestSoak(t *testing.T) {
 	servicetest.Slow(t)
 	e := newFileEnvironment(t)
 	var organization, agents, hostile struct{ UUID, Token string }
-	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
-	e.must(&agents, "", "account", "add", "agents", "--all-organizations")
-	e.must(&hostile, "", "account", "add", "hostile", "--all-organizations")
+	e.must(&organization, "organization add --name A --abbreviation A")
+	e.must(&agents, "account add agents --all-organizations")
+	e.must(&hostile, "account add hostile --all-organizations")
 	heavy := e.loadSoak(organization.UUID)
 	program := e.child()
 	limitMemory(t, program.command.Process.Pid)
@@ -109,7 +109,7 @@ func (e environment) loadSoak(organization string) (heavy []string) {
 		line("call", `"uuid":%q,"personUuid":%q,"status":"requested","type":"happy_call","requestedAt":%q`,
 			apitype.NewUUID(), donor, apitype.NewTime(time.Now().Add(-time.Duration(i)*time.Minute)))
 	}
-	e.done(lines.String(), "load", "-")
+	e.reading(lines.String()).done("load -")
 	return heavy
 }
 

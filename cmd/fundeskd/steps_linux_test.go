@@ -60,9 +60,9 @@ func TestInterruptedCommands(t *testing.T) {
 		t.Skip("strace may not look at programs here:", err)
 	}
 	base := newFileEnvironment(t)
-	base.must(&struct{}{}, "", "account", "add", "a", "--all-organizations")
+	base.must(&struct{}{}, "account add a --all-organizations")
 	backup := filepath.Join(t.TempDir(), "backup.db")
-	base.done("", "backup", backup)
+	base.done("backup", backup)
 	for command, args := range map[string]func(e environment, made string) []string{
 		"backup":     func(_ environment, made string) []string { return []string{"backup", made} },
 		"restore":    func(environment, string) []string { return []string{"restore", backup} },
@@ -99,18 +99,14 @@ func TestInterruptedCommands(t *testing.T) {
 				case errors.Is(err, fs.ErrNotExist):
 				case command == "dump":
 					second.database = "sqlite:" + made + ".loaded"
-					if code, _, errs := second.run("", "load", made); code != exitDone {
-						t.Errorf("%s: what it left is not whole: %s", name, errs)
-					}
+					second.try("load", made).ends(exitDone)
 				default:
 					second.passedIsWhole(name)
 				}
 				if code, _, errs := e.run("", args(e, made)...); code != exitDone && !strings.Contains(errs, "already exists") && !strings.Contains(errs, "is there already") {
 					t.Errorf("%s: again: got code %d, %s", name, code, errs)
 				}
-				if code, out, errs := e.run("", "check"); code != exitDone {
-					t.Errorf("%s: again: check: %s%s", name, out, errs)
-				}
+				e.try("check").ends(exitDone)
 			}
 			if interrupted == 0 {
 				t.Error("the command was never interrupted")
@@ -143,13 +139,11 @@ func (e environment) clone(t *testing.T) environment {
 // whether it does.
 func (e environment) passedIsWhole(name string) (passed bool) {
 	e.t.Helper()
-	if code, _, _ := e.run("", "check"); code != exitDone {
+	if code, _, _ := e.run("check"); code != exitDone {
 		return false
 	}
-	for _, args := range [][]string{{"account", "list"}, {"organization", "add", "--name", "Z", "--abbreviation", "Z"}, {"check"}} {
-		if code, out, errs := e.run("", args...); code != exitDone {
-			e.t.Errorf("%s: check passed %s, and then %v: got code %d, %s%s", name, e.database, args, code, out, errs)
-		}
+	for _, args := range []string{"account list", "organization add --name Z --abbreviation Z", "check"} {
+		e.try(args).ends(exitDone)
 	}
 	return true
 }

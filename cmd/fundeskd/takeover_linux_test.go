@@ -24,8 +24,8 @@ func TestTakeovers(t *testing.T) {
 	ways := p.ways()
 	e.database = ways[0]
 	var organization, account struct{ UUID, Token string }
-	e.must(&organization, "", "organization", "add", "--name", "A", "--abbreviation", "A")
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	e.must(&organization, "organization add --name A --abbreviation A")
+	e.must(&account, "account add a --all-organizations")
 	var urls []string
 	for _, way := range ways {
 		running := e.child("FUNDESKD_DATABASE=" + way)

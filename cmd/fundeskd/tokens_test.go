@@ -24,17 +24,15 @@ func TestReplaceTokens(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	var account, other accountView
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
-	e.must(&other, "", "account", "add", "b", "--all-organizations")
+	e.must(&account, "account add a --all-organizations")
+	e.must(&other, "account add b --all-organizations")
 	id := account.UUID.String()
 	s := e.serve()
 	statuses := func(want ...int) func(tokens ...string) {
 		return func(tokens ...string) {
 			t.Helper()
 			for i, token := range tokens {
-				if status, body := get(t, http.DefaultClient, s.url+"/api/v1/persons", token); status != want[i] {
-					t.Errorf("token %d: got %d %s, want %d", i, status, body, want[i])
-				}
+				replies(t, s.url+"/api/v1/persons", token, want[i])
 			}
 		}
 	}
@@ -42,12 +40,12 @@ func TestReplaceTokens(t *testing.T) {
 	statuses(200)(account.Token)
 	s.stop()
 	var accounts []listedAccount
-	e.must(&accounts, "", "account", "list")
+	e.must(&accounts, "account list")
 	a, b := accounts[0], accounts[1]
 	if len(a.Tokens) != 1 || *a.Tokens[0].ExpiresAt != *account.ExpiresAt || *a.ExpiresAt != *account.ExpiresAt || len(b.Tokens) != 1 {
 		t.Fatalf("got %+v and %+v, want when the tokens end", a, b)
 	}
-	_, text, _ := e.run("", "account", "list")
+	_, text, _ := e.run("account list")
 	ends := account.ExpiresAt.UTC().Format(time.DateOnly)
 	if !strings.Contains(text, "active  ends "+ends+"  a\n") || !strings.Contains(text, "active  ends "+ends+"  b\n") {
 		t.Errorf("got\n%s, want for both when they end", text)
@@ -55,7 +53,7 @@ func TestReplaceTokens(t *testing.T) {
 
 	s = e.serve()
 	var second tokenView
-	e.must(&second, "", "token", "issue", id, "--replace", "--overlap", "1h")
+	e.must(&second, "token issue", id, "--replace", "--overlap", "1h")
 	if len(second.Replaced) != 1 || second.Replaced[0].UUID != a.Tokens[0].UUID || second.Replaced[0].EndedAt.Before(before.Add(time.Hour)) || second.Replaced[0].EndedAt.After(time.Now().Add(time.Hour)) {
 		t.Errorf("got %+v, want that the first token ends in an hour", second.Replaced)
 	}
@@ -63,37 +61,33 @@ func TestReplaceTokens(t *testing.T) {
 	if log := s.log.String(); strings.Count(log, "a token ends soon") != 1 || !strings.Contains(log, second.Replaced[0].EndedAt.UTC().Format(time.RFC3339)) {
 		t.Errorf("got log %s, want that the first token ends soon", log)
 	}
-	code, third, told := e.run("", "token", "issue", id, "--replace")
+	code, third, told := e.run("token issue", id, "--replace")
 	if code != exitDone || strings.Count(third, "\n") != 1 || strings.Count(told, "\n") != 2 || !strings.Contains(told, "token "+a.Tokens[0].UUID.String()+", issued on "+before.Format(time.DateOnly)) {
 		t.Errorf("got code %d, %s%s, want which tokens end", code, third, told)
 	}
 	third = strings.TrimSpace(third)
 	statuses(401, 401, 200, 200)(account.Token, second.Token, third, other.Token)
 	s.stop()
-	e.must(&accounts, "", "account", "list")
+	e.must(&accounts, "account list")
 	if got := accounts[0].Tokens; len(got) != 1 || slices.ContainsFunc(second.Replaced, func(t service.IssuedToken) bool { return t.UUID == got[0].UUID }) {
 		t.Errorf("got %+v, want the third token", got)
 	}
-	e.must(&account, "", "account", "revoke", id)
-	e.must(&accounts, "", "account", "list")
-	if len(accounts[0].Tokens) != 0 {
-		t.Errorf("got %+v, want no token of an account that is revoked", accounts[0])
-	}
+	e.must(&account, "account revoke", id)
+	e.must(&accounts, "account list")
+	servicetest.Same(t, "Tokens", 0, len(accounts[0].Tokens))
 	for _, test := range []struct {
 		want string
-		args []string
+		args string
 	}{
-		{"--overlap is for --replace only", []string{"--overlap", "1h"}},
-		{"is not from 0s to less than --ttl", []string{"--replace", "--overlap", "24h", "--ttl", "24h"}},
-		{"is not from 0s to less than --ttl", []string{"--replace", "--overlap", "-1h"}},
+		{"--overlap is for --replace only", "--overlap 1h"},
+		{"is not from 0s to less than --ttl", "--replace --overlap 24h --ttl 24h"},
+		{"is not from 0s to less than --ttl", "--replace --overlap -1h"},
 	} {
-		if code, out, errs := e.run("", append([]string{"token", "issue", id}, test.args...)...); code != exitUsage || out != "" || !strings.Contains(errs, test.want) {
-			t.Errorf("%v: got code %d, %s%s, want %q", test.args, code, out, errs, test.want)
-		}
+		e.try(
+			"token issue", append([]string{id}, splitWords(test.args)...)...,
+		).ends(exitUsage, test.want).printsOnly("")
 	}
-	if code, _, errs := e.run("", "token", "issue", apitype.NewUUID().String(), "--replace"); code != exitFailure || !strings.Contains(errs, "there is no account") {
-		t.Errorf("got code %d, %s", code, errs)
-	}
+	e.try("token issue", apitype.NewUUID().String(), "--replace").ends(exitFailure, "there is no account")
 }
 
 // TestTokensOfProgramsStay tries to replace the tokens of accounts that the demo and the sandbox keep for themselves.
@@ -112,26 +106,21 @@ func TestTokensOfProgramsStay(t *testing.T) {
 	servicetest.Check(t, err)
 	tokens = append(tokens, token)
 	var accounts []listedAccount
-	e.must(&accounts, "", "account", "list")
+	e.must(&accounts, "account list")
 	names := map[string]bool{}
 	for _, account := range accounts {
 		names[account.Name] = true
 		id := account.UUID.String()
-		code, out, told := e.run("", "token", "issue", id, "--replace")
-		if code != exitFailure || out != "" || !strings.Contains(told, "keeps for itself") {
-			t.Errorf("%s: got code %d, %s%s, want a refusal", account.Name, code, out, told)
-		}
-		e.done("", "token", "issue", id)
+		e.try("token issue", id, "--replace").ends(exitFailure, "keeps for itself").printsOnly("")
+		e.done("token issue", id)
 	}
 	if !names["embedded"] || !names["sandbox"] {
 		t.Errorf("got %v, want the accounts of the demo and the sandbox", names)
 	}
 	s := e.serve()
 	defer s.stop()
-	for i, token := range tokens {
-		if status, body := get(t, http.DefaultClient, s.url+"/api/v1/persons", token); status != 200 {
-			t.Errorf("token %d: got %d %s, want that it is good", i, status, body)
-		}
+	for _, token := range tokens {
+		replies(t, s.url+"/api/v1/persons", token, 200)
 	}
 }
 
@@ -144,8 +133,8 @@ func TestTokenEndsAfterNinetyDays(t *testing.T) {
 		ExpiresAt apitype.Time
 	}
 	before := time.Now().Add(-time.Second) // A token's times are whole seconds.
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
-	e.must(&issued, "", "token", "issue", account.UUID)
+	e.must(&account, "account add a --all-organizations")
+	e.must(&issued, "token issue", account.UUID)
 	after := time.Now()
 	const life = 90 * 24 * time.Hour
 	for name, ends := range map[string]apitype.Time{"account add": account.ExpiresAt, "token issue": issued.ExpiresAt} {
@@ -178,9 +167,7 @@ func TestAccountsInAList(t *testing.T) {
 	} {
 		l := listAccount(service.Account{UUID: id, Name: "N", RevokedAt: test.revoked}, test.tokens, now)
 		want := append(append([]string{id.String()}, test.want...), "N")
-		if got := l.cells(); !slices.Equal(got, want) {
-			t.Errorf("%s: got %q, want %q", name, got, want)
-		}
+		servicetest.Same(t, name, want, l.cells())
 		if (l.ExpiresAt == nil) != (test.expires == nil) || l.ExpiresAt != nil && !l.ExpiresAt.Equal(*test.expires) {
 			t.Errorf("%s: got its last end at %v, want %v", name, l.ExpiresAt, test.expires)
 		}
@@ -194,10 +181,10 @@ func TestKeyRotate(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	var account, other struct{ UUID, Token string }
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
-	e.must(&other, "", "account", "add", "b", "--all-organizations")
-	e.done("", "account", "revoke", other.UUID)
-	e.must(&map[string]int{}, "", "sample", "--persons", "20")
+	e.must(&account, "account add a --all-organizations")
+	e.must(&other, "account add b --all-organizations")
+	e.done("account revoke", other.UUID)
+	e.must(&map[string]int{}, "sample --persons 20")
 	first, second := e.serve(), e.serve()
 	ask := func(path, token string, want int) (answer string) {
 		t.Helper()
@@ -218,28 +205,25 @@ func TestKeyRotate(t *testing.T) {
 	_, cursor, _ := strings.Cut(ask("/api/v1/persons?first=1", account.Token, 200), `"endCursor":"`)
 	next := "/api/v1/persons?first=1&after=" + strings.SplitN(cursor, `"`, 2)[0]
 
-	code, _, errs := e.run("", "key", "rotate")
-	if code != exitUsage || !strings.Contains(errs, "ends every token, 1 of them") || !strings.Contains(errs, "--yes") {
-		t.Errorf("got code %d, %s, want the question, and how to answer it", code, errs)
-	}
+	e.try("key rotate").ends(exitUsage, "ends every token, 1 of them", "--yes")
 	ask("/api/v1/persons", account.Token, 200)
 	var rotation struct {
 		Key   string
 		Ended int
 	}
-	if e.must(&rotation, "", "key", "rotate", "--yes"); rotation.Key == "" || rotation.Ended != 1 {
+	if e.must(&rotation, "key rotate --yes"); rotation.Key == "" || rotation.Ended != 1 {
 		t.Errorf("got %+v, want a key, and that one token ended", rotation)
 	}
 	ask("/api/v1/persons", account.Token, 401)
 	var issued struct{ Token string }
-	e.must(&issued, "", "token", "issue", account.UUID)
+	e.must(&issued, "token issue", account.UUID)
 	ask("/api/v1/persons", issued.Token, 200)
 	ask(next, issued.Token, 400)
 	var accounts []listedAccount
-	if e.must(&accounts, "", "account", "list"); len(accounts[0].Tokens) != 1 {
+	if e.must(&accounts, "account list"); len(accounts[0].Tokens) != 1 {
 		t.Errorf("got %+v, want the new token alone", accounts[0].Tokens)
 	}
-	if code, out, errs := e.run("", "audit", "list", "-o", "ndjson"); code != exitDone || strings.Count(out, `"key.rotate"`) != 1 {
+	if code, out, errs := e.run("audit list -o ndjson"); code != exitDone || strings.Count(out, `"key.rotate"`) != 1 {
 		t.Errorf("audit: got code %d, %s%s, want one rotation", code, out, errs)
 	}
 }
@@ -249,23 +233,20 @@ func TestKeyRotate(t *testing.T) {
 func TestOneFileIsEverything(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
-	var account struct{ Token string }
-	e.must(&account, "", "account", "add", "a", "--all-organizations")
+	account := e.account("a --all-organizations")
 	backup := filepath.Join(t.TempDir(), "backup.db")
-	e.done("", "backup", backup)
+	e.done("backup", backup)
 	for _, folder := range []string{e.folder, filepath.Dir(backup)} {
 		if files := listing(folder); len(files) != 1 {
 			t.Errorf("got %v, want the database alone", files)
 		}
 	}
-	e.done("", "dump", backup+".lines")
-	e.done("", "load", backup+".lines", "--database", "sqlite:"+backup+".copy")
+	e.done("dump", backup+".lines")
+	e.done("load", backup+".lines", "--database", "sqlite:"+backup+".copy")
 	for _, file := range []string{backup, backup + ".copy"} {
 		other := e
 		other.database = "sqlite:" + file
-		if status, body := get(t, http.DefaultClient, other.serve().url+"/api/v1/persons", account.Token); status != 200 {
-			t.Errorf("%s: got %d %s, want 200", file, status, body)
-		}
+		replies(t, other.serve().url+"/api/v1/persons", account.Token, 200)
 	}
 }
 
@@ -276,7 +257,7 @@ func TestTokenOfARevokedAccountIsNotAwaited(t *testing.T) {
 	e := newEnvironment(t)
 	leaver := e.account("leaver", "--all-organizations", "--ttl", "1h")
 	e.account("stays", "--all-organizations", "--ttl", "240h")
-	e.done("", "account", "revoke", leaver.UUID)
+	e.done("account revoke", leaver.UUID)
 	s := e.serve()
 	defer s.stop()
 

@@ -20,37 +20,29 @@ func TestMissingKey(t *testing.T) {
 	t.Parallel()
 	refuses := func(t *testing.T, e environment, want string) {
 		t.Helper()
-		for _, args := range [][]string{
-			{"serve", "--listen", "127.0.0.1:0"}, {"migrate"}, {"check"}, {"account", "list"}, {"account", "add", "b", "--all-organizations"},
+		for _, args := range []string{
+			"serve --listen 127.0.0.1:0", "migrate", "check", "account list", "account add b --all-organizations",
 		} {
-			if code, out, errs := e.run("", args...); code != exitFailure || out != "" || !strings.Contains(errs, "key") || !strings.Contains(errs, want) {
-				t.Errorf("%v: got code %d, %s%s, want that the key is missing", args, code, out, errs)
-			}
+			e.try(args).ends(exitFailure, "key", want).printsOnly("")
 		}
 	}
 	t.Run("SQLite", func(t *testing.T) {
 		t.Parallel()
 		e := newFileEnvironment(t)
 		e.t = t
-		var account struct{ Token string }
-		e.must(&account, "", "account", "add", "a", "--all-organizations")
+		account := e.account("a --all-organizations")
 		execute(t, filepath.Join(e.folder, "fundeskd.db"), `DELETE FROM settings WHERE name = 'signing-key'`)
 		refuses(t, e, "missing from the table settings")
-		if code, _, errs := e.run("", "backup", filepath.Join(e.folder, "copy.db")); code != exitFailure || !strings.Contains(errs, "key rotate") {
-			t.Errorf("backup: got code %d, %s, want that the key is missing, and the way out", code, errs)
-		}
-		e.done("", "key", "rotate", "--yes")
+		e.try("backup", filepath.Join(e.folder, "copy.db")).ends(exitFailure, "key rotate")
+		e.done("key rotate --yes")
 		s := e.serve()
-		if status, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons", account.Token); status != http.StatusUnauthorized {
-			t.Errorf("got %d with another key, want 401", status)
-		}
+		replies(t, s.url+"/api/v1/persons", account.Token, http.StatusUnauthorized)
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		t.Parallel()
 		servicetest.NeedPostgres(t)
 		e := environment{t: t, folder: t.TempDir(), database: servicetest.PostgresDatabase(t)}
-		var account struct{ Token string }
-		e.must(&account, "", "account", "add", "a", "--all-organizations")
+		e.account("a --all-organizations")
 		e.atServer(t, `DELETE FROM settings WHERE name = 'signing-key'`)
 		refuses(t, e, "missing from the table settings")
 	})
@@ -64,7 +56,7 @@ func TestFileReplaced(t *testing.T) {
 	e := newFileEnvironment(t)
 	w := newWriting(e)
 	file, copied, away := filepath.Join(e.folder, "fundeskd.db"), filepath.Join(e.folder, "copy.db"), filepath.Join(e.folder, "away.db")
-	e.done("", "backup", copied)
+	e.done("backup", copied)
 	s := e.serve()
 	w.url = s.url
 	if status, answer := w.create(); status != http.StatusCreated {
@@ -84,9 +76,7 @@ func TestFileReplaced(t *testing.T) {
 			}
 		}
 		for _, path := range []string{"/api/v1/persons", "/readyz"} {
-			if status, _ := get(t, http.DefaultClient, s.url+path, w.token); status != http.StatusServiceUnavailable {
-				t.Errorf("%s: %s got %d, want 503", state, path, status)
-			}
+			replies(t, s.url+path, w.token, http.StatusServiceUnavailable)
 		}
 	}
 	move(file, away)
@@ -109,13 +99,9 @@ func TestFileReplaced(t *testing.T) {
 	if status, answer := w.create(); status != http.StatusCreated {
 		t.Errorf("its file is back: got %d %s, want 201", status, answer)
 	}
-	if status, _ := get(t, http.DefaultClient, s.url+"/readyz", ""); status != http.StatusOK {
-		t.Errorf("its file is back: got %d from /readyz, want 200", status)
-	}
+	replies(t, s.url+"/readyz", "", http.StatusOK)
 	w.verify()
-	if code, out, errs := e.run("", "check"); code != exitDone {
-		t.Errorf("check: got %d, %s%s", code, out, errs)
-	}
+	e.try("check").ends(exitDone)
 }
 
 // TestFileReplacedAndKilled moves a backup over a served file, kills the program and starts it again. The backup is
@@ -129,7 +115,7 @@ func TestFileReplacedAndKilled(t *testing.T) {
 	w.url = running.url
 	w.create()
 	kept := w.acknowledged
-	e.done("", "backup", copied)
+	e.done("backup", copied)
 	for range 30 {
 		w.create()
 	}
@@ -152,9 +138,7 @@ func TestFileReplacedAndKilled(t *testing.T) {
 	if status, answer := w.create(); status != http.StatusCreated {
 		t.Errorf("got %d %s from the backup, want 201", status, answer)
 	}
-	if code, out, errs := e.run("", "check"); code != exitDone {
-		t.Errorf("check: got %d, %s%s", code, out, errs)
-	}
+	e.try("check").ends(exitDone)
 	_ = again.command.Process.Kill()
 	_ = again.command.Wait()
 }
@@ -180,7 +164,5 @@ func TestDamagedAccounts(t *testing.T) {
 	if status, answer := w.create(); status != http.StatusServiceUnavailable || !strings.Contains(answer, "damaged") {
 		t.Errorf("got %d %s, want 503 that says that the database is damaged", status, answer)
 	}
-	if status, _ := get(t, http.DefaultClient, s.url+"/readyz", ""); status != http.StatusServiceUnavailable {
-		t.Errorf("got %d from /readyz, want 503", status)
-	}
+	replies(t, s.url+"/readyz", "", http.StatusServiceUnavailable)
 }
