@@ -64,7 +64,7 @@ func TestCallbackWithALongReason(t *testing.T) {
 		d.send(ticked{})
 	}
 	for height, isWhole := range map[int]bool{36: true, 16: false} {
-		d.send(tea.WindowSizeMsg{Width: 120, Height: height})
+		d.size(120, height)
 		d.sees("My callbacks · 1", "after the")
 		if got := strings.Contains(d.text(), "sister"); got != isWhole {
 			t.Errorf("height %d: got the whole reason %t, want %t:\n%s", height, got, isWhole, d.text())
@@ -79,7 +79,7 @@ func TestOfferedTimesAreWhole(t *testing.T) {
 		w := newQueueWorld(t)
 		w.options.Language = language
 		d := newDriver(t, w.options)
-		d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+		d.size(80, 24)
 		d.press("n")
 		w.Clock.Advance(time.Second)
 		d.press("b")

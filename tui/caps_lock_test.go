@@ -1,6 +1,10 @@
 package tui
 
-import "testing"
+import (
+	"testing"
+
+	"fundesk/service/servicetest"
+)
 
 // An upper-case letter without a meaning names Caps Lock. One with a meaning does its action.
 func TestCapsLockIsNamed(t *testing.T) {
@@ -17,9 +21,7 @@ func TestDigitsWithoutShift(t *testing.T) {
 	t.Parallel()
 	_, d := opened(t)
 	d.enter("n", "c", "é")
-	if got := d.app.Day.Form().ResultCode; got != "refused" {
-		t.Errorf("c é: got %q, want refused", got)
-	}
+	servicetest.Same(t, "c é", "refused", d.app.Day.Form().ResultCode)
 	d.press("ç")
 	if got := d.app.Day.Form().Rating; got == nil || *got != 9 {
 		t.Errorf("ç: got the rating %v, want 9", got)
@@ -31,9 +33,7 @@ func TestDigitsWithoutShift(t *testing.T) {
 		t.Errorf("typed: got %v, want no correction yet", got)
 	}
 	d.enter("enter")
-	if got := d.app.Day.Form().Corrections["email"]; got != "" {
-		t.Errorf("got %q, want no e-mail address of one quote", got)
-	}
+	servicetest.Same(t, "Corrections", "", d.app.Day.Form().Corrections["email"])
 	d.enter("esc", "esc", "c", "Z")
 	d.sees("no result has the key Z")
 }

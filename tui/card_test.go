@@ -40,13 +40,13 @@ func TestFactsAreInSight(t *testing.T) {
 	facts := []string{"1 mobile", "2 home", "3 e-mail", "6 address", "7 born", "8 IBAN", "9 contact", "0 amount"}
 	whole, all := 0, 0
 	for range 40 {
-		d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+		d.size(80, 24)
 		d.enter("n")
 		if d.app.Day.Call == nil {
 			break
 		}
 		for _, size := range [][2]int{{120, 36}, {200, 50}, {80, 24}} {
-			d.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+			d.size(size[0], size[1])
 			if found := wire.FindString(d.text()); found != "" {
 				t.Errorf("got %q on the desk of %dx%d:\n%s", found, size[0], size[1], d.text())
 			}
@@ -78,7 +78,7 @@ func TestLargeScreenIsNotBlank(t *testing.T) {
 	t.Parallel()
 	d := newDriver(t, sampleWorld(t).options)
 	for _, size := range [][2]int{{120, 36}, {200, 50}} {
-		d.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		d.size(size[0], size[1])
 		for _, key := range []string{"esc", "n"} {
 			d.press(key)
 			blank, middle := 0, ""
@@ -113,7 +113,7 @@ func TestHeadOfTheCardIsWhole(t *testing.T) {
 		d := newDriver(t, w.options)
 		d.press("n")
 		for _, width := range []int{80, 100, 120, 160, 200} {
-			d.send(tea.WindowSizeMsg{Width: width, Height: 36})
+			d.size(width, 36)
 			head := ""
 			for line := range strings.Lines(d.text()) {
 				if head == "" && strings.Contains(line, "◷") {
@@ -134,16 +134,10 @@ func TestTicksAreKept(t *testing.T) {
 	w := newWorld(t)
 	d := fixerOf(t, w)
 	d.enter("space", "j", "space", "c", "1", "8")
-	text := d.text()
-	for _, want := range []string{"✓  1 mobile", "✓  3 e-mail", "sends confirmed, rating 8, 2 of 8 checked"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("got:\n%s\nwant %q", text, want)
-		}
-	}
+	d.sees("✓  1 mobile", "✓  3 e-mail", "sends confirmed, rating 8, 2 of 8 checked")
 	d.enter("r", "esc", "space", "6", "space", "5")
-	if text := d.text(); !strings.Contains(text, "✓  6 address") || !strings.Contains(text, "4 of 8 checked") || !strings.Contains(text, "no detail on the card has the key 5") || d.app.current != 0 {
-		t.Errorf("got:\n%s\nwant the address and what follows it ticked, and no fact for 5", text)
-	}
+	d.sees("✓  6 address", "4 of 8 checked", "no detail on the card has the key 5")
+	servicetest.Same(t, "page", 0, d.app.current)
 	d.enter("k", "space", "space", "6")
 	d.sees("2 of 8 checked")
 	servicetest.Check(t, d.app.Day.Changes.Drafts.Flush())
@@ -153,13 +147,9 @@ func TestTicksAreKept(t *testing.T) {
 	servicetest.Check(t, w.box.SaveDraft(callID(5), outbox.Draft{Notes: draft.Notes, Checked: draft.Checked}))
 	again := newDriver(t, w.options)
 	again.press("D")
-	if text := again.text(); !strings.Contains(text, "✓  3 e-mail") || !strings.Contains(text, "2 of 8 checked") {
-		t.Errorf("got:\n%s\nwant the ticks of the draft", text)
-	}
+	again.sees("✓  3 e-mail", "2 of 8 checked")
 	again.enter("k", "k", "space")
-	if text := again.text(); !strings.Contains(text, "1 of 8 checked") {
-		t.Errorf("got:\n%s\nwant one tick taken back", text)
-	}
+	again.sees("1 of 8 checked")
 }
 
 // dialRole makes the test program one that notes its arguments.
@@ -248,7 +238,7 @@ func TestClickDials(t *testing.T) {
 	w := newWorld(t)
 	w.options.Mouse = true
 	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.size(120, 36)
 	d.press("n")
 	if d.click(onCard(1)); d.app.Day.Card().Dialled().IsZero() {
 		t.Errorf("got no clock in:\n%s", d.text())
@@ -261,7 +251,7 @@ func TestFirstClickAfterSleep(t *testing.T) {
 	w := newWorld(t)
 	w.options.Mouse = true
 	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.size(120, 36)
 	d.press("n")
 	d.send(ticked{})
 	w.Clock.Advance(time.Hour)
@@ -288,11 +278,9 @@ func TestDialWithoutProgram(t *testing.T) {
 		w := newWorld(t)
 		w.options.Dial = test.dial
 		d := newDriver(t, w.options)
-		d.send(tea.WindowSizeMsg{Width: 140, Height: 36})
+		d.size(140, 36)
 		d.enter("n", "d")
-		if text := d.text(); !strings.Contains(text, test.want) {
-			t.Errorf("%q: got:\n%s\nwant %q", test.dial, text, test.want)
-		}
+		d.sees(test.want)
 		for _, message := range d.app.Messages.Past {
 			if strings.Contains(message.Text, "12345671") {
 				t.Errorf("got the number in %q", message.Text)
@@ -322,17 +310,16 @@ func TestDeskSpeaksTheLanguage(t *testing.T) {
 		w := newWorld(t)
 		w.options.Language = language
 		d := newDriver(t, w.options)
-		d.send(tea.WindowSizeMsg{Width: 160, Height: 40})
+		d.size(160, 40)
 		d.press("n")
-		for _, text := range want {
-			if !strings.Contains(d.text(), text) {
-				t.Errorf("%s: got:\n%s\nwant %q", language, d.text(), text)
-			}
-		}
+		d.sees(want...)
 	}
-	if got := render.TextLanguage(func(name string) string { return map[string]string{"LANG": "de_AT.UTF-8"}[name] }); got != "de" {
-		t.Errorf("got %q, want de", got)
-	}
+	servicetest.Same(
+		t,
+		"TextLanguage",
+		"de",
+		render.TextLanguage(func(name string) string { return map[string]string{"LANG": "de_AT.UTF-8"}[name] }),
+	)
 }
 
 // A key that bounces or is held down dials one number, and so does a double click. After a pause the key dials the next

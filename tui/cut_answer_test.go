@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"fundesk/service/servicetest"
 )
 
 // apart is input that comes in pieces, each a while after the one before.
@@ -51,9 +53,7 @@ func TestCutAnswersAreNoKeys(t *testing.T) {
 	for _, test := range tests {
 		synctest.Test(t, func(t *testing.T) {
 			got := heardFrom(&wholeInput{in: &apart{test.pieces, test.gap}})
-			if strings.TrimPrefix(got, "<esc>") != strings.TrimPrefix(test.want, "<esc>") {
-				t.Errorf("%s: got %q, want %q", test.name, got, test.want)
-			}
+			servicetest.Same(t, test.name, strings.TrimPrefix(test.want, "<esc>"), strings.TrimPrefix(got, "<esc>"))
 		})
 	}
 }

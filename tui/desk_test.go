@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
@@ -31,9 +29,7 @@ func TestNotReachedIsOneKey(t *testing.T) {
 	m.press("a")
 	// Bert has opted out and Carla was called an hour ago, so Dmitri is next.
 	m.see("Dmitri 世界", onCard(4))
-	if m.sent != 1 {
-		t.Errorf("keys: got %d, want 1", m.sent)
-	}
+	servicetest.Same(t, "keys", 1, m.sent)
 	m.press("q")
 	m.ended()
 	call := w.call(t, callID(1))
@@ -109,9 +105,7 @@ func TestUndoGivesCallAndTextBack(t *testing.T) {
 	m.press("enter")
 	m.press("y")
 	m.ended()
-	if got := w.call(t, callID(1)).Status; got != apitype.CallRequested {
-		t.Errorf("status: got %s, want requested", got)
-	}
+	servicetest.Same(t, "status", apitype.CallRequested, w.call(t, callID(1)).Status)
 	draft, found, err := w.box.Draft(callID(1))
 	if err != nil || !found || draft.Notes != "typed with care" || draft.ResultCode != "reached" {
 		t.Errorf("draft: got %+v %v %v, want the text", draft, found, err)
@@ -152,12 +146,8 @@ func TestCancelAndExpireAskAndEnterDoesNothing(t *testing.T) {
 	m.see("Zoë van der Straaten")
 	m.press("q")
 	m.ended()
-	if got := w.call(t, callID(1)).Status; got != apitype.CallExpired {
-		t.Errorf("first: got %s, want expired", got)
-	}
-	if got := w.call(t, callID(4)).Status; got != apitype.CallCancelled {
-		t.Errorf("second: got %s, want cancelled", got)
-	}
+	servicetest.Same(t, "first", apitype.CallExpired, w.call(t, callID(1)).Status)
+	servicetest.Same(t, "second", apitype.CallCancelled, w.call(t, callID(4)).Status)
 }
 
 // A call that another agent completes between the prefetch and n is not worked twice.
@@ -292,9 +282,7 @@ func TestSendingGoesOnAfterLogin(t *testing.T) {
 	m.gone("not logged in")
 	m.press("O")
 	m.see("Everything you did has reached the service")
-	if got := len(w.call(t, callID(1)).Attempts.Value()); got != 1 {
-		t.Errorf("attempts: got %d, want 1", got)
-	}
+	servicetest.Same(t, "attempts", 1, len(w.call(t, callID(1)).Attempts.Value()))
 }
 
 func TestOfflineChangesStayInTheOutbox(t *testing.T) {
@@ -349,7 +337,7 @@ func TestQueueWithoutPersonsWhereTheyMayNotBeRead(t *testing.T) {
 	w.token = w.Token(servicetest.MayNot(service.PersonsRead))
 	w.through(t, w.Transport())
 	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.size(120, 36)
 	if screen := strings.Join(d.app.screen(), "\n"); !strings.Contains(screen, "name not read") {
 		t.Errorf("screen: got no call without its person:\n%s", screen)
 	}

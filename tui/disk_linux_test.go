@@ -118,8 +118,7 @@ func TestDiskThatTakesHalf(t *testing.T) {
 	free()
 	w.seen()
 	d.enter("a", "n")
-	w.Clock.Advance(6 * time.Second)
-	d.deliverOutbox(w)
+	d.sendHeld(w)
 	if call := w.call(t, callID(1)); call.AttemptsCount != 1 {
 		t.Errorf("got %d attempts, want the one that was made", call.AttemptsCount)
 	}

@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // A call that the agent cancels or expires leaves its words as a draft, and no choices, which could never be sent. The
@@ -20,7 +19,7 @@ func TestDraftOfAnEndedCall(t *testing.T) {
 			apitype.CallVerification: {{Code: "wants_to_stop", Label: "no more calls", Effect: new(apitype.EffectOptOut)}},
 		}
 		d := newDriver(t, w.options)
-		d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+		d.size(120, 36)
 		d.enter("n", "c", "1")
 		hasWords := test.notes != ""
 		if hasWords {
@@ -51,8 +50,7 @@ func TestDraftOfAnEndedCall(t *testing.T) {
 		if drafts, err := w.box.Drafts(); err != nil || len(drafts) != 1 {
 			t.Fatalf("%s: got the drafts %+v, %v, want one while the change is held", test.key, drafts, err)
 		}
-		w.Clock.Advance(6 * time.Second)
-		d.deliverOutbox(w)
+		d.sendHeld(w)
 		d.app.Day.Changes.Written()
 		drafts, err := w.box.Drafts()
 		if err != nil || (len(drafts) != 0) != hasWords {
@@ -67,7 +65,7 @@ func TestEndedElsewhereWithWords(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)
 	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.size(120, 36)
 	d.enter("n", "i")
 	d.typing("asks for a letter")
 	d.press("esc")
@@ -81,7 +79,5 @@ func TestEndedElsewhereWithWords(t *testing.T) {
 	}
 	d.sees("cancelled elsewhere; what you typed stays here", "asks for a letter")
 	d.lacks("another agent may call")
-	if n := len(d.app.Messages.Errors); n != 1 {
-		t.Errorf("got %d errors, want the end of the call alone: %+v", n, d.app.Messages.Errors)
-	}
+	servicetest.Same(t, "errors", 1, len(d.app.Messages.Errors))
 }

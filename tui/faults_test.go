@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/apiclient"
@@ -98,8 +97,7 @@ func TestUndoWhileTheServiceIsAway(t *testing.T) {
 			d := fixerOf(t, w)
 			end()
 			d.enter("c", "1", "8", "ctrl+s")
-			w.Clock.Advance(6 * time.Second)
-			d.deliverOutbox(w)
+			d.sendHeld(w)
 			d.send(ticked{})
 			if !slices.Contains(footerKeys(d), "u") || !strings.Contains(d.app.Day.Changes.HeldText("u"), "confirmed: Anna Jansen, sent when the service answers, u undoes it") {
 				t.Errorf("got %q and %q, want what can be taken back", footerKeys(d), d.app.Day.Changes.HeldText("u"))
@@ -179,8 +177,7 @@ func TestHeldSendIsSeenAfterEveryFault(t *testing.T) {
 		{name: "a refused correction", do: func(w *world, d *driver, now *fault) {
 			*now = ofPath("/actions/update", withStatus(422))
 			d.enter("f", "9", "n", "ctrl+s")
-			w.Clock.Advance(6 * time.Second)
-			d.deliverOutbox(w)
+			d.sendHeld(w)
 		}},
 	}
 	var frames strings.Builder
@@ -189,14 +186,13 @@ func TestHeldSendIsSeenAfterEveryFault(t *testing.T) {
 		w, now := newQueueWorld(t), fault(nil)
 		w.faulty(t, &now)
 		d := fixerOf(t, w)
-		d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+		d.size(80, 24)
 		if f.do != nil {
 			f.do(w, d, &now)
 		} else {
 			now = ofPath("/actions/complete", f.of)
 			d.enter("c", "1", "8", "ctrl+s")
-			w.Clock.Advance(6 * time.Second)
-			d.deliverOutbox(w)
+			d.sendHeld(w)
 		}
 		d.send(ticked{})
 		onCard := strings.Contains(d.text(), "another agent has this donor")
@@ -228,7 +224,7 @@ func TestHeldSendFitsItsLine(t *testing.T) {
 		p := d.app.Day.Call.Person.Value()
 		p.LastName = new(strings.Repeat("van der Straaten-", 6) + "Jansen")
 		d.app.Day.Call.Person = apitype.Embed(p)
-		d.send(tea.WindowSizeMsg{Width: 60, Height: 20})
+		d.size(60, 20)
 		d.enter("c", "1", "8", "ctrl+s")
 		if status := ansi.Strip(d.app.status()); !strings.HasSuffix(status, want) || !strings.Contains(status, ": Anna") {
 			t.Errorf("%q: got %q, want the name cut and %q whole", language, status, want)

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
@@ -61,10 +59,8 @@ func TestWhatIsSentFitsItsLine(t *testing.T) {
 		width int
 		want  string
 	}{{80, "sends corrected, mobile +31 6 27 08 40 34, rating 8"}, {60, "^s sends corrected, mobile +31 6 27 08 40 34, rating 8"}} {
-		d.send(tea.WindowSizeMsg{Width: line.width, Height: 40})
-		if screen := d.text(); !strings.Contains(screen, line.want) {
-			t.Errorf("%d columns: got no %q:\n%s", line.width, line.want, screen)
-		}
+		d.size(line.width, 40)
+		d.sees(line.want)
 	}
 }
 
@@ -114,13 +110,11 @@ func TestWrongCorrectionIsNotTaken(t *testing.T) {
 	t.Parallel()
 	w, d := fixer(t)
 	d.enter("f", "3", "x", "enter")
-	if text := d.text(); !strings.Contains(text, "e-mail must be") || len(d.app.Day.Form().Corrections) != 0 {
-		t.Errorf("got %v and:\n%s\nwant the address refused", d.app.Day.Form().Corrections, text)
-	}
+	d.sees("e-mail must be")
+	servicetest.Same(t, "corrections", 0, len(d.app.Day.Form().Corrections))
 	d.enter("@", "y", ".", "e", "u", "enter")
-	if text := d.text(); !strings.Contains(text, "→ x@y.eu") || d.app.Day.Form().ResultCode != "corrected" {
-		t.Errorf("got the result %q and:\n%s\nwant what was and what is", d.app.Day.Form().ResultCode, text)
-	}
+	d.sees("→ x@y.eu")
+	servicetest.Same(t, "result", "corrected", d.app.Day.Form().ResultCode)
 	// The result goes with the last correction, unless the agent chose it.
 	d.enter("3", "ctrl+r", "esc")
 	if d.app.Day.Form().ResultCode != "" || len(w.entries(t)) != 0 {
@@ -195,8 +189,7 @@ func TestOptOutThatTheAccountMayNotRecord(t *testing.T) {
 			w.connect(t, t.TempDir(), servicetest.MayNot(service.PersonsUpdate))
 			d := fixerOf(t, w)
 			d.enter("f", "9", "n", "ctrl+s")
-			w.Clock.Advance(6 * time.Second)
-			d.deliverOutbox(w)
+			d.sendHeld(w)
 			d.press("n")
 			w.seen()
 			call := d.app.Day.Call.UUID
@@ -210,8 +203,7 @@ func TestOptOutThatTheAccountMayNotRecord(t *testing.T) {
 				t.Fatalf("after no: got %+v, want all as it was", d.app.Day.Form())
 			}
 			d.enter("ctrl+s", "y")
-			w.Clock.Advance(6 * time.Second)
-			d.deliverOutbox(w)
+			d.sendHeld(w)
 			if got := w.call(t, call); got.Status != apitype.CallCompleted || *got.Result.Value().ResultCode != "wants_to_stop" {
 				t.Errorf("got %s with %+v, want the result sent", got.Status, got.Result.Value())
 			}

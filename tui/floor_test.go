@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -61,7 +59,7 @@ func TestGoldenFloor(t *testing.T) {
 	shot := start(t, w.options, 80, 24).see("4 min", "2 agents, 1 on a call", "a callback is due")
 	golden(t, "floor-80x24", shot)
 	for _, size := range [][2]int{{100, 30}, {120, 36}, {200, 50}} {
-		d.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		d.size(size[0], size[1])
 		d.enter("R", "j")
 		golden(t, fmt.Sprintf("floor-%dx%d", size[0], size[1]), trailing.ReplaceAllString(d.text(), ""))
 	}
@@ -78,10 +76,8 @@ func TestFloorShowsTheDayOfTheChosenAgent(t *testing.T) {
 	w.faulty(t, &now)
 	d := newDriver(t, w.options)
 	d.enter("R", "j")
-	if asked != 0 {
-		t.Errorf("at 80 columns: got %d requests for the day of an agent, want none", asked)
-	}
-	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	servicetest.Same(t, "at 80 columns", 0, asked)
+	d.size(120, 36)
 	d.enter("R", "k")
 	d.sees("you · Today", "nothing yet")
 	d.press("j")
@@ -101,7 +97,7 @@ func TestFloorNamesResults(t *testing.T) {
 	}
 	w.options.Agent = nil // A supervisor has no calls.
 	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.size(120, 36)
 	d.sees("no more calls")
 	d.lacks("wants to stop")
 }
@@ -135,17 +131,15 @@ func TestFloorFreesAnAgent(t *testing.T) {
 	d := newDriver(t, w.options)
 	before := held()
 	d.enter("enter")
-	if text := d.text(); !strings.Contains(text, "on the screen") || strings.Contains(text, "Jansen") {
-		t.Errorf("got:\n%s\nwant what the agent holds, and no donor", text)
-	}
+	d.sees("on the screen")
+	d.lacks("Jansen")
 	d.enter("esc", "X", "n")
 	if held() != before {
 		t.Error("a question that was declined freed a call")
 	}
 	d.enter("X", "y")
-	if text := d.text(); held() != before-1 || !strings.Contains(text, "released: 1 call of e0030000") {
-		t.Errorf("got %d leases of %d and:\n%s\nwant the call freed", held(), before, text)
-	}
+	d.sees("released: 1 call of e0030000")
+	servicetest.Same(t, "held()", before-1, held())
 }
 
 // The head counts the agent's day from the service, with this terminal's work since then. The service is asked once a
@@ -171,10 +165,9 @@ func TestHeadCountsTheAgentsDay(t *testing.T) {
 		})
 		w.faulty(t, &now)
 		d := fixerOf(t, w)
-		d.send(tea.WindowSizeMsg{Width: 140, Height: 36})
+		d.size(140, 36)
 		d.enter("c", "1", "8", "ctrl+s")
-		w.Clock.Advance(6 * time.Second)
-		d.deliverOutbox(w)
+		d.sendHeld(w)
 		for range 5 * 60 {
 			w.Clock.Advance(time.Second)
 			d.send(ticked{})
@@ -186,9 +179,8 @@ func TestHeadCountsTheAgentsDay(t *testing.T) {
 		if isTold {
 			want = "2 called, 1 reached"
 		}
-		if text := d.text(); !strings.Contains(text, want) || strings.Contains(text, "403") {
-			t.Errorf("told %t: got\n%s\nwant %q", isTold, text, want)
-		}
+		d.sees(want)
+		d.lacks("403")
 	}
 }
 
@@ -210,10 +202,9 @@ func TestFloorShowsALineOnce(t *testing.T) {
 	}
 	w.options.Page = "floor"
 	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
-	if screen := d.text(); strings.Count(screen, "to all desks: ") != 1 || !strings.Contains(screen, "until five") {
-		t.Errorf("got:\n%s\nwant the line once, and whole", screen)
-	}
+	d.size(80, 24)
+	d.sees("until five")
+	servicetest.Same(t, "lines to all desks", 1, strings.Count(d.text(), "to all desks: "))
 }
 
 // A supervisor does not replace a line that another one sent after it was last read. What was typed is offered again.

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/render"
@@ -61,7 +60,7 @@ func TestGoldenLaterInLanguages(t *testing.T) {
 		w.options.Language = language
 		w.options.Locale = render.LocaleFrom(func(string) string { return locale })
 		d := newDriver(t, w.options)
-		d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+		d.size(80, 24)
 		d.press("n")
 		w.Clock.Advance(time.Second)
 		d.press("b")

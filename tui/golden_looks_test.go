@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"fundesk/render"
@@ -83,7 +82,7 @@ func (l look) draw(t *testing.T, name string, keys []string) string {
 		w.options.Locale = render.LocaleFrom(func(string) string { return locale })
 	}
 	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: l.size[0], Height: l.size[1]})
+	d.size(l.size[0], l.size[1])
 	for _, key := range keys {
 		d.press(key)
 		w.Clock.Advance(time.Second) // A key that ends a call counts once the call was seen.

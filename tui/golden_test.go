@@ -18,6 +18,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
+	"fundesk/service/servicetest"
 	"fundesk/tui/desk"
 	"fundesk/tui/desk/say"
 )
@@ -58,9 +59,7 @@ func TestGoldenScreens(t *testing.T) {
 				if !slices.Contains([]string{"start", "result", "desk", "cancel", "calls", "pledges", "persons"}, name) {
 					return
 				}
-				if found := wireWords.FindString(screen); found != "" {
-					t.Errorf("%s: got %q, want no identifier and no word of the interface", name, found)
-				}
+				servicetest.Same(t, name, "", wireWords.FindString(screen))
 				if found := identifiers.FindString(screen); found != "" && size[0] < 160 {
 					t.Errorf("%s: got the identifier %q, want none below 160 columns", name, found)
 				}
@@ -144,7 +143,7 @@ func TestGoldenCard(t *testing.T) {
 			w.options.NoColor, w.options.Theme = test.options.NoColor, test.options.Theme
 			w.options.Locale, w.options.Language = test.options.Locale, test.options.Language
 			d := fixerOf(t, w)
-			d.send(tea.WindowSizeMsg{Width: test.size[0], Height: test.size[1]})
+			d.size(test.size[0], test.size[1])
 			d.press("n")
 			w.seen()
 			d.enter("a", "f", "1")
@@ -196,7 +195,7 @@ func TestGoldenLanguages(t *testing.T) {
 			if name == "floor" {
 				d = newDriver(t, floor.options)
 			}
-			d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+			d.size(120, 36)
 			d.press(fmt.Sprint(i + 2))
 			drawn := func() string {
 				return trailing.ReplaceAllString(ansi.Strip(strings.Join(d.app.screen(), "\n")), "")
@@ -207,7 +206,7 @@ func TestGoldenLanguages(t *testing.T) {
 				continue
 			}
 			golden(t, name+"-"+language, screen)
-			d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+			d.size(80, 24)
 			golden(t, name+"-"+language+"-80x24", drawn())
 			for _, of := range word.FindAllString(screen, -1) {
 				if slices.Contains(frames[name], of) && !own[of] && !data.MatchString(of) {
@@ -248,7 +247,7 @@ func TestASCIIMeansASCII(t *testing.T) {
 		w.options.ASCII, w.options.Language = true, language
 		d := newDriver(t, w.options)
 		for _, size := range [][2]int{{120, 36}, {60, 16}} {
-			d.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+			d.size(size[0], size[1])
 			for _, key := range []string{"1", "n", "f", "9", "esc", "c", "esc", "X", "n", "2", "enter", "esc", "3", "enter", "esc", "4", "enter", "esc", "5", "6", "7", "?", "esc"} {
 				d.press(key)
 				d.check(key)
@@ -270,10 +269,6 @@ func TestASCIIKeepsWhatIsTyped(t *testing.T) {
 	d.enter("f", "6")
 	d.send(tea.PasteMsg{Content: "Müßige Straße"})
 	d.enter("enter", "esc")
-	if text := d.text(); !strings.Contains(text, "Muessige Strasse") {
-		t.Errorf("got\n%s\nwant the street in ASCII", text)
-	}
-	if got := d.app.Day.Form().Corrections["address/street"]; got != "Müßige Straße" {
-		t.Errorf("got %q, want what was typed", got)
-	}
+	d.sees("Muessige Strasse")
+	servicetest.Same(t, "Corrections", "Müßige Straße", d.app.Day.Form().Corrections["address/street"])
 }

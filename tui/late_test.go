@@ -176,7 +176,7 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 			a := d.app
 			a.Day.Changes.Sender = w.box.Sender(w.options.Client, outbox.SenderOptions{})
 			d.wait(a.Init())
-			d.send(tea.WindowSizeMsg{Width: 240, Height: 50})
+			d.size(240, 50)
 			d.answer(1000)
 			done := worked{typed: map[string]apitype.UUID{}, attempts: map[apitype.UUID]int{}, fixed: map[apitype.UUID]string{}}
 			var path []string
@@ -279,12 +279,8 @@ func (w *world) checkTyped(t *testing.T, path []string, done worked) {
 		if slices.ContainsFunc(done.sent, func(sent outbox.Entry) bool { return sent.ID == e.ID }) {
 			continue
 		}
-		if e.Op != apiclient.OpAddAttempt {
-			t.Errorf("%q: got %s of %s, which was not pressed", path, e.Op, render.ShortID(e.UUID))
-		}
+		servicetest.Same(t, fmt.Sprint(path), apiclient.OpAddAttempt, e.Op)
 		recorded[e.UUID]++
 	}
-	if fmt.Sprint(recorded) != fmt.Sprint(done.attempts) {
-		t.Errorf("%q: got the attempts %v, want %v", path, recorded, done.attempts)
-	}
+	servicetest.Same(t, fmt.Sprint(path), fmt.Sprint(done.attempts), fmt.Sprint(recorded))
 }

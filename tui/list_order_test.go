@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/service"
@@ -47,8 +45,9 @@ func TestSortByAColumn(t *testing.T) {
 	} {
 		d.enter(strings.Fields(test.keys)...)
 		got := d.names("Anna", "Bert", "Carla", "Dmitri", "Fia", "Zoë")
-		if len(got) != 6 || got[0] != test.first || got[5] != test.last || !strings.Contains(d.text(), test.says) {
-			t.Errorf("%s: got %v, want %s first and %s last:\n%s", test.keys, got, test.first, test.last, d.text())
+		d.sees(test.says)
+		if len(got) != 6 || got[0] != test.first || got[5] != test.last {
+			t.Errorf("%s: got %v, want %s first and %s last", test.keys, got, test.first, test.last)
 		}
 		if now, _ := calls.Chosen(); now.ID != before.ID {
 			t.Errorf("%s: the cursor went to %s, want it on %s", test.keys, now.ID, before.ID)
@@ -62,11 +61,11 @@ func TestScreenIsArrangedAndKept(t *testing.T) {
 	w := newWorld(t)
 	w.options.StateFile = t.TempDir() + "/desk/test.json"
 	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.size(120, 36)
 	d.enter("2", "<", ">", ">")
 	width := strings.Index(strings.Split(d.text(), "\n")[2], "││")
 	d = newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.size(120, 36)
 	d.press("2")
 	if text := d.text(); strings.Index(strings.Split(text, "\n")[2], "││") != width {
 		t.Errorf("next start: got:\n%s\nwant it as before", text)
@@ -75,11 +74,9 @@ func TestScreenIsArrangedAndKept(t *testing.T) {
 	if want := `{"panes":4}`; err != nil || string(content) != want {
 		t.Errorf("kept: got %s %v, want %s", content, err, want)
 	}
-	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	d.size(80, 24)
 	d.press(">")
-	if text := d.text(); !strings.Contains(text, "there is only one pane") {
-		t.Errorf("80 columns: got:\n%s\nwant why nothing is resized", text)
-	}
+	d.sees("there is only one pane")
 }
 
 // A filter narrows what is read while it is typed, offers its fields and values, refuses a
@@ -94,29 +91,21 @@ func TestFilterWhileTyped(t *testing.T) {
 	if row, chosen := calls.Chosen(); !chosen || row.ID != callID(1) {
 		t.Errorf("typed: got %+v as the row that Enter is for, want the one that is left", row)
 	}
-	if got := d.names("Anna Jansen", "Fia Klaar"); !slices.Equal(got, []string{"Anna Jansen"}) {
-		t.Errorf("typed: got %v, want the one at once", got)
-	}
+	servicetest.Same(t, "typed", []string{"Anna Jansen"}, d.names("Anna Jansen", "Fia Klaar"))
 	d.press("esc")
 	if got := d.names("Anna Jansen", "Fia Klaar"); len(got) != 2 {
 		t.Errorf("after esc: got %v, want all again", got)
 	}
 	d.enter("/", "s", "t", "tab", "r", "tab")
-	if got := prompt().Editor.Value(); got != "status=requested" {
-		t.Errorf("completed: got %q, want status=requested", got)
-	}
+	servicetest.Same(t, "completed", "status=requested", prompt().Editor.Value())
 	d.enter("x")
 	if got := prompt().Wrong; !strings.Contains(got, "status must be one of requested") {
 		t.Errorf("wrong value: got %q, want it refused at once", got)
 	}
 	d.enter("backspace", "enter")
-	if len(calls.Rows) != 5 {
-		t.Errorf("got %d rows, want the 5 requested", len(calls.Rows))
-	}
+	servicetest.Same(t, "rows", 5, len(calls.Rows))
 	d.enter("esc", "/", "up")
-	if got := prompt().Editor.Value(); got != "status=requested" {
-		t.Errorf("history: got %q, want the filter of before", got)
-	}
+	servicetest.Same(t, "history", "status=requested", prompt().Editor.Value())
 }
 
 // A filter reads on during typing, shows how far it has read, and shows nothing beside an empty list.
@@ -125,17 +114,14 @@ func TestFilterReadsOnWhileTyped(t *testing.T) {
 	w := newWorld(t)
 	w.loadResults(10*time.Hour, slices.Repeat([]string{"reached"}, 250)...)
 	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.size(120, 36)
 	d.enter("2", "/")
 	d.typing("jansen")
-	if text := d.text(); !strings.Contains(text, "1 call of 256 read") || !strings.Contains(text, "Anna Jansen") {
-		t.Errorf("typed: got:\n%s\nwant the one after all others", text)
-	}
+	d.sees("1 call of 256 read", "Anna Jansen")
 	d.enter("esc", "/")
 	d.typing("qqqqqqqq")
-	if text := d.text(); !strings.Contains(text, "0 calls of 256 read") || strings.Contains(text, "Jansen") || strings.Contains(text, "Klaar") {
-		t.Errorf("nothing found: got:\n%s\nwant no donor at all", text)
-	}
+	d.sees("0 calls of 256 read")
+	d.lacks("Jansen", "Klaar")
 }
 
 // Pledges show their donors, and are found by them.
@@ -147,13 +133,14 @@ func TestPledgesHaveTheirDonors(t *testing.T) {
 		t.Errorf("got:\n%s\nwant the donors", d.text())
 	}
 	d.filter("zoe straten status=lead")
-	if got := d.names("Anna Jansen", "Zoë van der Stra"); !slices.Equal(got, []string{"Zoë van der Stra"}) {
-		t.Errorf("filtered: got:\n%s\nwant the one donor", d.text())
-	}
+	servicetest.Same(t, "filtered", []string{"Zoë van der Stra"}, d.names("Anna Jansen", "Zoë van der Stra"))
 	d.enter("esc", "o", "1")
-	if got := d.names("Anna Jansen", "Zoë van der Stra", "Bert Opge"); !slices.Equal(got, []string{"Anna Jansen", "Bert Opge", "Zoë van der Stra"}) {
-		t.Errorf("sorted: got %v, want them by the donor", got)
-	}
+	servicetest.Same(
+		t,
+		"sorted",
+		[]string{"Anna Jansen", "Bert Opge", "Zoë van der Stra"},
+		d.names("Anna Jansen", "Zoë van der Stra", "Bert Opge"),
+	)
 }
 
 // TestPledgesWithoutDonors lists the pledges of a service that hides their donors, and of an account without the right
@@ -179,6 +166,13 @@ func (d *driver) deliverOutbox(w *world) {
 	for _, e := range told {
 		d.send(d.app.Day.Told(e))
 	}
+}
+
+// sendHeld lets the time for u go by, and sends what was held.
+func (d *driver) sendHeld(w *world) {
+	d.t.Helper()
+	w.Clock.Advance(6 * time.Second)
+	d.deliverOutbox(w)
 }
 
 // A donor calls back: the agent types the number on the phone, and Enter opens the call.
@@ -207,9 +201,7 @@ func TestDonorRingsBack(t *testing.T) {
 		t.Errorf("got %+v, want a new call for person 6:\n%s", call, d.text())
 	}
 	d.enter("/", "k", "l", "a", "a", "r", "ctrl+o")
-	if d.app.current != page.PersonsPage {
-		t.Errorf("ctrl+o: got page %d, want the person", d.app.current)
-	}
+	servicetest.Same(t, "ctrl+o", page.PersonsPage, d.app.current)
 }
 
 // An open call that is about no pledge is found, too.
@@ -254,8 +246,7 @@ func TestLastCalls(t *testing.T) {
 	}
 	w.seen()
 	d.press("a")
-	w.Clock.Advance(6 * time.Second)
-	d.deliverOutbox(w)
+	d.sendHeld(w)
 	fate(changes.FateSent)
 	d.enter("enter", "enter")
 	if !d.app.Day.IsOn(first) {
@@ -266,8 +257,7 @@ func TestLastCalls(t *testing.T) {
 	w.seen()
 	d.app.Day.Call.Status = apitype.CallRequested
 	d.press("a")
-	w.Clock.Advance(6 * time.Second)
-	d.deliverOutbox(w)
+	d.sendHeld(w)
 	if r := d.app.Day.Changes.Recent; r[0].Fate != changes.FateRefused {
 		t.Errorf("refused: got %+v, want it said", r)
 	}

@@ -53,7 +53,7 @@ func TestPersonShowsCallsWithoutPledge(t *testing.T) {
 		UUID: callID(8), Status: apitype.CallRequested, RequestedAt: w.ago(48 * time.Hour), LastUpdatedAt: w.ago(time.Hour), PersonUUID: personID(5), Type: apitype.CallWinback,
 	}}})
 	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: 80, Height: 50})
+	d.size(80, 50)
 	d.enter(":")
 	d.send(tea.PasteMsg{Content: personID(5).String()})
 	d.enter("enter")
@@ -133,16 +133,15 @@ func TestFilters(t *testing.T) {
 		{"person", "person=" + personID(3).String(), 1, "local: person"},
 	}
 	_, d := opened(t)
-	d.send(tea.WindowSizeMsg{Width: 200, Height: 24}) // Wide enough for what a filter does.
+	d.size(200, 24) // Wide enough for what a filter does.
 	d.press("2")
 	calls := d.app.pages[page.CallsPage].(*page.Calls)
 	for _, test := range tests {
 		d.press("/")
 		d.app.Dialog.(*page.Prompt).Editor.SetValue(test.filter)
 		d.press("enter")
-		if len(calls.Rows) != test.rows || !strings.Contains(d.text(), "["+test.says+"]") {
-			t.Errorf("%s: got %d rows, want %d and %q:\n%s", test.name, len(calls.Rows), test.rows, test.says, d.text())
-		}
+		d.sees("[" + test.says + "]")
+		servicetest.Same(t, test.name+": rows", test.rows, len(calls.Rows))
 	}
 }
 
@@ -159,9 +158,7 @@ func TestListsReadOnBeforeTheEnd(t *testing.T) {
 	for range 4 {
 		d.press("pgdown")
 	}
-	if len(persons.Rows) != 2*page.ListPage {
-		t.Errorf("rows near the end: got %d, want %d", len(persons.Rows), 2*page.ListPage)
-	}
+	servicetest.Same(t, "rows near the end", 2*page.ListPage, len(persons.Rows))
 	for range 20 {
 		d.press("G")
 	}
@@ -257,7 +254,7 @@ func TestScriptOfTypeAndLanguage(t *testing.T) {
 		servicetest.Check(t, os.WriteFile(filepath.Join(scripts, name), []byte(content), 0o600))
 	}
 	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.size(120, 36)
 	d.press("n")
 	screen := strings.Join(d.app.screen(), "\n")
 	if !strings.Contains(screen, "Goedendag") || !strings.Contains(screen, "- vraag eerst") {
@@ -272,7 +269,7 @@ func TestScriptOfTypeAndLanguage(t *testing.T) {
 func TestMaskedUntilAsked(t *testing.T) {
 	t.Parallel()
 	_, d := opened(t)
-	d.send(tea.WindowSizeMsg{Width: 200, Height: 60})
+	d.size(200, 60)
 	for _, key := range []string{"n", "2", "enter", "3", "enter"} {
 		d.press(key)
 		screen := strings.Join(d.app.screen(), "\n")
@@ -319,7 +316,7 @@ func TestStatsValueAYear(t *testing.T) {
 		w.Load(service.LoadRecord{Kind: service.LoadPledge, Data: service.LoadedPledge{Pledge: p}})
 	}
 	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: 160, Height: 50})
+	d.size(160, 50)
 	d.press("6")
 	text := d.text()
 	for _, want := range []string{"€ 930.00 + once € 30.00"} { // 6 × 12.50 × 12, and 30.
@@ -328,9 +325,7 @@ func TestStatsValueAYear(t *testing.T) {
 		}
 	}
 	d.enter("P", "1") // Of today: two pledges, no call.
-	if text := d.text(); !strings.Contains(text, "counted 0 calls and 2 pledges of today") {
-		t.Errorf("today: got:\n%s\nwant what was made today", text)
-	}
+	d.sees("counted 0 calls and 2 pledges of today")
 	d.enter("P", "6", "j", "j")
 	d.check("all of it") // It is drawn.
 	d.press("enter")     // The calls requested 4 to 7 days ago.
@@ -363,7 +358,7 @@ func TestEveryBarOpensWhatItCounts(t *testing.T) {
 		servicetest.Check(t, err)
 	}
 	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: 80, Height: 70})
+	d.size(80, 70)
 	d.press("6")
 	opened := map[string]int{}
 	for period := range []string{"of today", "of the last 7 days", "of all time"} {
@@ -406,12 +401,11 @@ func TestEveryBarOpensWhatItCounts(t *testing.T) {
 func TestStatsOfAllTimeAreComplete(t *testing.T) {
 	t.Parallel()
 	d := newDriver(t, newQueueWorld(t).options)
-	d.send(tea.WindowSizeMsg{Width: 160, Height: 50})
+	d.size(160, 50)
 	for _, period := range []string{"4", "5", "6"} { // 90 days, a year, all time.
 		d.enter("6", "P", period)
-		if text := d.text(); strings.Contains(text, "not complete") || !strings.Contains(text, "counted 6 calls") {
-			t.Errorf("period %s: got:\n%s\nwant all of it counted", period, text)
-		}
+		d.sees("counted 6 calls")
+		d.lacks("not complete")
 	}
 }
 

@@ -141,9 +141,7 @@ func TestChangesComeInWhereTheyBelong(t *testing.T) {
 	w.change(t, "/api/v1/calls/"+callID(2).String()+"/actions/cancel")
 	d.untilPoll(w)
 	got, want := rowIDs(calls.Rows), []apitype.UUID{callID(6), callID(5), callID(4), callID(3), between, callID(2), callID(1), last}
-	if !slices.Equal(got, want) {
-		t.Errorf("calls: got %v, want %v", got, want)
-	}
+	servicetest.Same(t, "calls", want, got)
 	if now, _ := calls.Chosen(); now.ID != chosen.ID {
 		t.Errorf("cursor: got %s, want %s as before", now.ID, chosen.ID)
 	}
@@ -207,9 +205,7 @@ func TestChangesComeInWhateverTheClockSays(t *testing.T) {
 				w.Clock.Advance(time.Minute)
 				added := w.loadRequested(1, w.Clock.Now())[0]
 				d.untilPoll(w)
-				if got := calls.Rows[0].ID; got != added {
-					t.Errorf("first of the list: got %s, want the new call %s", got, added)
-				}
+				servicetest.Same(t, "first of the list", added, calls.Rows[0].ID)
 				if d.press("1"); !d.offers(added) {
 					t.Error("the queue: got nothing of the new call, want it")
 				}
@@ -235,9 +231,7 @@ func TestChangedRecordsLeaveTheFilter(t *testing.T) {
 		w.change(t, "/api/v1/calls/"+callID(4).String()+"/actions/cancel")
 		d.untilPoll(w)
 		want := []apitype.UUID{callID(5), callID(3), callID(2), callID(1)}
-		if got := rowIDs(calls.Rows); !slices.Equal(got, want) {
-			t.Errorf("calls: got %v, want %v", got, want)
-		}
+		servicetest.Same(t, "calls", want, rowIDs(calls.Rows))
 		if now, _ := calls.Chosen(); now.ID != chosen.ID || chosen.ID != callID(3) {
 			t.Errorf("cursor: got %s, want call 3 as before", now.ID)
 		}
@@ -282,9 +276,7 @@ func TestChangedRecordsLeaveTheFilter(t *testing.T) {
 		first := rowIDs(pledges.Rows)
 		w.change(t, "/api/v1/pledges/"+first[0].String()+"/actions/cancel")
 		d.untilPoll(w)
-		if got := rowIDs(pledges.Rows); !slices.Equal(got, first[1:]) {
-			t.Errorf("pledges: got %v, want %v", got, first[1:])
-		}
+		servicetest.Same(t, "pledges", first[1:], rowIDs(pledges.Rows))
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
+	"fundesk/service/servicetest"
 	"fundesk/tui/page"
 )
 
@@ -27,14 +28,11 @@ func TestListSaysWhereYouAre(t *testing.T) {
 	}
 	d := newDriver(t, w.options)
 	for _, size := range [][2]int{{80, 24}, {120, 36}} {
-		d.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		d.size(size[0], size[1])
 		d.enter("2", "g", "j")
-		if text := d.text(); !strings.Contains(text, "2 of 56") {
-			t.Errorf("%v: got\n%s\nwant the second row of 56", size, text)
-		}
-		if d.press("5"); strings.Contains(d.text(), " of ") {
-			t.Errorf("%v: got\n%s\nwant no place in an outbox that fits", size, d.text())
-		}
+		d.sees("2 of 56")
+		d.press("5")
+		d.lacks(" of ")
 	}
 }
 
@@ -54,9 +52,9 @@ func TestTheStateOfAPledgeIsNotCut(t *testing.T) {
 	w.loadCall(50)
 	d := newDriver(t, w.options)
 	d.run(d.app.Perform(d.app.Day.Take(callID(50))), 0)
-	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.size(120, 36)
 	d.sees("€ 17.50 quarterly · not collected yet", "at first € 10.00 quarterly")
-	d.send(tea.WindowSizeMsg{Width: 120 + 80, Height: 36})
+	d.size(120+80, 36)
 	d.sees("€ 17.50 quarterly, at first € 10.00 quarterly · not collected yet")
 }
 
@@ -66,7 +64,7 @@ func TestHelpCutsNoLineAndKeepsItsSize(t *testing.T) {
 	w := newQueueWorld(t)
 	d := fixerOf(t, w)
 	for _, width := range []int{60, 80, 120} {
-		d.send(tea.WindowSizeMsg{Width: width, Height: 60})
+		d.size(width, 60)
 		d.press("?")
 		_, lines := d.app.Dialog.View(d.app.Styles, width-8, 58)
 		text := strings.Join(strings.Fields(ansi.Strip(strings.Join(lines, " "))), " ")
@@ -122,7 +120,7 @@ func TestScreensSpeakInWords(t *testing.T) {
 	all := ""
 	for _, keys := range []string{"", "n", "2", "2 G enter", "3", "3 G enter", "4", "4 G enter", "5", "6", "6 j j j"} {
 		for _, width := range []int{80, 100, 120, 200} {
-			d.send(tea.WindowSizeMsg{Width: width, Height: 50})
+			d.size(width, 50)
 			d.enter(append([]string{"esc"}, strings.Fields(keys)...)...)
 			all += d.text()
 			for line := range strings.Lines(d.text()) {
@@ -146,7 +144,7 @@ func TestHiddenActions(t *testing.T) {
 	w := newWorld(t)
 	w.options.Hidden = []string{"cancel", "mark-processed"}
 	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: 200, Height: 60})
+	d.size(200, 60)
 	d.press("n")
 	footer := func() string { lines := strings.Split(d.text(), "\n"); return lines[len(lines)-1] }
 	if got := footer(); strings.Contains(got, "X cancel") || !strings.Contains(got, "e expire") {
@@ -154,9 +152,7 @@ func TestHiddenActions(t *testing.T) {
 	}
 	for _, list := range []string{"?", ":"} {
 		d.press(list)
-		if text := d.text(); strings.Contains(text, "cancel the call") || strings.Contains(text, "mark the call as processed") {
-			t.Errorf("%s: got:\n%s\nwant neither of them", list, text)
-		}
+		d.lacks("cancel the call", "mark the call as processed")
 		d.press("esc")
 	}
 	d.enter("X", "m")
@@ -193,7 +189,7 @@ func TestProfileStandsApartFromTheTabs(t *testing.T) {
 		w.options.Language = language
 		d := newDriver(t, w.options)
 		for width := page.LeastWidth; width <= 130; width++ {
-			d.send(tea.WindowSizeMsg{Width: width, Height: page.LeastHeight})
+			d.size(width, page.LeastHeight)
 			for name := "%"; len(name) <= 8; name += "%" { // No tab has it.
 				d.app.profile = name
 				tabs, _, _ := strings.Cut(ansi.Strip(d.app.tabs()), name)
@@ -231,13 +227,9 @@ func TestMouse(t *testing.T) {
 	calls := d.app.pages[page.CallsPage].(*page.Calls)
 	click := func(x, y int) { d.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}) }
 	click(20, 6) // Pages, tabs, summary, head, and the third row.
-	if calls.Cursor() != 2 {
-		t.Errorf("click: got row %d, want 2", calls.Cursor())
-	}
+	servicetest.Same(t, "click", 2, calls.Cursor())
 	d.send(tea.MouseWheelMsg{X: 20, Y: 5, Button: tea.MouseWheelDown})
-	if calls.Cursor() != 5 {
-		t.Errorf("wheel: got row %d, want 5", calls.Cursor())
-	}
+	servicetest.Same(t, "wheel", 5, calls.Cursor())
 	click(20, 5)
 	w.Clock.Advance(400 * time.Millisecond)
 	if click(20, 5); calls.Front() != nil {
@@ -249,9 +241,7 @@ func TestMouse(t *testing.T) {
 		t.Errorf("double click: got %v, want call 5 open", ref)
 	}
 	click(strings.Index(strings.Split(d.text(), "\n")[0], "Pledges"), 0)
-	if d.app.current != page.PledgesPage {
-		t.Errorf("tab: got page %d, want the pledges", d.app.current)
-	}
+	servicetest.Same(t, "tab", page.PledgesPage, d.app.current)
 }
 
 // While the service cannot be reached, one sentence names it, the reason, the next try and what to do. It goes with the
@@ -287,9 +277,7 @@ func TestStandingSentence(t *testing.T) {
 		d.check("standing")
 		status = 0
 		d.press("R")
-		if text := d.text(); strings.Contains(text, "No connection") || strings.Contains(text, "The login at") {
-			t.Errorf("after the next answer: got:\n%s\nwant it gone", text)
-		}
+		d.lacks("No connection", "The login at")
 	}
 }
 
@@ -306,7 +294,7 @@ func TestListThatMayBeCut(t *testing.T) {
 		return bare
 	}}, w.Clock.Now)
 	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: 200, Height: 40})
+	d.size(200, 40)
 	d.press("4")
 	d.sees("1 pledge, there may be more: the service does not tell")
 }

@@ -145,9 +145,7 @@ func (c *deedCase) judge(m *terminal) {
 	if drafts, err := c.w.box.Drafts(); err != nil || len(drafts) != 0 {
 		c.Errorf("drafts: got %v %v, want none", drafts, err)
 	}
-	if got := c.effects(); got != want {
-		c.Errorf("effects: got %d, want %d", got, want)
-	}
+	servicetest.Same(c, "effects", want, c.effects())
 }
 
 // effects returns 1 if the service has the notes.

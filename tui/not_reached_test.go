@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
@@ -42,20 +40,15 @@ func TestNotReachedWithReason(t *testing.T) {
 	w.Clock.Advance(time.Second)
 	d.enter("A", "2")
 	d.sees("not reached, busy: Anna Jansen")
-	if len(w.entries(t)) != 2 {
-		t.Errorf("got %q, want the attempt and its reason", w.entries(t))
-	}
+	servicetest.Same(t, "entries", 2, len(w.entries(t)))
 	d.press("u")
 	if len(w.entries(t)) != 0 || !d.app.Day.IsOn(call) {
 		t.Errorf("got %q, want both taken back", w.entries(t))
 	}
 	w.Clock.Advance(time.Second)
 	d.enter("A", "3")
-	w.Clock.Advance(6 * time.Second)
-	d.deliverOutbox(w)
-	if got := w.attempts(t, call); got != "voicemail mobile" {
-		t.Errorf("got %q, want voicemail at the mobile number", got)
-	}
+	d.sendHeld(w)
+	servicetest.Same(t, "attempts", "voicemail mobile", w.attempts(t, call))
 }
 
 // A number that does not exist is struck out, and the card stays as long as another one was not tried. The record is not
@@ -77,7 +70,7 @@ func TestNoSuchNumber(t *testing.T) {
 	}
 	d.sees("no such number  mobile called ", "home  d dials")
 	for _, width := range []int{80, 100, 120, 200} { // Next to what is held.
-		d.send(tea.WindowSizeMsg{Width: width, Height: 24})
+		d.size(width, 24)
 		d.sees("the card stays, and the home number is next", "◷ not r")
 	}
 	d.press("u")
@@ -86,16 +79,14 @@ func TestNoSuchNumber(t *testing.T) {
 	}
 	w.Clock.Advance(2 * time.Second)
 	d.enter("A", "4")
-	w.Clock.Advance(6 * time.Second)
-	d.deliverOutbox(w)
+	d.sendHeld(w)
 	d.press("d")
 	w.Clock.Advance(2 * time.Second)
 	d.enter("A", "1")
 	if d.app.Day.IsOn(call) {
 		t.Error("the card stays after the last number")
 	}
-	w.Clock.Advance(6 * time.Second)
-	d.deliverOutbox(w)
+	d.sendHeld(w)
 	if got, want := w.attempts(t, call), "no-such-number mobile, no-answer home"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -119,8 +110,7 @@ func TestNoSuchNumberDialledByHand(t *testing.T) {
 		if d.app.Day.IsOn(call) != isOn {
 			t.Fatalf("key %d: got the call on the desk %t, want %t:\n%s", n+1, !isOn, isOn, d.text())
 		}
-		w.Clock.Advance(6 * time.Second)
-		d.deliverOutbox(w)
+		d.sendHeld(w)
 	}
 	if got, want := w.attempts(t, call), "no-such-number mobile, no-such-number home"; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -138,8 +128,7 @@ func TestCallbackWithReason(t *testing.T) {
 	d.typing("in 2 hours after dinner")
 	d.sees("after dinner")
 	d.press("enter")
-	w.Clock.Advance(6 * time.Second)
-	d.deliverOutbox(w)
+	d.sendHeld(w)
 	d.press("C")
 	d.sees("Anna Jansen · after dinner")
 	d.press("esc")
@@ -149,9 +138,7 @@ func TestCallbackWithReason(t *testing.T) {
 		w.Clock.Advance(time.Second)
 	}
 	d.press("!")
-	if n := strings.Count(d.text(), "07  callback: 11:15 Anna"); n != 1 {
-		t.Errorf("got %d announcements, want one:\n%s", n, d.text())
-	}
+	servicetest.Same(t, "announcements", 1, strings.Count(d.text(), "07  callback: 11:15 Anna"))
 }
 
 // A detail of two lines is shown whole, or not at all, at each height of the screen.
@@ -162,7 +149,7 @@ func TestWrappedDetailIsNotCut(t *testing.T) {
 	d.press("n")
 	seen, hidden := 0, 0
 	for height := 16; height <= 36; height++ {
-		d.send(tea.WindowSizeMsg{Width: 120, Height: height})
+		d.size(120, height)
 		first, second := strings.Contains(d.text(), "social security number"), strings.Contains(d.text(), "•••••••89")
 		if first != second {
 			t.Errorf("height %d: got the first line %t and the second %t:\n%s", height, first, second, d.text())

@@ -77,6 +77,12 @@ func (d *driver) press(name string) {
 	d.send(keyPress(name))
 }
 
+// size gives the terminal a size.
+func (d *driver) size(columns, rows int) {
+	d.t.Helper()
+	d.send(tea.WindowSizeMsg{Width: columns, Height: rows})
+}
+
 // sees fails if the screen lacks one of the texts.
 func (d *driver) sees(all ...string) {
 	d.t.Helper()
@@ -158,7 +164,7 @@ func TestRandomKeysAndSizes(t *testing.T) {
 				case 0:
 					width, height := 1+random.IntN(300), 1+random.IntN(100)
 					path = append(path, fmt.Sprintf("%dx%d", width, height))
-					d.send(tea.WindowSizeMsg{Width: width, Height: height})
+					d.size(width, height)
 				case 1:
 					d.send(tea.PasteMsg{Content: "pasted\n世界\x1b[31m\u202e text 👩‍👩‍👧"})
 				case 2:
@@ -184,7 +190,7 @@ func TestEverySizeIsFilled(t *testing.T) {
 			d.press(key)
 		}
 		for _, size := range [][2]int{{1, 1}, {2, 40}, {59, 16}, {60, 16}, {80, 24}, {99, 30}, {100, 30}, {119, 36}, {120, 36}, {300, 100}} {
-			d.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+			d.size(size[0], size[1])
 			d.check(fmt.Sprint(key, size))
 			d.onlyReads()
 		}

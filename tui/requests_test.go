@@ -89,7 +89,7 @@ func TestNarrowListReadsNoRecords(t *testing.T) {
 		var requests []string
 		w.options.Client = w.clientOf(t, asked(w, &requests), w.Clock.Now)
 		d := newDriver(t, w.options)
-		d.send(tea.WindowSizeMsg{Width: width, Height: 30})
+		d.size(width, 30)
 		d.enter("3", "down")
 		w.Clock.Advance(time.Second)
 		d.press("down")
@@ -107,8 +107,7 @@ func TestDueCallbackStealsNothing(t *testing.T) {
 	d.press("n")
 	put := d.app.Day.Call.UUID
 	d.enter("b", "enter") // In 2 hours, for the agent.
-	w.Clock.Advance(6 * time.Second)
-	d.deliverOutbox(w)
+	d.sendHeld(w)
 	if d.app.Day.Call == nil || d.app.Day.Call.UUID == put {
 		t.Fatalf("desk: got %+v, want another call than the one put off", d.app.Day.Call)
 	}
@@ -140,8 +139,7 @@ func TestDueCallbackIsNoticedAtOnce(t *testing.T) {
 	d := newDriver(t, w.options)
 	d.enter("n", "b", "enter") // In 2 hours.
 	due := w.Clock.Now().Add(2 * time.Hour).Truncate(time.Minute)
-	w.Clock.Advance(6 * time.Second)
-	d.deliverOutbox(w)
+	d.sendHeld(w)
 	w.Clock.Set(due.Add(-time.Second))
 	d.send(ticked{})
 	if text := d.text(); strings.Contains(text, "a callback is due") {
@@ -171,7 +169,7 @@ func TestNarrowedDesk(t *testing.T) {
 		if d.app.Day.Call == nil || d.app.Day.Call.UUID != call.UUID {
 			t.Fatalf("with a queue %v: got %+v, want the only win-back call", hasQueue, d.app.Day.Call)
 		}
-		d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+		d.size(120, 36)
 		screen := func(want string) {
 			t.Helper()
 			if got := strings.Join(d.app.screen(), "\n"); !strings.Contains(got, want) {
@@ -205,7 +203,7 @@ func TestPersonListsCallsInOneRequest(t *testing.T) {
 	var requests []string
 	w.options.Client = w.clientOf(t, asked(w, &requests), w.Clock.Now)
 	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: 80, Height: 50})
+	d.size(80, 50)
 	d.enter(":")
 	d.send(tea.PasteMsg{Content: personID(5).String()})
 	requests = nil
@@ -213,9 +211,7 @@ func TestPersonListsCallsInOneRequest(t *testing.T) {
 	d.sees("2 calls", "◷ win-back, requested")
 	d.lacks("other calls")
 	lists := slices.DeleteFunc(slices.Clone(requests), func(request string) bool { return request != "GET /api/v1/calls" })
-	if len(lists) != 1 {
-		t.Errorf("got %q, want one request for calls", requests)
-	}
+	servicetest.Same(t, "requests for calls", 1, len(lists))
 }
 
 // silent is a service that does not report whether there is another page.

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"fundesk/apiclient/apitype"
 	"fundesk/service/servicetest"
 )
@@ -32,9 +30,8 @@ func TestResultsOfTheProfile(t *testing.T) {
 	}
 	d.enter("c", "3", "8", "ctrl+s")
 	entry := w.entries(t)
-	if len(entry) != 1 || !strings.Contains(d.text(), "all is right: Anna Jansen, sent in 5 s") {
-		t.Errorf("got %q and:\n%s\nwant the result sent in four keys", entry, d.text())
-	}
+	d.sees("all is right: Anna Jansen, sent in 5 s")
+	servicetest.Same(t, "entries", 1, len(entry))
 }
 
 // A result that was being chosen does not belong to the call that comes instead.
@@ -63,10 +60,10 @@ func TestManyWarningsAreFolded(t *testing.T) {
 	}
 	person.QualityResult = apitype.Embed(apitype.QualityResult{Percentage: apitype.NumberFromInt(20), GateResults: gates})
 	d.app.Day.Call.Person = apitype.Embed(person)
-	d.send(tea.WindowSizeMsg{Width: 80, Height: 40})
+	d.size(80, 40)
 	d.sees("The address is not as it should be.")
 	d.lacks("more warnings")
-	d.send(tea.WindowSizeMsg{Width: 80, Height: 28})
+	d.size(80, 28)
 	screen := strings.Join(d.app.screen(), "\n")
 	for _, want := range []string{"speaks Dutch; you: German, Frisian", "low data quality: 20 %", "3 more warnings: W shows all", onCard(1)} {
 		if !strings.Contains(screen, want) {
@@ -91,7 +88,7 @@ func TestStatisticsNameResultsAsTheFloorDoes(t *testing.T) {
 	}
 	w.options.ResultCodes = nil
 	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.size(120, 36)
 	d.press("6")
 	d.sees("spoken to")
 }
@@ -101,7 +98,7 @@ func TestNewsStandsUntilAKey(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)
 	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: 140, Height: 36})
+	d.size(140, 36)
 	d.press("n")
 	pass := func(seconds int) {
 		for range seconds {
@@ -127,13 +124,9 @@ func TestNewsStandsUntilAKey(t *testing.T) {
 	} {
 		change()
 		pass(180)
-		if text := d.text(); !strings.Contains(text, news) {
-			t.Errorf("minutes later: got\n%s\nwant %q", text, news)
-		}
+		d.sees(news)
 		d.press("right")
 		pass(10)
-		if text := d.text(); strings.Contains(text, news) {
-			t.Errorf("after a key: got\n%s\nwant no %q", text, news)
-		}
+		d.lacks(news)
 	}
 }

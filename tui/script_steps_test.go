@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	tea "charm.land/bubbletea/v2"
-
 	"fundesk/service/servicetest"
 )
 
@@ -42,7 +40,7 @@ func newDeskWithScript(t *testing.T, script string, width, height int) *driver {
 	servicetest.Check(t, os.Mkdir(folder, 0o700))
 	servicetest.Check(t, os.WriteFile(filepath.Join(folder, "verification.md"), []byte(script), 0o600))
 	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: width, Height: height})
+	d.size(width, height)
 	d.press("n")
 	return d
 }
@@ -157,7 +155,5 @@ func TestLongStepAboveTheNotes(t *testing.T) {
 			t.Errorf("the last line of the step does not end in dots:\n%s", d.text())
 		}
 	}
-	if said != 3 {
-		t.Errorf("got %d lines of the step, want 3:\n%s", said, d.text())
-	}
+	servicetest.Same(t, "lines of the step", 3, said)
 }

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"fundesk/apiclient"
 	"fundesk/render"
 	"fundesk/service/servicetest"
@@ -24,7 +22,7 @@ func TestWindowTitleTellsNobody(t *testing.T) {
 	w := newWorld(t)
 	w.options.Profile = "prod\x1b]0;x\a\u202e"
 	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.size(120, 36)
 	const want = `fundesk prod␛]0;x␇\u202e`
 	for _, key := range []string{"", "n", "i", "A", "esc", "o", "2", "enter", "3", "enter", "4", "5", "6"} {
 		if key != "" {
@@ -96,7 +94,7 @@ func TestLocaleIsForTheEye(t *testing.T) {
 		return map[string]string{"LANG": "nl_NL.UTF-8"}[name]
 	})
 	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: 160, Height: 50})
+	d.size(160, 50)
 	see := func(texts ...string) {
 		t.Helper()
 		screen := strings.Join(d.app.screen(), "\n")
@@ -157,9 +155,7 @@ func TestCornerSaysWhyNothingComes(t *testing.T) {
 			w.options.Client = client
 			d := newDriver(t, w.options)
 			d.press("2")
-			if got := d.app.Day.Offline; got != test.corner {
-				t.Errorf("corner: got %q, want %q", got, test.corner)
-			}
+			servicetest.Same(t, "corner", test.corner, d.app.Day.Offline)
 			if got := d.app.Messages.Errors; (len(got) > 0) != (test.failed != "") || len(got) > 0 && !strings.Contains(got[0].Text, test.failed) {
 				t.Errorf("errors: got %q, want %q", got, test.failed)
 			}
@@ -191,7 +187,7 @@ func TestConnectionIsSaidInTheAgentsLanguage(t *testing.T) {
 		w.options.Client, w.options.Language = client, test.language
 		w.options.Login = "The token_command of profile werk must print another token"
 		d := newDriver(t, w.options)
-		d.send(tea.WindowSizeMsg{Width: 200, Height: 40})
+		d.size(200, 40)
 		d.press("2")
 		if text := strings.Join(strings.Fields(d.text()), " "); !strings.Contains(text, test.want) {
 			t.Errorf("%s: got %q, want %q", test.language, text, test.want)
@@ -227,12 +223,8 @@ func TestOneRecordHidesNoOther(t *testing.T) {
 	d := newDriver(t, w.options)
 	for _, test := range []struct{ keys, want string }{{"2", "1 call"}, {"6", "counted 1 call "}, {"1n", "WIN-BACK"}} {
 		d.enter(strings.Split(test.keys, "")...)
-		if got := d.text(); !strings.Contains(got, test.want) {
-			t.Errorf("%s: got\n%s\nwant %q", test.keys, got, test.want)
-		}
-		if d.app.Day.Offline != "" {
-			t.Errorf("%s: got the corner %q, want nothing amiss", test.keys, d.app.Day.Offline)
-		}
+		d.sees(test.want)
+		servicetest.Same(t, test.keys, "", d.app.Day.Offline)
 	}
 	for _, want := range []string{"c0010000-0000-4000-8000-000000000002", `the element at the cursor "2" is not a record`} {
 		if !strings.Contains(strings.Join(told, "\n"), want) {

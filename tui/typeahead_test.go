@@ -145,9 +145,7 @@ func TestTooSmallRunsNoKeys(t *testing.T) {
 	d.send(small)
 	d.enter("h", "i", "ctrl+s")
 	d.send(large)
-	if got := d.app.Day.Form().Notes; got != "hi" {
-		t.Errorf("notes: got %q, want hi", got)
-	}
+	servicetest.Same(t, "notes", "hi", d.app.Day.Form().Notes)
 	if entries, _, err := w.box.List(); err != nil || len(entries) != 0 {
 		t.Errorf("outbox: got %v %v, want nothing", entries, err)
 	}

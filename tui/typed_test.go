@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -48,9 +47,7 @@ func TestAgentsPageTypesWhatItSays(t *testing.T) {
 		}
 		d.typing(example[1])
 		echo := d.app.Day.Card().BothTimes(at.At)
-		if text := d.text(); !strings.Contains(text, echo) {
-			t.Errorf("%s: got:\n%s\nwant %q", example[1], text, echo)
-		}
+		d.sees(echo)
 		if d.press("enter"); d.app.Day.IsOn(call) || !strings.Contains(d.text(), echo) {
 			t.Errorf("%s: got:\n%s\nwant it saved for %q", example[1], d.text(), echo)
 		}
@@ -59,9 +56,7 @@ func TestAgentsPageTypesWhatItSays(t *testing.T) {
 		_, d := laterLine(t)
 		d.typing(question[1])
 		d.press("enter")
-		if text := d.text(); !strings.Contains(text, "Which time do you mean?") {
-			t.Errorf("%s: got:\n%s\nwant it asked back", question[1], text)
-		}
+		d.sees("Which time do you mean?")
 	}
 	for _, row := range rows {
 		_, d := fixer(t)
@@ -109,7 +104,7 @@ func TestEveryKeyOfTheCorrections(t *testing.T) {
 			t.Parallel()
 			w := newQueueWorld(t)
 			d := fixerOf(t, w)
-			d.send(tea.WindowSizeMsg{Width: 200, Height: 50})
+			d.size(200, 50)
 			donor.change(d.app.Day.Call)
 			if n := len(d.app.Day.Form().Fixes()); n != len(typed) {
 				t.Fatalf("got %d details, want %d", n, len(typed))
@@ -126,9 +121,8 @@ func TestEveryKeyOfTheCorrections(t *testing.T) {
 				*d.app.Day.Form().Entered = entry.Entered{Draft: outbox.Draft{ResultCode: "corrected"}}
 				d.enter("f", fix.Press)
 				if why != "" {
-					if text := d.text(); !strings.Contains(text, fix.Label+": "+why) || len(d.app.Day.Form().Corrections) != 0 {
-						t.Errorf("%s: got:\n%s\nwant %q", fix.Label, text, why)
-					}
+					d.sees(fix.Label + ": " + why)
+					servicetest.Same(t, "corrections", 0, len(d.app.Day.Form().Corrections))
 					d.enter("esc", "esc") // The first ends what is dropped.
 					continue
 				}
@@ -144,9 +138,7 @@ func TestEveryKeyOfTheCorrections(t *testing.T) {
 					d.press("esc")
 				}
 				d.press("esc")
-				if text := d.text(); !strings.Contains(text, want[1]) {
-					t.Errorf("%s: got:\n%s\nwant %q on the card", fix.Label, text, want[1])
-				}
+				d.sees(want[1])
 				call := *d.app.Day.Call
 				before := len(w.entries(t))
 				d.press("ctrl+s")
@@ -206,9 +198,8 @@ func TestCorrectionsAskBack(t *testing.T) {
 	d.enter("f", "3")
 	d.typing("b@example.org")
 	d.enter("enter", "esc", "c", "1", "esc", "ctrl+s", "enter")
-	if text := d.text(); !strings.Contains(text, "The record was corrected") || len(w.entries(t)) != 0 {
-		t.Errorf("got:\n%s\nwant it asked", text)
-	}
+	d.sees("The record was corrected")
+	servicetest.Same(t, "changes", 0, len(w.entries(t)))
 	if d.press("y"); len(w.entries(t)) != 2 {
 		t.Errorf("got %q, want it sent", w.entries(t))
 	}
@@ -229,15 +220,12 @@ func TestHalfAnAddressIsRefused(t *testing.T) {
 			t.Fatalf("after %q: got %q, want nothing sent", part, w.entries(t))
 		}
 		missing := strings.Join([]string{"house number", "postcode", "city", "country"}[i:], ", ")
-		if text := d.text(); !strings.Contains(text, "the address needs its "+missing) {
-			t.Errorf("after %q: got:\n%s\nwant %q missing", part, text, missing)
-		}
+		d.sees("the address needs its " + missing)
 	}
 	// The card reminds an agent who leaves it, and nothing is sent.
 	d.enter("esc", "ctrl+s")
-	if text := d.text(); !strings.Contains(text, "the address needs its country") || len(w.entries(t)) != 0 {
-		t.Errorf("got %q and:\n%s\nwant nothing sent, and why", w.entries(t), text)
-	}
+	d.sees("the address needs its country")
+	servicetest.Same(t, "changes", 0, len(w.entries(t)))
 	if d.enter("esc", "ctrl+s"); !strings.Contains(d.app.status(), "the address needs its country, too: f") {
 		t.Errorf("status: got %q, want what is missing and the key", d.app.status())
 	}
@@ -264,8 +252,7 @@ func TestRefusedCorrectionLetsTheResultGo(t *testing.T) {
 			d.enter("f", "1")
 			d.typing("06 27 08 40 34")
 			d.enter("enter", "ctrl+s")
-			w.Clock.Advance(6 * time.Second)
-			d.deliverOutbox(w)
+			d.sendHeld(w)
 			d.send(ticked{})
 			if got := w.call(t, callID(1)); got.Status != apitype.CallRequested {
 				t.Fatalf("got the call %s, want it held back", got.Status)
@@ -319,7 +306,7 @@ func TestAgentsPageKeysPerTask(t *testing.T) {
 			t.Fatalf("got %d %s", got.Status, got.Body)
 		}
 		d := fixerOf(t, w)
-		d.send(tea.WindowSizeMsg{Width: 200, Height: 50})
+		d.size(200, 50)
 		if strings.HasSuffix(task[2], "again") {
 			d.press("d")
 			w.Clock.Advance(time.Second) // The agent hears the first number ring.

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"fundesk/service/servicetest"
 	"fundesk/tui/page"
 )
 
@@ -50,7 +51,7 @@ func TestClickOnAView(t *testing.T) {
 		w := newQueueWorld(t)
 		w.options.Mouse = true
 		d := newDriver(t, w.options)
-		d.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		d.size(size[0], size[1])
 		d.press("2")
 		before, _, _ := strings.Cut(strings.Split(d.text(), "\n")[1], "Open")
 		d.send(tea.MouseClickMsg{X: len([]rune(before)), Y: 1, Button: tea.MouseLeft})
@@ -65,7 +66,7 @@ func TestBandOfARecord(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)
 	d := newDriver(t, w.options)
-	d.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.size(120, 36)
 	for key, wants := range map[string][]string{
 		"2": {"Call", "completed", "Fia Klaar", "Dutch · 46 years", "+31 6 12 34 56 76  mobile", "verification · requested 3 days ago"},
 		"3": {"Person", "Fia Klaar", "Dutch · 46 years", "+31 6 12 34 56 76  mobile"},
@@ -122,7 +123,5 @@ func TestFilterGoesOnWithAWord(t *testing.T) {
 	d.filter("status=requested")
 	d.filter("zoe")
 	calls := d.app.pages[page.CallsPage].(*page.Calls)
-	if len(calls.Rows) != 1 {
-		t.Errorf("got %d rows, want the open call of Zoë:\n%s", len(calls.Rows), d.text())
-	}
+	servicetest.Same(t, "rows", 1, len(calls.Rows))
 }
