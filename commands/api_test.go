@@ -5,8 +5,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
+
+	"fundesk/service/servicetest"
 )
 
 // A request goes out as it is written: fields into the query of a read and into the body of
@@ -18,29 +19,30 @@ func TestRequestAsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		args []string
+		args string
 		want string
 	}{
-		{[]string{"/x"}, "GET /x "},
-		{[]string{"get", "/x?a=1"}, "GET /x?a=1 "},
-		{[]string{"GET", "/x", "-F", "first=5", "-f", "q=a=b"}, "GET /x?first=5&q=a%3Db "},
-		{[]string{"HEAD", "/x", "-F", "first=5"}, "HEAD /x?first=5 "},
-		{[]string{"PUT", "/x"}, "PUT /x "},
-		{[]string{"/x", "-F", "a=1"}, `POST /x {"a":1}`},
-		{[]string{"/x", "-f", "a=1"}, `POST /x {"a":"1"}`},
-		{[]string{"PATCH", "/x", "-F", "a=1", "-F", "b.c=true", "-F", "e=null", "-F", "f=x", "-F", "g=", "-f", "d=2"}, `PATCH /x {"a":1,"b":{"c":true},"d":"2","e":null,"f":"x","g":""}`},
-		{[]string{"/x", "--input", body}, `POST /x {"from":"a file"}`},
-		{[]string{"DELETE", "/x", "--input", body}, `DELETE /x {"from":"a file"}`},
+		{"/x", "GET /x "},
+		{"get /x?a=1", "GET /x?a=1 "},
+		{"GET /x -F first=5 -f q=a=b", "GET /x?first=5&q=a%3Db "},
+		{"HEAD /x -F first=5", "HEAD /x?first=5 "},
+		{"PUT /x", "PUT /x "},
+		{"/x -F a=1", `POST /x {"a":1}`},
+		{"/x -f a=1", `POST /x {"a":"1"}`},
+		{
+			"PATCH /x -F a=1 -F b.c=true -F e=null -F f=x -F g= -f d=2",
+			`PATCH /x {"a":1,"b":{"c":true},"d":"2","e":null,"f":"x","g":""}`,
+		},
+		{"/x --input " + body, `POST /x {"from":"a file"}`},
+		{"DELETE /x --input " + body, `DELETE /x {"from":"a file"}`},
 	} {
 		var asked []string
-		_, errs, code := against(t, func(w http.ResponseWriter, r *http.Request) {
+		tryAgainst(t, func(w http.ResponseWriter, r *http.Request) {
 			data, _ := io.ReadAll(r.Body)
 			asked = append(asked, r.Method+" "+r.URL.RequestURI()+" "+string(data))
 			status(200, "application/json", `{}`)(w, r)
-		}, append([]string{"api"}, test.args...)...)
-		if code != 0 || len(asked) != 1 || asked[0] != test.want {
-			t.Errorf("%q: got exit code %d, %q%s, want %q", test.args, code, asked, errs, test.want)
-		}
+		}, "api", splitWords(test.args)...).ends(0)
+		servicetest.Same(t, "requests", []string{test.want}, asked)
 	}
 }
 
@@ -63,10 +65,7 @@ func TestRequestThatCannotBeWritten(t *testing.T) {
 		{"https://elsewhere.example/x", "path"},
 		{"/x#part", "path"},
 	} {
-		_, errs, code := against(t, func(http.ResponseWriter, *http.Request) { t.Errorf("%s: a request was sent", test.line) },
-			append([]string{"api"}, strings.Fields(test.line)...)...)
-		if code != 2 || !strings.Contains(errs, test.want) {
-			t.Errorf("%s: got exit code %d, %s, want 2 and %q", test.line, code, errs, test.want)
-		}
+		tryAgainst(t, func(http.ResponseWriter, *http.Request) { t.Errorf("%s: a request was sent", test.line) },
+			"api "+test.line).ends(2, test.want)
 	}
 }

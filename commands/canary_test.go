@@ -2,7 +2,6 @@ package commands
 
 import (
 	"io/fs"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,12 +24,10 @@ var canaries = map[string]string{
 func TestCanaries(t *testing.T) {
 	t.Parallel()
 	h := plain(t)
-	server := httptest.NewServer(h.Handler)
-	t.Cleanup(server.Close)
-	c := &faultCase{T: t, service: h, token: h.Token(), owner: h.Organization("AID")}
-	c.load()
+	address := serving(t, h.Handler.ServeHTTP)
+	c := newFaultCase(t, h)
 	home := t.TempDir()
-	a := &actedService{T: t, env: map[string]string{"HOME": home, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": c.token}, names: strings.NewReplacer(
+	a := &actedService{T: t, env: homeAt(t, address, c.token, "HOME", home), names: strings.NewReplacer(
 		"$PERSON", c.names.Replace("$PERSON"), "$CALL", c.names.Replace("$CALL"), "$PLEDGE", c.names.Replace("$PLEDGE"), "$OWNER", c.owner.String(),
 		"$IBAN", canaries["IBAN"], "$SSN", canaries["SSN"], "$NAME", canaries["name"], "$NOTES", canaries["notes"], "$PHONE", canaries["phone"], "$EMAIL", canaries["email"], "$DIR", home)}
 	organization := `"owningOrganizationUuid":"$OWNER","recruitingOrganizationUuid":"$OWNER"`

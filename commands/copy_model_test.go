@@ -49,9 +49,8 @@ func newCopyModel(t *testing.T, seed uint64, engines ...func(testing.TB) string)
 		isEarlier: seed%2 == 1,
 	}
 	m.service.Sample(12)
-	server := httptest.NewServer(m)
-	t.Cleanup(server.Close)
-	m.env = map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": m.service.Token()}
+	address := serving(t, m.ServeHTTP)
+	m.env = homeAt(t, address, m.service.Token())
 	m.persons = strings.Fields(m.must("person", "list", "--all", "-q", "-o", "id"))
 	m.calls = strings.Fields(m.must("call", "list", "--all", "-q", "-o", "id"))
 	m.pledges = strings.Fields(m.must("pledge", "list", "--all", "-q", "-o", "id"))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,9 +21,7 @@ func copyHome(t *testing.T) (h *servicetest.Harness, l line) {
 	t.Helper()
 	h = plain(t)
 	h.Sample(30)
-	return h, line{environment: map[string]string{
-		"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": h.Token(),
-	}}
+	return h, lineAt(t, h.URL, h.Token())
 }
 
 // copyFile returns the file of the only copy.
@@ -38,45 +35,33 @@ func (l line) copyFile(t *testing.T) string {
 	return files[0]
 }
 
-// must runs a command that succeeds.
-func (l line) must(t *testing.T, args ...string) string {
-	t.Helper()
-	out, errs, code := l.run(t, args...)
-	if code != 0 {
-		t.Fatalf("%v: got exit code %d and %s", args, code, errs)
-	}
-	return out
-}
-
 // A question is answered in each format, and sees what changed since the last one.
 func TestQueryAnswers(t *testing.T) {
 	t.Parallel()
 	_, l := copyHome(t)
-	if got := l.must(t, "query", "SELECT count(*) AS n FROM persons", "-o", "csv"); got != "n\r\n30\r\n" {
-		t.Errorf("got %q, want 30 persons", got)
-	}
-	id := strings.TrimSpace(l.must(t, "person", "list", "--limit", "1", "-q", "-o", "id"))
-	l.must(t, "person", "update", id, "--first-name", "Zuzana")
+	servicetest.Same(t, "output", "n\r\n30\r\n", l.must(t, "query 'SELECT count(*) AS n FROM persons' -o csv"))
+	id := strings.TrimSpace(l.must(t, "person list --limit 1 -q -o id"))
+	l.must(t, "person update", id, "--first-name", "Zuzana")
 	question := "SELECT firstName, uuid FROM persons WHERE firstName = 'Zuzana'"
 	for format, want := range map[string]string{
 		"csv": "firstName,uuid\r\nZuzana," + id + "\r\n", "json": "[\n" + `{"firstName":"Zuzana","uuid":"` + id + `"}` + "\n]\n",
 		"ndjson": `{"firstName":"Zuzana","uuid":"` + id + `"}` + "\n", "tsv": "Zuzana\t" + id + "\n",
 	} {
-		if got := l.must(t, "query", question, "-o", format); got != want {
-			t.Errorf("%s: got %q, want %q", format, got, want)
-		}
+		servicetest.Same(t, format, want, l.must(t, "query", question, "-o", format))
 	}
 	if got := l.must(t, "query", question, "-o", "table"); !strings.Contains(got, "Zuzana") {
 		t.Errorf("got the table %q", got)
 	}
-	l.must(t, "person", "update", id, "--first-name", "Yara")
+	l.must(t, "person update", id, "--first-name", "Yara")
 	if got := l.must(t, "query", question, "--offline", "-o", "ndjson"); !strings.Contains(got, "Zuzana") {
 		t.Errorf("got %q offline, want the copy as it was", got)
 	}
-	if got := l.must(t, "query", "VALUES (1, NULL, 1.5, x'00ff'), (2, 3, 'a', '')", "-o", "ndjson"); got !=
-		`{"column1":1,"column2":null,"column3":1.5,"column4":"00ff"}`+"\n"+`{"column1":2,"column2":3,"column3":"a","column4":""}`+"\n" {
-		t.Errorf("got %q", got)
-	}
+	servicetest.Same(
+		t,
+		"output",
+		`{"column1":1,"column2":null,"column3":1.5,"column4":"00ff"}`+"\n"+`{"column1":2,"column2":3,"column3":"a","column4":""}`+"\n",
+		l.must(t, "query", "VALUES (1, NULL, 1.5, x'00ff'), (2, 3, 'a', '')", "-o", "ndjson"),
+	)
 	info, err := os.Stat(l.copyFile(t))
 	servicetest.Check(t, err)
 	if info.Mode().Perm() != 0o600 {
@@ -88,7 +73,7 @@ func TestQueryAnswers(t *testing.T) {
 func TestQueryOnlyReads(t *testing.T) {
 	t.Parallel()
 	_, l := copyHome(t)
-	l.must(t, "copy", "sync", "-q")
+	l.must(t, "copy sync -q")
 	before, err := os.ReadFile(l.copyFile(t))
 	servicetest.Check(t, err)
 	other := filepath.Join(t.TempDir(), "other.db")
@@ -130,15 +115,11 @@ func TestQueryOnlyReads(t *testing.T) {
 // Wrong SQL is refused before the service is asked, and a copy that does not exist is named.
 func TestQueryAsksNothingForWrongSQL(t *testing.T) {
 	t.Parallel()
-	l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "t"}}
-	if _, errs, code := l.run(t, "query", "SELECT a FROM persons"); code != 2 || !strings.Contains(errs, "no such column: a") {
-		t.Errorf("got exit code %d and %s, want 2", code, errs)
-	}
-	if _, errs, code := l.run(t, "query", "SELECT 1", "--offline"); code != 1 || !strings.Contains(errs, "fundesk copy sync") {
-		t.Errorf("got exit code %d and %s, want 1", code, errs)
-	}
+	l := lineAt(t, nowhere, "t")
+	l.try(t, "query 'SELECT a FROM persons'").ends(2, "no such column: a")
+	l.try(t, "query 'SELECT 1' --offline").ends(1, "fundesk copy sync")
 	var report struct{ Error struct{ Kind string } }
-	_, errs, _ := l.run(t, "query", "DROP TABLE persons", "-o", "json")
+	_, errs, _ := l.run(t, "query 'DROP TABLE persons' -o json")
 	if json.Unmarshal([]byte(errs), &report) != nil || report.Error.Kind != "usage" {
 		t.Errorf("got %s, want one line of kind usage", errs)
 	}
@@ -148,20 +129,32 @@ func TestQueryAsksNothingForWrongSQL(t *testing.T) {
 func TestCopyHasMarksAndDetails(t *testing.T) {
 	t.Parallel()
 	h, l := copyHome(t)
-	l.must(t, "copy", "sync")
-	person := strings.TrimSpace(l.must(t, "person", "list", "--limit", "1", "-q", "-o", "id"))
-	l.must(t, "person", "consent", "add", person, "--channel", "mail", "--basis", "consent", "--source", "web form", "--at", "2026-11-01")
-	l.must(t, "processed", "mark", "person", person)
-	if got := l.must(t, "query", "SELECT entityName, entityUuid FROM marks", "-o", "tsv"); got != "person\t"+person+"\n" {
+	l.must(t, "copy sync")
+	person := strings.TrimSpace(l.must(t, "person list --limit 1 -q -o id"))
+	l.must(
+		t,
+		"person consent add",
+		person,
+		"--channel",
+		"mail",
+		"--basis",
+		"consent",
+		"--source",
+		"web form",
+		"--at",
+		"2026-11-01",
+	)
+	l.must(t, "processed mark person", person)
+	if got := l.must(t, "query 'SELECT entityName, entityUuid FROM marks' -o tsv"); got != "person\t"+person+"\n" {
 		t.Errorf("got the marks %q", got)
 	}
-	if got := l.must(t, "query", "SELECT personUuid, channel, source FROM consents", "-o", "tsv"); got != person+"\tmail\tweb form\n" {
+	if got := l.must(
+		t, "query 'SELECT personUuid, channel, source FROM consents' -o tsv",
+	); got != person+"\tmail\tweb form\n" {
 		t.Errorf("got the consents %q", got)
 	}
-	l.must(t, "copy", "sync", "--anew")
-	if got := l.must(t, "query", "SELECT count(*) FROM marks", "-o", "tsv"); got != "1\n" {
-		t.Errorf("got %q marks after --anew, want one", got)
-	}
+	l.must(t, "copy sync --anew")
+	servicetest.Same(t, "marks after --anew", "1\n", l.must(t, "query 'SELECT count(*) FROM marks' -o tsv"))
 	_, err := h.Privacy.Erase(t.Context(), apitype.MustParseUUID(person), apitype.EraseRequest{Reason: "request 17"})
 	servicetest.Check(t, err)
 	for _, table := range []string{"persons WHERE uuid", "consents WHERE personUuid"} {
@@ -175,14 +168,14 @@ func TestCopyHasMarksAndDetails(t *testing.T) {
 func TestEraseLocalReachesTheCopy(t *testing.T) {
 	t.Parallel()
 	_, l := copyHome(t)
-	person := strings.TrimSpace(l.must(t, "person", "list", "--limit", "1", "-q", "-o", "id"))
-	l.must(t, "person", "update", person, "--last-name", "Quetzalcoatl", "--email", "quetzal@example.org")
-	l.must(t, "copy", "sync")
+	person := strings.TrimSpace(l.must(t, "person list --limit 1 -q -o id"))
+	l.must(t, "person update", person, "--last-name", "Quetzalcoatl", "--email", "quetzal@example.org")
+	l.must(t, "copy sync")
 	path := l.copyFile(t)
-	if held := l.must(t, "person", "export", person, "--local", "-o", "json"); !strings.Contains(held, path) {
+	if held := l.must(t, "person export", person, "--local", "-o", "json"); !strings.Contains(held, path) {
 		t.Errorf("got %s, want the copy named", held)
 	}
-	l.must(t, "person", "erase", person, "--local", "--yes")
+	l.must(t, "person erase", person, "--local", "--yes")
 	content, err := os.ReadFile(path)
 	servicetest.Check(t, err)
 	for _, secret := range []string{"Quetzalcoatl", "quetzal@example.org", person} {
@@ -190,7 +183,7 @@ func TestEraseLocalReachesTheCopy(t *testing.T) {
 			t.Errorf("the file still has %s", secret)
 		}
 	}
-	if held := l.must(t, "person", "export", person, "--local", "-o", "json"); strings.Contains(held, path) {
+	if held := l.must(t, "person export", person, "--local", "-o", "json"); strings.Contains(held, path) {
 		t.Errorf("got %s after the erasure", held)
 	}
 }
@@ -204,9 +197,9 @@ func TestCopyEnds(t *testing.T) {
 		l := line{environment: map[string]string{"HOME": t.TempDir()}}
 		for _, name := range profiles {
 			l.stdin = token
-			l.must(t, "auth", "login", "--profile", name, "--base-url", h.URL, "--with-token", "--insecure-storage")
+			l.must(t, "auth login --profile", name, "--base-url", h.URL, "--with-token", "--insecure-storage")
 			l.stdin = ""
-			l.must(t, "copy", "sync", "--profile", name)
+			l.must(t, "copy sync --profile", name)
 		}
 		return l
 	}
@@ -215,60 +208,54 @@ func TestCopyEnds(t *testing.T) {
 		return len(files) > 0
 	}
 	l := fresh("one")
-	l.must(t, "auth", "logout", "--profile", "one")
+	l.must(t, "auth logout --profile one")
 	if isThere(l) {
 		t.Error("the copy outlives the logout")
 	}
 	l = fresh("one", "two")
-	l.must(t, "profile", "remove", "one", "--yes")
+	l.must(t, "profile remove one --yes")
 	if !isThere(l) {
 		t.Error("the copy is gone, and another profile of the account uses it")
 	}
-	l.must(t, "profile", "remove", "two", "--yes")
+	l.must(t, "profile remove two --yes")
 	if isThere(l) {
 		t.Error("the copy outlives the last profile")
 	}
 	l = fresh("one")
-	l.must(t, "copy", "remove", "--yes", "--profile", "one")
+	l.must(t, "copy remove --yes --profile one")
 	if isThere(l) {
 		t.Error("the copy outlives copy remove")
 	}
-	l.must(t, "copy", "remove", "--yes", "--profile", "one")
+	l.must(t, "copy remove --yes --profile one")
 }
 
 // A copy of another epoch ends with 8, and --anew begins again.
 func TestCopyOfAnotherEpoch(t *testing.T) {
 	t.Parallel()
 	h, l := copyHome(t)
-	l.must(t, "copy", "sync")
+	l.must(t, "copy sync")
 	servicetest.Check(t, h.Service.ChangeEpoch(t.Context()))
-	for _, args := range [][]string{{"copy", "sync"}, {"query", "SELECT 1"}} {
-		if _, errs, code := l.run(t, args...); code != 8 || !strings.Contains(errs, "fundesk copy sync --anew") {
-			t.Errorf("%v: got exit code %d and %s, want 8", args, code, errs)
-		}
+	for _, args := range []string{"copy sync", "query 'SELECT 1'"} {
+		l.try(t, args).ends(8, "fundesk copy sync --anew")
 	}
-	l.must(t, "copy", "sync", "--anew")
-	if got := l.must(t, "query", "SELECT count(*) FROM persons", "-o", "tsv"); got != "30\n" {
-		t.Errorf("got %q persons, want 30", got)
-	}
+	l.must(t, "copy sync --anew")
+	servicetest.Same(t, "persons", "30\n", l.must(t, "query 'SELECT count(*) FROM persons' -o tsv"))
 }
 
 // The copy has no social security numbers.
 func TestCopyWithoutSocialSecurityNumbers(t *testing.T) {
 	t.Parallel()
 	_, l := copyHome(t)
-	person := strings.TrimSpace(l.must(t, "person", "list", "--limit", "1", "-q", "-o", "id"))
-	l.must(t, "person", "update", person, "--social-security-number", "829417365")
-	l.must(t, "copy", "sync")
+	person := strings.TrimSpace(l.must(t, "person list --limit 1 -q -o id"))
+	l.must(t, "person update", person, "--social-security-number", "829417365")
+	l.must(t, "copy sync")
 	content, err := os.ReadFile(l.copyFile(t))
 	servicetest.Check(t, err)
 	if bytes.Contains(content, []byte("829417365")) {
 		t.Error("the file has the number")
 	}
-	if _, errs, code := l.run(t, "query", "SELECT socialSecurityNumber FROM persons"); code != 2 {
-		t.Errorf("got exit code %d and %s, want 2", code, errs)
-	}
-	if help := l.must(t, "query", "--help"); !strings.Contains(help, "socialSecurityNumber is left out") {
+	l.try(t, "query 'SELECT socialSecurityNumber FROM persons'").ends(2)
+	if help := l.must(t, "query --help"); !strings.Contains(help, "socialSecurityNumber is left out") {
 		t.Errorf("the help does not say so: %s", help)
 	}
 }
@@ -278,39 +265,36 @@ func TestMarksOfTheOutboxReachTheCopy(t *testing.T) {
 	t.Parallel()
 	h, l := copyHome(t)
 	var isDown atomic.Bool
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		if isDown.Load() {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
 		h.Handler.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	l.environment["FUNDESK_BASE_URL"] = server.URL
-	l.must(t, "copy", "sync")
-	persons := strings.Fields(l.must(t, "person", "list", "--limit", "3", "-q", "-o", "id"))
-	marks := func() string { return l.must(t, "query", "SELECT entityUuid FROM marks", "--offline", "-o", "tsv") }
-	l.must(t, "processed", "mark", "person", persons[0], "--outbox")
+	})
+	l.environment["FUNDESK_BASE_URL"] = address
+	l.must(t, "copy sync")
+	persons := strings.Fields(l.must(t, "person list --limit 3 -q -o id"))
+	marks := func() string { return l.must(t, "query 'SELECT entityUuid FROM marks' --offline -o tsv") }
+	l.must(t, "processed mark person", persons[0], "--outbox")
 	if got := marks(); got != persons[0]+"\n" {
 		t.Errorf("got the marks %q", got)
 	}
 
 	isDown.Store(true)
-	if _, errs, code := l.run(t, "processed", "mark", "person", persons[1], "--outbox"); code != 10 {
-		t.Fatalf("got exit code %d and %s, want 10", code, errs)
-	}
+	l.try(t, "processed mark person", persons[1], "--outbox").mustEnd(10)
 	if got := marks(); strings.Contains(got, persons[1]) {
 		t.Errorf("got the marks %q before the service has them", got)
 	}
 	isDown.Store(false)
-	l.must(t, "outbox", "send")
+	l.must(t, "outbox send")
 	if got := marks(); !strings.Contains(got, persons[1]) {
 		t.Errorf("got the marks %q after outbox send", got)
 	}
 
 	syncing, err := localcopy.Open(t.Context(), l.copyFile(t))
 	servicetest.Check(t, err)
-	l.must(t, "processed", "mark", "person", persons[2])
+	l.must(t, "processed mark person", persons[2])
 	servicetest.Check(t, syncing.Close())
 	if got := marks(); !strings.Contains(got, persons[2]) {
 		t.Errorf("got the marks %q after a mark beside a sync", got)
@@ -322,15 +306,12 @@ func TestMarksRefusedInPartReachTheCopy(t *testing.T) {
 	t.Parallel()
 	for _, allOrNothing := range []bool{false, true} {
 		h, l := copyHome(t)
-		server := httptest.NewServer(h.As(servicetest.Personality{AllOrNothing: allOrNothing}))
-		t.Cleanup(server.Close)
-		l.environment["FUNDESK_BASE_URL"] = server.URL
-		l.must(t, "copy", "sync")
-		person := strings.TrimSpace(l.must(t, "person", "list", "--limit", "1", "-q", "-o", "id"))
-		if _, errs, code := l.run(t, "processed", "mark", "person", person, testID, "--outbox", "--yes"); code != 7 {
-			t.Errorf("got exit code %d and %s, want 7", code, errs)
-		}
-		if got := l.must(t, "query", "SELECT entityUuid FROM marks", "--offline", "-o", "tsv"); got != person+"\n" {
+		address := serving(t, h.As(servicetest.Personality{AllOrNothing: allOrNothing}).ServeHTTP)
+		l.environment["FUNDESK_BASE_URL"] = address
+		l.must(t, "copy sync")
+		person := strings.TrimSpace(l.must(t, "person list --limit 1 -q -o id"))
+		l.try(t, "processed mark person", person, testID, "--outbox", "--yes").ends(7)
+		if got := l.must(t, "query 'SELECT entityUuid FROM marks' --offline -o tsv"); got != person+"\n" {
 			t.Errorf("all or nothing %t: got the marks %q, want the one that was not refused", allOrNothing, got)
 		}
 	}
@@ -346,17 +327,17 @@ func TestCopyStatus(t *testing.T) {
 	}
 	read := func() (s status) {
 		t.Helper()
-		servicetest.Check(t, json.Unmarshal([]byte(l.must(t, "copy", "status", "-o", "json")), &s))
+		servicetest.Check(t, json.Unmarshal([]byte(l.must(t, "copy status -o json")), &s))
 		return s
 	}
 	none := read()
 	if none.SyncedAt != "" || none.Bytes != 0 || !strings.HasSuffix(none.File, ".db") {
 		t.Errorf("got %+v before the first sync, want its file alone", none)
 	}
-	if text := l.must(t, "copy", "status"); !strings.Contains(text, "never") {
+	if text := l.must(t, "copy status"); !strings.Contains(text, "never") {
 		t.Errorf("got %q, want never", text)
 	}
-	l.must(t, "copy", "sync")
+	l.must(t, "copy sync")
 	got := read()
 	if got.File != l.copyFile(t) || got.SyncedAt == "" || got.Bytes == 0 || got.Persons != 30 {
 		t.Errorf("got %+v, want 30 persons and a time", got)
@@ -380,7 +361,7 @@ func TestFolderOfTheCopyThatCannotBeMade(t *testing.T) {
 	_, l := copyHome(t)
 	file := filepath.Join(l.environment["HOME"], ".local") // It stands in the way of the folder.
 	servicetest.Check(t, os.WriteFile(file, nil, 0o600))
-	_, errs, code := l.run(t, "copy", "sync")
+	_, errs, code := l.run(t, "copy sync")
 	const want = "hint: FUNDESK_STATE_DIR names another folder for it"
 	if code != 1 || !strings.Contains(errs, want) {
 		t.Errorf("got exit code %d and %s, want 1 and %q", code, errs, want)
@@ -391,20 +372,17 @@ func TestFolderOfTheCopyThatCannotBeMade(t *testing.T) {
 // records of both states.
 func TestCopyOfTwoEpochs(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"copy", "sync"}, {"query", "SELECT count(*) FROM persons"}} {
+	for _, args := range []string{"copy sync", "query 'SELECT count(*) FROM persons'"} {
 		h, l := copyHome(t)
 		restore := sync.OnceFunc(func() { servicetest.Check(t, h.Service.ChangeEpoch(t.Context())) })
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/api/v1/persons" {
 				restore()
 			}
 			h.Handler.ServeHTTP(w, r)
-		}))
-		t.Cleanup(server.Close)
-		l.environment["FUNDESK_BASE_URL"] = server.URL
-		if out, errs, code := l.run(t, args...); code != 8 || !strings.Contains(errs, "fundesk copy sync --anew") {
-			t.Errorf("%v: got exit code %d, %q and %s, want 8", args, code, out, errs)
-		}
-		l.must(t, "copy", "sync", "--anew")
+		})
+		l.environment["FUNDESK_BASE_URL"] = address
+		l.try(t, args).ends(8, "fundesk copy sync --anew")
+		l.must(t, "copy sync --anew")
 	}
 }

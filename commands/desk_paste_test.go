@@ -50,7 +50,7 @@ func TestLineDeskTakesAPasteWhole(t *testing.T) {
 				"rating from 0 to 10, empty": types("8\n"),
 				"notes, empty for none":      types(paste),
 			}}
-			environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
+			environment := homeAt(t, h.URL, c.token, "ACCESSIBLE", "1")
 			workByLines(t, appOf(environment, terminal, &bytes.Buffer{}, said), 0)
 			if !strings.Contains(said.String(), "several lines came at once: none of them counts") {
 				t.Errorf("got:\n%s", said)
@@ -72,9 +72,7 @@ func TestLineDeskTakesAPasteWhole(t *testing.T) {
 					t.Errorf("got a call that is %s", call["status"])
 				}
 			}
-			if completed != 1 {
-				t.Errorf("got %d completed calls, want one", completed)
-			}
+			servicetest.Same(t, "completed calls", 1, completed)
 		})
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"os"
@@ -29,20 +28,18 @@ import (
 func TestLineDesk(t *testing.T) {
 	t.Parallel()
 	h := servicetest.New(t)
-	c := &faultCase{T: t, service: h, token: h.Token(), owner: h.Organization("AID")}
-	c.load()
+	c := newFaultCase(t, h)
 	first := c.names.Replace("$CALL")
 	c.load()
 	second := c.names.Replace("$CALL")
-	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
+	environment := homeAt(t, h.URL, c.token, "ACCESSIBLE", "1")
 	desk := func(answers string) string {
 		t.Helper()
-		var said bytes.Buffer
-		workByLines(t, appOf(environment, strings.NewReader(answers), &bytes.Buffer{}, &said), 0)
-		if strings.ContainsAny(said.String(), "\x1b\r") {
-			t.Errorf("got %q, want nothing that moves a cursor", said.String())
+		said := answerDesk(t, environment, answers)
+		if strings.ContainsAny(said, "\x1b\r") {
+			t.Errorf("got %q, want nothing that moves a cursor", said)
 		}
-		return said.String()
+		return said
 	}
 	// One is not reached; of the other the rating is wrong twice; nonsense is asked again.
 	said := desk("nonsense\na\nc\nreached\nmany\n11\n8\nwas glad\n")
@@ -51,7 +48,7 @@ func TestLineDesk(t *testing.T) {
 	}
 	attempts, completed := 0, 0
 	for _, id := range []string{first, second} {
-		call := h.Do(c.token, http.MethodGet, "/api/v1/calls/"+id, "").Object()
+		call := c.get("/api/v1/calls/" + id)
 		attempts += len(call["attempts"].([]any))
 		completed += is("status", "completed")(call)
 	}
@@ -70,10 +67,9 @@ func TestLineDesk(t *testing.T) {
 func TestLineDeskTakesBackAndKeepsDrafts(t *testing.T) {
 	t.Parallel()
 	h := servicetest.New(t)
-	c := &faultCase{T: t, service: h, token: h.Token(), owner: h.Organization("AID")}
-	c.load()
+	c := newFaultCase(t, h)
 	id := c.names.Replace("$CALL")
-	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
+	environment := homeAt(t, h.URL, c.token, "ACCESSIBLE", "1")
 	steps := []struct {
 		name, answers string
 		want          []string
@@ -86,14 +82,13 @@ func TestLineDeskTakesBackAndKeepsDrafts(t *testing.T) {
 		{"sent", "a\nq\n", []string{", sent"}, 1},
 	}
 	for _, step := range steps {
-		var said bytes.Buffer
-		workByLines(t, appOf(environment, strings.NewReader(step.answers), &bytes.Buffer{}, &said), 0)
+		said := answerDesk(t, environment, step.answers)
 		for _, want := range step.want {
-			if !strings.Contains(said.String(), want) {
-				t.Errorf("%s: got no %q:\n%s", step.name, want, said.String())
+			if !strings.Contains(said, want) {
+				t.Errorf("%s: got no %q:\n%s", step.name, want, said)
 			}
 		}
-		call := h.Do(c.token, http.MethodGet, "/api/v1/calls/"+id, "").Object()
+		call := c.get("/api/v1/calls/" + id)
 		if got := len(call["attempts"].([]any)); got != step.attempts || is("status", "requested")(call) != 1 {
 			t.Errorf("%s: got %d attempts and %v, want %d and requested", step.name, got, call["status"], step.attempts)
 		}
@@ -107,7 +102,7 @@ func TestLineDeskWithoutService(t *testing.T) {
 	call := func(id string) string {
 		return `{"uuid":"` + id + `","status":"requested","type":"winback","attempts":[]}`
 	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		switch id := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]; {
 		case r.Method != http.MethodGet:
 			reset(w, r)
@@ -116,9 +111,8 @@ func TestLineDeskWithoutService(t *testing.T) {
 		default:
 			status(200, "application/json", call(id))(w, r)
 		}
-	}))
-	defer server.Close()
-	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token", "ACCESSIBLE": "1"}
+	})
+	environment := homeAt(t, address, "token", "ACCESSIBLE", "1")
 	var said bytes.Buffer
 	s := workByLines(t, hasty(appOf(environment, strings.NewReader("a\na\n"), &bytes.Buffer{}, &said)), 0)
 	box, err := s.AnyOutbox()
@@ -142,7 +136,7 @@ func TestLineDeskOffersACallOnce(t *testing.T) {
 		edges = append(edges, `{"node":`+call(id, "requested", person(id))+`}`)
 	}
 	attempts := map[string]int{}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		id, isCall := strings.CutPrefix(r.URL.Path, "/api/v1/calls")
 		if id = strings.TrimPrefix(id, "/"); !isCall {
 			status(404, "application/json", `{}`)(w, r)
@@ -165,9 +159,8 @@ func TestLineDeskOffersACallOnce(t *testing.T) {
 		default:
 			status(200, "application/json", call(id, "requested", person(id)))(w, r)
 		}
-	}))
-	defer server.Close()
-	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token", "ACCESSIBLE": "1"}
+	})
+	environment := homeAt(t, address, "token", "ACCESSIBLE", "1")
 	var said bytes.Buffer
 	s := cli.NewSession(hasty(appOf(environment, strings.NewReader("a\na\na\n"), &bytes.Buffer{}, &said)), nil)
 	s.Flags.Timeout = time.Minute
@@ -191,11 +184,10 @@ func TestLineDeskOffersACallOnce(t *testing.T) {
 func TestLineDeskWithoutADisk(t *testing.T) {
 	t.Parallel()
 	h := servicetest.New(t)
-	c := &faultCase{T: t, service: h, token: h.Token(), owner: h.Organization("AID")}
-	c.load()
+	c := newFaultCase(t, h)
 	id := c.names.Replace("$CALL")
 	state := t.TempDir()
-	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_STATE_DIR": state, "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
+	environment := homeAt(t, h.URL, c.token, "FUNDESK_STATE_DIR", state, "ACCESSIBLE", "1")
 	queued := filepath.Join(state, "outbox", "queued")
 	desk := func(answers string, said *heard) error {
 		s := cli.NewSession(appOf(environment, strings.NewReader(answers), &bytes.Buffer{}, said), nil)
@@ -227,7 +219,7 @@ func TestLineDeskWithoutADisk(t *testing.T) {
 	if err := desk("S\nc\nreached\n8\nprecious\nS\n", said); err != nil || !strings.Contains(said.String(), "nothing to send again") || !strings.Contains(said.String(), "S to send what you entered") {
 		t.Errorf("got %v and:\n%s", err, said.String())
 	}
-	call := h.Do(c.token, http.MethodGet, "/api/v1/calls/"+id, "").Object()
+	call := c.get("/api/v1/calls/" + id)
 	if result, ok := call["result"].(map[string]any); !ok || result["notes"] != "precious" {
 		t.Errorf("call: got %v, want the notes", call["result"])
 	}
@@ -238,9 +230,8 @@ func TestLineDeskWithoutADisk(t *testing.T) {
 func TestLineDeskKeepsTheCallAndWaits(t *testing.T) {
 	t.Parallel()
 	h := servicetest.New(t)
-	c := &faultCase{T: t, service: h, token: h.Token(), owner: h.Organization("AID")}
-	c.load()
-	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
+	c := newFaultCase(t, h)
+	environment := homeAt(t, h.URL, c.token, "ACCESSIBLE", "1")
 	in, keys := io.Pipe()
 	var ahead atomic.Int64 // Of the clock.
 	say := func(texts ...string) func() {
@@ -267,7 +258,7 @@ func TestLineDeskKeepsTheCallAndWaits(t *testing.T) {
 	if strings.Count(text, "No other call is waiting; 1 call shown. A message appears when one arrives.") != 1 {
 		t.Errorf("got:\n%s\nwant it said once that none waits", text)
 	}
-	call := h.Do(c.token, http.MethodGet, "/api/v1/calls/"+c.names.Replace("$CALL"), "").Object()
+	call := c.get("/api/v1/calls/$CALL")
 	if attempts := call["attempts"].([]any); len(attempts) != 0 {
 		t.Errorf("the call that came: got %d attempts, want none", len(attempts))
 	}
@@ -279,8 +270,7 @@ func TestLineDeskTendsTheLeaseWhileAQuestionStands(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
 	h := servicetest.New(t)
-	c := &faultCase{T: t, service: h, token: h.Token(), owner: h.Organization("AID")}
-	c.load()
+	c := newFaultCase(t, h)
 	expiry := func() string {
 		leases, _ := h.Do(c.token, http.MethodGet, "/fundesk/v1/queue/leases", "").Object()["leases"].([]any)
 		if len(leases) != 1 {
@@ -293,14 +283,13 @@ func TestLineDeskTendsTheLeaseWhileAQuestionStands(t *testing.T) {
 	target, err := url.Parse(h.URL)
 	servicetest.Check(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(target)
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		if passes.Load() {
 			h.Clock.Advance(2 * time.Second)
 		}
 		proxy.ServeHTTP(w, r)
-	}))
-	t.Cleanup(front.Close)
-	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": front.URL, "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
+	})
+	environment := homeAt(t, address, c.token, "ACCESSIBLE", "1")
 	in, keys := io.Pipe()
 	answer := func(text string) { _, _ = io.WriteString(keys, text+"\n") }
 	until := func(ok func() bool) {
@@ -337,7 +326,7 @@ func TestLineDeskTendsTheLeaseWhileAQuestionStands(t *testing.T) {
 	if taken == "" || kept <= taken || after != "" {
 		t.Errorf("the lease ended at %q, then at %q, then at %q; want it kept, then given back:\n%s", taken, kept, after, said.String())
 	}
-	if attempts := h.Do(c.token, http.MethodGet, "/api/v1/calls/"+c.names.Replace("$CALL"), "").Object()["attempts"].([]any); len(attempts) != 0 {
+	if attempts := c.get("/api/v1/calls/$CALL")["attempts"].([]any); len(attempts) != 0 {
 		t.Errorf("got %d attempts, want none", len(attempts))
 	}
 }
@@ -351,6 +340,14 @@ func workByLines(t *testing.T, app cli.App, look time.Duration) *cli.Session {
 		t.Fatalf("the desk ended with %v:\n%s", err, app.Err)
 	}
 	return s
+}
+
+// answerDesk works the accessible desk with answers to its end, and returns what it said.
+func answerDesk(t *testing.T, environment map[string]string, answers string) string {
+	t.Helper()
+	var said bytes.Buffer
+	workByLines(t, appOf(environment, strings.NewReader(answers), io.Discard, &said), 0)
+	return said.String()
 }
 
 // heard collects the output, and acts when it hears a text.
@@ -390,8 +387,7 @@ func TestDemoInterruptedWhileItIsPrepared(t *testing.T) {
 func TestLineDeskIsTheWholeDesk(t *testing.T) {
 	t.Parallel()
 	h := servicetest.New(t)
-	c := &faultCase{T: t, service: h, token: h.Token(), owner: h.Organization("AID")}
-	c.load()
+	c := newFaultCase(t, h)
 	if a := h.Do(c.token, http.MethodPut, "/api/v1/persons/"+c.names.Replace("$PERSON")+"/actions/update", `{"name":{"lastName":"Janssen"}}`); a.Status != http.StatusOK {
 		t.Fatalf("name: got %d %s", a.Status, a.Body)
 	}
@@ -458,7 +454,7 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 func TestLineDeskFindsADonor(t *testing.T) {
 	t.Parallel()
 	var created atomic.Pointer[string]
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		answer := func(text string) { status(200, "application/json", text)(w, r) }
 		search := r.URL.Query().Get("search")
 		switch noun := filepath.Base(r.URL.Path); {
@@ -481,19 +477,16 @@ func TestLineDeskFindsADonor(t *testing.T) {
 		default:
 			answer(`{"pageInfo":{"hasNextPage":false,"hasPreviousPage":false},"edges":[]}`)
 		}
-	}))
-	t.Cleanup(server.Close)
-	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token", "ACCESSIBLE": "1"}
-	var said bytes.Buffer
-	answers := "/berg\n\n/nobody\n/zed\n1\n\n/zed\n1\n7\n2\nq\n"
-	workByLines(t, appOf(environment, strings.NewReader(answers), io.Discard, &said), 0)
+	})
+	environment := homeAt(t, address, "token", "ACCESSIBLE", "1")
+	said := answerDesk(t, environment, "/berg\n\n/nobody\n/zed\n1\n\n/zed\n1\n7\n2\nq\n")
 	const question = "/ find a donor, F types and languages, ? help, empty to look again, q to end: "
 	const newCall = "1 Zed\nnumber of the donor, empty to leave it: looking for an open call of Zed…\nZed has no open call\n" +
 		"1 a new call: verification\n2 a new call: happy call\n3 a new call: win-back\nnumber, empty to leave it: "
 	const bergs = "1 Berg\n2 Berg\n3 Berg\n4 Berg\n5 Berg\n6 Berg\n7 Berg\n8 Berg\n9 Berg\nnumber of the donor, empty to leave it: "
 	want := question + bergs + question + "no donor was found\n" + question + newCall + question + newCall +
 		`there is no "7"` + "\nnumber, empty to leave it: "
-	_, text, _ := strings.Cut(said.String(), "when one arrives.\n")
+	_, text, _ := strings.Cut(said, "when one arrives.\n")
 	if !strings.HasPrefix(text, want) {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
 	}
@@ -507,29 +500,20 @@ func TestLineDeskAsksAboutWhatWasChangedElsewhere(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{"k": "theirs@example.org", "o": "ours@example.org"} {
 		h := servicetest.New(t)
-		c := &faultCase{T: t, service: h, token: h.Token(), owner: h.Organization("AID")}
-		c.load()
-		environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
-		desk := func(answers ...string) string {
-			t.Helper()
-			var said bytes.Buffer
-			workByLines(t, appOf(environment, strings.NewReader(strings.Join(answers, "\n")+"\n"), &bytes.Buffer{}, &said), 0)
-			return said.String()
-		}
-		desk("f", "3", "ours@example.org", "", "q")
+		c := newFaultCase(t, h)
+		environment := homeAt(t, h.URL, c.token, "ACCESSIBLE", "1")
+		answerDesk(t, environment, "f\n3\nours@example.org\n\nq\n")
 		person := "/api/v1/persons/" + c.names.Replace("$PERSON")
 		if a := h.Do(c.token, http.MethodPut, person+"/actions/update", `{"email":"theirs@example.org"}`); a.Status != http.StatusOK {
 			t.Fatalf("colleague: got %d %s", a.Status, a.Body)
 		}
-		said := desk("c", "fixed", "", "", answer, "")
+		said := answerDesk(t, environment, "c\nfixed\n\n\n"+answer+"\n\n")
 		if !strings.Contains(said, "k theirs: theirs@example.org") {
 			t.Errorf("%s: got no question:\n%s", answer, said)
 		}
 		if got := h.Do(c.token, http.MethodGet, person, "").Object()["email"]; got != want {
 			t.Errorf("%s: got %v, want %s:\n%s", answer, got, want, said)
 		}
-		if got := h.Do(c.token, http.MethodGet, "/api/v1/calls/"+c.names.Replace("$CALL"), "").Object()["status"]; got != "completed" {
-			t.Errorf("%s: got the call %v, want it completed:\n%s", answer, got, said)
-		}
+		servicetest.Same(t, answer, "completed", c.get("/api/v1/calls/$CALL")["status"])
 	}
 }

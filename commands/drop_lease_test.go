@@ -40,9 +40,9 @@ func TestDropFreesTheDonor(t *testing.T) {
 	}
 	waiting := func(call string, user apitype.UUID) (id string) {
 		t.Helper()
-		_, errs, _ := c.run(t, "call", "complete", call, "--result-code", "reached", "--any-result", "--without-checks",
+		_, errs, _ := c.run(t, "call complete", call, "--result-code", "reached", "--any-result", "--without-checks",
 			"--user", user.String(), "--outbox", "--yes")
-		id, _, code := c.run(t, "outbox", "list", "-o", "tsv", "--jq", `map(select(.uuid=="`+call+`"))[-1].id`)
+		id, _, code := c.run(t, "outbox list -o tsv --jq", `map(select(.uuid=="`+call+`"))[-1].id`)
 		if code != 0 || strings.TrimSpace(id) == "" {
 			t.Fatalf("got exit code %d and %q, want a waiting change: %s", code, id, errs)
 		}
@@ -55,7 +55,7 @@ func TestDropFreesTheDonor(t *testing.T) {
 	plain, foreign := waiting(c.calls[1], me), waiting(c.calls[2], me)
 	drop := func(id string, left ...string) string {
 		t.Helper()
-		_, errs, code := c.run(t, "outbox", "drop", id, "--yes")
+		_, errs, code := c.run(t, "outbox drop", id, "--yes")
 		got, want := leased(), slices.Clone(left)
 		slices.Sort(got)
 		slices.Sort(want)

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"bytes"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -25,7 +24,7 @@ func newEditing(t *testing.T, path, action, edit string) *editing {
 	h := servicetest.New(t)
 	token := h.Token()
 	e := &editing{Harness: h, owner: h.Organization("AID").String()}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost || r.URL.Path != path {
 			h.Handler.ServeHTTP(w, r)
 			return
@@ -48,23 +47,12 @@ func newEditing(t *testing.T, path, action, edit string) *editing {
 			}
 		}
 		panic(http.ErrAbortHandler)
-	}))
-	t.Cleanup(server.Close)
-	e.line = line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": token}}
+	})
+	e.line = lineAt(t, address, token)
 	return e
 }
 
 const editedSince = "created, and edited since\n"
-
-// runLater runs the command line when the outbox may send again.
-func (l line) runLater(t *testing.T, args ...string) (out, errs string, code int) {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	app := hasty(appOf(l.environment, strings.NewReader(""), &stdout, &stderr))
-	app.Now = func() time.Time { return time.Now().Add(time.Hour) }
-	code = Run(t.Context(), args, app)
-	return stdout.String(), stderr.String(), code
-}
 
 // A creation with a lost answer succeeds although its record was edited. It prints the record with a remark.
 func TestCreatedAndEditedSince(t *testing.T) {
@@ -111,19 +99,17 @@ func TestCreatedAndEditedSince(t *testing.T) {
 					e.stdin = strings.NewReplacer("OWNER", e.owner, "PERSON", person).Replace(test.body)
 					isEdited := edit != ""
 					if isQueued {
-						_, _, _ = e.run(t, test.noun, "create", "-", "--outbox")
-						out, errs, code := e.runLater(t, "outbox", "send", "-o", "json")
-						if code != 0 || !strings.Contains(out, `"sent":1`) || strings.Contains(errs, editedSince) != isEdited {
-							t.Errorf("edit %s, from the outbox: got exit code %d, %s and %q", edit, code, out, errs)
-						}
+						e.try(t, test.noun+" create - --outbox")
+						e.now = func() time.Time { return time.Now().Add(time.Hour) } // It may be sent again.
+						got := e.try(t, "outbox send -o json").ends(0).prints(`"sent":1`)
+						servicetest.Same(t, edit+": edited", isEdited, strings.Contains(got.stderr, editedSince))
 						continue
 					}
-					out, errs, code := e.run(t, test.noun, "create", "-", "-o", "ndjson")
-					if code != 0 || strings.Contains(errs, editedSince) != isEdited || strings.Count(out, "\n") != 1 {
-						t.Errorf("edit %s: got exit code %d, %s and %q", edit, code, out, errs)
-					}
-					if isEdited && !strings.Contains(out, test.want) {
-						t.Errorf("edit %s: got %s, want the record as it is", edit, out)
+					got := e.try(t, test.noun+" create - -o ndjson").ends(0)
+					servicetest.Same(t, edit+": edited", isEdited, strings.Contains(got.stderr, editedSince))
+					servicetest.Same(t, edit+": lines", 1, strings.Count(got.stdout, "\n"))
+					if isEdited {
+						got.prints(test.want)
 					}
 				}
 			}
@@ -138,12 +124,10 @@ func TestImportedAndEditedSince(t *testing.T) {
 	file, results := filepath.Join(t.TempDir(), "new.ndjson"), filepath.Join(t.TempDir(), "results")
 	row := `{"owningOrganizationUuid":"` + e.owner + `","recruitingOrganizationUuid":"` + e.owner + `","email":"old@example.org"}`
 	servicetest.Check(t, os.WriteFile(file, []byte(row), 0o600))
-	out, errs, code := e.run(t, "person", "import", file, "--yes", "--results", results, "-o", "ndjson")
+	out, errs, code := e.run(t, "person import", file, "--yes", "--results", results, "-o", "ndjson")
 	kept, err := os.ReadFile(results)
 	if code != 0 || err != nil || !strings.Contains(out, `"ok":true`) || !strings.Contains(string(kept), `"ok":true`) {
 		t.Errorf("got exit code %d, %s, %s and the results %s, %v", code, out, errs, kept, err)
 	}
-	if _, errs, code := e.run(t, "person", "import", file, "--yes", "--results", results); code != 0 || !strings.Contains(errs, "already done: 1 of 1 line") {
-		t.Errorf("again: got exit code %d and %s", code, errs)
-	}
+	e.try(t, "person import", file, "--yes", "--results", results).ends(0, "already done: 1 of 1 line")
 }

@@ -23,8 +23,10 @@ func TestEffectsAreConfirmed(t *testing.T) {
 			}
 			fmt.Fprintf(w, `{"uuid":%q,"status":"completed"}`, testID)
 		}))
-		environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token"}
-		_, errs, code := runWith(t, environment, "", "call", "complete", testID, "--result-code", "stop", "--any-result", "-o", "id")
+		environment := homeAt(t, server.URL, "token")
+		_, errs, code := runWith(
+			t, environment, "", "call complete", testID, "--result-code", "stop", "--any-result", "-o", "id",
+		)
 		server.Close()
 		if code != 0 || !strings.Contains(errs, want) || strings.Contains(errs, "saved") != (want != "") {
 			t.Errorf("%q: got exit code %d and %q, want %q", effect, code, errs, want)

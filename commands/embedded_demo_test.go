@@ -41,12 +41,10 @@ func TestEmbeddedServiceThatCannotBeOpened(t *testing.T) {
 func TestSettingsOfTheDemo(t *testing.T) {
 	t.Parallel()
 	l := line{environment: map[string]string{"HOME": t.TempDir()}}
-	l.must(t, "profile", "set", "demo", "language=nl")
-	if _, errs, code := l.run(t, "call", "list"); code != 4 || !strings.Contains(errs, "no service is chosen") {
-		t.Errorf("got exit code %d and %s, want 4: no service is chosen", code, errs)
-	}
-	l.must(t, "profile", "add", "work", "--base-url", "http://127.0.0.1:1")
-	if out := l.must(t, "profile", "list", "-o", "json", "--jq", ".[] | select(.current) | .name"); out != "\"work\"\n" {
+	l.must(t, "profile set demo language=nl")
+	l.try(t, "call list").ends(4, "no service is chosen")
+	l.must(t, "profile add work --base-url http://127.0.0.1:1")
+	if out := l.must(t, "profile list -o json --jq '.[] | select(.current) | .name'"); out != "\"work\"\n" {
 		t.Errorf("got the current profile %q, want work", out)
 	}
 }

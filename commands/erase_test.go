@@ -35,7 +35,7 @@ func TestPersonEraseTellsWhatIsNotClean(t *testing.T) {
 				answer = status(test.status, "application/json", test.answer)
 			}
 			answer(w, r)
-		}, "person", "erase", testID, "--reason", "request 17", "--yes")
+		}, "person erase", testID, "--reason", "request 17", "--yes")
 		if code != test.code || !strings.Contains(errs, test.want) || test.want == "" && errs != "" {
 			t.Errorf("%d %s: got %d %q, want %d %q", test.status, test.answer, code, errs, test.code, test.want)
 		}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,15 +23,10 @@ import (
 
 const testID = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
 
-// against runs one command line against a service.
-func against(t *testing.T, handler http.HandlerFunc, args ...string) (out, errs string, code int) {
+// against runs one command line against a service of its own.
+func against(t *testing.T, handler http.HandlerFunc, words string, more ...string) (out, errs string, code int) {
 	t.Helper()
-	server := httptest.NewServer(handler)
-	defer server.Close()
-	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "secret-token"}
-	var stdout, stderr bytes.Buffer
-	code = Run(t.Context(), args, hasty(appOf(environment, strings.NewReader(""), &stdout, &stderr)))
-	return stdout.String(), stderr.String(), code
+	return lineAt(t, serving(t, handler), "secret-token").run(t, words, more...)
 }
 
 func status(code int, contentType, body string) http.HandlerFunc {
@@ -112,7 +106,7 @@ func TestExitCodes(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			out, errs, code := against(t, test.handler, append(test.args, "-o", "json")...)
+			out, errs, code := against(t, test.handler, "", append(test.args, "-o", "json")...)
 			if code != test.code {
 				t.Errorf("got exit code %d, want %d: %s", code, test.code, errs)
 			}
@@ -192,7 +186,7 @@ func TestListThatFailsLater(t *testing.T) {
 	for _, format := range []string{"json", "ndjson", "id"} {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
-			out, errs, code := against(t, handler, "call", "list", "--all", "-o", format)
+			out, errs, code := against(t, handler, "call list --all -o", format)
 			if code != 8 || !strings.Contains(out, testID) || errs == "" {
 				t.Errorf("got exit code %d, %q and %q, want 8 with what was printed", code, out, errs)
 			}
@@ -207,7 +201,7 @@ func TestErrorsAreClean(t *testing.T) {
 	_, errs, _ := against(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header()["X-Request-Id"] = []string{"id\u202e"}
 		status(400, "application/json", strings.ReplaceAll(body, `\x1b`, `\u001b`))(w, r)
-	}, "call", "get", testID)
+	}, "call get", testID)
 	if strings.ContainsAny(errs, "\u001b\u202e\u009b") || !strings.Contains(errs, `\u202e`) {
 		t.Errorf("got %q, want nothing that moves a terminal", errs)
 	}
@@ -217,10 +211,9 @@ func TestErrorsAreClean(t *testing.T) {
 func TestNoIdentifier(t *testing.T) {
 	t.Parallel()
 	for _, uuid := range []string{`null`, `7`, `""`, `"` + testID + `\n` + testID + `"`} {
-		out, errs, code := against(t, status(200, "application/json", `[{"uuid":`+uuid+`}]`), "person", "list", "-o", "id")
-		if code != 8 || out != "" {
-			t.Errorf("%s: got exit code %d, %q and %s, want 8", uuid, code, out, errs)
-		}
+		tryAgainst(
+			t, status(200, "application/json", `[{"uuid":`+uuid+`}]`), "person list -o id",
+		).ends(8).printsOnly("")
 	}
 }
 
@@ -238,9 +231,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"--notes must have at most 20000 characters", 2, []string{"call", "complete", testID, "--notes", strings.Repeat("a", 20_001)}},
 		{"call attempt for 1 call at http://127.0.0.1:", 2, []string{"call", "attempt", testID, testID}},
 	} {
-		if _, errs, code := against(t, odd, test.args...); code != test.code || !strings.Contains(errs, test.want) {
-			t.Errorf("%.60s: got exit code %d and %s, want %d and %s", test.args, code, errs, test.code, test.want)
-		}
+		tryAgainst(t, odd, "", test.args...).ends(test.code, test.want)
 	}
 }
 
@@ -265,7 +256,7 @@ func TestMarksThatBreakOff(t *testing.T) {
 		args = append(args, apitype.NewUUID().String())
 	}
 	args = append(args, "--yes", "-o", "ndjson")
-	out, errs, code := against(t, marksOnce(status(503, "text/plain", "down")), args...)
+	out, errs, code := against(t, marksOnce(status(503, "text/plain", "down")), "", args...)
 	if marked, open := strings.Count(out, `"ok":true`), strings.Count(out, `"error":"perhaps not marked: `); code != 9 || marked != 500 || open != 2 {
 		t.Errorf("got exit code %d, %d marked and %d open, want 9, 500 and 2", code, marked, open)
 	}
@@ -273,7 +264,7 @@ func TestMarksThatBreakOff(t *testing.T) {
 		t.Errorf("got %s, want what was done and what to do", errs)
 	}
 	bad := `{"errors":[{"entityName":"call","entityUuid":"` + args[3] + `","errorMessage":"unknown"}]}`
-	out, _, code = against(t, status(400, "application/json", bad), args...)
+	out, _, code = against(t, status(400, "application/json", bad), "", args...)
 	if strings.Count(out, `"error":"unknown"`) != 1 || strings.Count(out, `"error":"perhaps not marked: `) != entries-1 || code != 9 {
 		t.Errorf("got exit code %d and %.300s…, want one refused and all others open", code, out)
 	}
@@ -283,9 +274,8 @@ func TestMarksThatBreakOff(t *testing.T) {
 func TestRefusedMarksIntoClosedPipe(t *testing.T) {
 	t.Parallel()
 	bad := `{"errors":[{"entityName":"call","entityUuid":"` + testID + `","errorMessage":"unknown"}]}`
-	server := httptest.NewServer(status(400, "application/json", bad))
-	defer server.Close()
-	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "secret-token"}
+	address := serving(t, status(400, "application/json", bad))
+	environment := homeAt(t, address, "secret-token")
 	code := Run(t.Context(), []string{"processed", "mark", "call", testID}, appOf(environment, strings.NewReader(""), closedPipe{}, io.Discard))
 	if code != 7 {
 		t.Errorf("got exit code %d, want 7", code)
@@ -316,13 +306,11 @@ func TestIdentifiersOfABulkChangeAreOfWhatWasChanged(t *testing.T) {
 			status(200, "application/json", `{"uuid":"`+testID+`","status":"requested","attempts":[]}`)(w, r)
 		}
 	}
-	for _, args := range [][]string{
-		{"call", "attempt", refused, testID, "--yes", "-o", "id"},
-		{"processed", "mark", "call", refused, testID, "--yes", "-o", "id"},
+	for _, args := range []string{
+		"call attempt " + refused + " " + testID + " --yes -o id",
+		"processed mark call " + refused + " " + testID + " --yes -o id",
 	} {
-		if out, errs, code := against(t, handler, args...); out != testID+"\n" || code != 9 {
-			t.Errorf("%v: got %q and exit code %d, want %s alone and 9: %s", args, out, code, testID, errs)
-		}
+		tryAgainst(t, handler, args).ends(9).printsOnly(testID + "\n")
 	}
 }
 
@@ -343,7 +331,7 @@ func TestRefusedMarkOfOneIdentifier(t *testing.T) {
 		lines += `{"entityName":"call","entityUuid":"` + testID + `","processedAt":"2026-11-01T10:00:00Z","consumerIdentifier":"` + consumer + "\"}\n"
 	}
 	servicetest.Check(t, os.WriteFile(file, []byte(lines), 0o600))
-	out, errs, code := against(t, handler, "processed", "mark", "--file", file, "--yes", "-o", "ndjson")
+	out, errs, code := against(t, handler, "processed mark --file", file, "--yes", "-o", "ndjson")
 	if strings.Count(out, `"error":"unknown"`) != 1 || strings.Count(out, `"ok":true`) != 1 || code != 9 {
 		t.Errorf("got %s, exit code %d: %s; want one refused, one marked and 9", out, code, errs)
 	}
@@ -364,7 +352,7 @@ func TestWhatToLookAtAfterAChange(t *testing.T) {
 		"no permission":                  {status(403, "application/json", `{}`), false},
 		"an unknown record":              {status(404, "application/json", `{}`), false},
 	} {
-		_, errs, code := against(t, readsThen(test.change), "call", "attempt", testID, "--yes")
+		_, errs, code := against(t, readsThen(test.change), "call attempt", testID, "--yes")
 		if code == 0 || strings.Contains(errs, hint) != test.want {
 			t.Errorf("%s: got exit code %d, %s, want the hint %v", name, code, errs, test.want)
 		}

@@ -196,7 +196,7 @@ func (p *flagsPlay) run(line string) string {
 		}
 		return p.plain.Replace(strings.TrimSuffix(string(text), "\n") + "\n")
 	}
-	environment := map[string]string{"HOME": p.home, "FUNDESK_BASE_URL": p.service.URL, "FUNDESK_TOKEN": "secret", "TERM": "xterm"}
+	environment := homeAt(p.T, p.service.URL, "secret", "HOME", p.home, "TERM", "xterm")
 	for ; variable.MatchString(words[0]); words = words[1:] {
 		name, value, _ := strings.Cut(words[0], "=")
 		environment[name] = value

@@ -33,7 +33,7 @@ func TestEveryLeafHasItsFormats(t *testing.T) {
 		args := leafCommand(name, ids)
 		for _, format := range render.Formats {
 			has := slices.Contains(outputOf(cmd).formats, format)
-			out, errs, code := runIn(t, home, "", append(args, "-o", string(format))...)
+			out, errs, code := runIn(t, home, "", "", append(args, "-o", string(format))...)
 			switch {
 			case !has && (code != 2 || out != "" || !strings.Contains(errs, "-o "+string(format))):
 				t.Errorf("%s -o %s: got exit code %d, %q and %q, want 2 and what there is", name, format, code, out, errs)
@@ -48,7 +48,7 @@ func TestEveryLeafHasItsFormats(t *testing.T) {
 				checkFormat(t, name, format, out)
 			}
 		}
-		if _, errs, code := runIn(t, home, "", append(args, "--columns", "nonsense")...); code != 2 {
+		if _, errs, code := runIn(t, home, "", "", append(args, "--columns", "nonsense")...); code != 2 {
 			t.Errorf("%s --columns nonsense: got exit code %d and %q, want 2", name, code, errs)
 		}
 	})

@@ -112,7 +112,7 @@ func (s hintSituation) follow(t *testing.T, a, b string, tokens map[string]strin
 		if slices.Contains(words, b) || !slices.Contains(words, a) && (environment["FUNDESK_BASE_URL"] == b || slices.Contains(words, "test")) {
 			token = tokens[b]
 		}
-		_, errs, code := runWith(t, environment, token, words...)
+		_, errs, code := runWith(t, environment, token, "", words...)
 		return errs, code
 	}
 	for _, login := range []string{"auth login --profile prod --base-url A --with-token --insecure-storage", "auth login --profile test --base-url B --with-token --insecure-storage"} {

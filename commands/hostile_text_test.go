@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -49,7 +48,7 @@ func TestHostileText(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.Copy(io.Discard, r.Body)
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(answer.status)
@@ -58,11 +57,8 @@ func TestHostileText(t *testing.T) {
 					body = answer.one
 				}
 				_ = json.NewEncoder(w).Encode(body)
-			}))
-			t.Cleanup(server.Close)
-			a := &actedService{T: t, names: strings.NewReplacer("$ID", "11111111-1111-4111-8111-111111111111", "$NOTHING", ""), env: map[string]string{
-				"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token",
-			}}
+			})
+			a := &actedService{T: t, names: strings.NewReplacer("$ID", "11111111-1111-4111-8111-111111111111", "$NOTHING", ""), env: homeAt(t, address, "token")}
 			for _, line := range []string{"call list", "person list", "pledge list", "call list --limit 1", "call get $ID", "call attempt $ID", "call cancel $ID --yes", "person update $ID --last-name x", "call stats", "api GET /api/v1/calls", "auth status"} {
 				for _, flags := range []string{"", " --debug"} {
 					_, errs, _ := a.run(line + flags)
@@ -109,7 +105,7 @@ func TestHostileArguments(t *testing.T) {
 			word = strings.NewReplacer("ID", testID, "DIR", dir, "FILE", filepath.Join(dir, "headers"), "ROWS", filepath.Join(dir, "rows")).Replace(word)
 			args = append(args, strings.ReplaceAll(word, "H", hostileText))
 		}
-		a.harmless(text, onTerminal(t, map[string]string{"HOME": dir, "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": h.Token()}, args))
+		a.harmless(text, onTerminal(t, homeAt(t, h.URL, h.Token(), "HOME", dir), args))
 	}
 }
 

@@ -47,8 +47,7 @@ func importBesideEdits(t *testing.T, seed uint64) error {
 	h.Handler = httpapi.New(httpapi.Options{Service: h.Service, Now: h.Clock.Now})
 	owner, token := h.Organization("A"), h.Token()
 	line := &importLine{h: h, token: token, random: rand.New(rand.NewPCG(seed, 3)), edited: map[string]string{}}
-	server := httptest.NewServer(line)
-	defer server.Close()
+	address := serving(t, line.ServeHTTP)
 	home := t.TempDir()
 	rows := *importRows
 	var file strings.Builder
@@ -57,7 +56,7 @@ func importBesideEdits(t *testing.T, seed uint64) error {
 	}
 	path := filepath.Join(home, "rows.ndjson")
 	servicetest.Check(t, os.WriteFile(path, []byte(file.String()), 0o600))
-	environment := map[string]string{"HOME": home, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": token}
+	environment := homeAt(t, address, token, "HOME", home)
 	args := []string{"person", "import", path, "--results", filepath.Join(home, "results"), "--yes", "--retry", "1", "-q"}
 	code := -1
 	var errs bytes.Buffer

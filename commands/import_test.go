@@ -8,7 +8,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,14 +44,13 @@ func newImporting(t *testing.T, format string, total int) *importing {
 		random: rand.New(rand.NewPCG(uint64(total), 4)),
 	}
 	i.sent = func() {}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		i.service.Handler.ServeHTTP(w, r)
 		if r.Method == http.MethodPost {
 			i.sent()
 		}
-	}))
-	t.Cleanup(server.Close)
-	i.url = server.URL
+	})
+	i.url = address
 	var text strings.Builder
 	if format == "csv" {
 		text.WriteString("owningOrganizationUuid,recruitingOrganizationUuid,name.lastName,name.firstName\n")
@@ -96,9 +94,12 @@ func (i *importing) run(stopAfter int64, args ...string) (errs string, code int)
 			cancel() // After the record was saved, before its answer is read.
 		}
 	}
-	environment := map[string]string{"HOME": i.home, "FUNDESK_BASE_URL": i.url, "FUNDESK_TOKEN": i.token}
 	var stderr bytes.Buffer
-	code = Run(ctx, append([]string{"person", "import", i.file, "--results", i.results, "--yes"}, args...), hasty(appOf(environment, strings.NewReader(""), &bytes.Buffer{}, &stderr)))
+	code = Run(
+		ctx,
+		append([]string{"person", "import", i.file, "--results", i.results, "--yes"}, args...),
+		hasty(appOf(i.line().environment, strings.NewReader(""), &bytes.Buffer{}, &stderr)),
+	)
 	return stderr.String(), code
 }
 
@@ -108,7 +109,7 @@ func (i *importing) names() map[string]int {
 	out, errs, code := against(i.T, func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Set("Authorization", "Bearer "+i.token)
 		i.service.Handler.ServeHTTP(w, r)
-	}, "person", "list", "--all", "--columns", "lastName", "-o", "tsv")
+	}, "person list --all --columns lastName -o tsv")
 	if code != 0 {
 		i.Fatalf("person list: %s", errs)
 	}
@@ -175,9 +176,7 @@ func TestImportPlansFirst(t *testing.T) {
 	}
 	data, err := os.ReadFile(i.results)
 	servicetest.Check(t, err)
-	if got := bytes.Count(data, []byte(`"state":"planned"`)); got != 50 {
-		t.Errorf("got %d planned lines, want 50", got)
-	}
+	servicetest.Same(t, "planned lines", 50, bytes.Count(data, []byte(`"state":"planned"`)))
 	for line := range bytes.Lines(data) {
 		var r bulk.Result
 		if err := json.Unmarshal(line, &r); err != nil || r.UUID == "" {
@@ -321,7 +320,7 @@ func TestImportRefusesAResultsFileInUse(t *testing.T) {
 func TestImportKeepsAnotherFileOfErrors(t *testing.T) {
 	t.Parallel()
 	l := line{
-		environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "t"},
+		environment: homeAt(t, nowhere, "t"),
 		stdin: `{"name":{"lastName":"A"},"owningOrganizationUuid":"` + testID +
 			`","recruitingOrganizationUuid":"` + testID + `"}`,
 	}
@@ -331,7 +330,7 @@ func TestImportKeepsAnotherFileOfErrors(t *testing.T) {
 	} {
 		file := filepath.Join(t.TempDir(), "wrong.csv")
 		servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
-		_, errs, code := l.run(t, "person", "import", "-", "--dry-run", "--errors", file)
+		_, errs, code := l.run(t, "person import - --dry-run --errors", file)
 		kept, err := os.ReadFile(file)
 		if isOurs && (code != 0 || !os.IsNotExist(err)) {
 			t.Errorf("%q: got %d %q and %q left, want it removed", text, code, errs, kept)
@@ -353,14 +352,9 @@ func TestImportOfAFileAgain(t *testing.T) {
 			text += fmt.Sprintf("%[1]s,%[2]s,%[1]s\n", i.owner, nameOf(n))
 		}
 		i.write(i.file, text)
-		out, errs, code := i.fundesk("person", "import", i.file, "--yes")
-		if code != 0 {
-			t.Fatalf("%s: got exit code %d and %s%s", what, code, out, errs)
-		}
+		i.try("person import", i.file, "--yes").mustEnd(0)
 		for _, n := range lines {
-			if got := i.names()[nameOf(n)]; got != 1 {
-				t.Errorf("%s: got %d persons of row %d, want 1", what, got, n)
-			}
+			servicetest.Same(t, what, 1, i.names()[nameOf(n)])
 		}
 	}
 	again("first", 0, 1, 2, 3)
@@ -379,9 +373,8 @@ func TestImportOfAFileAgain(t *testing.T) {
 	for range 2 {
 		row := fmt.Sprintf("%[1]s,%[1]s,Equal\n", i.owner)
 		i.write(i.file, "owningOrganizationUuid,recruitingOrganizationUuid,name.lastName\n"+row+row)
-		if _, errs, code := i.fundesk("person", "import", i.file, "--yes"); code != 0 || i.names()["Equal"] != 2 {
-			t.Errorf("got exit code %d, %s and %d persons, want 2", code, errs, i.names()["Equal"])
-		}
+		i.try("person import", i.file, "--yes").ends(0)
+		servicetest.Same(t, `i.names()["Equal"]`, 2, i.names()["Equal"])
 	}
 }
 
@@ -394,14 +387,22 @@ func TestImportFromAFolderThatIsReadOnly(t *testing.T) {
 	i := newImporting(t, "ndjson", 1)
 	servicetest.Check(t, os.Chmod(filepath.Dir(i.file), 0o500))
 	defer os.Chmod(filepath.Dir(i.file), 0o700)
-	if _, errs, code := i.fundesk("person", "import", i.file, "--yes"); code != 2 || !strings.Contains(errs, "--results FILE") || len(i.names()) != 0 {
-		t.Errorf("got exit code %d and %s, want 2 with the flag", code, errs)
-	}
+	i.try("person import", i.file, "--yes").ends(2, "--results FILE")
+	servicetest.Same(t, "persons", 0, len(i.names()))
 }
 
 // fundesk runs a command against the service of the import.
-func (i *importing) fundesk(args ...string) (out, errs string, code int) {
+func (i *importing) fundesk(words string, more ...string) (out, errs string, code int) {
 	i.Helper()
-	l := line{environment: map[string]string{"HOME": i.home, "FUNDESK_BASE_URL": i.url, "FUNDESK_TOKEN": i.token}}
-	return l.run(i.T, args...)
+	return i.line().run(i.T, words, more...)
+}
+
+// try runs a command. What it returns says what the test wants of it.
+func (i *importing) try(words string, more ...string) ran {
+	i.Helper()
+	return i.line().try(i.T, words, more...)
+}
+
+func (i *importing) line() line {
+	return line{environment: homeAt(i.T, i.url, i.token, "HOME", i.home)}
 }

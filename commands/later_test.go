@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -45,7 +44,7 @@ func newCallbacks(t *testing.T) *callbacks {
 		requested := apitype.NewTime(h.Clock.Now().Add(time.Duration(i-9) * time.Hour))
 		c.calls = append(c.calls, created("/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":%q,"type":"happy_call"}`, person, requested)))
 	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		if c.before != nil {
 			c.before(r)
 		}
@@ -58,9 +57,8 @@ func newCallbacks(t *testing.T) *callbacks {
 			w = &hiding{w, c.hides}
 		}
 		h.Handler.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	c.line = line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": c.token}}
+	})
+	c.line = lineAt(t, address, c.token)
 	return c
 }
 
@@ -117,36 +115,34 @@ func TestLaterAsksAboutAnotherUsersCallback(t *testing.T) {
 	me, colleague := apitype.NewUUID().String(), apitype.NewUUID().String()
 	call := c.calls[0]
 	was := c.keep(call, colleague, 24*time.Hour)
-	for _, args := range [][]string{{"--user", me}, {"--anyone"}, {}} {
-		_, errs, code := c.run(t, append([]string{"queue", "later", call, "--at", "in 3 hours"}, args...)...)
-		if code != 2 || !strings.Contains(errs, "--yes") || !strings.Contains(errs, colleague) || c.due(call) != was {
-			t.Errorf("%v: got exit code %d and %s, want that nothing is moved without --yes", args, code, errs)
-		}
+	for _, args := range []string{"--user " + me, "--anyone", ""} {
+		c.try(
+			t, "queue later", append([]string{call, "--at", "in 3 hours"}, splitWords(args)...)...,
+		).ends(2, "--yes", colleague)
+		servicetest.Same(t, "c.due(call)", was, c.due(call))
 	}
-	if _, errs, code := c.run(t, "queue", "later", call, "--at", "in 3 hours", "--user", me, "--yes"); code != 0 || c.due(call) == was {
+	if _, errs, code := c.run(
+		t, "queue later", call, "--at", "in 3 hours", "--user", me, "--yes",
+	); code != 0 || c.due(call) == was {
 		t.Errorf("--yes: got exit code %d and %s", code, errs)
 	}
 	if want := `"replaces":{"notBefore":"` + was + `"}`; !strings.Contains(c.last(), want) {
 		t.Errorf("got the body %s, want %s", c.last(), want)
 	}
 	// The agent's own callback, and one that stays with its user, are moved at once.
-	if _, errs, code := c.run(t, "queue", "later", call, "--at", "in 5 hours", "--user", me); code != 0 {
-		t.Errorf("my own: got exit code %d and %s", code, errs)
-	}
-	if _, errs, code := c.run(t, "queue", "later", c.calls[1], "--at", "in 5 hours", "--user", me); code != 0 {
-		t.Errorf("a call that was not deferred: got exit code %d and %s", code, errs)
-	}
+	c.try(t, "queue later", call, "--at", "in 5 hours", "--user", me).ends(0)
+	c.try(t, "queue later", c.calls[1], "--at", "in 5 hours", "--user", me).ends(0)
 	if got := c.last(); !strings.Contains(got, `"replaces":{"notBefore":null}`) {
 		t.Errorf("got the body %s, want that it replaces nothing", got)
 	}
 	stdin := strings.Join(c.calls[:2], "\n")
 	c.stdin = stdin
 	other := []string{"queue", "later", "-", "--at", "in 6 hours", "--user", colleague}
-	if _, errs, code := c.run(t, other...); code != 2 || !strings.Contains(errs, "2 callbacks of other users") {
-		t.Errorf("several: got exit code %d and %s", code, errs)
-	}
+	c.try(t, "", other...).ends(2, "2 callbacks of other users")
 	c.stdin = stdin
-	if out, errs, code := c.run(t, append(other, "--yes", "-o", "ndjson")...); code != 0 || strings.Count(out, `"ok":true`) != 2 {
+	if out, errs, code := c.run(
+		t, "", append(other, "--yes", "-o", "ndjson")...,
+	); code != 0 || strings.Count(out, `"ok":true`) != 2 {
 		t.Errorf("several with --yes: got exit code %d, %s and %s", code, out, errs)
 	}
 }
@@ -163,12 +159,12 @@ func TestLaterKeepsANewerCallback(t *testing.T) {
 			}
 		}
 	}
-	_, errs, code := c.run(t, "queue", "later", c.calls[0], "--at", "in 3 hours", "--anyone")
+	_, errs, code := c.run(t, "queue later", c.calls[0], "--at", "in 3 hours", "--anyone")
 	if code != 6 || !strings.Contains(errs, "hint: ") || c.due(c.calls[0]) != newer[c.calls[0]] {
 		t.Errorf("got exit code %d, %s and due %s, want the newer callback of %s", code, errs, c.due(c.calls[0]), newer[c.calls[0]])
 	}
 	c.stdin = strings.Join(c.calls[1:], "\n")
-	out, errs, code := c.run(t, "queue", "later", "-", "--at", "in 3 hours", "--anyone", "--yes", "-o", "ndjson")
+	out, errs, code := c.run(t, "queue later - --at 'in 3 hours' --anyone --yes -o ndjson")
 	if code != 9 || strings.Count(out, `"ok":true`) != 1 || c.due(c.calls[1]) != newer[c.calls[1]] || c.due(c.calls[2]) == "" {
 		t.Errorf("several: got exit code %d, %s and %s", code, out, errs)
 	}
@@ -181,10 +177,10 @@ func TestLaterWithoutReplaces(t *testing.T) {
 	c.hides = apitype.ExtensionPending
 	c.keep(c.calls[0], apitype.NewUUID().String(), 24*time.Hour)
 	args := []string{"queue", "later", c.calls[0], "--at", "in 3 hours", "--anyone"}
-	if _, errs, code := c.run(t, args...); code != 2 || !strings.Contains(errs, "--yes") {
-		t.Errorf("got exit code %d and %s", code, errs)
-	}
-	if _, errs, code := c.run(t, append(args, "--yes")...); code != 0 || strings.Contains(strings.Join(c.bodies, ""), "replaces") {
+	c.try(t, "", args...).ends(2, "--yes")
+	if _, errs, code := c.run(
+		t, "", append(args, "--yes")...,
+	); code != 0 || strings.Contains(strings.Join(c.bodies, ""), "replaces") {
 		t.Errorf("got exit code %d, %s and the bodies %s", code, errs, c.bodies)
 	}
 }
@@ -201,14 +197,15 @@ func TestReleaseWithATimeAfterTheLease(t *testing.T) {
 		return taken["callUuid"].(string), taken["leaseUuid"].(string)
 	}
 	call, id := lease()
-	if _, errs, code := c.run(t, "queue", "release", id, "--at", "in 3 hours", "--user", me); code != 0 || c.due(call) == "" {
+	if _, errs, code := c.run(
+		t, "queue release", id, "--at", "in 3 hours", "--user", me,
+	); code != 0 || c.due(call) == "" {
 		t.Errorf("got exit code %d, %s and due %q, want a callback", code, errs, c.due(call))
 	}
 	call, id = lease()
 	newer := c.keep(call, apitype.NewUUID().String(), 48*time.Hour)
-	if _, errs, code := c.run(t, "queue", "release", id, "--at", "in 3 hours", "--user", me); code != 6 || !strings.Contains(errs, "hint: ") || c.due(call) != newer {
-		t.Errorf("got exit code %d, %s and due %s, want the newer callback of %s", code, errs, c.due(call), newer)
-	}
+	c.try(t, "queue release", id, "--at", "in 3 hours", "--user", me).ends(6, "hint: ")
+	servicetest.Same(t, "c.due(call)", newer, c.due(call))
 }
 
 // last returns the body of the last change, or "" if there is none.
@@ -254,7 +251,7 @@ func TestLaterAsksAboutATimeFarAhead(t *testing.T) {
 	c := newCallbacks(t)
 	me := apitype.NewUUID().String()
 	later := func(at string, more ...string) (string, int) {
-		_, errs, code := c.run(t, append([]string{"queue", "later", c.calls[0], "--at", at, "--user", me}, more...)...)
+		_, errs, code := c.run(t, "queue later", append([]string{c.calls[0], "--at", at, "--user", me}, more...)...)
 		return errs, code
 	}
 	if errs, code := later("in 61 days"); code != 2 || !strings.Contains(errs, "more than 60 days ahead") || c.due(c.calls[0]) != "" {

@@ -38,12 +38,9 @@ func TestAnswersInLatin1(t *testing.T) {
 	t.Parallel()
 	h := plain(t)
 	h.Sample(3)
-	server := httptest.NewServer(latin1{h.Handler})
-	t.Cleanup(server.Close)
+	address := serving(t, latin1{h.Handler}.ServeHTTP)
 	token := h.Token(servicetest.May(slices.Concat(service.Permissions, service.NamedPermissions)...))
-	setup := line{environment: map[string]string{
-		"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": token,
-	}}
+	setup := lineAt(t, h.URL, token)
 	id := strings.TrimSpace(setup.must(t, "person", "list", "--limit", "1", "-q", "-o", "id"))
 	setup.must(t, "person", "update", id, "--last-name", "Ren"+unreadable)
 	question := "SELECT lastName FROM persons"
@@ -75,10 +72,8 @@ func TestAnswersInLatin1(t *testing.T) {
 		{"person", "update", id, "--first-name", "Yara", "-o", "json"},
 	} {
 		t.Run(strings.Join(words, " "), func(t *testing.T) {
-			l := line{environment: map[string]string{
-				"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": token,
-			}}
-			out, errs, code := l.run(t, words...)
+			l := lineAt(t, address, token)
+			out, errs, code := l.run(t, "", words...)
 			if code != 0 {
 				t.Fatalf("got exit code %d and %s", code, errs)
 			}
@@ -110,20 +105,14 @@ func TestOtherAnswersInLatin1(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			address := serving(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", test.kind)
 				w.WriteHeader(test.status)
 				_, err := w.Write([]byte(test.body))
 				servicetest.Report(t, err)
-			}))
-			t.Cleanup(server.Close)
-			l := line{environment: map[string]string{
-				"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token",
-			}}
-			out, errs, code := l.run(t, "api", "GET", "/api/v1/files/1")
-			if code != test.code || !strings.Contains(out+errs, test.want) {
-				t.Errorf("got exit code %d, %q and %q, want %q", code, out, errs, test.want)
-			}
+			})
+			l := lineAt(t, address, "token")
+			l.try(t, "api GET /api/v1/files/1").ends(test.code).tells(test.want)
 		})
 	}
 }
@@ -148,13 +137,12 @@ func TestFollowingInLatin1(t *testing.T) {
 	t.Parallel()
 	h := plain(t)
 	h.Sample(3)
-	server := httptest.NewServer(latin1{h.Handler})
-	t.Cleanup(server.Close)
-	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": h.Token()}
+	address := serving(t, latin1{h.Handler}.ServeHTTP)
+	environment := homeAt(t, h.URL, h.Token())
 	l := line{environment: environment}
-	id := strings.TrimSpace(l.must(t, "person", "list", "--limit", "1", "-q", "-o", "id"))
-	l.must(t, "person", "update", id, "--last-name", "Ren"+unreadable)
-	environment["FUNDESK_BASE_URL"] = server.URL
+	id := strings.TrimSpace(l.must(t, "person list --limit 1 -q -o id"))
+	l.must(t, "person update", id, "--last-name", "Ren"+unreadable)
+	environment["FUNDESK_BASE_URL"] = address
 	slow, stop := context.WithTimeout(t.Context(), 10*time.Second)
 	defer stop()
 	ctx, end := context.WithCancel(slow)

@@ -34,7 +34,7 @@ func foreign(t *testing.T, file, mapping, flags string) (out string, code int) {
 		"person", "import", file, "--dry-run", "--default", "owningOrganizationUuid=" + owner,
 		"--default", "recruitingOrganizationUuid=" + owner,
 	}
-	printed, errs, code := l.run(t, append(args, strings.Fields(flags)...)...)
+	printed, errs, code := l.run(t, "", append(args, strings.Fields(flags)...)...)
 	return printed + errs, code
 }
 
@@ -172,10 +172,7 @@ func TestAmountsOfAMapping(t *testing.T) {
 			text += "decimal = \"" + test.decimal + "\"\n"
 		}
 		servicetest.Check(t, os.WriteFile(mapping, []byte(text), 0o600))
-		out, errs, _ := l.run(t, "pledge", "import", file, "--dry-run", "--mapping", mapping)
-		if !strings.Contains(out+errs, test.want) {
-			t.Errorf("%s with %q: got %s%s, want %s", test.amount, test.decimal, out, errs, test.want)
-		}
+		l.try(t, "pledge import", file, "--dry-run", "--mapping", mapping).tells(test.want)
 	}
 }
 
@@ -211,25 +208,20 @@ func TestSkipWrong(t *testing.T) {
 	h := plain(t)
 	owner := h.Organization("AID").String()
 	home := t.TempDir()
-	l := line{environment: map[string]string{"HOME": home, "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": h.Token()}}
+	l := lineAt(t, h.URL, h.Token(), "HOME", home)
 	file, wrong := filepath.Join(home, "rows.csv"), filepath.Join(home, "wrong.csv")
 	args := []string{
 		"person", "import", file, "--yes", "--skip-wrong", "--errors", wrong, "--country", "NL",
 		"--default", "owningOrganizationUuid=" + owner, "--default", "recruitingOrganizationUuid=" + owner,
 	}
 	servicetest.Check(t, os.WriteFile(file, []byte("name.lastName;dateOfBirth\nGoodRow;1990-01-01\nBadRow;32-13-1990\n"), 0o600))
-	_, errs, code := l.run(t, args...)
-	if code != 9 || !strings.Contains(errs, "1 created, 1 failed") || !strings.Contains(errs, `line 3: dateOfBirth (column 2)`) || strings.Contains(errs, "1990") {
-		t.Errorf("got exit code %d and %s, want one created, and the other named without its value", code, errs)
-	}
+	l.try(t, "", args...).ends(9, "1 created, 1 failed", `line 3: dateOfBirth (column 2)`).hides("1990")
 	kept, err := os.ReadFile(wrong)
 	if err != nil || !strings.Contains(string(kept), `32-13-1990""`) || !strings.Contains(string(kept), "BadRow") {
 		t.Errorf("got %s, %v, want the value", kept, err)
 	}
 	servicetest.Check(t, os.WriteFile(file, []byte("name.lastName;dateOfBirth\nGoodRow;1990-01-01\nBadRow;31-12-1990\n"), 0o600))
-	if _, errs, code := l.run(t, args...); code != 0 || !strings.Contains(errs, "1 created, 0 failed") {
-		t.Errorf("got exit code %d and %s, want the corrected row created alone", code, errs)
-	}
+	l.try(t, "", args...).ends(0, "1 created, 0 failed")
 	if _, err := os.Stat(wrong); !os.IsNotExist(err) {
 		t.Errorf("got %v, want no file of errors", err)
 	}
@@ -246,14 +238,11 @@ func TestSkipWrongNeedsEveryRow(t *testing.T) {
 		"cut.json":  `[{"name":{"lastName":"Good"}},{"name":{"lastName":}},{"name":{"lastName":"Lost"}}]`,
 	} {
 		home := t.TempDir()
-		l := line{environment: map[string]string{"HOME": home, "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": h.Token()}}
+		l := lineAt(t, h.URL, h.Token(), "HOME", home)
 		file := filepath.Join(home, name)
 		servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
-		_, errs, code := l.run(t, "person", "import", file, "--yes", "--skip-wrong",
-			"--default", "owningOrganizationUuid="+owner, "--default", "recruitingOrganizationUuid="+owner)
-		if code != 2 || !strings.Contains(errs, "can be read, and nothing was sent") {
-			t.Errorf("%s: got exit code %d and %s, want that rows are missing", name, code, errs)
-		}
+		l.try(t, "person import", file, "--yes", "--skip-wrong",
+			"--default", "owningOrganizationUuid="+owner, "--default", "recruitingOrganizationUuid="+owner).ends(2, "can be read, and nothing was sent")
 	}
 }
 
@@ -280,7 +269,7 @@ func TestEqualRefusals(t *testing.T) {
 		mutex.Lock()
 		clear(refused)
 		mutex.Unlock()
-		_, errs, code = i.fundesk(append([]string{"person", "import", i.file, "--yes"}, args...)...)
+		_, errs, code = i.fundesk("person import", append([]string{i.file, "--yes"}, args...)...)
 		mutex.Lock()
 		defer mutex.Unlock()
 		return len(refused), errs, code

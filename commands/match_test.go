@@ -3,7 +3,6 @@ package commands
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,7 +25,7 @@ func newMatchFloor(t *testing.T) *matchFloor {
 	t.Helper()
 	h := servicetest.New(t)
 	f := &matchFloor{Harness: h, t: t, token: h.Token(), owner: h.Organization("AID").String(), folder: t.TempDir()}
-	f.line = line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": f.token}}
+	f.line = lineAt(t, h.URL, f.token)
 	return f
 }
 
@@ -41,11 +40,11 @@ func (f *matchFloor) donor(members string) string {
 	return answer.Object()["uuid"].(string)
 }
 
-func (f *matchFloor) apply(csv string, more ...string) (out, errs string, code int) {
+func (f *matchFloor) apply(csv string, more ...string) ran {
 	f.t.Helper()
 	path := filepath.Join(f.folder, "donors.csv")
 	servicetest.Check(f.t, os.WriteFile(path, []byte(csv), 0o600))
-	return f.run(f.t, append([]string{"person", "apply", path, "--country", "NL"}, more...)...)
+	return f.try(f.t, "person apply --country NL", append([]string{path}, more...)...)
 }
 
 func (f *matchFloor) member(id, name string) any {
@@ -67,7 +66,7 @@ func TestApplyMatch(t *testing.T) {
 		"family@example.org,,de\n" + // Ambiguous.
 		"anna@example.org,,fr\n" + // A second row for one record.
 		"new@example.org,,de\n"
-	out, errs, code := f.apply(file, "--match", "email,phone", "--plan-only", "--empty", "keep")
+	out, errs, code := f.apply(file, "--match", "email,phone", "--plan-only", "--empty", "keep").all()
 	for _, want := range []string{"plan: 1 new, 2 changed, 0 same, 1 ambiguous, 1 for a record of another row", "line 4: the row matches several records"} {
 		if code != 9 || !strings.Contains(errs, want) {
 			t.Errorf("plan: got exit code %d and %s, want %q", code, errs, want)
@@ -76,17 +75,11 @@ func TestApplyMatch(t *testing.T) {
 	if !strings.Contains(out, anna) || !strings.Contains(out, carl) || strings.Contains(out, bert) || f.member(anna, "language") != "nl" {
 		t.Errorf("plan: got %s, want the changes of two records, and nothing sent", out)
 	}
-	if _, errs, code := f.apply(file, "--match", "email,phone", "--empty", "keep", "--yes"); code != 9 || strings.Contains(errs, "not sent") {
-		t.Errorf("got exit code %d and %s, want 9 for the rows that are left out, and the others sent", code, errs)
-	}
+	f.apply(file, "--match", "email,phone", "--empty", "keep", "--yes").ends(9).hides("not sent")
 	for id, want := range map[string]string{anna: "de", bert: "nl", carl: "de"} {
-		if got := f.member(id, "language"); got != want {
-			t.Errorf("%s: got %v, want %s", id, got, want)
-		}
+		servicetest.Same(t, id, want, f.member(id, "language"))
 	}
-	if _, errs, code := f.apply(file, "--match", "email,phone", "--empty", "keep", "--plan-only"); code != 9 || !strings.Contains(errs, "1 new, 0 changed, 2 same") {
-		t.Errorf("again: got exit code %d and %s, want two the same", code, errs)
-	}
+	f.apply(file, "--match", "email,phone", "--empty", "keep", "--plan-only").ends(9, "1 new, 0 changed, 2 same")
 }
 
 // With --create rows without a record are created, and the same file changes nothing the second time.
@@ -98,15 +91,9 @@ func TestApplyMatchCreates(t *testing.T) {
 		"jan,smit,2-12-1967,,de,jan@example.org\n" +
 		"Piet,Bakker,3-1-1970,NL20INGB0001234567,nl,piet@example.org\n"
 	args := []string{"--match", "iban,name+born", "--create", "--empty", "keep", "--yes", "--default", "owningOrganizationUuid=" + f.owner, "--default", "recruitingOrganizationUuid=" + f.owner}
-	if _, errs, code := f.apply(file, args...); code != 0 || !strings.Contains(errs, "plan: 1 new, 1 changed, 0 same, 0 ambiguous") {
-		t.Errorf("got exit code %d and %s", code, errs)
-	}
-	if got := f.member(jan, "language"); got != "de" {
-		t.Errorf("got %v, want de", got)
-	}
-	if _, errs, code := f.apply(file, args...); code != 0 || strings.Contains(errs, "1 new") {
-		t.Errorf("again: got exit code %d and %s, want nothing new", code, errs)
-	}
+	f.apply(file, args...).ends(0, "plan: 1 new, 1 changed, 0 same, 0 ambiguous")
+	servicetest.Same(t, "language", "de", f.member(jan, "language"))
+	f.apply(file, args...).ends(0).hides("1 new")
 }
 
 // Two rows for one donor who is not there yet create one record, also when an interrupted run planned the first of them.
@@ -127,24 +114,22 @@ func TestApplyMatchCreatesOnce(t *testing.T) {
 		return strings.Count(string(list.Body), `"personUuid"`)
 	}
 	isKilled := true
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && isKilled { // The uuid of the first row is planned, and nothing is sent.
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
 		f.Handler.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	f.environment["FUNDESK_BASE_URL"] = server.URL
+	})
+	f.environment["FUNDESK_BASE_URL"] = address
 	f.apply(file, args...)
 	isKilled = false
 	if got := count(); got != 0 {
 		t.Fatalf("got %d persons, want none yet", got)
 	}
 	want := "plan: 1 new, 0 changed, 0 same, 0 ambiguous, 2 for a record of another row"
-	if _, errs, code := f.apply(file, args...); code != 9 || !strings.Contains(errs, want) || count() != 1 {
-		t.Errorf("got exit code %d, %d persons and %s, want %q", code, count(), errs, want)
-	}
+	f.apply(file, args...).ends(9, want)
+	servicetest.Same(t, "count()", 1, count())
 }
 
 // A record that another program corrects after the persons were read is no longer that of the row.
@@ -153,7 +138,7 @@ func TestApplyMatchOfAChangedRecord(t *testing.T) {
 	f := newMatchFloor(t)
 	anna := f.donor(`"email":"anna@example.org","language":"nl"`)
 	path, isFirst := "/api/v1/persons/"+anna, true
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == path && isFirst {
 			isFirst = false
 			answer := f.Do(f.token, http.MethodPut, path+"/actions/update", `{"email":"new@example.org"}`)
@@ -162,13 +147,11 @@ func TestApplyMatchOfAChangedRecord(t *testing.T) {
 			}
 		}
 		f.Handler.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	f.environment["FUNDESK_BASE_URL"] = server.URL
-	_, errs, code := f.apply("email,language\nanna@example.org,de\n", "--match", "email", "--yes")
-	if code != 9 || !strings.Contains(errs, "line 2: the record of the row was changed meanwhile") {
-		t.Errorf("got exit code %d and %s, want that the row no longer matches", code, errs)
-	}
+	})
+	f.environment["FUNDESK_BASE_URL"] = address
+	f.apply(
+		"email,language\nanna@example.org,de\n", "--match", "email", "--yes",
+	).ends(9, "line 2: the record of the row was changed meanwhile")
 	for name, want := range map[string]string{"email": "new@example.org", "language": "nl"} {
 		if got := f.member(anna, name); got != want {
 			t.Errorf("got the %s %v, want %s", name, got, want)
@@ -180,13 +163,11 @@ func TestApplyMatchOfAChangedRecord(t *testing.T) {
 func TestApplyMatchIsRefused(t *testing.T) {
 	t.Parallel()
 	f := newMatchFloor(t)
-	for want, args := range map[string][]string{
-		`--match must be one of email, iban, phone, name+born, not "shoe"`: {"--match", "shoe"},
-		"--plan-only needs --match":                                        {"--plan-only"},
+	for want, args := range map[string]string{
+		`--match must be one of email, iban, phone, name+born, not "shoe"`: "--match shoe",
+		"--plan-only needs --match":                                        "--plan-only",
 	} {
-		if _, errs, code := f.apply("uuid,language\n", args...); code != 2 || !strings.Contains(errs, want) {
-			t.Errorf("%v: got exit code %d and %s, want %q", args, code, errs, want)
-		}
+		f.apply("uuid,language\n", splitWords(args)...).ends(2, want)
 	}
 }
 
@@ -196,11 +177,6 @@ func TestRowsOfAnotherProgramsNumbers(t *testing.T) {
 	_, l := copyHome(t)
 	file := filepath.Join(t.TempDir(), "own.csv")
 	servicetest.Check(t, os.WriteFile(file, []byte("uuid,language\n12345,de\n"), 0o600))
-	_, errs, code := l.run(t, "person", "apply", file, "--yes")
-	if code != 2 || !strings.Contains(errs, "hint: --match email,iban,phone,name+born finds") {
-		t.Errorf("got exit code %d and %s, want 2 and --match", code, errs)
-	}
-	if _, errs, _ := l.run(t, "pledge", "apply", file, "--yes"); strings.Contains(errs, "--match") {
-		t.Errorf("got %s, but pledge apply has no --match", errs)
-	}
+	l.try(t, "person apply", file, "--yes").ends(2, "hint: --match email,iban,phone,name+born finds")
+	l.try(t, "pledge apply", file, "--yes").hides("--match")
 }

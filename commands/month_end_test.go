@@ -19,14 +19,12 @@ import (
 // monthEnd answers the questions of the script in docs about a sample.
 func monthEnd(t *testing.T, h *servicetest.Harness) (answers map[string][][]string, l line) {
 	t.Helper()
-	l = line{environment: map[string]string{
-		"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": h.Token(),
-	}}
+	l = lineAt(t, h.URL, h.Token())
 	script, err := os.ReadFile("../docs/month-end.sh")
 	servicetest.Check(t, err)
-	persons := strings.Fields(l.must(t, "person", "list", "--all", "-q", "-o", "id"))
-	l.must(t, "person", "update", slices.Min(persons), "--clear", "address")
-	l.must(t, "copy", "sync", "-q")
+	persons := strings.Fields(l.must(t, "person list --all -q -o id"))
+	l.must(t, "person update", slices.Min(persons), "--clear", "address")
+	l.must(t, "copy sync -q")
 	answers = map[string][][]string{}
 	dates := strings.NewReplacer("$FROM", "2026-11-01", "$UNTIL", "2026-12-01")
 	for _, found := range regexp.MustCompile(`(?m)^ask ([a-z-]+) "([^"]+)"$`).FindAllStringSubmatch(string(script), -1) {
@@ -41,7 +39,7 @@ func monthEnd(t *testing.T, h *servicetest.Harness) (answers map[string][][]stri
 // listed reads columns of a list as CSV, without the header.
 func (l line) listed(t *testing.T, columns string, args ...string) [][]string {
 	t.Helper()
-	out := l.must(t, append(args, "--all", "-q", "-o", "csv", "--columns", columns)...)
+	out := l.must(t, "", append(args, "--all", "-q", "-o", "csv", "--columns", columns)...)
 	rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
 	servicetest.Check(t, err)
 	return rows[1:]

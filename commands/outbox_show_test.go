@@ -1,10 +1,7 @@
 package commands
 
 import (
-	"bytes"
-	"context"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,49 +13,28 @@ func TestOutboxShowOfWhatHasEnded(t *testing.T) {
 	t.Parallel()
 	for outcome, line := range map[string]string{"accepted": "outbox send", "dropped": "outbox drop --all --yes"} {
 		var isUp atomic.Bool
-		server := httptest.NewServer(readsThen(func(w http.ResponseWriter, r *http.Request) {
+		address := serving(t, readsThen(func(w http.ResponseWriter, r *http.Request) {
 			answer := status(http.StatusServiceUnavailable, "text/plain", "down")
 			if isUp.Load() {
 				answer = status(http.StatusOK, "application/json", `{"uuid":"`+testID+`","status":"completed"}`)
 			}
 			answer(w, r)
 		}))
-		t.Cleanup(server.Close)
-		environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token"}
+		l := lineAt(t, address, "token")
 		now := time.Date(2026, 6, 17, 13, 0, 0, 0, time.UTC)
-		fundesk := func(line string) (out, errs string, code int) {
-			var stdout, stderr bytes.Buffer
-			app := appOf(environment, strings.NewReader(""), &stdout, &stderr)
-			app.Now = func() time.Time { return now }
-			app.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
-			code = Run(t.Context(), strings.Fields(line), app)
-			return stdout.String(), stderr.String(), code
-		}
-		if _, errs, code := fundesk("call complete " + testID + " --result-code reached --notes typed-words --outbox --yes"); code != 10 {
-			t.Fatalf("%s: got exit code %d and %s, want the change in the outbox", outcome, code, errs)
-		}
-		id, _, _ := fundesk("outbox list -o id")
-		show := "outbox show " + strings.TrimSpace(id)
-		if out, errs, code := fundesk(show); code != 0 || !strings.Contains(out, "typed-words") {
-			t.Fatalf("%s: got exit code %d, %q and %q, want the change as it will be sent", outcome, code, out, errs)
-		}
+		l.now = func() time.Time { return now }
+		l.try(t, "call complete "+testID+" --result-code reached --notes typed-words --outbox --yes").mustEnd(10)
+		id := strings.TrimSpace(l.must(t, "outbox list -o id"))
+		l.try(t, "outbox show", id).mustEnd(0).prints("typed-words")
 		isUp.Store(true)
 		now = now.Add(time.Hour)
-		if out, errs, code := fundesk(line); code != 0 {
-			t.Fatalf("%s: got exit code %d, %q and %q", line, code, out, errs)
-		}
+		l.must(t, line)
 		now = now.Add(23*time.Hour + 50*time.Minute)
-		for _, format := range []string{"", " -o json"} {
-			out, errs, code := fundesk(show + format)
-			for _, want := range []string{outcome, testID, strings.TrimSpace(id), server.URL, "2026-06-17T14:00:00"} {
-				if code != 0 || !strings.Contains(out, want) || strings.Contains(out, "typed-words") {
-					t.Errorf("%s: got exit code %d, %q and %q, want %q and nothing of what was typed", outcome, code, out, errs, want)
-				}
-			}
+		for _, format := range []string{"table", "json"} {
+			shown := l.try(t, "outbox show -o "+format, id).ends(0).omits("typed-words")
+			shown.prints(outcome, testID, id, address, "2026-06-17T14:00:00")
 		}
 		now = now.Add(20 * time.Minute)
-		if out, errs, code := fundesk(show); code != 3 || !strings.Contains(errs, "there is no entry") {
-			t.Errorf("%s, after a day: got exit code %d, %q and %q, want no entry", outcome, code, out, errs)
-		}
+		l.try(t, "outbox show", id).ends(3, "there is no entry")
 	}
 }

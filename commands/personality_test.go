@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -50,8 +49,7 @@ func TestCommandsUnderPersonalities(t *testing.T) {
 			t.Parallel()
 			h := plain(t)
 			h.Sample(12)
-			server := httptest.NewServer(h.As(p))
-			t.Cleanup(server.Close)
+			address := serving(t, h.As(p).ServeHTTP)
 			c := &faultCase{T: t, service: h, owner: h.Organization("AID")}
 			c.load()
 			action := func(ours string) string {
@@ -63,8 +61,8 @@ func TestCommandsUnderPersonalities(t *testing.T) {
 			names := strings.NewReplacer("$CANCEL", action("cancel"), "$NONE", "22222222-2222-4222-8222-222222222222",
 				"$PERSON", c.names.Replace("$PERSON"), "$CALL", c.names.Replace("$CALL"), "$PLEDGE", c.names.Replace("$PLEDGE"), "$OWNER", c.owner.String(), "$NEW", c.names.Replace("$NEW"))
 			token := h.Token()
-			a := &actedService{T: t, names: names, env: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": token}}
-			plain := &actedService{T: t, names: names, env: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": token}}
+			a := &actedService{T: t, names: names, env: homeAt(t, address, token)}
+			plain := &actedService{T: t, names: names, env: homeAt(t, h.URL, token)}
 			a.lists(p, plain)
 			a.changes()
 			a.refusals()

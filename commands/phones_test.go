@@ -62,7 +62,7 @@ func TestPhonesAreSearched(t *testing.T) {
 					[]string{"phoneNumber", "mobilePhoneNumber"}[random.IntN(2)], numbers[len(numbers)-1])
 				h.Do(token, "POST", "/api/v1/persons", body)
 			}
-			l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": token}}
+			l := lineAt(t, h.URL, token)
 			var typed []string
 			for range 60 {
 				text := typedPhone(random, numbers[random.IntN(len(numbers))])
@@ -71,7 +71,7 @@ func TestPhonesAreSearched(t *testing.T) {
 				}
 			}
 			find := func(text string) string {
-				out, errs, code := l.run(t, "person", "list", "--all", "--phone", text, "-o", "id", "-q")
+				out, errs, code := l.run(t, "person list --all --phone", text, "-o", "id", "-q")
 				if code != 0 {
 					t.Fatalf("%s: got exit code %d and %s", text, code, errs)
 				}

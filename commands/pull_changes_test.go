@@ -40,11 +40,8 @@ func newFeedWorld(t *testing.T, database string) *feedWorld {
 	w.owner, w.admin = w.Organization("AID"), w.Token()
 	may := append(slices.Clone(service.Permissions), service.ChangesRead)
 	w.token = w.Token(servicetest.May(may...))
-	server := httptest.NewServer(http.HandlerFunc(w.serve))
-	t.Cleanup(server.Close)
-	w.line = line{environment: map[string]string{
-		"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": w.token,
-	}}
+	address := serving(t, w.serve)
+	w.line = lineAt(t, address, w.token)
 	w.settle()
 	return w
 }
@@ -152,30 +149,28 @@ func onFeeds(t *testing.T, test func(*testing.T, *feedWorld)) {
 func TestPullChanges(t *testing.T) {
 	onFeeds(t, func(t *testing.T, w *feedWorld) {
 		w.change(8)
-		out, errs, code := w.line.run(t, "pull", "changes")
+		out, errs, code := w.line.run(t, "pull changes")
 		if code != 0 || !strings.Contains(errs, "8 changes; the next pull begins at 2026-") {
 			t.Fatalf("got exit code %d and %s", code, errs)
 		}
 		servicetest.Same(t, "changes", w.all(), positionsIn(out))
-		if out, errs, code := w.line.run(t, "pull", "changes"); code != 0 || out != "" {
-			t.Errorf("got exit code %d, %q and %s, want nothing new", code, out, errs)
-		}
+		w.line.try(t, "pull changes").ends(0).printsOnly("")
 		w.change(4)
-		out, _, code = w.line.run(t, "pull", "changes", "-o", "csv", "--columns", "entity,operation,fields")
+		out, _, code = w.line.run(t, "pull changes -o csv --columns entity,operation,fields")
 		row := "person,create,\"lastName,createdAt,owningOrganization\"\r\n"
 		if want := "entity,operation,fields\r\n" + strings.Repeat(row, 4); code != 0 || out != want {
 			t.Errorf("got exit code %d and %q, want %q", code, out, want)
 		}
 		state := filepath.Join(t.TempDir(), "state")
-		out, _, code = w.line.run(t, "pull", "changes", "--state", state, "-q")
+		out, _, code = w.line.run(t, "pull changes --state", state, "-q")
 		if code != 0 || len(positionsIn(out)) != 12 {
 			t.Errorf("--state: got exit code %d and %d changes, want all 12", code, len(positionsIn(out)))
 		}
-		out, _, code = w.line.run(t, "pull", "changes", "--reset", "-q", "--jq", "select(.entity == \"call\")")
+		out, _, code = w.line.run(t, "pull changes --reset -q --jq", "select(.entity == \"call\")")
 		if code != 0 || out != "" {
 			t.Errorf("--jq: got exit code %d and %q", code, out)
 		}
-		out, _, code = w.line.run(t, "pull", "status", "-o", "csv", "--columns", "entity,query")
+		out, _, code = w.line.run(t, "pull status -o csv --columns entity,query")
 		if code != 0 || out != "entity,query\r\nchanges,changes\r\n" {
 			t.Errorf("status: got exit code %d and %q", code, out)
 		}
@@ -191,18 +186,13 @@ func TestPullChangesLosesItsPosition(t *testing.T) {
 		}
 		for what, lost := range lose {
 			w.change(1)
-			if _, errs, code := w.line.run(t, "pull", "changes", "--reset"); code != 0 {
-				t.Fatalf("got exit code %d and %s", code, errs)
-			}
+			w.line.try(t, "pull changes --reset").mustEnd(0)
 			lost()
 			w.change(1)
 			for range 2 {
-				out, errs, code := w.line.run(t, "pull", "changes", "--follow", "-o", "ndjson")
-				if code != 8 || out != "" || !strings.Contains(errs, "fundesk pull changes --reset") {
-					t.Errorf("after %s: got exit code %d, %q and %s, want 8 and --reset", what, code, out, errs)
-				}
+				w.line.try(t, "pull changes --follow -o ndjson").ends(8, "fundesk pull changes --reset").printsOnly("")
 			}
-			out, errs, code := w.line.run(t, "pull", "changes", "--reset")
+			out, errs, code := w.line.run(t, "pull changes --reset")
 			if code != 0 || len(positionsIn(out)) == 0 {
 				t.Errorf("--reset after %s: got exit code %d, %q and %s", what, code, out, errs)
 			}
@@ -216,25 +206,22 @@ func TestPullRepeatsAReset(t *testing.T) {
 	w := newFeedWorld(t, servicetest.NewFile(t))
 	w.change(5)
 	var isAway atomic.Bool
-	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+	address := serving(t, func(out http.ResponseWriter, r *http.Request) {
 		if isAway.Load() {
 			out.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
 		w.serve(out, r)
-	}))
-	t.Cleanup(server.Close)
-	w.line.environment["FUNDESK_BASE_URL"] = server.URL
-	first, errs, code := w.line.run(t, "pull", "person")
+	})
+	w.line.environment["FUNDESK_BASE_URL"] = address
+	first, errs, code := w.line.run(t, "pull person")
 	if code != 0 || first == "" {
 		t.Fatalf("got exit code %d, %q and %s", code, first, errs)
 	}
 	isAway.Store(true)
-	if _, errs, code := w.line.run(t, "pull", "person", "--reset", "--retry", "0"); code != 8 {
-		t.Fatalf("got exit code %d and %s from a service that is away, want 8", code, errs)
-	}
+	w.line.try(t, "pull person --reset --retry 0").mustEnd(8)
 	isAway.Store(false)
-	again, errs, code := w.line.run(t, "pull", "person")
+	again, errs, code := w.line.run(t, "pull person")
 	if code != 0 || again != first {
 		t.Errorf("got exit code %d, %q and %s, want %q again", code, again, errs, first)
 	}
@@ -245,15 +232,11 @@ func TestPullChangesRepeatsAReset(t *testing.T) {
 	t.Parallel()
 	w := newFeedWorld(t, servicetest.NewFile(t))
 	w.change(5)
-	if _, errs, code := w.line.run(t, "pull", "changes"); code != 0 {
-		t.Fatalf("got exit code %d and %s", code, errs)
-	}
+	w.line.try(t, "pull changes").mustEnd(0)
 	w.fault = func() int { return 2 }
-	if _, errs, code := w.line.run(t, "pull", "changes", "--reset", "--retry", "0"); code == 0 {
-		t.Fatalf("got exit code 0 and %s for half of an answer", errs)
-	}
+	w.line.try(t, "pull changes --reset --retry 0").fails()
 	w.fault = nil
-	out, errs, code := w.line.run(t, "pull", "changes")
+	out, errs, code := w.line.run(t, "pull changes")
 	if code != 0 {
 		t.Fatalf("got exit code %d and %s", code, errs)
 	}
@@ -266,13 +249,13 @@ func TestPullChangesIsRefused(t *testing.T) {
 	w := newFeedWorld(t, servicetest.NewFile(t))
 	home := w.line.environment["HOME"]
 	w.line.environment["FUNDESK_TOKEN"] = w.admin
-	_, errs, code := w.line.run(t, "pull", "changes")
+	_, errs, code := w.line.run(t, "pull changes")
 	if code != 5 || !strings.Contains(errs, "changes:read") {
 		t.Errorf("got exit code %d and %s, want 5 and the permission", code, errs)
 	}
 	w.InterfaceOnly()
 	w.line.environment["FUNDESK_TOKEN"] = w.token
-	_, errs, code = w.line.run(t, "pull", "changes")
+	_, errs, code = w.line.run(t, "pull changes")
 	if code != 7 || !strings.Contains(errs, "the service has no feed of changes") {
 		t.Errorf("got exit code %d and %s, want 7 and what is missing", code, errs)
 	}

@@ -20,15 +20,15 @@ func execHome(t *testing.T) (l line, program, taken string) {
 cat >> "$0n"; echo "--" >> "$0n"; echo "took $1"
 if test -e "$0.fail"; then exit 3; fi
 `), 0o700))
-	return line{environment: map[string]string{"HOME": home, "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": h.Token()}}, program, taken
+	return lineAt(t, h.URL, h.Token(), "HOME", home), program, taken
 }
 
 // A program gets every record. It is not started when nothing is new.
 func TestPullExecHandsOverPages(t *testing.T) {
 	t.Parallel()
 	l, program, taken := execHome(t)
-	whole, _, _ := l.run(t, "pull", "call", "--since", "2000-01-01", "-q")
-	out, errs, code := l.run(t, "pull", "call", "--exec", program+` 'one word'`)
+	whole, _, _ := l.run(t, "pull call --since 2000-01-01 -q")
+	out, errs, code := l.run(t, "pull call --exec", program+` 'one word'`)
 	if code != 0 || !strings.HasPrefix(out, "took one word\n") {
 		t.Fatalf("got exit code %d, %q and %s", code, out, errs)
 	}
@@ -37,9 +37,7 @@ func TestPullExecHandsOverPages(t *testing.T) {
 	if len(uuids(whole)) == 0 || len(uuids(string(got))) != len(uuids(whole)) {
 		t.Errorf("got %d calls, want %d", len(uuids(string(got))), len(uuids(whole)))
 	}
-	if out, errs, code := l.run(t, "pull", "call", "--exec", program); code != 0 || out != "" {
-		t.Errorf("got exit code %d, %q and %s, want no start when nothing is new", code, out, errs)
-	}
+	l.try(t, "pull call --exec", program).ends(0).printsOnly("")
 }
 
 // The position moves and records are marked only after the program ended with 0.
@@ -47,17 +45,12 @@ func TestPullExecFails(t *testing.T) {
 	t.Parallel()
 	l, program, taken := execHome(t)
 	servicetest.Check(t, os.WriteFile(program+".fail", nil, 0o600))
-	_, errs, code := l.run(t, "pull", "call", "--mark-processed", "--exec", program)
-	if code != 1 || !strings.Contains(errs, "exit status 3") || !strings.Contains(errs, "did not move") {
-		t.Fatalf("got exit code %d and %s, want 1 with the status", code, errs)
-	}
+	l.try(t, "pull call --mark-processed --exec", program).mustEnd(1, "exit status 3", "did not move")
 	first, err := os.ReadFile(taken)
 	servicetest.Check(t, err)
 	servicetest.Check(t, os.Remove(program+".fail"))
 	servicetest.Check(t, os.Remove(taken))
-	if _, errs, code := l.run(t, "pull", "call", "--mark-processed", "--exec", program); code != 0 {
-		t.Fatalf("got exit code %d and %s", code, errs)
-	}
+	l.try(t, "pull call --mark-processed --exec", program).mustEnd(0)
 	again, err := os.ReadFile(taken)
 	servicetest.Check(t, err)
 	if !strings.HasPrefix(string(again), string(first)) {
@@ -69,9 +62,7 @@ func TestPullExecFails(t *testing.T) {
 func TestPullExecWritesWholeFiles(t *testing.T) {
 	t.Parallel()
 	l, program, taken := execHome(t)
-	if _, errs, code := l.run(t, "pull", "person", "-o", "csv", "--columns", "uuid", "--exec", program); code != 0 {
-		t.Fatalf("got exit code %d and %s", code, errs)
-	}
+	l.try(t, "pull person -o csv --columns uuid --exec", program).mustEnd(0)
 	got, err := os.ReadFile(taken)
 	servicetest.Check(t, err)
 	for page := range strings.SplitSeq(strings.TrimSuffix(string(got), "--\n"), "--\n") {
@@ -84,13 +75,10 @@ func TestPullExecWritesWholeFiles(t *testing.T) {
 // A line that needs a shell, and a program that does not exist, are refused before anything is read.
 func TestPullExecRefusesShells(t *testing.T) {
 	t.Parallel()
-	l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "t"}}
+	l := lineAt(t, nowhere, "t")
 	for line, said := range map[string]string{
 		"jq . | sort": "without a shell", "cat > file": "without a shell", "cat 'open": "quote", "": "no program", "no-such-program x": "no program",
 	} {
-		_, errs, code := l.run(t, "pull", "call", "--exec", line)
-		if code != 2 || !strings.Contains(errs, said) {
-			t.Errorf("%q: got exit code %d and %s, want 2 with %q", line, code, errs, said)
-		}
+		l.try(t, "pull call --exec", line).ends(2, said)
 	}
 }

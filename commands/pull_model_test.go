@@ -67,9 +67,8 @@ func newPullModel(t *testing.T, seed uint64, database string) *pullModel {
 	account := m.service.Account()
 	m.account, m.token = account.UUID, m.service.TokenOf(account)
 	m.organizations = []apitype.UUID{m.service.Organization("AID"), m.service.Organization("SEA")}
-	server := httptest.NewServer(m)
-	t.Cleanup(server.Close)
-	m.env = map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": m.token}
+	address := serving(t, m.ServeHTTP)
+	m.env = homeAt(t, address, m.token)
 	return m
 }
 

@@ -3,7 +3,6 @@ package commands
 import (
 	"bytes"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,7 +61,7 @@ func TestPullFlushesBeforeThePositionMoves(t *testing.T) {
 				t.Errorf("%s: %s, and the output is not on disk", line, what)
 			}
 		}
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Fundesk-Extensions", "changes")
 			switch {
 			case r.Method == http.MethodPost:
@@ -76,8 +75,7 @@ func TestPullFlushesBeforeThePositionMoves(t *testing.T) {
 			default:
 				status(200, "application/json", onePage(1, `{"hasNextPage":false,"endCursor":"a"}`))(w, r)
 			}
-		}))
-		defer server.Close()
+		})
 		home, moves := t.TempDir(), 0
 		durable.Watch(func(change durable.Change) {
 			out.note(change)
@@ -86,7 +84,7 @@ func TestPullFlushesBeforeThePositionMoves(t *testing.T) {
 				check("the position moved")
 			}
 		})
-		environment := map[string]string{"HOME": home, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token"}
+		environment := homeAt(t, address, "token", "HOME", home)
 		var errs bytes.Buffer
 		code := Run(t.Context(), strings.Fields(line), hasty(appOf(environment, strings.NewReader(""), out.File, &errs)))
 		durable.Watch(func(durable.Change) {})

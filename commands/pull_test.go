@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -41,7 +40,7 @@ func (w *failingWriter) Write(p []byte) (int, error) {
 // pullOnce pulls calls into a writer that breaks after some bytes.
 func pullOnce(t *testing.T, url, token, home string, limit int) (out string, code int) {
 	t.Helper()
-	environment := map[string]string{"HOME": home, "FUNDESK_BASE_URL": url, "FUNDESK_TOKEN": token}
+	environment := homeAt(t, url, token, "HOME", home)
 	writer := &failingWriter{left: limit}
 	code = Run(t.Context(), []string{"pull", "call", "--updated", "-q"}, hasty(appOf(environment, strings.NewReader(""), writer, &bytes.Buffer{})))
 	return writer.String(), code
@@ -125,7 +124,7 @@ func TestPullFollows(t *testing.T) {
 		return `{"cursor":"` + id + `","node":{"uuid":"` + id + `","requestedAt":"` + at + `"}}`
 	}
 	var polls atomic.Int32
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		edges := node(testID, "2026-11-20T09:15:00.000Z")
 		switch n := polls.Add(1); {
 		case n == 2:
@@ -138,10 +137,9 @@ func TestPullFollows(t *testing.T) {
 			return
 		}
 		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[`+edges+`]}`)(w, r)
-	}))
-	defer server.Close()
-	l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "t"}}
-	out, errs, code := l.run(t, "pull", "call", "--follow", "--interval", "1s", "--retry", "0", "-o", "csv", "--columns", "uuid")
+	})
+	l := lineAt(t, address, "t")
+	out, errs, code := l.run(t, "pull call --follow --interval 1s --retry 0 -o csv --columns uuid")
 	if want := "uuid\r\n" + testID + "\r\n" + other + "\r\n"; code != 5 || out != want {
 		t.Errorf("got exit code %d and %q, want 5 after %q", code, out, want)
 	}
@@ -149,9 +147,7 @@ func TestPullFollows(t *testing.T) {
 		t.Errorf("got %s, want one note for the restart and one for each record", errs)
 	}
 	polls.Store(2)
-	if out, _, _ := l.run(t, "pull", "call", "-o", "id"); out != "" {
-		t.Errorf("got %q from the next pull, want nothing that was written before", out)
-	}
+	l.try(t, "pull call -o id").printsOnly("")
 }
 
 // A record of which a query leaves nothing was not written, and is not marked.
@@ -160,7 +156,7 @@ func TestPullMarksWhatWasWritten(t *testing.T) {
 	other := "00000000-0000-4000-8000-000000000001"
 	var marked atomic.Pointer[string]
 	marked.Store(new(""))
-	out, errs, code := against(t, func(w http.ResponseWriter, r *http.Request) {
+	tryAgainst(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
 			status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[{"node":{"uuid":"`+testID+`","status":"completed"}},{"node":{"uuid":"`+other+`","status":"requested"}}]}`)(w, r)
 			return
@@ -168,10 +164,7 @@ func TestPullMarksWhatWasWritten(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		marked.Store(new(string(body)))
 		w.WriteHeader(http.StatusNoContent)
-	}, "pull", "call", "--mark-processed", "--jq", `select(.status == "completed") | .uuid`)
-	if code != 0 || out != `"`+testID+`"`+"\n" {
-		t.Fatalf("got exit code %d, %q and %q, want one call", code, out, errs)
-	}
+	}, "pull call --mark-processed --jq", `select(.status == "completed") | .uuid`).mustEnd(0).printsOnly(`"` + testID + `"` + "\n")
 	if body := *marked.Load(); !strings.Contains(body, testID) || strings.Contains(body, other) {
 		t.Errorf("got the marks %s, want that of the call that was written", body)
 	}
@@ -182,13 +175,12 @@ func TestPullMarksWhatWasWritten(t *testing.T) {
 func TestPullOfABrokenPage(t *testing.T) {
 	t.Parallel()
 	var tail atomic.Pointer[string]
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[{"node":{"uuid":"00000000-0000-4000-8000-000000000001"}}`+*tail.Load())(w, r)
-	}))
-	defer server.Close()
+	})
 	home := t.TempDir()
 	tail.Store(new(`,{"node":7}]}`))
-	out, code := pullOnce(t, server.URL, "token", home, 1<<30)
+	out, code := pullOnce(t, address, "token", home, 1<<30)
 	if code != 8 || len(uuids(out)) != 1 {
 		t.Errorf("got exit code %d and %q, want 8 after one call", code, out)
 	}
@@ -196,7 +188,7 @@ func TestPullOfABrokenPage(t *testing.T) {
 		t.Errorf("got a position %v after a pull that broke", kept)
 	}
 	tail.Store(new(`]}`))
-	if out, code = pullOnce(t, server.URL, "token", home, 1<<30); code != 0 || len(uuids(out)) != 1 {
+	if out, code = pullOnce(t, address, "token", home, 1<<30); code != 0 || len(uuids(out)) != 1 {
 		t.Errorf("got exit code %d and %q, want the call again", code, out)
 	}
 }
@@ -205,7 +197,7 @@ func TestPullOfABrokenPage(t *testing.T) {
 func TestPullInterruptedWhileMarking(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
 			_, _ = io.Copy(io.Discard, r.Body) // Only then the server sees that the client went away.
 			cancel()
@@ -213,10 +205,9 @@ func TestPullInterruptedWhileMarking(t *testing.T) {
 			return
 		}
 		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[{"node":{"uuid":"`+testID+`"}}]}`)(w, r)
-	}))
-	defer server.Close()
+	})
 	home := t.TempDir()
-	environment := map[string]string{"HOME": home, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "secret-token"}
+	environment := homeAt(t, address, "secret-token", "HOME", home)
 	code := Run(ctx, []string{"pull", "person", "--mark-processed"}, hasty(appOf(environment, strings.NewReader(""), io.Discard, io.Discard)))
 	if kept, _ := filepath.Glob(filepath.Join(home, ".local/state/fundesk/pull/*")); code != 130 || len(kept) > 0 {
 		t.Errorf("got exit code %d and %v kept, want 130 and no position", code, kept)

@@ -65,16 +65,22 @@ func newSettingsService(t *testing.T) *settingsService {
 }
 
 // run runs a command on the service.
-func (f *settingsService) run(t *testing.T, args ...string) (out, errs string, code int) {
+func (f *settingsService) run(t *testing.T, words string, more ...string) (out, errs string, code int) {
 	t.Helper()
-	return runWith(t, map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": f.URL, "FUNDESK_TOKEN": "token"}, "", args...)
+	return runWith(t, homeAt(t, f.URL, "token"), "", words, more...)
+}
+
+// try runs a command on the service. What it returns says what the test wants of it.
+func (f *settingsService) try(t *testing.T, words string, more ...string) ran {
+	t.Helper()
+	return tryWith(t, homeAt(t, f.URL, "token"), "", words, more...)
 }
 
 // set accepts the output of get. It names what changes, and sends nothing if nothing does.
 func TestQueueSettings(t *testing.T) {
 	t.Parallel()
 	f := newSettingsService(t)
-	text, errs, code := f.run(t, "queue", "settings", "get")
+	text, errs, code := f.run(t, "queue settings get")
 	if code != 0 || !strings.Contains(text, "[[results.winback]]\ncode = \"back\"") {
 		t.Fatalf("got %d %q %q, want TOML", code, text, errs)
 	}
@@ -84,29 +90,28 @@ func TestQueueSettings(t *testing.T) {
 		servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	write(text)
-	if _, errs, code := f.run(t, "queue", "settings", "set", file, "--yes"); code != 0 || f.written != "" || !strings.Contains(errs, "has these settings already") {
-		t.Errorf("got %d %q and %q sent, want that nothing changes", code, errs, f.written)
-	}
+	f.try(t, "queue settings set", file, "--yes").ends(0, "has these settings already")
+	servicetest.Same(t, "f.written", "", f.written)
 	write(strings.Replace(text, "max_attempts = 6\n", "", 1) + "\n[[results.happy_call]]\ncode = \"thanked\"\n")
-	if _, errs, code := f.run(t, "queue", "settings", "set", file); code != 2 || f.written != "" || !strings.Contains(errs, "change results.happy_call (new), max_attempts of organization "+floorOrganization) || !strings.Contains(errs, "--yes") {
-		t.Errorf("got %d %q and %q sent, want the question", code, errs, f.written)
-	}
-	if out, errs, code := f.run(t, "queue", "settings", "set", file, "--dry-run"); code != 0 || f.written != "" || !strings.Contains(out, "PUT /fundesk/v1/settings/"+floorOrganization) {
-		t.Errorf("got %d %q %q, want the request", code, out, errs)
-	}
-	if _, errs, code := f.run(t, "queue", "settings", "set", file, "--yes"); code != 0 || !strings.HasPrefix(f.written, `"1" {`) || !strings.Contains(f.written, `"thanked"`) {
+	f.try(t, "queue settings set", file).ends(
+		2, "change results.happy_call (new), max_attempts of organization "+floorOrganization, "--yes",
+	)
+	servicetest.Same(t, "f.written", "", f.written)
+	f.try(t, "queue settings set", file, "--dry-run").ends(0).prints("PUT /fundesk/v1/settings/" + floorOrganization)
+	servicetest.Same(t, "f.written", "", f.written)
+	if _, errs, code := f.run(
+		t, "queue settings set", file, "--yes",
+	); code != 0 || !strings.HasPrefix(f.written, `"1" {`) || !strings.Contains(f.written, `"thanked"`) {
 		t.Errorf("got %d %q and %q sent, want it written over what was read", code, errs, f.written)
 	}
 	write("[[results.winback]]\ncode = \"a\"\n[[results.winback]]\ncode = \"a\"\n")
-	if _, errs, code := f.run(t, "queue", "settings", "set", file, "--organization", floorOrganization, "--yes"); code != 2 || !strings.Contains(errs, "results.winback.1.code is there twice") {
-		t.Errorf("got %d %q, want the line", code, errs)
-	}
-	if _, errs, code := f.run(t, "queue", "settings", "get", "99999999-9999-4999-8999-999999999999"); code != 3 || !strings.Contains(errs, "the account sees no organization 99999999") {
-		t.Errorf("got %d %q, want that it is not there", code, errs)
-	}
-	if out, _, code := f.run(t, "queue", "settings", "get", "-o", "json", "--jq", ".users[2].name"); code != 0 || strings.TrimSpace(out) != `"Joost"` {
-		t.Errorf("got %d %q, want what the service has", code, out)
-	}
+	f.try(
+		t, "queue settings set", file, "--organization", floorOrganization, "--yes",
+	).ends(2, "results.winback.1.code is there twice")
+	f.try(
+		t, "queue settings get 99999999-9999-4999-8999-999999999999",
+	).ends(3, "the account sees no organization 99999999")
+	f.try(t, "queue settings get -o json --jq .users[2].name").ends(0).printsLine(`"Joost"`)
 }
 
 // The rules for calls are read from the file, checked with their line, and sent only to a service that keeps to them.
@@ -134,7 +139,7 @@ func TestQueueSettingsOfWhoMayBeCalled(t *testing.T) {
 		f.extensions = test.extensions
 		file := filepath.Join(t.TempDir(), "settings.toml")
 		servicetest.Check(t, os.WriteFile(file, []byte(test.file), 0o600))
-		_, errs, code := f.run(t, "queue", "settings", "set", file, "--yes")
+		_, errs, code := f.run(t, "queue settings set", file, "--yes")
 		if code != test.code || !strings.Contains(errs, test.says) || !strings.Contains(f.written, test.written) || test.written == "" && f.written != "" {
 			t.Errorf("%s: got %d %q and %q sent", test.name, code, errs, f.written)
 		}
@@ -155,14 +160,14 @@ func TestAgentByName(t *testing.T) {
 		{"Priya", "", "users: Anne, Anneke, Joost de Vries"},
 	} {
 		environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_TOKEN": "token"}
-		_, errs, code := runWith(t, environment, "", "profile", "add", "work", "--base-url", f.URL, "--agent-name", test.name)
+		_, errs, code := runWith(t, environment, "", "profile add work --base-url", f.URL, "--agent-name", test.name)
 		if test.agent == "" {
 			if code != 2 || !strings.Contains(errs, test.says) {
 				t.Errorf("%s: got %d %q, want %s", test.name, code, errs, test.says)
 			}
 			continue
 		}
-		out, _, _ := runWith(t, environment, "", "profile", "show", "work", "-o", "json", "--jq", ".agent")
+		out, _, _ := runWith(t, environment, "", "profile show work -o json --jq .agent")
 		if code != 0 || strings.TrimSpace(out) != strconv.Quote(test.agent) {
 			t.Errorf("%s: got %d %q and the agent %q, want %s", test.name, code, errs, out, test.agent)
 		}
@@ -178,10 +183,7 @@ func TestAgentByName(t *testing.T) {
 		{"An", "", `--attempt-by "An" may be Anne or Anneke`, 2},
 		{"Priya", "", "users: Anne, Anneke, Joost de Vries", 2},
 	} {
-		out, errs, code := f.run(t, "call", "list", "--attempt-by", test.name, "-o", "id")
-		if out != test.out || code != test.code || !strings.Contains(errs, test.says) {
-			t.Errorf("calls by %s: got %d %q %q, want %d %q %q", test.name, code, out, errs, test.code, test.out, test.says)
-		}
+		f.try(t, "call list --attempt-by", test.name, "-o", "id").ends(test.code, test.says).printsOnly(test.out)
 	}
 	for _, test := range []struct {
 		extensions, name, asked, says string
@@ -196,27 +198,31 @@ func TestAgentByName(t *testing.T) {
 		{"settings,completed-by", "", "", "must not be empty", 2},
 	} {
 		f.extensions, f.asked = test.extensions, ""
-		_, errs, code := f.run(t, "call", "list", "--completed-by", test.name)
-		if f.asked != test.asked || code != test.code || !strings.Contains(errs, test.says) {
-			t.Errorf("%s, completed by %q: got %d %q and asked for %q, want %d %q and %q",
-				test.extensions, test.name, code, errs, f.asked, test.code, test.says, test.asked)
-		}
+		f.try(t, "call list --completed-by", test.name).ends(test.code, test.says)
+		servicetest.Same(t, "f.asked", test.asked, f.asked)
 	}
-	_, errs, code := runWith(t, map[string]string{"HOME": t.TempDir()}, "", "profile", "add", "work", "--base-url", f.URL, "--agent-name", "Anne")
-	if code != 4 || !strings.Contains(errs, "log in first: fundesk auth login --profile work --base-url "+f.URL) {
-		t.Errorf("without a token: got %d %q, want the way to one", code, errs)
-	}
+	tryWith(
+		t,
+		map[string]string{"HOME": t.TempDir()},
+		"",
+		"profile add work --base-url",
+		f.URL,
+		"--agent-name",
+		"Anne",
+	).ends(4, "log in first: fundesk auth login --profile work --base-url "+f.URL)
 }
 
 // Off a terminal a result code must be one of the settings, or it is refused with the nearest one.
 func TestUnknownResultCode(t *testing.T) {
 	t.Parallel()
 	f := newSettingsService(t)
-	if _, errs, code := f.run(t, "call", "complete", floorOrganization, "--result-code", "backk"); code != 2 || !strings.Contains(errs, `"backk" is not a result`) || !strings.Contains(errs, "did you mean back? add --any-result") {
-		t.Errorf("got %d %q, want the nearest one", code, errs)
-	}
-	for _, args := range [][]string{{"--result-code", "back"}, {"--result-code", "backk", "--any-result"}} {
-		if _, errs, code := f.run(t, append([]string{"call", "complete", floorOrganization}, args...)...); code == 2 {
+	f.try(t, "call complete", floorOrganization, "--result-code", "backk").ends(
+		2, `"backk" is not a result`, "did you mean back? add --any-result",
+	)
+	for _, args := range []string{"--result-code back", "--result-code backk --any-result"} {
+		if _, errs, code := f.run(
+			t, "call complete", append([]string{floorOrganization}, splitWords(args)...)...,
+		); code == 2 {
 			t.Errorf("%q: got %q, want it sent", args, errs)
 		}
 	}
@@ -228,15 +234,13 @@ func TestEmptyQueueSettings(t *testing.T) {
 	t.Parallel()
 	f := newSettingsService(t)
 	for _, file := range []string{"", "\n", "# revision 1\n", "{}"} {
-		environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": f.URL, "FUNDESK_TOKEN": "token"}
-		_, errs, code := runWith(t, environment, file, "queue", "settings", "set", "-", "--yes")
-		if code != 2 || f.written != "" || !strings.Contains(errs, "stdin has no setting: nothing was sent") {
-			t.Errorf("%q: got %d %q and %q sent, want it refused", file, code, errs, f.written)
-		}
+		environment := homeAt(t, f.URL, "token")
+		tryWith(t, environment, file, "queue settings set - --yes").ends(2, "stdin has no setting: nothing was sent")
+		servicetest.Same(t, "f.written", "", f.written)
 	}
 	named := "organization = \"" + floorOrganization + "\"\n"
-	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": f.URL, "FUNDESK_TOKEN": "token"}
-	_, errs, code := runWith(t, environment, named, "queue", "settings", "set", "-", "--yes")
+	environment := homeAt(t, f.URL, "token")
+	_, errs, code := runWith(t, environment, named, "queue settings set - --yes")
 	if code != 0 || f.written == "" {
 		t.Errorf("got %d %q, want the settings removed", code, errs)
 	}
@@ -250,16 +254,15 @@ func TestQueueSettingsOfTheService(t *testing.T) {
 		OrganizationReference: apitype.OrganizationReference{UUID: apitype.MustParseUUID(floorOrganization), Name: "Helder Water", Abbreviation: "SHW"},
 	}})
 	token := h.Token(servicetest.May(service.CallsRead, service.CallsComplete, service.SettingsWrite))
-	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": token}
+	environment := homeAt(t, h.URL, token)
 	file := "max_attempts = 6\n[[results.winback]]\ncode = \"back\"\neffect = \"opt-out\"\n[scripts]\nwinback = \"Hello\"\n[calling_hours.NL]\nsunday = \"-\"\n"
-	_, errs, code := runWith(t, environment, file, "queue", "settings", "set", "-", "--yes")
+	_, errs, code := runWith(t, environment, file, "queue settings set - --yes")
 	if code != 0 || !strings.Contains(errs, "changed: results.winback (new), scripts.winback (new), calling_hours.NL (new), max_attempts") {
 		t.Fatalf("got %d %q, want it written", code, errs)
 	}
-	text, _, code := runWith(t, environment, "", "queue", "settings", "get")
-	if _, errs, again := runWith(t, environment, text, "queue", "settings", "set", "-", "--yes"); code != 0 || again != 0 || !strings.Contains(errs, "has these settings already") {
-		t.Errorf("got %d %q, then %d %q, want what was written", code, text, again, errs)
-	}
+	text, _, code := runWith(t, environment, "", "queue settings get")
+	tryWith(t, environment, text, "queue settings set - --yes").ends(0, "has these settings already")
+	servicetest.Same(t, "code", 0, code)
 	kind := apitype.CallVerification
 	h.Load(service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
 		Person: apitype.Person{UUID: apitype.MustParseUUID(testID), CreatedAt: apitype.NewTime(servicetest.Start)}, OwningOrganizationUUID: apitype.MustParseUUID(floorOrganization), RecruitingOrganizationUUID: apitype.MustParseUUID(floorOrganization),
@@ -268,27 +271,29 @@ func TestQueueSettingsOfTheService(t *testing.T) {
 		RequestedAt: apitype.NewTime(servicetest.Start), LastUpdatedAt: apitype.NewTime(servicetest.Start),
 	}}})
 	file += "[[results.verification]]\ncode = \"confirmed\"\n"
-	if _, errs, code = runWith(t, environment, file, "queue", "settings", "set", "-", "--yes"); code != 0 {
+	if _, errs, code = runWith(t, environment, file, "queue settings set - --yes"); code != 0 {
 		t.Fatal(errs)
 	}
-	for _, args := range [][]string{nil, {"--outbox"}} { // A result of another type of call.
-		if _, errs, code := runWith(t, environment, "", append([]string{"call", "complete", testID, "--result-code", "back"}, args...)...); code != 2 || !strings.Contains(errs, "is not a result of the profile or of the service for a verification") || !strings.Contains(errs, "there are confirmed") {
-			t.Errorf("%q: got %d %q, want it refused for the type of the call", args, code, errs)
-		}
+	for _, args := range []string{"", "--outbox"} { // A result of another type of call.
+		tryWith(
+			t,
+			environment,
+			"",
+			"call complete",
+			append([]string{testID, "--result-code", "back"}, splitWords(args)...)...,
+		).ends(2, "is not a result of the profile or of the service for a verification", "there are confirmed")
 	}
-	if _, errs, code := runWith(t, environment, "", "call", "complete", testID, "--result-code", "confirmed", "--outbox"); code != 0 {
-		t.Errorf("got %d %q, want the call completed", code, errs)
-	}
-	if _, errs, code := runWith(t, environment, "", "call", "complete", floorOrganization, "--result-code", "backk"); code != 2 || !strings.Contains(errs, "did you mean back?") {
-		t.Errorf("got %d %q, want the nearest result", code, errs)
-	}
+	tryWith(t, environment, "", "call complete", testID, "--result-code", "confirmed", "--outbox").ends(0)
+	tryWith(
+		t, environment, "", "call complete", floorOrganization, "--result-code", "backk",
+	).ends(2, "did you mean back?")
 }
 
 // A file that was made from older settings does not overwrite newer ones.
 func TestSettingsOfAnOlderFile(t *testing.T) {
 	t.Parallel()
 	f := newSettingsService(t)
-	text, _, code := f.run(t, "queue", "settings", "get")
+	text, _, code := f.run(t, "queue settings get")
 	if code != 0 || !strings.HasPrefix(text, "# revision ") {
 		t.Fatalf("got exit code %d and %.40q, want a file with its revision", code, text)
 	}
@@ -299,12 +304,12 @@ func TestSettingsOfAnOlderFile(t *testing.T) {
 	}
 	servicetest.Check(t, os.WriteFile(file, []byte(mine), 0o600))
 	f.settings = strings.Replace(floorSettings, `"maxCallAttempts":6`, `"maxCallAttempts":3`, 1)
-	_, errs, code := f.run(t, "queue", "settings", "set", file, "--yes")
+	_, errs, code := f.run(t, "queue settings set", file, "--yes")
 	if code != 6 || f.written != "" || !strings.Contains(errs, "changed since the file was made") {
 		t.Errorf("got exit code %d, %s and the request %q, want a conflict and nothing sent", code, errs, f.written)
 	}
 	f.settings = floorSettings
-	if _, errs, code := f.run(t, "queue", "settings", "set", file, "--yes"); code != 0 || f.written == "" {
+	if _, errs, code := f.run(t, "queue settings set", file, "--yes"); code != 0 || f.written == "" {
 		t.Errorf("got exit code %d and %s, want it changed: the settings are those of the file", code, errs)
 	}
 }

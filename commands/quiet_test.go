@@ -28,9 +28,7 @@ func TestFollowIsTerminated(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write([]byte(page))
 		}))
-		environment := map[string]string{
-			"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token", "INVOCATION_ID": test.invocation,
-		}
+		environment := homeAt(t, server.URL, "token", "INVOCATION_ID", test.invocation)
 		var out, errs bytes.Buffer
 		app := appOf(environment, strings.NewReader(""), stopAt{&out, func() { stop(test.cause) }}, &errs)
 		code := Run(ctx, []string{"pull", "call", "--follow"}, hasty(app))
@@ -59,7 +57,7 @@ func TestQuietLimits(t *testing.T) {
 	for line, isTold := range map[string]bool{
 		"call list --limit 2 -q -o id": false, "call list --limit 2 -o id": true,
 	} {
-		_, errs, code := against(t, answer, strings.Fields(line)...)
+		_, errs, code := against(t, answer, line)
 		if code != 0 || (errs != "") != isTold {
 			t.Errorf("%s: got exit code %d and %q, want a note: %v", line, code, errs, isTold)
 		}
@@ -69,10 +67,9 @@ func TestQuietLimits(t *testing.T) {
 // A user without a home folder works with the environment alone.
 func TestEnvironmentIsEnough(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(status(200, "application/json", onePage(0, `{"hasNextPage":false,"endCursor":"a"}`)))
-	t.Cleanup(server.Close)
+	address := serving(t, status(200, "application/json", onePage(0, `{"hasNextPage":false,"endCursor":"a"}`)))
 	for _, token := range []string{"token", ""} {
-		environment := map[string]string{"FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": token}
+		environment := map[string]string{"FUNDESK_BASE_URL": address, "FUNDESK_TOKEN": token}
 		var out, errs bytes.Buffer
 		app := appOf(environment, strings.NewReader(""), &out, &errs)
 		app.HomeDir = func() (string, error) { return "", nil }

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -46,9 +45,8 @@ func TestRandomCommandLines(t *testing.T) {
 			t.Parallel()
 			m := &monkey{T: t, Rand: rand.New(rand.NewPCG(seed, uint64(worker))), home: t.TempDir()}
 			m.leaves = leavesOf(wholeTree(t))
-			server := httptest.NewServer(faultyAnswers(rand.New(rand.NewPCG(seed, uint64(worker)+workers))))
-			t.Cleanup(server.Close)
-			m.url = server.URL
+			address := serving(t, faultyAnswers(rand.New(rand.NewPCG(seed, uint64(worker)+workers))).ServeHTTP)
+			m.url = address
 			for n := range *randomLines / workers {
 				m.run(n)
 				if t.Failed() {
@@ -83,10 +81,15 @@ func pick[T any](m *monkey, all ...T) T { return all[m.IntN(len(all))] }
 
 func (m *monkey) run(n int) {
 	args, stdin := m.line(), m.stdin()
-	environment := map[string]string{
-		"HOME": m.home, "FUNDESK_TOKEN": pick(m, "secret-token", "secret-token", "secret-token", "", "secret token\n"),
-		"FUNDESK_BASE_URL": pick(m, m.url, m.url, m.url, ""), "FUNDESK_PROFILE": pick(m, "", "", "", "p1", "no/good"),
-	}
+	environment := homeAt(
+		m.T,
+		pick(m, m.url, m.url, m.url, ""),
+		pick(m, "secret-token", "secret-token", "secret-token", "", "secret token\n"),
+		"HOME",
+		m.home,
+		"FUNDESK_PROFILE",
+		pick(m, "", "", "", "p1", "no/good"),
+	)
 	var stdout, stderr bytes.Buffer
 	ctx, cancel := context.WithTimeout(m.Context(), 2*time.Second)
 	defer cancel()

@@ -19,10 +19,10 @@ func TestRequiredChecks(t *testing.T) {
 	owner := h.Organization("AID")
 	token := h.Token(servicetest.May("calls:read", "calls:complete", "persons:read", "pledges:read", "settings:write"))
 	c := &faultCase{T: t, service: h, token: h.Token(), owner: owner}
-	l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": token}}
+	l := lineAt(t, h.URL, token)
 	run := func(want int, args ...string) (out, errs string) {
 		t.Helper()
-		out, errs, code := l.run(t, args...)
+		out, errs, code := l.run(t, "", args...)
 		if code != want {
 			t.Errorf("%v: got exit code %d, %q and %q, want %d", args, code, out, errs, want)
 		}
@@ -61,17 +61,11 @@ func TestRequiredChecks(t *testing.T) {
 	complete(0, calls[2])
 	want := "check\t(none)\t1\ncheck\tiban\t2\ncheck\tobjection\t1\n"
 	out, _ := run(0, "call", "stats", "--by", "check", "-o", "tsv", "--columns", "group,value,count")
-	if out != want {
-		t.Errorf("got %q, want %q", out, want)
-	}
+	servicetest.Same(t, "output", want, out)
 	out, _ = run(0, "call", "stats", "--by", "status+check", "-o", "tsv", "--columns", "value,count")
-	if want := "completed, (none)\t1\ncompleted, iban\t2\ncompleted, objection\t1\n"; out != want {
-		t.Errorf("got %q, want %q", out, want)
-	}
+	servicetest.Same(t, "output", "completed, (none)\t1\ncompleted, iban\t2\ncompleted, objection\t1\n", out)
 	out, _ = run(0, "call", "checks", calls[0], calls[1], calls[2], "-o", "tsv", "--columns", "callUuid,name")
-	if want := fmt.Sprintf("%s\tobjection\n%s\tiban\n%[2]s\tobjection\n", calls[1], calls[2]); out != want {
-		t.Errorf("got %q, want %q", out, want)
-	}
+	servicetest.Same(t, "output", fmt.Sprintf("%s\tobjection\n%s\tiban\n%[2]s\tobjection\n", calls[1], calls[2]), out)
 	if out, _ = run(0, "call", "checks", calls[0]); out != "" {
 		t.Errorf("got %q of a call without checks", out)
 	}
@@ -83,10 +77,8 @@ func TestChecksNeedTheExtension(t *testing.T) {
 	t.Parallel()
 	e := newExported(t)
 	e.InterfaceOnly()
-	call := *cell(e.list("call", "list", "--limit", "1"), 1, "uuid")
-	for _, args := range [][]string{{"call", "checks", call}, {"call", "stats", "--by", "check"}} {
-		if _, errs, code := e.run(t, args...); code == 0 || !strings.Contains(errs, "the service has no checks") {
-			t.Errorf("%v: got exit code %d and %q", args, code, errs)
-		}
+	call := *cell(e.list("call list --limit 1"), 1, "uuid")
+	for _, args := range []string{"call checks " + call, "call stats --by check"} {
+		e.try(t, args).fails("the service has no checks")
 	}
 }

@@ -27,19 +27,16 @@ func newExported(t *testing.T) *exported {
 	h := servicetest.New(t) // It may hide its extensions.
 	e := &exported{Harness: h, t: t, token: h.Token()}
 	h.Sample(20)
-	e.line = line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": e.token}}
+	e.line = lineAt(t, h.URL, e.token)
 	return e
 }
 
 // list returns the rows of a list as CSV, the header first.
-func (e *exported) list(args ...string) [][]string {
+func (e *exported) list(words string, more ...string) [][]string {
 	e.t.Helper()
-	out, errs, code := e.run(e.t, append(args, "-o", "csv")...)
-	if code != 0 {
-		e.t.Fatalf("%v: got exit code %d and %s", args, code, errs)
-	}
+	out := e.must(e.t, words+" -o csv", more...)
 	reader := csv.NewReader(strings.NewReader(strings.TrimPrefix(out, hasMark)))
-	if slices.Contains(args, "--for-excel") {
+	if strings.Contains(words, "--for-excel") {
 		reader.Comma = ';'
 	}
 	rows, err := reader.ReadAll()
@@ -48,13 +45,13 @@ func (e *exported) list(args ...string) [][]string {
 }
 
 // apply sends a file of rows.
-func (e *exported) apply(noun string, rows [][]string, args ...string) (out, errs string, code int) {
+func (e *exported) apply(noun string, rows [][]string, args ...string) ran {
 	e.t.Helper()
 	var text strings.Builder
 	servicetest.Check(e.t, csv.NewWriter(&text).WriteAll(rows))
 	file := filepath.Join(e.t.TempDir(), "rows.csv")
 	servicetest.Check(e.t, os.WriteFile(file, []byte(text.String()), 0o600))
-	return e.run(e.t, append([]string{noun, "apply", file, "--yes"}, args...)...)
+	return e.try(e.t, noun+" apply --yes", append([]string{file}, args...)...)
 }
 
 func (e *exported) put(path, body string) {
@@ -80,20 +77,20 @@ func TestExportForEditingHasRevisions(t *testing.T) {
 	t.Parallel()
 	e := newExported(t)
 	for _, noun := range []string{"person", "pledge"} {
-		id := (*cell(e.list(noun, "list"), 1, "uuid"))
-		plain, _, _ := e.run(t, noun, "list", "--limit", "1", "-o", "ndjson")
-		if rows := e.list(noun, "list"); slices.Contains(rows[0], "rev") || strings.Contains(plain, "_revision") {
+		id := (*cell(e.list(noun+" list"), 1, "uuid"))
+		plain, _, _ := e.run(t, "", noun, "list", "--limit", "1", "-o", "ndjson")
+		if rows := e.list(noun + " list"); slices.Contains(rows[0], "rev") || strings.Contains(plain, "_revision") {
 			t.Errorf("%s: a list has revisions that were not asked for", noun)
 		}
 		revision := strings.Trim(e.Do(e.token, http.MethodGet, "/api/v1/"+noun+"s/"+id, "").Header.Get("Etag"), `"`)
-		for _, args := range [][]string{
-			{"--for-edit"},
-			{"--for-excel", "NL"},
-			{"--for-edit", "--columns", "uuid"},
-			{"--for-edit", "--sort-by", "createdAt"},
-			{"--for-edit", "--limit", "5"},
+		for _, args := range []string{
+			"--for-edit",
+			"--for-excel NL",
+			"--for-edit --columns uuid",
+			"--for-edit --sort-by createdAt",
+			"--for-edit --limit 5",
 		} {
-			rows := e.list(append([]string{noun, "list"}, args...)...)
+			rows := e.list(noun + " list " + args)
 			if !slices.Contains(rows[0], "rev") {
 				t.Fatalf("%s %v: got the columns %v, want rev", noun, args, rows[0])
 			}
@@ -108,12 +105,9 @@ func TestExportForEditingHasRevisions(t *testing.T) {
 			"table":  "REV",
 			"ndjson": strings.TrimSuffix(strings.TrimSpace(plain), "}") + `,"_revision":` + revision + "}\n",
 		} {
-			out, errs, code := e.run(t, noun, "list", "--limit", "1", "--for-edit", "-o", format)
-			if code != 0 || !strings.Contains(out, want) {
-				t.Errorf("%s as %s: got exit code %d, %s and %s, want %s", noun, format, code, out, errs, want)
-			}
+			e.try(t, "", noun, "list", "--limit", "1", "--for-edit", "-o", format).ends(0).prints(want)
 		}
-		out, _, _ := e.run(t, noun, "list", "--limit", "1", "--for-edit", "-o", "json")
+		out, _, _ := e.run(t, "", noun, "list", "--limit", "1", "--for-edit", "-o", "json")
 		var records []map[string]any
 		if err := json.Unmarshal([]byte(out), &records); err != nil || fmt.Sprint(records[0]["_revision"]) != revision {
 			t.Errorf("%s as json: got %s, want _revision %s", noun, out, revision)
@@ -126,10 +120,8 @@ func TestExportForEditingWithoutTheExtension(t *testing.T) {
 	t.Parallel()
 	e := newExported(t)
 	e.InterfaceOnly()
-	if _, errs, code := e.run(t, "person", "list", "--for-edit", "-o", "csv"); code != 7 || !strings.Contains(errs, "hint: ") {
-		t.Errorf("got exit code %d and %s, want 7 and a way out", code, errs)
-	}
-	if rows := e.list("person", "list", "--for-excel", "NL"); slices.Contains(rows[0], "rev") || len(rows) < 2 {
+	e.try(t, "person list --for-edit -o csv").ends(7, "hint: ")
+	if rows := e.list("person list --for-excel NL"); slices.Contains(rows[0], "rev") || len(rows) < 2 {
 		t.Errorf("got the columns %v of %d rows", rows[0], len(rows))
 	}
 }
@@ -138,7 +130,7 @@ func TestExportForEditingWithoutTheExtension(t *testing.T) {
 func TestApplyLeavesOutWhatWasOvertaken(t *testing.T) {
 	t.Parallel()
 	e := newExported(t)
-	rows := e.list("person", "list", "--for-edit", "--limit", "4", "--columns", "uuid,firstName,mobilePhoneNumber")
+	rows := e.list("person list --for-edit --limit 4 --columns uuid,firstName,mobilePhoneNumber")
 	person := func(row int) string { return "/api/v1/persons/" + *cell(rows, row, "uuid") }
 	before := *cell(rows, 1, "mobilePhoneNumber")
 	e.put(person(1)+"/actions/update", `{"mobilePhoneNumber":"+31699999999"}`)
@@ -146,12 +138,12 @@ func TestApplyLeavesOutWhatWasOvertaken(t *testing.T) {
 	*cell(rows, 2, "firstName") = "Bartholomew"
 	e.put(person(3)+"/actions/update", `{"email":"moved@example.org"}`) // Nothing in the file differs.
 
-	dry, errs, code := e.apply("person", rows, "--dry-run", "-o", "ndjson")
+	dry, errs, code := e.apply("person", rows, "--dry-run", "-o", "ndjson").all()
 	if code != 9 || strings.Contains(dry, "Annabel") || !strings.Contains(dry, "Bartholomew") {
 		t.Errorf("--dry-run: got exit code %d, %s and %s", code, dry, errs)
 	}
 	wrong := filepath.Join(t.TempDir(), "wrong.csv")
-	out, errs, code := e.apply("person", rows, "--errors", wrong, "-o", "ndjson")
+	out, errs, code := e.apply("person", rows, "--errors", wrong, "-o", "ndjson").all()
 	for _, want := range []string{"line 2: ", "firstName", "mobilePhoneNumber", `"+99999999999"`, `"xxxxxxx"`, "--force"} {
 		if !strings.Contains(strings.ReplaceAll(errs, `\"`, `"`), want) {
 			t.Errorf("got %s, want %s", errs, want)
@@ -175,12 +167,11 @@ func TestApplyLeavesOutWhatWasOvertaken(t *testing.T) {
 		t.Errorf("--errors has %s, %v", kept, err)
 	}
 	alone := [][]string{rows[0], rows[1]}
-	if _, errs, code := e.apply("person", alone); code != 9 || e.member(person(1), "firstName") == "Annabel" {
+	if _, errs, code := e.apply("person", alone).all(); code != 9 || e.member(person(1), "firstName") == "Annabel" {
 		t.Errorf("alone: got exit code %d and %s", code, errs)
 	}
-	if _, errs, code := e.apply("person", alone, "--force"); code != 0 || e.member(person(1), "firstName") != "Annabel" {
-		t.Errorf("--force: got exit code %d and %s", code, errs)
-	}
+	e.apply("person", alone, "--force").ends(0)
+	servicetest.Same(t, `e.member(person(1), "firstName")`, "Annabel", e.member(person(1), "firstName"))
 	if got := e.member(person(1), "mobilePhoneNumber"); got == "+31699999999" {
 		t.Errorf("--force: got the number %v, want that of the file", got)
 	}
@@ -190,29 +181,24 @@ func TestApplyLeavesOutWhatWasOvertaken(t *testing.T) {
 func TestApplyOfRowsThatNeedNoRevision(t *testing.T) {
 	t.Parallel()
 	e := newExported(t)
-	rows := e.list("person", "list", "--for-edit", "--limit", "2", "--columns", "uuid,email,gender")
+	rows := e.list("person list --for-edit --limit 2 --columns uuid,email,gender")
 	path := "/api/v1/persons/" + *cell(rows, 1, "uuid")
 	e.put(path+"/actions/update", `{"email":"newer@example.org"}`)
 	*cell(rows, 1, "email") = "newer@example.org"
-	if _, errs, code := e.apply("person", rows); code != 0 || !strings.Contains(errs, "nothing differs") {
-		t.Errorf("the same value: got exit code %d and %s", code, errs)
-	}
+	e.apply("person", rows).ends(0, "nothing differs")
 	*cell(rows, 1, "email") = "mine@example.org"
 	*cell(rows, 1, "rev") = ""
-	if _, errs, code := e.apply("person", rows); code != 0 || e.member(path, "email") != "mine@example.org" {
-		t.Errorf("without a revision: got exit code %d and %s", code, errs)
-	}
+	e.apply("person", rows).ends(0)
+	servicetest.Same(t, `e.member(path, "email")`, "mine@example.org", e.member(path, "email"))
 	*cell(rows, 1, "rev") = "many"
-	if _, errs, code := e.apply("person", rows); code != 2 || !strings.Contains(errs, "rev: ") {
-		t.Errorf("a wrong revision: got exit code %d and %s", code, errs)
-	}
+	e.apply("person", rows).ends(2, "rev: ")
 }
 
 // NDJSON of an export has its revisions in the records, and a pledge that moved on by itself is not a mistake.
 func TestApplyOfPledgesThatMovedOn(t *testing.T) {
 	t.Parallel()
 	e := newExported(t)
-	out, errs, code := e.run(t, "pledge", "list", "--status", "lead", "--for-edit", "-o", "ndjson")
+	out, errs, code := e.run(t, "pledge list --status lead --for-edit -o ndjson")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if code != 0 || len(lines) < 2 {
 		t.Fatalf("got exit code %d, %s and %s", code, out, errs)
@@ -222,19 +208,18 @@ func TestApplyOfPledgesThatMovedOn(t *testing.T) {
 	path := "/api/v1/pledges/" + pledge["uuid"].(string)
 	e.put(path+"/actions/drop", "{}")
 	e.stdin = out
-	if _, errs, code := e.run(t, "pledge", "apply", "-", "--yes"); code != 0 || !strings.Contains(errs, "nothing differs") {
-		t.Errorf("nothing was edited: got exit code %d and %s", code, errs)
-	}
+	e.try(t, "pledge apply - --yes").ends(0, "nothing differs")
 	pledge["recruitingLocationLabel"] = "Dam"
 	edited, err := json.Marshal(pledge)
 	servicetest.Check(t, err)
 	e.stdin = string(edited) + "\n" + strings.Join(lines[1:], "\n")
-	if _, errs, code := e.run(t, "pledge", "apply", "-", "--yes"); code != 9 || e.member(path, "recruitingLocationLabel") == "Dam" {
+	if _, errs, code := e.run(
+		t, "pledge apply - --yes",
+	); code != 9 || e.member(path, "recruitingLocationLabel") == "Dam" {
 		t.Errorf("overtaken: got exit code %d and %s", code, errs)
 	}
-	if _, errs, code := e.run(t, "pledge", "apply", "-", "--yes", "--force"); code != 0 || e.member(path, "recruitingLocationLabel") != "Dam" {
-		t.Errorf("--force: got exit code %d and %s", code, errs)
-	}
+	e.try(t, "pledge apply - --yes --force").ends(0)
+	servicetest.Same(t, `e.member(path, "recruitingLocationLabel")`, "Dam", e.member(path, "recruitingLocationLabel"))
 	if got := e.member(path, "status"); got != "dropped" {
 		t.Errorf("got status %v, want dropped", got)
 	}
@@ -244,17 +229,14 @@ func TestApplyOfPledgesThatMovedOn(t *testing.T) {
 func TestApplyOfAnEmptyCellThatWasFilledIn(t *testing.T) {
 	t.Parallel()
 	e := newExported(t)
-	rows := e.list("person", "list", "--for-edit", "--limit", "2", "--columns", "uuid,academicTitle,firstName")
+	rows := e.list("person list --for-edit --limit 2 --columns uuid,academicTitle,firstName")
 	path := "/api/v1/persons/" + *cell(rows, 1, "uuid")
 	e.put(path+"/actions/update", `{"academicTitle":"Dr."}`)
 	*cell(rows, 2, "firstName") = "Bartholomew"
-	if _, errs, code := e.apply("person", rows); code != 9 || e.member(path, "academicTitle") != "Dr." {
-		t.Errorf("got exit code %d and %s", code, errs)
-	}
-	if got := e.member("/api/v1/persons/"+*cell(rows, 2, "uuid"), "firstName"); got != "Bartholomew" {
-		t.Errorf("got %v, want the other row sent", got)
-	}
-	if _, errs, code := e.apply("person", rows, "--empty", "keep"); code != 0 {
-		t.Errorf("--empty keep: got exit code %d and %s", code, errs)
-	}
+	e.apply("person", rows).ends(9)
+	servicetest.Same(t, `e.member(path, "academicTitle")`, "Dr.", e.member(path, "academicTitle"))
+	servicetest.Same(
+		t, "the other row", "Bartholomew", e.member("/api/v1/persons/"+*cell(rows, 2, "uuid"), "firstName"),
+	)
+	e.apply("person", rows, "--empty", "keep").ends(0)
 }

@@ -49,12 +49,8 @@ func TestProfileReachesTheDesk(t *testing.T) {
 	s := settingsSession(t, nil, "result_codes = [\"later\", \"yes\"]\nmax_attempts = 7\n")
 	screen, err := desk.ScreenOptions(t.Context(), s, "desk", false)
 	servicetest.Check(t, err)
-	if got := screen.ResultCodes; !slices.Equal(got, []string{"later", "yes"}) {
-		t.Errorf("result codes: got %q, want those of the profile", got)
-	}
-	if screen.MaxAttempts != 7 {
-		t.Errorf("attempts: got %d, want the 7 of the profile", screen.MaxAttempts)
-	}
+	servicetest.Same(t, "result codes", []string{"later", "yes"}, screen.ResultCodes)
+	servicetest.Same(t, "attempts", 7, screen.MaxAttempts)
 }
 
 // The screen begins with the end of a token that is near.
@@ -85,9 +81,7 @@ func TestNoColorReachesTheScreen(t *testing.T) {
 		s.Flags.NoColor = test.flag
 		screen, err := desk.ScreenOptions(t.Context(), s, "desk", false)
 		servicetest.Check(t, err)
-		if screen.NoColor != test.want {
-			t.Errorf("%s: got no colours %v, want %v", test.name, screen.NoColor, test.want)
-		}
+		servicetest.Same(t, test.name, test.want, screen.NoColor)
 	}
 }
 
@@ -100,10 +94,9 @@ func TestGuardedCellsReachTheFile(t *testing.T) {
 		"":               "lastName\r\n=1+1\r\n",
 		"--for-excel EN": "\uFEFFlastName\r\n'=1+1\r\n",
 	} {
-		out, errs, code := against(t, status(200, "application/json", page), append(slices.Clone(list), strings.Fields(flag)...)...)
-		if out != want || code != 0 {
-			t.Errorf("%s: got exit code %d, %q and %q, want %q", flag, code, out, errs, want)
-		}
+		tryAgainst(
+			t, status(200, "application/json", page), "", append(slices.Clone(list), strings.Fields(flag)...)...,
+		).ends(0).printsOnly(want)
 	}
 }
 
@@ -239,19 +232,13 @@ func TestClientCertificate(t *testing.T) {
 			home := t.TempDir()
 			l := line{environment: map[string]string{"HOME": home, "FUNDESK_TOKEN": "token"}}
 			add := append([]string{"profile", "add", "tls", "--base-url", server.URL}, test.flags...)
-			if _, errs, code := l.run(t, add...); code != 0 {
-				t.Fatalf("profile add: got exit code %d and %s", code, errs)
-			}
-			_, errs, code := l.run(t, "call", "list", "--retry", "0")
+			l.try(t, "", add...).mustEnd(0)
+			_, errs, code := l.run(t, "call list --retry 0")
 			if code != test.code {
 				t.Errorf("got exit code %d and %s, want %d", code, errs, test.code)
 			}
-			if tells := strings.Contains(errs, "--ca-cert FILE"); tells != !slices.Contains(test.flags, ca) {
-				t.Errorf("got %s, want the flag named where nobody vouches for the service", errs)
-			}
-			if _, errs, _ := l.run(t, "doctor", "-o", "tsv", "--retry", "0"); strings.Contains(errs, "PRIVATE") {
-				t.Errorf("got the key in %s", errs)
-			}
+			servicetest.Same(t, "Contains", !slices.Contains(test.flags, ca), strings.Contains(errs, "--ca-cert FILE"))
+			l.try(t, "doctor -o tsv --retry 0").hides("PRIVATE")
 		})
 	}
 }
@@ -275,20 +262,12 @@ func TestLoginKeepsTheAuthority(t *testing.T) {
 	servicetest.Check(t, os.WriteFile(file, ca, 0o600))
 	l := line{environment: map[string]string{"HOME": t.TempDir()}, stdin: "token\n"}
 	login := []string{"auth", "login", "--profile", "own", "--base-url", server.URL, "--with-token", "--insecure-storage"}
-	if _, errs, code := l.run(t, login...); code != 8 || !strings.Contains(errs, "--ca-cert FILE") {
-		t.Fatalf("without the authority: got exit code %d and %s, want 8 and the flag that names one", code, errs)
-	}
-	if _, errs, code := l.run(t, append(login, "--ca-cert", file)...); code != 0 {
-		t.Fatalf("with the authority: got exit code %d and %s", code, errs)
-	}
-	if _, errs, code := l.run(t, "call", "list", "--retry", "0"); code != 0 {
-		t.Errorf("the next command: got exit code %d and %s, want the authority of the login", code, errs)
-	}
-	if _, errs, code := l.run(t, "profile", "set", "own", "ca_cert="); code != 0 {
-		t.Fatal(errs)
-	}
+	l.try(t, "", login...).mustEnd(8, "--ca-cert FILE")
+	l.try(t, "", append(login, "--ca-cert", file)...).mustEnd(0)
+	l.try(t, "call list --retry 0").ends(0)
+	l.try(t, "profile set own ca_cert=").mustEnd(0)
 	want := "to keep it: fundesk profile set own ca_cert=FILE"
-	if _, errs, _ := l.run(t, "call", "list", "--retry", "0"); !strings.Contains(errs, want) {
+	if _, errs, _ := l.run(t, "call list --retry 0"); !strings.Contains(errs, want) {
 		t.Errorf("got %s, want %s", errs, want)
 	}
 }
@@ -306,13 +285,11 @@ func TestRetriesAreCounted(t *testing.T) {
 		{"call get " + testID + " --retry 1", 2},
 	} {
 		var tries atomic.Int64
-		_, errs, code := against(t, func(w http.ResponseWriter, r *http.Request) {
+		tryAgainst(t, func(w http.ResponseWriter, r *http.Request) {
 			tries.Add(1)
 			status(http.StatusServiceUnavailable, "application/json", `{"detail":"no"}`)(w, r)
-		}, strings.Fields(test.args)...)
-		if code != 8 || tries.Load() != test.want {
-			t.Errorf("%s: got %d tries, exit code %d and %s, want %d", test.args, tries.Load(), code, errs, test.want)
-		}
+		}, test.args).ends(8)
+		servicetest.Same(t, test.args+": tries", test.want, tries.Load())
 	}
 	var moves atomic.Int64
 	against(t, func(w http.ResponseWriter, r *http.Request) {
@@ -320,24 +297,17 @@ func TestRetriesAreCounted(t *testing.T) {
 			moves.Add(1)
 		}
 		reset(w, r)
-	}, "call", "cancel", testID, "--yes", "--retry", "5")
-	if moves.Load() != 1 {
-		t.Errorf("got %d requests to cancel, want one: nobody knows what became of the first", moves.Load())
-	}
+	}, "call cancel", testID, "--yes", "--retry", "5")
+	servicetest.Same(t, "requests to cancel", int64(1), moves.Load())
 }
 
 // A proxy that refuses is named: the service was not asked.
 func TestRefusingProxyIsNamed(t *testing.T) {
 	t.Parallel()
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
-	t.Cleanup(proxy.Close)
+	address := serving(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
 	home := t.TempDir()
 	l := line{environment: map[string]string{"HOME": home, "FUNDESK_TOKEN": "x"}}
-	if _, errs, code := l.run(t, "profile", "add", "prod", "--base-url", "https://svc.example.org", "--set", "proxy="+proxy.URL); code != 0 {
-		t.Fatal(errs)
-	}
-	want := "cannot reach svc.example.org: the proxy " + strings.TrimPrefix(proxy.URL, "http://") + " answered 403 Forbidden"
-	if _, errs, code := l.run(t, "call", "list", "--retry", "0"); code != 8 || !strings.Contains(errs, want) {
-		t.Errorf("got exit code %d and %s, want %s", code, errs, want)
-	}
+	l.try(t, "profile add prod --base-url https://svc.example.org --set", "proxy="+address).mustEnd(0)
+	want := "cannot reach svc.example.org: the proxy " + strings.TrimPrefix(address, "http://") + " answered 403 Forbidden"
+	l.try(t, "call list --retry 0").ends(8, want)
 }

@@ -1,11 +1,9 @@
 package commands
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,7 +44,7 @@ func TestNeverSilentlyShort(t *testing.T) {
 func walkBroken(t *testing.T, list func(http.ResponseWriter, *http.Request, int), line string) {
 	t.Helper()
 	var pages atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet {
 			w.WriteHeader(http.StatusNoContent)
 			return
@@ -57,20 +55,17 @@ func walkBroken(t *testing.T, list func(http.ResponseWriter, *http.Request, int)
 			page = max(page, 1)
 		}
 		list(w, r, page)
-	}))
-	defer server.Close()
+	})
 	home := t.TempDir()
-	environment := map[string]string{"HOME": home, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token"}
-	var stdout, stderr bytes.Buffer
-	code := Run(t.Context(), strings.Fields(line), hasty(appOf(environment, strings.NewReader(""), &stdout, &stderr)))
-	if code != 8 || stderr.Len() == 0 {
-		t.Errorf("got exit code %d and %q, want 8 and the reason\n%s", code, stderr.String(), stdout.String())
+	got := lineAt(t, address, "token", "HOME", home).try(t, line).ends(8)
+	if got.stderr == "" {
+		t.Errorf("%s, want the reason", got)
 	}
-	if strings.Contains(line, "-o json") && json.Valid(stdout.Bytes()) {
-		t.Errorf("got %q, want nothing that is taken for a whole list", stdout.String())
+	if strings.Contains(line, "-o json") && json.Valid([]byte(got.stdout)) {
+		t.Errorf("%s, want nothing that is taken for a whole list", got)
 	}
-	if strings.Contains(line, "--jq length") && stdout.Len() > 0 {
-		t.Errorf("got %q, want no length of a part", stdout.String())
+	if strings.Contains(line, "--jq length") {
+		got.printsOnly("")
 	}
 	if kept, err := os.ReadDir(filepath.Join(home, ".local", "state", "fundesk", "pull")); err == nil && len(kept) > 0 {
 		t.Errorf("got a position %v after a pull that failed", kept)

@@ -1,4 +1,4 @@
-package commands_test
+package commands
 
 import (
 	"bytes"
@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"fundesk/commands"
 	"fundesk/commands/cli"
 	"fundesk/service/httpapi"
 	"fundesk/service/servicetest"
@@ -61,7 +60,7 @@ func (d *signInDesk) run(line string) (code int, out, errs string) {
 	d.t.Helper()
 	var stdout bytes.Buffer
 	stderr := &enteringCode{t: d.t}
-	code = commands.Run(d.t.Context(), strings.Fields(line), commands.App{
+	code = Run(d.t.Context(), strings.Fields(line), cli.App{
 		In:      strings.NewReader(d.stdin),
 		Out:     &stdout,
 		Err:     stderr,
@@ -73,13 +72,19 @@ func (d *signInDesk) run(line string) (code int, out, errs string) {
 	return code, stdout.String(), stderr.String()
 }
 
+// try runs one command. What it returns says what the test wants of it.
+func (d *signInDesk) try(line string) ran {
+	d.t.Helper()
+	code, out, errs := d.run(line)
+	return ran{t: d.t, words: strings.Fields(line), stdout: out, stderr: errs, code: code}
+}
+
 // login signs in.
 func (d *signInDesk) login() {
 	d.t.Helper()
-	code, _, errs := d.run("auth login --insecure-storage --no-browser --base-url " + d.url)
-	if code != 0 || !strings.Contains(errs, "signed in to "+d.url+" as Anneke de Vries") {
-		d.t.Fatalf("got %d %s, want a sign-in", code, errs)
-	}
+	d.try(
+		"auth login --insecure-storage --no-browser --base-url "+d.url,
+	).mustEnd(0, "signed in to "+d.url+" as Anneke de Vries")
 }
 
 // enteringCode is a terminal with a reader who enters the shown code.
@@ -127,25 +132,18 @@ func TestSignIn(t *testing.T) {
 	if code != 0 || !status.Accepted || status.User.Name != "Anneke de Vries" {
 		t.Errorf("got %d %s %s, want the person", code, out, errs)
 	}
-	if _, out, _ := d.run("auth status"); !strings.Contains(out, "; the session renews it before") {
-		t.Errorf("got %s, want that the token's end is not the session's", out)
-	}
+	d.try("auth status").prints("; the session renews it before")
 	_, out, _ = d.run("profile show -o json")
 	if !strings.Contains(out, status.User.UUID) {
 		t.Errorf("got %s, want the person as the agent", out)
 	}
-	if code, out, errs := d.run("doctor"); code != 0 || !strings.Contains(out, "signed in as Anneke de Vries") {
-		t.Errorf("got %d %s %s from doctor, want the person", code, out, errs)
-	}
+	d.try("doctor").ends(0).prints("signed in as Anneke de Vries")
 	if got := d.provider.Sessions(); got != 1 {
 		t.Fatalf("got %d sessions at the provider, want one", got)
 	}
-	if code, _, errs := d.run("auth logout"); code != 0 || d.provider.Sessions() != 0 {
-		t.Errorf("got %d %s and %d sessions after the logout, want none", code, errs, d.provider.Sessions())
-	}
-	if code, _, _ := d.run("call list"); code != 4 {
-		t.Errorf("got %d after the logout, want 4", code)
-	}
+	d.try("auth logout").ends(0)
+	servicetest.Same(t, "d.provider.Sessions()", 0, d.provider.Sessions())
+	d.try("call list").ends(4)
 }
 
 // A new sign-in ends the session that it replaces, at the provider too.
@@ -154,19 +152,11 @@ func TestSignInAgain(t *testing.T) {
 	d := newSignInDesk(t)
 	d.login()
 	d.login()
-	if got := d.provider.Sessions(); got != 1 {
-		t.Errorf("got %d sessions at the provider after two sign-ins, want one", got)
-	}
-	if code, _, errs := d.run("call list"); code != 0 {
-		t.Errorf("got %d %s with the new session, want 0", code, errs)
-	}
+	servicetest.Same(t, "sessions at the provider after two sign-ins", 1, d.provider.Sessions())
+	d.try("call list").ends(0)
 	d.stdin = d.provider.Token(t, "anneke", nil)
-	if code, _, errs := d.run("auth login --insecure-storage --with-token --base-url " + d.url); code != 0 {
-		t.Errorf("got %d %s with a token, want 0", code, errs)
-	}
-	if got := d.provider.Sessions(); got != 0 {
-		t.Errorf("got %d sessions at the provider after a login with a token, want none", got)
-	}
+	d.try("auth login --insecure-storage --with-token --base-url " + d.url).ends(0)
+	servicetest.Same(t, "sessions at the provider after a login with a token", 0, d.provider.Sessions())
 }
 
 // A session that is removed or replaced ends at the provider, and a program that renews it at that moment does not store
@@ -197,9 +187,7 @@ func TestRenewalBesideItsEnd(t *testing.T) {
 			ended := make(chan struct{})
 			group.Go(func() {
 				defer close(ended)
-				if code, _, errs := d.run(ends); code != 0 {
-					t.Errorf("got %d %s", code, errs)
-				}
+				d.try(ends).ends(0)
 			})
 			select {
 			case <-ended:
@@ -208,13 +196,14 @@ func TestRenewalBesideItsEnd(t *testing.T) {
 			}
 			d.provider.Release()
 			group.Wait()
-			if got := d.provider.Sessions(); got != 0 {
-				t.Errorf("got %d sessions at the provider, want none", got)
-			}
+			servicetest.Same(t, "sessions at the provider", 0, d.provider.Sessions())
 			stored, _ := os.ReadFile(filepath.Join(d.env["HOME"], ".config", "fundesk", "tokens", "default"))
-			if want := map[bool]string{true: d.stdin}[name == "another token"]; strings.TrimSpace(string(stored)) != want {
-				t.Errorf("got %q stored, want %q", stored, want)
-			}
+			servicetest.Same(
+				t,
+				"stored",
+				map[bool]string{true: d.stdin}[name == "another token"],
+				strings.TrimSpace(string(stored)),
+			)
 		})
 	}
 }
@@ -270,9 +259,7 @@ func TestSessionThatCannotBeStored(t *testing.T) {
 			if test.meanwhile != "" {
 				d.provider.EndSessions() // Another program used the former refresh token again.
 				d.stdin = d.provider.Token(t, "anneke", map[string]any{"exp": time.Now().Add(time.Hour).Unix()})
-				if code, _, errs := d.run(test.meanwhile); code != 0 {
-					t.Fatalf("got %d %s", code, errs)
-				}
+				d.try(test.meanwhile).mustEnd(0)
 			}
 			before, _ := os.ReadFile(path) // There is none after the logout.
 			got, err := s.Token(t.Context(), target)
@@ -312,23 +299,14 @@ func TestLoginDuringALogout(t *testing.T) {
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
-				code, _, errs := d.run(ending)
-				if code != want || !strings.Contains(errs, "another program logged in") {
-					t.Errorf("got %d %q, want the login named", code, errs)
-				}
+				d.try(ending).ends(want, "another program logged in")
 			}()
 			<-held // It ends the session at the provider.
-			if code, _, errs := d.run("auth login --insecure-storage --with-token"); code != 0 {
-				t.Errorf("got %d %s for the login", code, errs)
-			}
+			d.try("auth login --insecure-storage --with-token").ends(0)
 			d.provider.Release()
 			<-ended
-			if code, out, errs := d.run("auth token"); code != 0 || strings.TrimSpace(out) != token {
-				t.Errorf("got %d %s, want the new token", code, errs)
-			}
-			if code, _, errs := d.run(ending); code != 0 {
-				t.Errorf("got %d %s the second time", code, errs)
-			}
+			d.try("auth token").ends(0).printsLine(token)
+			d.try(ending).ends(0)
 			if stored, _ := filepath.Glob(filepath.Join(d.env["HOME"], ".config", "fundesk", "tokens", "*")); len(stored) > 0 {
 				t.Errorf("got %q, want no stored token", stored)
 			}
@@ -353,10 +331,7 @@ func TestSignInRefusals(t *testing.T) {
 			t.Parallel()
 			d := newSignInDesk(t)
 			test.prepare(d.provider)
-			code, _, errs := d.run("auth login --insecure-storage --no-browser --base-url " + d.url)
-			if code != test.code || !strings.Contains(errs, test.want) {
-				t.Errorf("got %d %s, want %d with %q", code, errs, test.code, test.want)
-			}
+			d.try("auth login --insecure-storage --no-browser --base-url "+d.url).ends(test.code, test.want)
 			if got := d.provider.Sessions(); got != 0 {
 				t.Errorf("%d sessions are left at the provider", got)
 			}
@@ -375,9 +350,7 @@ func TestRenewal(t *testing.T) {
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
-			if code, _, errs := d.run("call list"); code != 0 {
-				t.Errorf("got %d %s with an access token that ended, want 0", code, errs)
-			}
+			d.try("call list").ends(0)
 		})
 	}
 	group.Wait()
@@ -386,11 +359,7 @@ func TestRenewal(t *testing.T) {
 	}
 	d.provider.EndSessions()
 	time.Sleep(2 * time.Second) //nolint:forbidigo // The same.
-	code, _, errs := d.run("call list")
-	if code != 4 || !strings.Contains(errs, "your session at "+d.provider.URL+" has ended") ||
-		!strings.Contains(errs, "sign in again: fundesk auth login") {
-		t.Errorf("got %d %s after the session ended, want how to sign in again", code, errs)
-	}
+	d.try("call list").ends(4, "your session at "+d.provider.URL+" has ended", "sign in again: fundesk auth login")
 }
 
 // Shell completion ends after a second, whatever it is doing. It begins no renewal, whose answer has the next refresh
@@ -464,9 +433,7 @@ func TestSignInAway(t *testing.T) {
 		t.Errorf("got %d %s while the provider is away, want unavailable", code, errs)
 	}
 	d.provider.SetDown(false)
-	if code, _, errs := d.run("call list"); code != 0 {
-		t.Errorf("got %d %s after the provider came back, want 0", code, errs)
-	}
+	d.try("call list").ends(0)
 	plain := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(plain.Close)
 	code, _, errs = d.run("auth login --profile plain --base-url " + plain.URL)

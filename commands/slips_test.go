@@ -13,7 +13,7 @@ import (
 // Commands known from other programs are answered with this program's word.
 func TestSlipsAreAnswered(t *testing.T) {
 	t.Parallel()
-	l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "t"}}
+	l := lineAt(t, nowhere, "t")
 	for args, want := range map[string]string{
 		"persons --limit 1":              `a verb is missing before "--limit"`,
 		"queue --at 2h":                  "verbs: agents,",
@@ -42,18 +42,11 @@ func TestSlipsAreAnswered(t *testing.T) {
 		"person create --last-name A":                               "hint: add --owning-organization UUID; add --recruiting-organization UUID",
 		"call complete " + testID + " --rating ten --result-code x": `--rating must be a number, not "ten"`,
 	} {
-		if out, errs, code := l.run(t, strings.Fields(args)...); code != 2 || out != "" || !strings.Contains(errs, want) {
-			t.Errorf("%s: got exit code %d, %q and %s, want %s", args, code, out, errs, want)
-		}
+		l.try(t, args).ends(2, want).printsOnly("")
 	}
-	_, errs, _ := l.run(t, "person", "create", "--first-name", "A")
-	if strings.Contains(errs, "owningOrganizationUuid") {
-		t.Errorf("got %s, want each missing flag named once before the hint", errs)
-	}
-	for word, command := range cli.CommandsFor {
-		if _, errs, _ := l.run(t, append(strings.Fields(command), "--help")...); strings.Contains(errs, "unknown") {
-			t.Errorf("%s: got %s for %s", word, errs, command)
-		}
+	l.try(t, "person create --first-name A").hides("owningOrganizationUuid")
+	for _, command := range cli.CommandsFor {
+		l.try(t, "", append(strings.Fields(command), "--help")...).hides("unknown")
 	}
 }
 

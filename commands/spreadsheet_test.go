@@ -77,17 +77,19 @@ func TestSpreadsheetsComeBack(t *testing.T) {
 	t.Parallel()
 	h := plain(t)
 	h.Sample(40)
-	l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": h.Token()}}
+	l := lineAt(t, h.URL, h.Token())
 	for _, s := range spreadsheets {
 		for _, noun := range []string{"person", "pledge"} {
-			out, errs, code := l.run(t, noun, "list", "--all", "-o", "csv", "--for-excel", s.country)
+			out, errs, code := l.run(t, "", noun, "list", "--all", "-o", "csv", "--for-excel", s.country)
 			if code != 0 || strings.Count(out, "\n") < 5 {
 				t.Fatalf("%s: got exit code %d and %s", s.country, code, errs)
 			}
 			file := filepath.Join(t.TempDir(), "saved.csv")
 			for _, text := range []string{out, s.saved(t, out)} {
 				servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
-				if _, errs, code = l.run(t, noun, "apply", file, "--yes", "--country", s.country); code != 0 || !strings.Contains(errs, "nothing differs") {
+				if _, errs, code = l.run(
+					t, "", noun, "apply", file, "--yes", "--country", s.country,
+				); code != 0 || !strings.Contains(errs, "nothing differs") {
 					t.Errorf("%s in %s: got exit code %d and %.600s, want that nothing differs", noun, s.country, code, errs)
 				}
 			}
@@ -106,7 +108,7 @@ func TestLibreOfficeSavesWhatWasWritten(t *testing.T) {
 	}
 	h := plain(t)
 	h.Sample(40)
-	l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": h.Token()}}
+	l := lineAt(t, h.URL, h.Token())
 	folder := t.TempDir()
 	for country, language := range map[string]string{"NL": "1043", "DE": "1031", "FR": "1036", "EN": "2057"} {
 		delimiter := "59"
@@ -127,14 +129,16 @@ func TestLibreOfficeSavesWhatWasWritten(t *testing.T) {
 			return filepath.Join(into, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))+"."+to)
 		}
 		for _, noun := range []string{"person", "pledge"} {
-			out, errs, code := l.run(t, noun, "list", "--all", "-o", "csv", "--for-excel", country)
+			out, errs, code := l.run(t, "", noun, "list", "--all", "-o", "csv", "--for-excel", country)
 			file := filepath.Join(t.TempDir(), noun+".csv")
 			if err := os.WriteFile(file, []byte(out), 0o600); err != nil || code != 0 {
 				t.Fatalf("got exit code %d, %v, %s", code, err, errs)
 			}
 			asText := "Text - txt - csv (StarCalc):" + text
 			for _, saved := range []string{convert(file, "csv", asText), convert(convert(file, "xlsx", "Calc MS Excel 2007 XML"), "csv", asText)} {
-				if _, errs, code := l.run(t, noun, "apply", saved, "--yes", "--country", country); code != 0 || !strings.Contains(errs, "nothing differs") {
+				if _, errs, code := l.run(
+					t, "", noun, "apply", saved, "--yes", "--country", country,
+				); code != 0 || !strings.Contains(errs, "nothing differs") {
 					got, _ := os.ReadFile(saved)
 					t.Errorf("%s in %s: got exit code %d and %.600s, want that nothing differs; saved was %.600s", noun, country, code, errs, got)
 				}
@@ -148,7 +152,7 @@ func TestCellsOfSpreadsheets(t *testing.T) {
 	t.Parallel()
 	h := plain(t)
 	owner := h.Organization("AID").String()
-	l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": h.Token()}}
+	l := lineAt(t, h.URL, h.Token())
 	for _, test := range []struct{ flags, text, want string }{
 		{"--country NL", "phoneNumber;gender;optIns.phone\n31612345678;V;WAAR\n", `"gender":"female","phoneNumber":"+31612345678","optIns":{"phone":true}`},
 		{"--country NL", "phoneNumber;gender\n612345678;m\n", `"gender":"male","phoneNumber":"+31612345678"`},
@@ -167,18 +171,13 @@ func TestCellsOfSpreadsheets(t *testing.T) {
 	} {
 		l.stdin = test.text
 		args := []string{"person", "import", "-", "--dry-run", "--default", "owningOrganizationUuid=" + owner, "--default", "recruitingOrganizationUuid=" + owner}
-		out, errs, _ := l.run(t, append(args, strings.Fields(test.flags)...)...)
-		if !strings.Contains(out+errs, test.want) {
-			t.Errorf("%s of %q: got %s%s, want %s", test.flags, test.text, out, errs, test.want)
-		}
+		l.try(t, "", append(args, strings.Fields(test.flags)...)...).tells(test.want)
 	}
 	for flags, want := range map[string]string{
 		"--for-excel NL":            "--for-excel needs -o csv",
 		"--for-excel Narnia -o csv": `--for-excel must be one of `,
 	} {
-		if _, errs, code := l.run(t, append([]string{"person", "list"}, strings.Fields(flags)...)...); code != 2 || !strings.Contains(errs, want) {
-			t.Errorf("%s: got exit code %d and %s", flags, code, errs)
-		}
+		l.try(t, "person list "+flags).ends(2, want)
 	}
 }
 

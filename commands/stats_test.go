@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
-	"fundesk/commands/cli"
 	"fundesk/render/counts"
 	"fundesk/service"
 	"fundesk/service/servicetest"
@@ -59,16 +57,14 @@ func TestStatsAreThoseOfThePage(t *testing.T) {
 		h.Load(service.LoadRecord{Kind: service.LoadPledge, Data: service.LoadedPledge{Pledge: pledge}})
 	}
 	printed := map[string]map[string]any{}
-	for _, line := range [][]string{{"call", "stats", "-o", "json"}, {"call", "stats", "--by", "age,completed", "-o", "json"}, {"pledge", "stats", "-o", "json"}} {
-		var out, errs bytes.Buffer
-		environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": c.token}
-		if code := Run(t.Context(), line, cli.App{Out: &out, Err: &errs, Now: h.Clock.Now, Getenv: func(name string) string { return environment[name] }}); code != 0 {
-			t.Fatalf("%q: exit %d: %s", line, code, errs.String())
-		}
+	l := lineAt(t, h.URL, c.token)
+	l.now = h.Clock.Now
+	for _, line := range []string{"call stats", "call stats --by age,completed", "pledge stats"} {
 		var rows []map[string]any
-		servicetest.Check(t, json.Unmarshal(out.Bytes(), &rows))
+		servicetest.Check(t, json.Unmarshal([]byte(l.must(t, line+" -o json")), &rows))
+		noun, _, _ := strings.Cut(line, " ")
 		for _, row := range rows {
-			printed[fmt.Sprint(line[0], " ", row["group"], " ", row["value"])] = row
+			printed[fmt.Sprint(noun, " ", row["group"], " ", row["value"])] = row
 		}
 	}
 	client, err := apiclient.New(apiclient.Options{BaseURL: h.URL, Token: func(context.Context) (string, error) { return c.token, nil }, Transport: h.Transport(), Now: h.Clock.Now})
@@ -104,9 +100,7 @@ func TestStatsAreThoseOfThePage(t *testing.T) {
 		compare("call", group, v.Calls.Of(group))
 	}
 	compare("pledge", "status", v.Pledges.Of("status"))
-	if got := len(v.Calls.Of("attempts")); got != 5 {
-		t.Errorf("got %d groups of attempts, want those of all calls", got)
-	}
+	servicetest.Same(t, "groups of attempts", 5, len(v.Calls.Of("attempts")))
 }
 
 // Agents are counted by identifier, next to the name that the service has.
@@ -115,7 +109,7 @@ func TestStatsNameAgents(t *testing.T) {
 	home := t.TempDir()
 	servicetest.Check(t, CopyDemo(home))
 	environment := map[string]string{"HOME": home}
-	out, errs, code := runWith(t, environment, "", "--profile", "demo", "call", "stats", "--by", "agent", "-o", "csv")
+	out, errs, code := runWith(t, environment, "", "--profile demo call stats --by agent -o csv")
 	rows := strings.Split(strings.TrimSpace(out), "\n")
 	if code != 0 || len(rows) < 8 || !strings.HasPrefix(rows[0], "group,value,name,count,") {
 		t.Fatalf("got %d %q %s, want a name beside each value", code, out, errs)
@@ -133,7 +127,7 @@ func TestStatsOfCompletions(t *testing.T) {
 	t.Parallel()
 	h := servicetest.New(t)
 	token, owner := h.Token(), h.Organization("AID")
-	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": h.URL, "FUNDESK_TOKEN": token}
+	environment := homeAt(t, h.URL, token)
 	tried, completed := apitype.NewUUID().String(), apitype.NewUUID().String()
 	for _, body := range []string{"", `{}`, fmt.Sprintf(`{"userUuid":%q}`, completed), fmt.Sprintf(`{"userUuid":%q}`, completed)} {
 		_, call, _ := h.LoadForChanges(owner)
@@ -161,7 +155,17 @@ func TestStatsOfCompletions(t *testing.T) {
 		case "not announced":
 			h.InterfaceOnly()
 		}
-		out, errs, code := runWith(t, environment, "", "call", "stats", "--by", "agent", test.filter, "-o", "tsv", "--columns", "value,count,completed")
+		out, errs, code := runWith(
+			t,
+			environment,
+			"",
+			"call stats --by agent",
+			test.filter,
+			"-o",
+			"tsv",
+			"--columns",
+			"value,count,completed",
+		)
 		got := strings.Split(strings.TrimSpace(out), "\n")
 		if slices.Sort(test.want); code != 0 || !slices.Equal(got[len(got)-len(test.want):], test.want) {
 			t.Errorf("%s: got %d %q %s, want %q", test.name, code, out, errs, test.want)

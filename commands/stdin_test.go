@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,9 +30,8 @@ func (s *silentInput) Read([]byte) (int, error) {
 // interruptible runs a command line against a service that answers nothing.
 func interruptible(t *testing.T, ctx context.Context, line string, in io.Reader, errs io.Writer) int {
 	t.Helper()
-	server := httptest.NewServer(http.NotFoundHandler())
-	defer server.Close()
-	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token"}
+	address := serving(t, http.NotFoundHandler().ServeHTTP)
+	environment := homeAt(t, address, "token")
 	return Run(ctx, strings.Fields(line), appOf(environment, in, &bytes.Buffer{}, errs))
 }
 
@@ -77,7 +75,7 @@ func TestInterruptWhileSending(t *testing.T) {
 			t.Parallel()
 			var held atomic.Bool
 			ctx, cancel := context.WithCancel(t.Context())
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 				if held.Load() {
 					_, _ = io.Copy(io.Discard, r.Body)
 					cancel()
@@ -85,9 +83,8 @@ func TestInterruptWhileSending(t *testing.T) {
 					return
 				}
 				reset(w, r)
-			}))
-			defer server.Close()
-			environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token"}
+			})
+			environment := homeAt(t, address, "token")
 			var errs bytes.Buffer
 			run := func(ctx context.Context, line string) int {
 				errs.Reset()
@@ -150,34 +147,19 @@ func TestTypedToken(t *testing.T) {
 // for when all else is wrong.
 func TestTypedNotes(t *testing.T) {
 	t.Parallel()
-	home := t.TempDir()
-	environment := map[string]string{"HOME": home, "FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "token"}
-	run := func(in io.Reader, line string) (errs string, code int) {
-		var said bytes.Buffer
-		code = Run(t.Context(), strings.Fields(line), hasty(appOf(environment, in, &bytes.Buffer{}, &said)))
-		return said.String(), code
-	}
+	l := lineAt(t, nowhere, "token")
 	master, terminal, err := pty.Open()
 	servicetest.Check(t, err)
 	defer master.Close()
 	defer terminal.Close()
-	if errs, code := run(terminal, "call complete "+testID+" --rating 11 --notes -"); code != 2 {
-		t.Errorf("got exit code %d and %q, want the rating refused before anything is typed", code, errs)
-	}
-	if _, err := io.WriteString(master, "rings back\n\x04"); err != nil {
-		t.Fatal(err)
-	}
-	errs, code := run(terminal, "call complete "+testID+" --result-code reached --notes -")
-	if code != 10 || !strings.Contains(errs, "waits in the outbox") {
-		t.Fatalf("got exit code %d and %q, want the change in the outbox", code, errs)
-	}
-	_, id, _ := strings.Cut(errs, "waits in the outbox as ")
+	l.in = terminal
+	l.try(t, "call complete "+testID+" --rating 11 --notes -").ends(2)
+	_, err = io.WriteString(master, "rings back\n\x04")
+	servicetest.Check(t, err)
+	queued := l.try(t, "call complete "+testID+" --result-code reached --notes -").mustEnd(10, "waits in the outbox")
+	_, id, _ := strings.Cut(queued.stderr, "waits in the outbox as ")
 	id, _, _ = strings.Cut(id, ":")
-	var shown bytes.Buffer
-	code = Run(t.Context(), []string{"outbox", "show", id, "-o", "json"}, appOf(environment, strings.NewReader(""), &shown, io.Discard))
-	if code != 0 || !strings.Contains(shown.String(), "rings back") {
-		t.Errorf("got exit code %d and %s, want the notes", code, shown.String())
-	}
+	l.try(t, "outbox show -o json", id).ends(0).prints("rings back")
 }
 
 // Notes are not asked for when the command is refused in any case.
@@ -205,13 +187,9 @@ func TestNotesAreTypedLast(t *testing.T) {
 			defer terminal.Close()
 			_, err = io.WriteString(master, "rings back\n\x04")
 			servicetest.Check(t, err)
-			var errs bytes.Buffer
-			environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": f.URL, "FUNDESK_TOKEN": "token"}
-			line := "call complete " + testID + " --notes - " + wrong
-			code := Run(t.Context(), strings.Fields(line), appOf(environment, terminal, &bytes.Buffer{}, &errs))
-			if code != 2 || strings.Contains(errs.String(), "type the notes") || !strings.Contains(errs.String(), want) {
-				t.Errorf("got %d %q, want %q before anything is typed", code, errs.String(), want)
-			}
+			l := lineAt(t, f.URL, "token")
+			l.in = terminal
+			l.try(t, "call complete "+testID+" --notes - "+wrong).ends(2, want).hides("type the notes")
 		})
 	}
 }
@@ -267,9 +245,7 @@ func TestByteOrderMark(t *testing.T) {
 		"processed mark --file - --dry-run": `{"entityName":"call","entityUuid":"` + testID + `"}`,
 	} {
 		var errs bytes.Buffer
-		if code := interruptible(t, t.Context(), line, strings.NewReader("\ufeff"+stdin+"\n"), &errs); code != 0 {
-			t.Errorf("%s: got exit code %d and %s, want 0", line, code, errs.String())
-		}
+		servicetest.Same(t, line, 0, interruptible(t, t.Context(), line, strings.NewReader("\ufeff"+stdin+"\n"), &errs))
 	}
 }
 
@@ -277,11 +253,9 @@ func TestByteOrderMark(t *testing.T) {
 func TestEndlessLine(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"call attempt - --yes", "processed mark --file - --yes", "person import - --yes"} {
-		var errs bytes.Buffer
-		code := interruptible(t, t.Context(), line, strings.NewReader(strings.Repeat("a", 16<<20+1)), &errs)
-		if code != 2 || !strings.Contains(errs.String(), "a line is longer than 16 MiB") {
-			t.Errorf("%s: got exit code %d and %s, want 2 and why", line, code, errs.String())
-		}
+		l := lineAt(t, nowhere, "token")
+		l.stdin = strings.Repeat("a", 16<<20+1)
+		l.try(t, line).ends(2, "a line is longer than 16 MiB")
 	}
 }
 

@@ -1,10 +1,7 @@
 package commands
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,42 +12,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	"fundesk/commands/cli"
 	"fundesk/service/servicetest"
 )
-
-// appOf returns the surroundings of a command in an environment.
-func appOf(environment map[string]string, in io.Reader, out, errs io.Writer) cli.App {
-	return cli.App{In: in, Out: out, Err: errs, Now: time.Now, Getenv: func(name string) string { return environment[name] }}
-}
-
-// hasty has an app wait for nothing.
-func hasty(app cli.App) cli.App {
-	app.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
-	return app
-}
-
-// line is one command line in an environment of its own.
-type line struct {
-	environment map[string]string
-	homeless    bool // The system knows no home folder either.
-	stdin       string
-}
-
-// run runs the command line.
-func (l line) run(t *testing.T, args ...string) (out, errs string, code int) {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	app := hasty(appOf(l.environment, strings.NewReader(l.stdin), &stdout, &stderr))
-	if l.homeless {
-		app.OpenEmbedded = func(context.Context, string, string) (cli.Embedded, error) { return nil, errors.New("opened") }
-		app.HomeDir = func() (string, error) { return "", errors.New("unknown userid") }
-	}
-	code = Run(t.Context(), args, app)
-	return stdout.String(), stderr.String(), code
-}
 
 // counted is a service with one call, which counts the requests with a token.
 type counted struct {
@@ -96,28 +60,24 @@ func TestConfigurationThatCannotBeRead(t *testing.T) {
 		home := t.TempDir()
 		servicetest.Check(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(text), 0o600))
 		l := line{environment: map[string]string{"HOME": home, "FUNDESK_CONFIG_DIR": home}}
-		for _, args := range [][]string{
-			{"call", "list"},
-			{"profile", "list"},
-			{"profile", "show"},
-			{"profile", "set", "p", "mouse=true"},
-			{"profile", "use", "p"},
-			{"profile", "add", "q", "--base-url", "https://service.example"},
-			{"profile", "remove", "p", "--yes"},
-			{"auth", "status"},
-			{"auth", "logout"},
-			{"queue", "status"},
-			{"pull", "call"},
-			{"copy", "sync"},
-			{"query", "SELECT 1"},
+		for _, args := range []string{
+			"call list",
+			"profile list",
+			"profile show",
+			"profile set p mouse=true",
+			"profile use p",
+			"profile add q --base-url https://service.example",
+			"profile remove p --yes",
+			"auth status",
+			"auth logout",
+			"queue status",
+			"pull call",
+			"copy sync",
+			"query 'SELECT 1'",
 		} {
-			if _, errs, code := l.run(t, args...); code != 2 || !strings.Contains(errs, "config.toml") {
-				t.Errorf("%q, %q: got exit code %d and %q, want 2 and the file", text, args, code, errs)
-			}
+			l.try(t, args).ends(2, "config.toml")
 		}
-		if out, errs, code := l.run(t, "doctor"); code == 0 || !strings.Contains(out+errs, "config.toml") {
-			t.Errorf("%q, doctor: got exit code %d, %q and %q, want the file named", text, code, out, errs)
-		}
+		l.try(t, "doctor").fails().tells("config.toml")
 		kept, err := os.ReadFile(filepath.Join(home, "config.toml"))
 		if err != nil || string(kept) != text {
 			t.Errorf("%q: got %q, %v, want the file as it was", text, kept, err)
@@ -170,7 +130,7 @@ func TestWhichServiceAChangeReaches(t *testing.T) {
 				}
 				args = append(args, name, value)
 			}
-			_, errs, code := l.run(t, args...)
+			_, errs, code := l.run(t, "", args...)
 			if code != test.code {
 				t.Errorf("got exit code %d, want %d: %s", code, test.code, errs)
 			}
@@ -192,20 +152,19 @@ func TestWhichServiceAChangeReaches(t *testing.T) {
 func TestAProfileThatIsNoneIsAUsageErrorWhereverItIsNamed(t *testing.T) {
 	t.Parallel()
 	dir := writeConfig(t, "prod", "https://api.example.org")
-	for _, args := range [][]string{
-		{"profile", "use", "prdo"},
-		{"profile", "show", "prdo"},
-		{"profile", "remove", "prdo", "--yes"},
-		{"auth", "logout", "--profile", "prdo"},
-		{"auth", "status", "--profile", "prdo"},
-		{"outbox", "send", "--profile", "prdo"},
-		{"call", "attempt", testID, "--dry-run", "--profile", "prdo"},
-		{"doctor", "--profile", "prdo"},
+	for _, args := range []string{
+		"profile use prdo",
+		"profile show prdo",
+		"profile remove prdo --yes",
+		"auth logout --profile prdo",
+		"auth status --profile prdo",
+		"outbox send --profile prdo",
+		"call attempt " + testID + " --dry-run --profile prdo",
+		"doctor --profile prdo",
 	} {
-		_, errs, code := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_CONFIG_DIR": dir}}.run(t, args...)
-		if code != 2 || !strings.Contains(errs, "prdo") || !strings.Contains(errs, "did you mean prod?") {
-			t.Errorf("%v: got exit code %d, %q, want 2 and the nearest name", args, code, errs)
-		}
+		line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_CONFIG_DIR": dir}}.try(t, args).ends(
+			2, "prdo", "did you mean prod?",
+		)
 	}
 }
 
@@ -215,10 +174,7 @@ func TestOneServiceIsNamedEverywhere(t *testing.T) {
 	u, err := url.Parse(service.URL)
 	servicetest.Check(t, err)
 	want := service.URL + " (profile test)"
-	l := line{environment: map[string]string{
-		"HOME": t.TempDir(), "FUNDESK_CONFIG_DIR": writeConfig(t, "prod", other.URL, "test", service.URL),
-		"FUNDESK_BASE_URL": other.URL, "FUNDESK_TOKEN": "SECRET",
-	}}
+	l := lineAt(t, other.URL, "SECRET", "FUNDESK_CONFIG_DIR", writeConfig(t, "prod", other.URL, "test", service.URL))
 	for _, args := range [][]string{
 		{"profile", "show"},
 		{"auth", "status"},
@@ -229,7 +185,7 @@ func TestOneServiceIsNamedEverywhere(t *testing.T) {
 	} {
 		l.stdin = `{"owningOrganizationUuid":"` + testID + `","recruitingOrganizationUuid":"` + testID + `"}`
 		args = append(args, "--profile", "test")
-		out, errs, _ := l.run(t, append(args, "-o", "json")...)
+		out, errs, _ := l.run(t, "", append(args, "-o", "json")...)
 		text := strings.TrimSpace(out)
 		var value struct {
 			Service string `json:"service"`
@@ -244,29 +200,27 @@ func TestOneServiceIsNamedEverywhere(t *testing.T) {
 		if err != nil || value.Service != want {
 			t.Errorf("%v: got the service %q, want %q: %s%s", args, value.Service, want, out, errs)
 		}
-		out, errs, _ = l.run(t, args...)
+		out, errs, _ = l.run(t, "", args...)
 		if !strings.Contains(out+errs, want) || strings.Contains(out+errs, other.URL) {
 			t.Errorf("%v: got %q and %q, want %s named (%s)", args, out, errs, want, u.Host)
 		}
 	}
-	_, errs, _ := l.run(t, "call", "cancel", testID, "--profile", "test")
+	_, errs, _ := l.run(t, "call cancel", testID, "--profile", "test")
 	if !strings.Contains(errs, "cancel 1 call at "+want+": "+testID+": not confirmed") {
 		t.Errorf("got the question %q, want the call and the service %s", errs, want)
 	}
 	id := func(n int) string { return fmt.Sprintf("5c1d0f0e-8f2f-4e0e-b3a5-%012d", n) }
-	_, errs, _ = l.run(t, "call", "attempt", id(1), id(2), id(3), id(4), id(5), "--profile", "test")
+	_, errs, _ = l.run(t, "call attempt", id(1), id(2), id(3), id(4), id(5), "--profile", "test")
 	if !strings.Contains(errs, "call attempt for 5 calls at "+want+": "+id(1)+", "+id(2)+", "+id(3)+" and 2 more: not confirmed") {
 		t.Errorf("got the question %q, want how many, the first three and the service", errs)
 	}
-	_, errs, code := l.run(t, "call", "complete", testID, "--profile", "test")
+	_, errs, code := l.run(t, "call complete", testID, "--profile", "test")
 	if code != 2 || !strings.Contains(errs, "without any result, complete 1 call at "+want) {
 		t.Errorf("got exit code %d and %q for a call without a result, want to be asked", code, errs)
 	}
-	if _, errs, code := l.run(t, "call", "complete", testID, "--profile", "test", "--dry-run"); code != 0 {
-		t.Errorf("got exit code %d and %q, want the request", code, errs)
-	}
+	l.try(t, "call complete", testID, "--profile", "test", "--dry-run").ends(0)
 	service.Close()
-	_, errs, code = l.run(t, "call", "list", "--profile", "test", "-o", "json")
+	_, errs, code = l.run(t, "call list --profile test -o json")
 	if code != 8 || !strings.Contains(errs, "the service is "+want+"; see: fundesk doctor --profile test") {
 		t.Errorf("got exit code %d and %q of a service that is gone, want which one", code, errs)
 	}
@@ -283,23 +237,23 @@ func TestWithoutAHomeFolderNothingIsReadFromTheCurrentOne(t *testing.T) {
 	complete := map[string]string{"FUNDESK_CONFIG_DIR": t.TempDir(), "FUNDESK_BASE_URL": "https://api.example.org", "FUNDESK_TOKEN": "t"}
 	tests := []struct {
 		environment map[string]string
-		args        []string
+		args        string
 		variable    string
 	}{
-		{nil, []string{"call", "list"}, "FUNDESK_CONFIG_DIR"},
-		{nil, []string{"profile", "list"}, "FUNDESK_CONFIG_DIR"},
-		{nil, []string{"profile", "add", "x", "--base-url", "https://api.example.org"}, "FUNDESK_CONFIG_DIR"},
-		{nil, []string{"auth", "token"}, "FUNDESK_CONFIG_DIR"},
-		{nil, []string{"call", "list", "--profile", "demo"}, "FUNDESK_CONFIG_DIR"},
-		{map[string]string{"HOME": "."}, []string{"auth", "token"}, "FUNDESK_CONFIG_DIR"},
-		{nil, []string{"outbox", "list"}, "FUNDESK_STATE_DIR"},
-		{complete, []string{"outbox", "send"}, "FUNDESK_STATE_DIR"},
-		{complete, []string{"pull", "call"}, "FUNDESK_STATE_DIR"},
-		{complete, []string{"call", "attempt", testID, "--outbox"}, "FUNDESK_STATE_DIR"},
-		{complete, []string{"call", "list", "--profile", "demo"}, "FUNDESK_DATA_DIR"},
+		{nil, "call list", "FUNDESK_CONFIG_DIR"},
+		{nil, "profile list", "FUNDESK_CONFIG_DIR"},
+		{nil, "profile add x --base-url https://api.example.org", "FUNDESK_CONFIG_DIR"},
+		{nil, "auth token", "FUNDESK_CONFIG_DIR"},
+		{nil, "call list --profile demo", "FUNDESK_CONFIG_DIR"},
+		{map[string]string{"HOME": "."}, "auth token", "FUNDESK_CONFIG_DIR"},
+		{nil, "outbox list", "FUNDESK_STATE_DIR"},
+		{complete, "outbox send", "FUNDESK_STATE_DIR"},
+		{complete, "pull call", "FUNDESK_STATE_DIR"},
+		{complete, "call attempt " + testID + " --outbox", "FUNDESK_STATE_DIR"},
+		{complete, "call list --profile demo", "FUNDESK_DATA_DIR"},
 	}
 	for _, test := range tests {
-		_, errs, code := line{environment: test.environment, homeless: true}.run(t, test.args...)
+		_, errs, code := line{environment: test.environment, homeless: true}.run(t, test.args)
 		if want := "no home folder: set HOME or " + test.variable; code != 2 || !strings.Contains(errs, want) {
 			t.Errorf("%v: got exit code %d, %q, want 2 and %q", test.args, code, errs, want)
 		}
@@ -321,9 +275,7 @@ func TestSettingsOfAnotherServiceStayAtHome(t *testing.T) {
 		"agent": agent, "owning_organization": owner, "recruiting_organization": owner, "external_source_name": "Src", "unpaged": "call",
 		"proxy": "http://127.0.0.1:1", "theme": "calm",
 	} {
-		if _, errs, code := (line{environment: environment}).run(t, "profile", "set", "prod", key+"="+value); code != 0 {
-			t.Fatalf("%s: %s", key, errs)
-		}
+		(line{environment: environment}).try(t, "profile set prod", key+"="+value).mustEnd(0)
 	}
 	elsewhere := map[string]string{"FUNDESK_CONFIG_DIR": dir, "FUNDESK_STATE_DIR": dir, "FUNDESK_BASE_URL": c.URL, "FUNDESK_TOKEN": "x"}
 	for args, want := range map[string]string{
@@ -331,13 +283,15 @@ func TestSettingsOfAnotherServiceStayAtHome(t *testing.T) {
 		"person create --owning-organization 33333333-3333-4333-8333-333333333333 --last-name A --dry-run --recruiting-organization 33333333-3333-4333-8333-333333333333": "33333333",
 		"profile show": "calm",
 	} {
-		home, _, _ := line{environment: environment}.run(t, strings.Fields(args)...)
-		away, errs, code := line{environment: elsewhere}.run(t, strings.Fields(args)...)
+		home, _, _ := line{environment: environment}.run(t, args)
+		away, errs, code := line{environment: elsewhere}.run(t, args)
 		if !strings.Contains(home, want) || strings.Contains(away, agent) || strings.Contains(away, owner) || strings.Contains(away, "Src") || code != 0 {
 			t.Errorf("%s: at home %q, elsewhere %q %s, want settings of records at home only", args, home, away, errs)
 		}
 	}
-	if out, errs, code := (line{environment: elsewhere}).run(t, "call", "list"); code != 0 { // By the proxy nothing is reached.
+	if out, errs, code := (line{environment: elsewhere}).run(
+		t, "call list",
+	); code != 0 { // By the proxy nothing is reached.
 		t.Errorf("got %d %q %q, want the way of the environment", code, out, errs)
 	}
 }
@@ -357,33 +311,20 @@ func TestARenewedOpaqueTokenSendsWhatWaits(t *testing.T) {
 func renewed(t *testing.T, name string) {
 	var down atomic.Bool
 	down.Store(true)
-	server := httptest.NewServer(readsThen(func(w http.ResponseWriter, r *http.Request) {
+	address := serving(t, readsThen(func(w http.ResponseWriter, r *http.Request) {
 		if down.Load() {
 			status(503, "application/json", `{}`)(w, r)
 			return
 		}
 		status(200, "application/json", `{"uuid":"`+testID+`","status":"requested","attempts":[{}]}`)(w, r)
 	}))
-	defer server.Close()
 	home := t.TempDir()
-	config := "[profiles.p]\nbase_url = \"" + server.URL + "\"\n"
-	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	run := func(token string, args ...string) (errs string, code int) {
-		environment := map[string]string{"HOME": home, "FUNDESK_CONFIG_DIR": home, "FUNDESK_PROFILE": name, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": token}
-		var stderr bytes.Buffer
-		code = Run(t.Context(), args, hasty(appOf(environment, strings.NewReader(""), io.Discard, &stderr)))
-		return stderr.String(), code
-	}
-	if errs, code := run("abc", "call", "cancel", testID, "--yes", "--outbox"); code != 10 {
-		t.Fatalf("got %d %q, want that it waits", code, errs)
-	}
+	config := "[profiles.p]\nbase_url = \"" + address + "\"\n"
+	servicetest.Check(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600))
+	l := lineAt(t, address, "abc", "HOME", home, "FUNDESK_CONFIG_DIR", home, "FUNDESK_PROFILE", name)
+	l.try(t, "call cancel "+testID+" --yes --outbox").mustEnd(10)
 	down.Store(false)
-	if errs, code := run("renewed", "outbox", "send"); code != 0 || strings.Contains(errs, "kept") {
-		t.Errorf("got %d %q, want it sent", code, errs)
-	}
-	if errs, code := run("renewed", "outbox", "send", "-o", "json"); code != 0 {
-		t.Errorf("got %d %q, want nothing left", code, errs)
-	}
+	l.environment["FUNDESK_TOKEN"] = "renewed"
+	l.try(t, "outbox send").ends(0).hides("kept")
+	l.try(t, "outbox send -o json").ends(0)
 }

@@ -3,7 +3,6 @@ package commands
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -56,11 +55,10 @@ func TestEachFormOfATimeInEachPlace(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 25, 15, 30, 0, 0, time.Local)
 	stamp := regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
-	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	address := serving(t, func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"pageInfo":{"hasNextPage":false,"hasPreviousPage":false,"startCursor":null,"endCursor":null},"edges":[]}`)
-	}))
-	t.Cleanup(service.Close)
-	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": service.URL, "FUNDESK_TOKEN": "x"}
+	})
+	environment := homeAt(t, address, "x")
 	for _, form := range typedForms {
 		want, err := apitype.ParseTypedTime(form.text, now)
 		if err != nil {

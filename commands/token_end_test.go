@@ -2,7 +2,6 @@ package commands
 
 import (
 	"encoding/base64"
-	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,8 +17,7 @@ func tokenOf(left time.Duration) string {
 // Every command that uses a token in its last 14 days warns of it, unless it has --quiet.
 func TestTokenEndsSoon(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[]}`))
-	t.Cleanup(server.Close)
+	address := serving(t, status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[]}`))
 	const day = 24 * time.Hour
 	for _, test := range []struct {
 		left time.Duration
@@ -33,7 +31,7 @@ func TestTokenEndsSoon(t *testing.T) {
 		{day + day/2, "call list --quiet", ""},
 	} {
 		token := tokenOf(test.left)
-		_, errs, code := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": token}}.run(t, strings.Fields(test.args)...)
+		_, errs, code := lineAt(t, address, token).run(t, test.args)
 		if told := strings.Contains(errs, " ends in "); code != 0 || told != (test.want != "") || !strings.Contains(errs, test.want) {
 			t.Errorf("%s with %s left: got exit code %d and %q, want %q", test.args, test.left, code, errs, test.want)
 		}
@@ -47,7 +45,5 @@ func TestAnExpiredTokenIsToldAsExpired(t *testing.T) {
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_TOKEN": text(`{"alg":"none"}`) + "." + text(`{"exp":1700000000}`) + "."}
 	h := plain(t)
 	environment["FUNDESK_BASE_URL"] = h.URL
-	if _, errs, code := (line{environment: environment}).run(t, "call", "list"); code != 4 || !strings.Contains(errs, "the token from FUNDESK_TOKEN expired 20") {
-		t.Errorf("got exit code %d and %s, want that the token expired", code, errs)
-	}
+	(line{environment: environment}).try(t, "call list").ends(4, "the token from FUNDESK_TOKEN expired 20")
 }

@@ -16,6 +16,7 @@ import (
 	"fundesk/commands/cli"
 	"fundesk/render"
 	"fundesk/service/embedded"
+	"fundesk/service/servicetest"
 )
 
 // wholeTree returns every command.
@@ -67,9 +68,7 @@ func TestChosenEntry(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if got := chosenEntry(cli.Positional(test.args)); got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
+			servicetest.Same(t, "Positional", test.want, chosenEntry(cli.Positional(test.args)))
 		})
 	}
 }
@@ -145,18 +144,20 @@ func leafCommand(path string, ids map[string]string) []string {
 }
 
 // runIn runs one command line on the demo of a home folder.
-func runIn(t *testing.T, home, in string, args ...string) (out, errs string, code int) {
+func runIn(t *testing.T, home, in, words string, more ...string) (out, errs string, code int) {
 	t.Helper()
-	return runWith(t, map[string]string{"HOME": home, "FUNDESK_PROFILE": "demo"}, in, args...)
+	return runWith(t, map[string]string{"HOME": home, "FUNDESK_PROFILE": "demo"}, in, words, more...)
 }
 
 // runWith runs the program in an environment.
-func runWith(t *testing.T, environment map[string]string, in string, args ...string) (out, errs string, code int) {
+func runWith(
+	t *testing.T, environment map[string]string, in, words string, more ...string,
+) (out, errs string, code int) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	code = Run(ctx, args, cli.App{
+	code = Run(ctx, append(splitWords(words), more...), cli.App{
 		In: strings.NewReader(in), Out: &stdout, Err: &stderr, Now: DemoNow, Version: func() string { return "test" },
 		Getenv: func(name string) string { return environment[name] },
 		OpenEmbedded: func(ctx context.Context, name, dataDir string) (cli.Embedded, error) {
@@ -182,7 +183,7 @@ func TestHelpFits(t *testing.T) {
 		pages = append(pages, []string{"help", name})
 	}
 	for _, page := range pages {
-		out, errs, code := l.run(t, page...)
+		out, errs, code := l.run(t, "", page...)
 		if code != 0 || out == "" {
 			t.Errorf("%v: got exit code %d and %q", page, code, errs)
 		}
@@ -228,11 +229,7 @@ func TestPartsOfALine(t *testing.T) {
 		{"x -- --arg a b", "x --arg a b", "x -- --arg a b"},
 	} {
 		args := strings.Fields(test.line)
-		if got := strings.Join(cli.Positional(args), " "); got != test.names {
-			t.Errorf("%s: got the names %q, want %q", test.line, got, test.names)
-		}
-		if got := strings.Join(joinValues(args), " "); got != test.joined {
-			t.Errorf("%s: got %q, want %q", test.line, got, test.joined)
-		}
+		servicetest.Same(t, test.line, test.names, strings.Join(cli.Positional(args), " "))
+		servicetest.Same(t, test.line, test.joined, strings.Join(joinValues(args), " "))
 	}
 }

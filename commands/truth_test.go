@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -20,7 +19,6 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
-	"fundesk/commands/cli"
 	"fundesk/service/servicetest"
 )
 
@@ -35,7 +33,7 @@ func TestEachTellsTheTruthOfEachChange(t *testing.T) {
 	rounds := *truths / 2 // Of two changes.
 	var mu sync.Mutex
 	recorded := map[string]int{}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		call, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/api/v1/calls/"), "/")
 		_, _ = io.Copy(io.Discard, r.Body)
 		mu.Lock()
@@ -44,10 +42,9 @@ func TestEachTellsTheTruthOfEachChange(t *testing.T) {
 		}
 		mu.Unlock()
 		status(200, "application/json", `{"uuid":"`+call+`","status":"requested","attempts":[{}]}`)(w, r)
-	}))
-	t.Cleanup(server.Close)
+	})
 	home := t.TempDir()
-	environment := map[string]string{"HOME": home, "FUNDESK_STATE_DIR": home, "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token"}
+	environment := homeAt(t, address, "token", "HOME", home, "FUNDESK_STATE_DIR", home)
 	run := func(args ...string) (errs string, code int) {
 		var stderr bytes.Buffer
 		code = Run(t.Context(), args, appOf(environment, strings.NewReader(""), io.Discard, &stderr))
@@ -56,10 +53,12 @@ func TestEachTellsTheTruthOfEachChange(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var senders sync.WaitGroup
 	t.Cleanup(func() { stop(); senders.Wait() })
-	client, err := apiclient.New(apiclient.Options{BaseURL: server.URL, Account: "profile-", Token: func(context.Context) (string, error) { return "token", nil }})
+	client, err := apiclient.New(
+		apiclient.Options{BaseURL: address, Account: "profile-", Token: func(context.Context) (string, error) { return "token", nil }},
+	)
 	servicetest.Check(t, err)
 	for range 2 {
-		box, err := outbox.Open(filepath.Join(home, "outbox"), outbox.Options{BaseURL: server.URL, Account: "profile-"})
+		box, err := outbox.Open(filepath.Join(home, "outbox"), outbox.Options{BaseURL: address, Account: "profile-"})
 		servicetest.Check(t, err)
 		senders.Go(func() { box.Sender(client, outbox.SenderOptions{Poll: 5 * time.Millisecond}).Run(ctx) })
 	}
@@ -122,67 +121,36 @@ func TestEachTellsTheTruthOfEachChange(t *testing.T) {
 func TestOutboxSendTellsWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	var refuses atomic.Bool
-	server := httptest.NewServer(readsThen(func(w http.ResponseWriter, r *http.Request) {
+	address := serving(t, readsThen(func(w http.ResponseWriter, r *http.Request) {
 		answer := status(503, "text/plain", "down")
 		if refuses.Load() {
 			answer = status(409, "application/problem+json", `{"title":"no","detail":"the call is completed"}`)
 		}
 		answer(w, r)
 	}))
-	t.Cleanup(server.Close)
-	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "secret-token"}
+	l := lineAt(t, address, "secret-token")
 	now := time.Date(2026, 6, 17, 13, 0, 0, 0, time.UTC)
-	fundesk := func(line string) (out, errs string, code int) {
-		var stdout, stderr bytes.Buffer
-		code = Run(t.Context(), strings.Fields(line), cli.App{
-			In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: func() time.Time { return now },
-			Getenv: func(name string) string { return environment[name] },
-			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-		})
-		return stdout.String(), stderr.String(), code
-	}
-	if _, errs, code := fundesk("call attempt " + testID + " --outbox"); code != 10 {
-		t.Fatalf("got exit code %d and %s, want 10 from a service that is down", code, errs)
-	}
+	l.now = func() time.Time { return now }
+	l.try(t, "call attempt "+testID+" --outbox").mustEnd(10)
 	refuses.Store(true)
 	now = now.Add(time.Hour)
-	if out, errs, code := fundesk("outbox send"); code != 9 || !strings.Contains(out, "refused\t1") || !strings.Contains(errs, "the call is completed") {
-		t.Errorf("got exit code %d, %q and %q, want 9 and why it was refused", code, out, errs)
-	}
-	if out, _, _ := fundesk("outbox list -o ndjson --jq .state"); !strings.Contains(out, "rejected") {
-		t.Errorf("got %q in the outbox, want the change with its text", out)
-	}
+	l.try(t, "outbox send").ends(9, "the call is completed").prints("refused\t1")
+	l.try(t, "outbox list -o ndjson --jq .state").prints("rejected")
 }
 
 // A change that is held is taken back by ctrl+c, and never sent.
 func TestInterruptWhileHeld(t *testing.T) {
 	t.Parallel()
 	service := newCounted(t)
-	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": service.URL, "FUNDESK_TOKEN": "token"}
-	run := func(args string, sleep func(context.Context, time.Duration) error) (out, errs string, code int) {
-		var stdout, stderr bytes.Buffer
-		code = Run(t.Context(), strings.Fields(args), cli.App{
-			In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: time.Now, Sleep: sleep,
-			Getenv: func(name string) string { return environment[name] },
-		})
-		return stdout.String(), stderr.String(), code
-	}
-	interrupted := func(_ context.Context, held time.Duration) error {
-		if held != 30*time.Second {
-			t.Errorf("got a hold of %s, want 30s", held)
-		}
+	l := lineAt(t, service.URL, "token")
+	l.sleep = func(_ context.Context, held time.Duration) error {
+		servicetest.Same(t, "hold", 30*time.Second, held)
 		return context.Canceled
 	}
-	_, errs, code := run("call attempt "+testID+" 6c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --yes --hold 30s", interrupted)
-	if code != 130 || !strings.Contains(errs, "2 of 2 changes taken back, and not sent") {
-		t.Errorf("got exit code %d and %q, want both taken back", code, errs)
-	}
-	if service.requests.Load() != 0 {
-		t.Errorf("got %d requests, want none", service.requests.Load())
-	}
-	if out, _, _ := run("outbox list -o id", nil); out != "" {
-		t.Errorf("got %q in the outbox, want nothing", out)
-	}
+	const other = "6c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
+	l.try(t, "call attempt "+testID+" "+other+" --yes --hold 30s").ends(130, "2 of 2 changes taken back, and not sent")
+	servicetest.Same(t, "requests", int64(0), service.requests.Load())
+	l.try(t, "outbox list -o id").printsOnly("")
 }
 
 // The question before a change names donors only on the terminal.
@@ -199,7 +167,7 @@ func TestQuestionNamesPersons(t *testing.T) {
 		t.Errorf("got exit code %d and %q, want the donor's name in the question", code, said)
 	}
 	asked := reads.Load()
-	_, errs, code := against(t, handler, "call", "cancel", testID)
+	_, errs, code := against(t, handler, "call cancel", testID)
 	if code != 2 || strings.Contains(errs, "Jansen") || reads.Load() != asked {
 		t.Errorf("got exit code %d, %q and %d reads, want an error without a name", code, errs, reads.Load()-asked)
 	}
@@ -208,14 +176,13 @@ func TestQuestionNamesPersons(t *testing.T) {
 // askedOnTerminal answers the question of a command line on a terminal, and returns the conversation.
 func askedOnTerminal(t *testing.T, handler http.HandlerFunc, args, answer string) (said string, code int) {
 	t.Helper()
-	server := httptest.NewServer(handler)
-	defer server.Close()
+	address := serving(t, handler)
 	master, terminal, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer master.Close()
-	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "token"}
+	environment := homeAt(t, address, "token")
 	ended := make(chan int, 1)
 	go func() {
 		ended <- Run(t.Context(), strings.Fields(args), appOf(environment, terminal, io.Discard, terminal))

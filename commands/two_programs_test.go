@@ -2,7 +2,6 @@ package commands
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,7 +33,7 @@ func TestProfileChangedByTwoPrograms(t *testing.T) {
 		environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_TOKEN": "token"}
 		profile := func(args string) (out, errs string, code int) {
 			t.Helper()
-			return runWith(t, environment, "", append([]string{"profile"}, strings.Fields(args)...)...)
+			return runWith(t, environment, "", "profile "+args)
 		}
 		profile("add work --base-url " + f.URL)
 		f.meanwhile = func() {
@@ -47,10 +46,8 @@ func TestProfileChangedByTwoPrograms(t *testing.T) {
 		if test.says == "" && code != 0 || test.says != "" && !isRefused {
 			t.Errorf("%s: got %d %q, want %q", name, code, errs, test.says)
 		}
-		out, _, _ := runWith(t, environment, "", "profile", "show", "work", "-o", "tsv", "--jq", test.show)
-		if got := strings.TrimSpace(out); got != test.want {
-			t.Errorf("%s: got the profile %q, want %q", name, got, test.want)
-		}
+		out, _, _ := runWith(t, environment, "", "profile show work -o tsv --jq", test.show)
+		servicetest.Same(t, name, test.want, strings.TrimSpace(out))
 	}
 }
 
@@ -60,17 +57,11 @@ func TestProfileMadeDuringLogin(t *testing.T) {
 	f := newSettingsService(t)
 	environment := map[string]string{"HOME": t.TempDir()}
 	f.meanwhile = func() {
-		_, errs, code := runWith(t, environment, "", "profile", "add", "work", "--base-url", "https://b.example")
-		if code != 0 {
-			t.Errorf("got %d %q from the other program", code, errs)
-		}
+		tryWith(t, environment, "", "profile add work --base-url https://b.example").ends(0)
 	}
-	_, errs, code := runWith(t, environment, "token",
-		"auth", "login", "--profile", "work", "--base-url", f.URL, "--with-token", "--insecure-storage")
-	if code != 2 || !strings.Contains(errs, `profile "work" is for https://b.example, not for `+f.URL) {
-		t.Errorf("got %d %q, want that the profile is for another service", code, errs)
-	}
-	out, _, _ := runWith(t, environment, "", "profile", "show", "work", "-o", "tsv", "--jq", ".base_url, .token_storage")
+	tryWith(t, environment, "token",
+		"auth login --profile work --base-url", f.URL, "--with-token", "--insecure-storage").ends(2, `profile "work" is for https://b.example, not for `+f.URL)
+	out, _, _ := runWith(t, environment, "", "profile show work -o tsv --jq '.base_url, .token_storage'")
 	if got := strings.TrimSpace(out); got != "https://b.example\nnull" {
 		t.Errorf("got the profile %q, want it as it was made", got)
 	}
@@ -87,22 +78,18 @@ func TestPullBesideAnother(t *testing.T) {
 		h, l := copyHome(t)
 		l.environment["FUNDESK_TOKEN"] = h.Token(servicetest.May("calls:read", "changes:read"))
 		isFirst := true
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 			isPage := strings.HasSuffix(r.URL.Path, "/calls") || strings.HasSuffix(r.URL.Path, "/changes")
 			if isPage && isFirst {
 				isFirst = false
-				_, errs, code := l.run(t, "pull", kind, "--reset")
-				if code != 1 || !strings.Contains(errs, "another pull uses the position") {
-					t.Errorf("%s: got exit code %d and %s from the other pull", kind, code, errs)
-				}
+				l.try(t, "pull", kind, "--reset").ends(1, "another pull uses the position")
 				if kind == "call" {
 					l.must(t, "pull", kind, "--since", "7d", "-q")
 				}
 			}
 			h.Handler.ServeHTTP(w, r)
-		}))
-		t.Cleanup(server.Close)
-		l.environment["FUNDESK_BASE_URL"] = server.URL
+		})
+		l.environment["FUNDESK_BASE_URL"] = address
 		l.must(t, "pull", kind, "-q")
 		l.must(t, "pull", kind, "--reset", "-q")
 		if isFirst {
@@ -114,15 +101,14 @@ func TestPullBesideAnother(t *testing.T) {
 // A logout and the removal of a profile say that changes wait, and what sends them.
 func TestUnsentChangesAreNamed(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(readsThen(status(http.StatusServiceUnavailable, "text/plain", "down")))
-	t.Cleanup(server.Close)
+	address := serving(t, readsThen(status(http.StatusServiceUnavailable, "text/plain", "down")))
 	for _, line := range []string{"auth logout --profile work", "profile remove work --yes -q"} {
 		environment := map[string]string{"HOME": t.TempDir()}
 		fundesk := func(stdin, line string) string {
-			_, errs, _ := runWith(t, environment, stdin, strings.Fields(line)...)
+			_, errs, _ := runWith(t, environment, stdin, line)
 			return errs
 		}
-		fundesk("token", "auth login --profile work --base-url "+server.URL+" --with-token --insecure-storage")
+		fundesk("token", "auth login --profile work --base-url "+address+" --with-token --insecure-storage")
 		fundesk("", "profile add idle --base-url https://b.example")
 		fundesk("", "call attempt "+testID+" --profile work --outbox --yes")
 		fundesk("", "profile set idle token_storage=file")

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,7 +17,7 @@ func TestWelcome(t *testing.T) {
 	t.Parallel()
 	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 	expired := part(`{"alg":"EdDSA"}`) + "." + part(`{"sub":"a","exp":`+strconv.FormatInt(time.Now().Add(-49*time.Hour).Unix(), 10)+`}`) + ".c2ln"
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/other"):
 			http.NotFound(w, r)
@@ -32,8 +31,7 @@ func TestWelcome(t *testing.T) {
 			return
 		}
 		status(200, "application/json", `{"edges":[]}`)(w, r)
-	}))
-	t.Cleanup(server.Close)
+	})
 	tests := []struct {
 		name        string
 		environment map[string]string
@@ -43,13 +41,38 @@ func TestWelcome(t *testing.T) {
 		{"nothing is set up", nil, "No service is set up yet.", "fundesk auth login --profile NAME"},
 		{"a profile that is not there", map[string]string{"FUNDESK_PROFILE": "nowhere"}, "", "fundesk demo"},
 		{"the demo", map[string]string{"FUNDESK_PROFILE": "demo"}, "nothing needs to be set up", "fundesk tui --profile demo"},
-		{"no token", map[string]string{"FUNDESK_BASE_URL": server.URL}, "no token", "fundesk auth login"},
-		{"an expired token", map[string]string{"FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": expired}, "expired 2d ago", "unset FUNDESK_TOKEN"},
-		{"a refused token", map[string]string{"FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "bad"}, "does not accept", "unset FUNDESK_TOKEN"},
-		{"another interface", map[string]string{"FUNDESK_BASE_URL": server.URL + "/other", "FUNDESK_TOKEN": "good"}, "not with version 1", "fundesk profile show"},
-		{"a page of somebody else", map[string]string{"FUNDESK_BASE_URL": server.URL + "/page", "FUNDESK_TOKEN": "good"}, "not with version 1", "fundesk doctor"},
+		{"no token", map[string]string{"FUNDESK_BASE_URL": address}, "no token", "fundesk auth login"},
+		{
+			"an expired token",
+			map[string]string{"FUNDESK_BASE_URL": address, "FUNDESK_TOKEN": expired},
+			"expired 2d ago",
+			"unset FUNDESK_TOKEN",
+		},
+		{
+			"a refused token",
+			map[string]string{"FUNDESK_BASE_URL": address, "FUNDESK_TOKEN": "bad"},
+			"does not accept",
+			"unset FUNDESK_TOKEN",
+		},
+		{
+			"another interface",
+			map[string]string{"FUNDESK_BASE_URL": address + "/other", "FUNDESK_TOKEN": "good"},
+			"not with version 1",
+			"fundesk profile show",
+		},
+		{
+			"a page of somebody else",
+			map[string]string{"FUNDESK_BASE_URL": address + "/page", "FUNDESK_TOKEN": "good"},
+			"not with version 1",
+			"fundesk doctor",
+		},
 		{"offline", map[string]string{"FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "good"}, "not in reach: cannot reach 127.0.0.1:1: connect: ", "fundesk outbox list"},
-		{"ready", map[string]string{"FUNDESK_BASE_URL": server.URL, "FUNDESK_TOKEN": "good"}, "the service answers", "fundesk tui"},
+		{
+			"ready",
+			map[string]string{"FUNDESK_BASE_URL": address, "FUNDESK_TOKEN": "good"},
+			"the service answers",
+			"fundesk tui",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,0 +1,237 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fundesk/commands/cli"
+)
+
+// nowhere is an address at which nothing listens.
+const nowhere = "http://127.0.0.1:1"
+
+// appOf returns the surroundings of a command in an environment.
+func appOf(environment map[string]string, in io.Reader, out, errs io.Writer) cli.App {
+	getenv := func(name string) string { return environment[name] }
+	return cli.App{In: in, Out: out, Err: errs, Now: time.Now, Getenv: getenv}
+}
+
+// hasty has an app wait for nothing.
+func hasty(app cli.App) cli.App {
+	app.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+	return app
+}
+
+// homeAt returns the environment of an agent with a new home folder, who uses a service. More are names and values.
+func homeAt(t *testing.T, url, token string, more ...string) map[string]string {
+	t.Helper()
+	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_BASE_URL": url, "FUNDESK_TOKEN": token}
+	for pair := range slices.Chunk(more, 2) {
+		environment[pair[0]] = pair[1]
+	}
+	return environment
+}
+
+// serving starts a server for a test, and returns its address.
+func serving(t *testing.T, handler http.HandlerFunc) (url string) {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// line is one command line in an environment of its own.
+type line struct {
+	environment map[string]string
+	homeless    bool // The system knows no home folder either.
+	stdin       string
+	in          io.Reader                                  // Instead of stdin.
+	now         func() time.Time                           // Nil for the time of the machine.
+	sleep       func(context.Context, time.Duration) error // Nil for none.
+}
+
+// lineAt returns a command line of an agent with a new home folder, who uses a service.
+func lineAt(t *testing.T, url, token string, more ...string) line {
+	t.Helper()
+	return line{environment: homeAt(t, url, token, more...)}
+}
+
+// run runs a command line, whose words are split at blanks but for those between quotes. More words are taken as they
+// are.
+func (l line) run(t *testing.T, words string, more ...string) (out, errs string, code int) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	app := hasty(appOf(l.environment, strings.NewReader(l.stdin), &stdout, &stderr))
+	if l.in != nil {
+		app.In = l.in
+	}
+	if l.now != nil {
+		app.Now = l.now
+	}
+	if l.sleep != nil {
+		app.Sleep = l.sleep
+	}
+	if l.homeless {
+		app.OpenEmbedded = func(context.Context, string, string) (cli.Embedded, error) {
+			return nil, errors.New("opened")
+		}
+		app.HomeDir = func() (string, error) { return "", errors.New("unknown userid") }
+	}
+	code = Run(t.Context(), append(splitWords(words), more...), app)
+	return stdout.String(), stderr.String(), code
+}
+
+// must runs a command that succeeds, and returns its output.
+func (l line) must(t *testing.T, words string, more ...string) string {
+	t.Helper()
+	return l.try(t, words, more...).mustEnd(0).stdout
+}
+
+// try runs a command line. What it returns says what the test wants of it.
+func (l line) try(t *testing.T, words string, more ...string) ran {
+	t.Helper()
+	out, errs, code := l.run(t, words, more...)
+	return ran{t: t, words: append(splitWords(words), more...), stdout: out, stderr: errs, code: code}
+}
+
+// tryAgainst runs a command line against a service of its own.
+func tryAgainst(t *testing.T, handler http.HandlerFunc, words string, more ...string) ran {
+	t.Helper()
+	return lineAt(t, serving(t, handler), "secret-token").try(t, words, more...)
+}
+
+// tryWith runs the program in an environment, on the demo's day.
+func tryWith(t *testing.T, environment map[string]string, in, words string, more ...string) ran {
+	t.Helper()
+	out, errs, code := runWith(t, environment, in, words, more...)
+	return ran{t: t, words: append(splitWords(words), more...), stdout: out, stderr: errs, code: code}
+}
+
+// ran is what a command line printed, and its exit code.
+type ran struct {
+	t              *testing.T
+	words          []string
+	stdout, stderr string
+	code           int
+}
+
+// all returns what the command printed, and its exit code.
+func (r ran) all() (out, errs string, code int) { return r.stdout, r.stderr, r.code }
+
+func (r ran) String() string {
+	const format = "%.300q: got exit code %d, stdout %.2000q and stderr %.2000q"
+	return fmt.Sprintf(format, r.words, r.code, r.stdout, r.stderr)
+}
+
+// ends wants an exit code, and texts on stderr.
+func (r ran) ends(code int, texts ...string) ran {
+	r.t.Helper()
+	if r.code != code {
+		r.t.Errorf("%s, want exit code %d", r, code)
+	}
+	return r.has("stderr", r.stderr, texts)
+}
+
+// fails wants an exit code that is not 0, and texts on stderr.
+func (r ran) fails(texts ...string) ran {
+	r.t.Helper()
+	if r.code == 0 {
+		r.t.Errorf("%s, want it to fail", r)
+	}
+	return r.has("stderr", r.stderr, texts)
+}
+
+// mustEnd is ends for a command without which the test cannot go on.
+func (r ran) mustEnd(code int, texts ...string) ran {
+	r.t.Helper()
+	if r.code != code {
+		r.t.Fatalf("%s, want exit code %d", r, code)
+	}
+	return r.has("stderr", r.stderr, texts)
+}
+
+// prints wants texts on stdout.
+func (r ran) prints(texts ...string) ran {
+	r.t.Helper()
+	return r.has("stdout", r.stdout, texts)
+}
+
+// tells wants texts on stdout or stderr.
+func (r ran) tells(texts ...string) ran {
+	r.t.Helper()
+	return r.has("stdout or stderr", r.stdout+r.stderr, texts)
+}
+
+// printsOnly wants a stdout that is the text.
+func (r ran) printsOnly(text string) ran {
+	r.t.Helper()
+	if r.stdout != text {
+		r.t.Errorf("%s, want the stdout %q", r, text)
+	}
+	return r
+}
+
+// printsLine wants a stdout that is the text but for blanks around it.
+func (r ran) printsLine(text string) ran {
+	r.t.Helper()
+	if strings.TrimSpace(r.stdout) != text {
+		r.t.Errorf("%s, want the stdout %q", r, text)
+	}
+	return r
+}
+
+// saysOnly wants a stderr that is the text.
+func (r ran) saysOnly(text string) ran {
+	r.t.Helper()
+	if r.stderr != text {
+		r.t.Errorf("%s, want the stderr %q", r, text)
+	}
+	return r
+}
+
+// hides wants a stderr without the texts.
+func (r ran) hides(texts ...string) ran {
+	r.t.Helper()
+	return r.hasNot("stderr", r.stderr, texts)
+}
+
+// omits wants a stdout without the texts.
+func (r ran) omits(texts ...string) ran {
+	r.t.Helper()
+	return r.hasNot("stdout", r.stdout, texts)
+}
+
+// lacks wants neither a stdout nor a stderr with the texts.
+func (r ran) lacks(texts ...string) ran {
+	r.t.Helper()
+	return r.hasNot("stdout or stderr", r.stdout+r.stderr, texts)
+}
+
+func (r ran) has(where, text string, wanted []string) ran {
+	r.t.Helper()
+	for _, want := range wanted {
+		if !strings.Contains(text, want) {
+			r.t.Errorf("%s, want %q on %s", r, want, where)
+		}
+	}
+	return r
+}
+
+func (r ran) hasNot(where, text string, unwanted []string) ran {
+	r.t.Helper()
+	for _, one := range unwanted {
+		if strings.Contains(text, one) {
+			r.t.Errorf("%s, want no %q on %s", r, one, where)
+		}
+	}
+	return r
+}
