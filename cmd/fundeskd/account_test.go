@@ -28,7 +28,7 @@ func TestAccountSet(t *testing.T) {
 	statuses := func(persons, calls int) {
 		t.Helper()
 		for path, want := range map[string]int{"/api/v1/persons": persons, "/api/v1/calls": calls} {
-			replies(t, s.url+path, token, want)
+			s.replies(t, path, token, want)
 		}
 	}
 	statuses(200, 403)
@@ -159,7 +159,7 @@ func TestUsers(t *testing.T) {
 	}
 	s := e.serve()
 	defer s.stop()
-	status, body := get(t, http.DefaultClient, s.url+"/fundesk/v1/settings", account.Token)
+	status, body := s.get(t, "/fundesk/v1/settings", account.Token)
 	if want := `"users":[{"uuid":"` + anneke + `","name":"Anneke de Vries"}]`; status != http.StatusOK || !strings.Contains(body, want) {
 		t.Errorf("got %d %s, want %s", status, body, want)
 	}
@@ -204,7 +204,7 @@ func TestOrganizationSettings(t *testing.T) {
 	}
 	s := e.serve()
 	defer s.stop()
-	status, body := get(t, http.DefaultClient, s.url+"/fundesk/v1/settings", account.Token)
+	status, body := s.get(t, "/fundesk/v1/settings", account.Token)
 	want := `{"uuid":"` + sea + `","maxCallAttempts":6,"results":{"winback":[{"code":"back","label":"gives again","effect":null,"asksNotes":false}]},` +
 		`"scripts":{"winback.nl":"Goedemiddag"},"callingHours":{"NL":{"weekday":"09:00-21:00"}}}`
 	if status != http.StatusOK || !strings.Contains(body, want) {
@@ -226,7 +226,7 @@ func TestStaleOrganizationSettings(t *testing.T) {
 	current := func() (of apitype.OrganizationSettings) {
 		t.Helper()
 		var all apitype.Settings
-		_, body := get(t, http.DefaultClient, s.url+"/fundesk/v1/settings", account.Token)
+		_, body := s.get(t, "/fundesk/v1/settings", account.Token)
 		servicetest.Check(t, json.Unmarshal([]byte(body), &all))
 		return all.Organizations[0]
 	}

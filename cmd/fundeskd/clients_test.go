@@ -68,7 +68,7 @@ func TestSlowClients(t *testing.T) {
 	var took []time.Duration
 	for running := true; running; {
 		start := time.Now()
-		replies(t, s.url+"/api/v1/persons", account.Token, http.StatusOK)
+		s.replies(t, "/api/v1/persons", account.Token, http.StatusOK)
 		took = append(took, time.Since(start))
 		select {
 		case <-ended:

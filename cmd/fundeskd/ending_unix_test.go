@@ -38,7 +38,7 @@ func TestEndWaitsForNoBodies(t *testing.T) {
 		})
 	}
 	for inFlight := 0; inFlight < begun; {
-		_, page := get(t, http.DefaultClient, s.url+"/metrics", "")
+		_, page := s.get(t, "/metrics", "")
 		_, after, _ := strings.Cut(page, "\nfundeskd_http_requests_in_flight ")
 		if _, err := fmt.Sscan(after, &inFlight); err != nil {
 			t.Fatalf("no requests in flight in %.2000s", page)

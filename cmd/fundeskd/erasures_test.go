@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,7 +62,7 @@ func TestErasuresAreCopiedAtTheEnd(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other.erasures")
 	s := e.serve("--erasures-log", other)
 	for _, err := os.Stat(other); err != nil; _, err = os.Stat(other) { // The first copy makes the file.
-		get(t, http.DefaultClient, s.url+"/healthz", "")
+		s.get(t, "/healthz", "")
 	}
 	e.done("person erase", person, "--reason", "r", "--yes")
 	if noted := readFile(t, other); len(noted) > 0 {

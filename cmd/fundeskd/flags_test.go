@@ -72,9 +72,9 @@ func TestAuditReadsFlag(t *testing.T) {
 	if status, answer := send(t, http.MethodPost, s.url+"/api/v1/persons", account.Token, body); status != http.StatusCreated {
 		t.Fatalf("got %d %s, want a person", status, answer)
 	}
-	get(t, http.DefaultClient, s.url+"/api/v1/persons/"+person, account.Token)
-	get(t, http.DefaultClient, s.url+"/api/v1/persons?first=2", account.Token)
-	get(t, http.DefaultClient, s.url+"/api/v1/persons?first=0", account.Token)
+	s.get(t, "/api/v1/persons/"+person, account.Token)
+	s.get(t, "/api/v1/persons?first=2", account.Token)
+	s.get(t, "/api/v1/persons?first=0", account.Token)
 	s.stop()
 	var lines []struct {
 		Operation string
@@ -167,7 +167,7 @@ func TestOpenListener(t *testing.T) {
 	if !strings.Contains(s.log.String(), "not encrypted") {
 		t.Errorf("got %s, want a warning", s.log)
 	}
-	replies(t, s.url+"/metrics", "", http.StatusOK)
+	s.replies(t, "/metrics", "", http.StatusOK)
 	addresses, err := net.InterfaceAddrs()
 	servicetest.Check(t, err)
 	for _, address := range addresses {

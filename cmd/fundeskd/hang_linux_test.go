@@ -57,8 +57,8 @@ func TestHangingServer(t *testing.T) {
 		})
 	}
 	group.Wait()
-	replies(t, s.url+"/readyz", "", http.StatusServiceUnavailable)
-	replies(t, s.url+"/healthz", "", http.StatusOK)
+	s.replies(t, "/readyz", "", http.StatusServiceUnavailable)
+	s.replies(t, "/healthz", "", http.StatusOK)
 	var errs lockedBuffer
 	short := e.program("", io.Discard, &errs)
 	short.answerTimeout = patience
@@ -75,6 +75,6 @@ func TestHangingServer(t *testing.T) {
 		}
 	}
 	for _, id := range w.acknowledged {
-		replies(t, s.url+"/api/v1/persons/"+id, w.token, http.StatusOK)
+		s.replies(t, "/api/v1/persons/"+id, w.token, http.StatusOK)
 	}
 }

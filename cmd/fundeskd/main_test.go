@@ -210,13 +210,13 @@ func TestServe(t *testing.T) {
 	e.must(&organization, "organization add --name 'Sea Rescue' --abbreviation SR --max-call-attempts 3")
 	e.must(&account, "account add 'call centre' --organization", organization.UUID, "--permission", "persons:read")
 	for path, want := range map[string]int{"/api/v1/persons": 200, "/api/v1/calls": 403, "/healthz": 200, "/readyz": 200, "/openapi.json": 200} {
-		replies(t, s.url+path, account.Token, want)
+		s.replies(t, path, account.Token, want)
 	}
 	var issued struct{ Token, Account, ExpiresAt string }
 	e.must(&issued, "token issue", account.UUID, "--ttl", "1h")
-	replies(t, s.url+"/api/v1/persons", issued.Token, 200)
+	s.replies(t, "/api/v1/persons", issued.Token, 200)
 	servicetest.Same(e.t, "issued.Account", account.UUID, issued.Account)
-	_, metrics := get(t, http.DefaultClient, s.url+"/metrics", "")
+	_, metrics := s.get(t, "/metrics", "")
 	for _, want := range []string{
 		`fundeskd_http_requests_total{route="GET /api/v1/persons",status="200"} 2`,
 		`fundeskd_http_requests_total{route="GET /api/v1/calls",status="403"} 1`,
@@ -237,7 +237,7 @@ func TestServe(t *testing.T) {
 		}
 	}
 	e.must(&account, "account revoke", account.UUID)
-	replies(t, s.url+"/api/v1/persons", issued.Token, 401)
+	s.replies(t, "/api/v1/persons", issued.Token, 401)
 	if code := s.stop(); code != exitDone {
 		t.Errorf("got code %d, log %s", code, s.log)
 	}
@@ -294,13 +294,13 @@ func TestRateLimit(t *testing.T) {
 	s := e.serve("--rate", "0.01")
 	statuses := map[int]int{}
 	for range 5 {
-		status, _ := get(t, http.DefaultClient, s.url+"/api/v1/persons", account.Token)
+		status, _ := s.get(t, "/api/v1/persons", account.Token)
 		statuses[status]++
 	}
 	if statuses[200] < 1 || statuses[429] < 3 {
 		t.Errorf("got %v, want one answer and refusals", statuses)
 	}
-	if _, metrics := get(t, http.DefaultClient, s.url+"/metrics", ""); !strings.Contains(metrics, "fundeskd_rate_refusals_total "+strconv.Itoa(statuses[429])+"\n") {
+	if _, metrics := s.get(t, "/metrics", ""); !strings.Contains(metrics, "fundeskd_rate_refusals_total "+strconv.Itoa(statuses[429])+"\n") {
 		t.Errorf("got other refusals in the metrics than %d", statuses[429])
 	}
 }
@@ -375,13 +375,13 @@ func TestLoad(t *testing.T) {
 	}
 	account := e.account("a --all-organizations")
 	s := e.serve()
-	_, call := get(t, http.DefaultClient, s.url+"/api/v1/calls/6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c04", account.Token)
+	_, call := s.get(t, "/api/v1/calls/6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c04", account.Token)
 	for _, want := range []string{`"recordingDuration":61.250`, `"score":1.50`, `"campaignCode":"C"`, `"donationAmount":7.5`, `"method":"payment_qr"`, `"signatureSignedUrl":"` + s.url + `/signatures/`} {
 		if !strings.Contains(call, want) {
 			t.Errorf("the call lacks %s: %s", want, call)
 		}
 	}
-	_, qr := get(t, http.DefaultClient, s.url+"/api/v1/pledges?withPaymentQr=true", account.Token)
+	_, qr := s.get(t, "/api/v1/pledges?withPaymentQr=true", account.Token)
 	if !strings.Contains(qr, "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c03") {
 		t.Errorf("got %s", qr)
 	}

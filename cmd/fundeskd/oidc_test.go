@@ -38,11 +38,11 @@ func TestServeWithSignIn(t *testing.T) {
 	s := e.serve(signInFiles(t, provider, agentsMap)...)
 	token := provider.Token(t, "anneke", nil)
 	status := func() int {
-		got, _ := get(t, http.DefaultClient, s.url+"/api/v1/calls", token)
+		got, _ := s.get(t, "/api/v1/calls", token)
 		return got
 	}
 	servicetest.Same(t, "before the issuer was read", http.StatusServiceUnavailable, status())
-	replies(t, s.url+"/readyz", "", http.StatusOK)
+	s.replies(t, "/readyz", "", http.StatusOK)
 	provider.SetDown(false)
 	for status() == http.StatusServiceUnavailable { // It reads the issuer again within a second or two.
 		if t.Context().Err() != nil {
@@ -75,7 +75,7 @@ func TestScopesWithBlanks(t *testing.T) {
 	e := newEnvironment(t)
 	provider := signintest.Start(t)
 	s := e.serve(append(signInFiles(t, provider, agentsMap), "--oidc-scopes", "openid, profile offline_access")...)
-	status, body := get(t, http.DefaultClient, s.url+"/.well-known/oauth-protected-resource", "")
+	status, body := s.get(t, "/.well-known/oauth-protected-resource", "")
 	if want := `"scopes_supported":["openid","profile","offline_access"]`; !strings.Contains(body, want) {
 		t.Errorf("got %d %s, want %s", status, body, want)
 	}
@@ -169,9 +169,9 @@ func TestUserSubject(t *testing.T) {
 	e.done("load", file, "--database", moved)
 	s := e.serve(append(signInFiles(t, provider, agentsMap), "--database", moved)...)
 	token := provider.Token(t, "anneke", nil)
-	status, body := get(t, http.DefaultClient, s.url+"/fundesk/v1", token)
+	status, body := s.get(t, "/fundesk/v1", token)
 	for status == http.StatusServiceUnavailable && t.Context().Err() == nil { // The issuer is being read.
-		status, body = get(t, http.DefaultClient, s.url+"/fundesk/v1", token)
+		status, body = s.get(t, "/fundesk/v1", token)
 	}
 	if status != http.StatusOK || !strings.Contains(body, id) {
 		t.Errorf("got %d %s at the first sign-in, want the user %s", status, body, id)

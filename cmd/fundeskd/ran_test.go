@@ -128,6 +128,18 @@ func (r ran) hasNot(where, text string, unwanted []string) ran {
 	return r
 }
 
+// get asks for a path with a token, or without one if it is empty.
+func (s serving) get(t testing.TB, path, token string) (status int, body string) {
+	t.Helper()
+	return get(t, http.DefaultClient, s.url+path, token)
+}
+
+// replies asks for a path, and wants a status, and texts in the answer.
+func (s serving) replies(t testing.TB, path, token string, want int, texts ...string) {
+	t.Helper()
+	replies(t, s.url+path, token, want, texts...)
+}
+
 // replies asks for an address, and wants a status, and texts in the answer.
 func replies(t testing.TB, url, token string, want int, texts ...string) {
 	t.Helper()

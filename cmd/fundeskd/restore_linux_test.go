@@ -78,14 +78,14 @@ func TestRestore(t *testing.T) {
 		t.Errorf("a change for the revision %s, which the restore has undone, was made", lost)
 	}
 	for id, want := range map[string]int{before: http.StatusOK, after: http.StatusNotFound} {
-		replies(t, s.url+"/api/v1/persons/"+id, w.token, want)
+		s.replies(t, "/api/v1/persons/"+id, w.token, want)
 	}
 	s.stop()
 	kept := e
 	kept.database = "sqlite:" + done.Kept[0]
 	s = kept.serve()
 	for _, id := range []string{before, after} {
-		replies(t, s.url+"/api/v1/persons/"+id, w.token, http.StatusOK)
+		s.replies(t, "/api/v1/persons/"+id, w.token, http.StatusOK)
 	}
 	s.stop()
 }
@@ -142,7 +142,7 @@ func TestInterruptedRestore(t *testing.T) {
 		}
 		e.try("restore", backup, "--keep-tokens").mustEnd(exitDone)
 		s := e.serve()
-		replies(t, s.url+"/api/v1/persons", account.Token, http.StatusOK)
+		s.replies(t, "/api/v1/persons", account.Token, http.StatusOK)
 		s.stop()
 	}
 }

@@ -25,14 +25,14 @@ func TestServeWaitsForItsDatabase(t *testing.T) {
 	database.Stop()
 	s := e.serve()
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 503, "/api/v1/persons": 503, "/fundesk/v1": 503, "/metrics": 200} {
-		status, body := get(t, http.DefaultClient, s.url+path, account.Token)
+		status, body := s.get(t, path, account.Token)
 		if status != want || want == 503 && !strings.Contains(body, "urn:fundesk:problem:unavailable") {
 			t.Errorf("%s without a database: got %d %s, want %d", path, status, body, want)
 		}
 	}
 	database.Start(t)
 	for begun := time.Now(); ; {
-		status, _ := get(t, http.DefaultClient, s.url+"/readyz", "")
+		status, _ := s.get(t, "/readyz", "")
 		if status == http.StatusOK {
 			break
 		}
@@ -40,7 +40,7 @@ func TestServeWaitsForItsDatabase(t *testing.T) {
 			t.Fatalf("got %d from /readyz with the database, want 200; log: %s", status, s.log)
 		}
 	}
-	replies(t, s.url+"/api/v1/persons", account.Token, http.StatusOK)
+	s.replies(t, "/api/v1/persons", account.Token, http.StatusOK)
 	if code := s.stop(); code != exitDone {
 		t.Errorf("got code %d at the end", code)
 	}
@@ -77,7 +77,7 @@ func TestDrain(t *testing.T) {
 		<-wake
 	}
 	s := e.serve("--drain", "5s")
-	replies(t, s.url+"/readyz", "", http.StatusOK)
+	s.replies(t, "/readyz", "", http.StatusOK)
 	code := make(chan int, 1)
 	go func() { code <- s.stop() }()
 	select {
@@ -87,7 +87,7 @@ func TestDrain(t *testing.T) {
 		t.Fatalf("got code %d at once, want 5s before it", got)
 	}
 	for path, want := range map[string]int{"/readyz": 503, "/readyz?for=reads": 503, "/healthz": 200, "/api/v1/persons": 401} {
-		replies(t, s.url+path, "", want)
+		s.replies(t, path, "", want)
 	}
 	close(wake)
 	if got := <-code; got != exitDone {
@@ -100,14 +100,14 @@ func TestMetricsListen(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	s := e.serve("--metrics-listen", "127.0.0.1:0")
-	get(t, http.DefaultClient, s.url+"/api/v1/persons", "") // It listens, and its log names the address.
+	s.get(t, "/api/v1/persons", "") // It listens, and its log names the address.
 	apart := regexp.MustCompile(`serving metrics" url=(\S+)`).FindStringSubmatch(s.log.String())
 	if apart == nil {
 		t.Fatalf("the log does not say where: %s", s.log)
 	}
 	for _, path := range []string{"/metrics", "/healthz", "/readyz"} {
 		replies(t, apart[1]+path, "", http.StatusOK)
-		replies(t, s.url+path, "", http.StatusNotFound)
+		s.replies(t, path, "", http.StatusNotFound)
 	}
 	for _, path := range []string{"/api/v1/persons", "/openapi.json", "/"} {
 		replies(t, apart[1]+path, "", http.StatusNotFound)
@@ -124,7 +124,7 @@ func TestLogOfATokenThatEndsSoon(t *testing.T) {
 	e.must(&later, "account add b --all-organizations")
 	s := e.serve("--log-format", "json")
 	for _, token := range []string{soon.Token, later.Token, soon.Token} {
-		replies(t, s.url+"/api/v1/persons", token, http.StatusOK)
+		s.replies(t, "/api/v1/persons", token, http.StatusOK)
 	}
 	s.stop()
 	log := s.log.String()
@@ -143,9 +143,9 @@ func TestLog(t *testing.T) {
 	all, failed := e.serve("--log-format", "json"), e.serve("--log-level", "error")
 	for _, s := range []serving{all, failed} {
 		for _, path := range []string{"/healthz", "/readyz", "/api/v1/persons"} {
-			get(t, http.DefaultClient, s.url+path, "")
+			s.get(t, path, "")
 		}
-		if _, body := get(t, http.DefaultClient, s.url+"/metrics", ""); !regexp.MustCompile(`fundeskd_build_info\{go="go[^"]+",version="\d+\.\d+\.\d+"\} 1`).MatchString(body) {
+		if _, body := s.get(t, "/metrics", ""); !regexp.MustCompile(`fundeskd_build_info\{go="go[^"]+",version="\d+\.\d+\.\d+"\} 1`).MatchString(body) {
 			t.Errorf("got no version in %s", body)
 		}
 		for _, parent := range []string{"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-4bf92f3577b34da6a3ce929d0e0e473Z-00f067aa0ba902b7-01", "Kanarievogel"} {

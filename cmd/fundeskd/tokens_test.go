@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"net/http"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -32,7 +31,7 @@ func TestReplaceTokens(t *testing.T) {
 		return func(tokens ...string) {
 			t.Helper()
 			for i, token := range tokens {
-				replies(t, s.url+"/api/v1/persons", token, want[i])
+				s.replies(t, "/api/v1/persons", token, want[i])
 			}
 		}
 	}
@@ -120,7 +119,7 @@ func TestTokensOfProgramsStay(t *testing.T) {
 	s := e.serve()
 	defer s.stop()
 	for _, token := range tokens {
-		replies(t, s.url+"/api/v1/persons", token, 200)
+		s.replies(t, "/api/v1/persons", token, 200)
 	}
 }
 
@@ -190,7 +189,7 @@ func TestKeyRotate(t *testing.T) {
 		t.Helper()
 		for _, s := range []serving{first, second} {
 			for begun := time.Now(); ; {
-				status, body := get(t, http.DefaultClient, s.url+path, token)
+				status, body := s.get(t, path, token)
 				if status == want {
 					answer = body
 					break
@@ -261,7 +260,7 @@ func TestTokenOfARevokedAccountIsNotAwaited(t *testing.T) {
 	s := e.serve()
 	defer s.stop()
 
-	_, page := get(t, http.DefaultClient, s.url+"/metrics", "")
+	_, page := s.get(t, "/metrics", "")
 
 	found := regexp.MustCompile(`\nfundeskd_token_ends_seconds ([0-9.e+]+)\n`).FindStringSubmatch(page)
 	if found == nil {

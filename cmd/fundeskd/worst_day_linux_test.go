@@ -36,7 +36,7 @@ func TestMissingKey(t *testing.T) {
 		e.try("backup", filepath.Join(e.folder, "copy.db")).ends(exitFailure, "key rotate")
 		e.done("key rotate --yes")
 		s := e.serve()
-		replies(t, s.url+"/api/v1/persons", account.Token, http.StatusUnauthorized)
+		s.replies(t, "/api/v1/persons", account.Token, http.StatusUnauthorized)
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		t.Parallel()
@@ -76,7 +76,7 @@ func TestFileReplaced(t *testing.T) {
 			}
 		}
 		for _, path := range []string{"/api/v1/persons", "/readyz"} {
-			replies(t, s.url+path, w.token, http.StatusServiceUnavailable)
+			s.replies(t, path, w.token, http.StatusServiceUnavailable)
 		}
 	}
 	move(file, away)
@@ -99,7 +99,7 @@ func TestFileReplaced(t *testing.T) {
 	if status, answer := w.create(); status != http.StatusCreated {
 		t.Errorf("its file is back: got %d %s, want 201", status, answer)
 	}
-	replies(t, s.url+"/readyz", "", http.StatusOK)
+	s.replies(t, "/readyz", "", http.StatusOK)
 	w.verify()
 	e.try("check").ends(exitDone)
 }
@@ -164,5 +164,5 @@ func TestDamagedAccounts(t *testing.T) {
 	if status, answer := w.create(); status != http.StatusServiceUnavailable || !strings.Contains(answer, "damaged") {
 		t.Errorf("got %d %s, want 503 that says that the database is damaged", status, answer)
 	}
-	replies(t, s.url+"/readyz", "", http.StatusServiceUnavailable)
+	s.replies(t, "/readyz", "", http.StatusServiceUnavailable)
 }
