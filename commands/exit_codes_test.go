@@ -61,13 +61,11 @@ func TestExitCodes(t *testing.T) {
 	problem := func(code int) http.HandlerFunc {
 		return status(code, "application/problem+json", `{"title":"no","detail":"that is refused"}`)
 	}
-	get := []string{"call", "get", testID}
-	attempt := []string{"call", "attempt", testID}
-	cancel := []string{"call", "cancel", testID, "--yes"}
+	const get, attempt, cancel = "call get " + testID, "call attempt " + testID, "call cancel " + testID + " --yes"
 	tests := []struct {
 		name    string
 		handler http.HandlerFunc
-		args    []string
+		line    string
 		code    int
 		kind    string
 	}{
@@ -76,19 +74,15 @@ func TestExitCodes(t *testing.T) {
 		{"not authenticated", problem(401), get, 4, "unauthenticated"},
 		{"forbidden", problem(403), get, 5, "forbidden"},
 		{"conflict", problem(409), get, 6, "conflict"},
-		{"precondition failed", problem(412), get, 6, "conflict"},
 		{"bad request", problem(400), get, 7, "rejected"},
-		{"unprocessable", problem(422), get, 7, "rejected"},
 		{"method not allowed", problem(405), get, 7, "rejected"},
 		{"gone", problem(410), get, 7, "rejected"},
-		{"a request time-out, again and again", problem(408), get, 8, "unavailable"},
-		{"too many requests", problem(429), get, 8, "unavailable"},
 		{"a server error", problem(500), get, 8, "unavailable"},
 		{"a redirect", status(302, "text/html", ""), get, 8, "unavailable"},
 		{"HTML", status(200, "text/html", "<h1>Log in</h1>"), get, 8, "unavailable"},
 		{"half a record", status(200, "application/json", `{"uuid":`), get, 8, "unavailable"},
 		{"a reset", reset, get, 8, "unavailable"},
-		{"one of two is missing", problem(404), []string{"call", "get", testID, testID}, 9, "partial"},
+		{"one of two is missing", problem(404), get + " " + testID, 9, "partial"},
 		{"a change that is refused", readsThen(problem(400)), attempt, 7, "rejected"},
 		{"a change that conflicts", readsThen(problem(409)), attempt, 6, "conflict"},
 		{"a change under a limit", readsThen(problem(429)), attempt, 8, "unavailable"},
@@ -97,31 +91,26 @@ func TestExitCodes(t *testing.T) {
 		{"a move whose answer is always lost", readsThen(reset), cancel, 10, "unknown_outcome"},
 		{"a move while the service is down", readsThen(problem(503)), cancel, 8, "unavailable"},
 		{"a move that nobody can look up", reset, cancel, 10, "unknown_outcome"},
-		{"a bulk change of which all fail", problem(403), []string{"call", "attempt", testID, testID, "--yes"}, 9, "partial"},
-		{"a list that is not there", problem(404), []string{"call", "list"}, 8, "unavailable"},
-		{"a list that fails", problem(500), []string{"person", "list", "--all"}, 8, "unavailable"},
-		{"plain http elsewhere", problem(500), []string{"call", "list", "--base-url", "http://api.example.org"}, 2, "usage"},
-		{"a malformed UUID", problem(500), []string{"call", "get", "nonsense"}, 2, "usage"},
+		{"a bulk change of which all fail", problem(403), attempt + " " + testID + " --yes", 9, "partial"},
+		{"a list that is not there", problem(404), "call list", 8, "unavailable"},
+		{"a list that fails", problem(500), "person list --all", 8, "unavailable"},
+		{"plain http elsewhere", problem(500), "call list --base-url http://api.example.org", 2, "usage"},
+		{"a malformed UUID", problem(500), "call get nonsense", 2, "usage"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			out, errs, code := against(t, test.handler, "", append(test.args, "-o", "json")...)
-			if code != test.code {
-				t.Errorf("got exit code %d, want %d: %s", code, test.code, errs)
-			}
+			got := tryAgainst(t, test.handler, test.line+" -o json").ends(test.code)
 			if test.kind == "" {
 				return
 			}
-			var line struct{ Error cli.Report }
-			if strings.Count(errs, "\n") != 1 || json.Unmarshal([]byte(errs), &line) != nil || string(line.Error.Kind) != test.kind {
-				t.Errorf("got %q on stderr, want one line of kind %s", errs, test.kind)
-			}
-			if out != "" && !json.Valid([]byte(out)) {
-				t.Errorf("got %q on stdout, want nothing or JSON", out)
-			}
-			if strings.Contains(out+errs, "secret-token") {
-				t.Errorf("got the token in %q", out+errs)
+			got.lacks("secret-token")
+			var report struct{ Error cli.Report }
+			servicetest.Check(t, json.Unmarshal([]byte(got.stderr), &report))
+			servicetest.Same(t, "kind", test.kind, string(report.Error.Kind))
+			servicetest.Same(t, "lines on stderr", 1, strings.Count(got.stderr, "\n"))
+			if got.stdout != "" && !json.Valid([]byte(got.stdout)) {
+				t.Errorf("%s, want nothing on stdout, or JSON", got)
 			}
 		})
 	}
@@ -334,27 +323,5 @@ func TestRefusedMarkOfOneIdentifier(t *testing.T) {
 	out, errs, code := against(t, handler, "processed mark --file", file, "--yes", "-o", "ndjson")
 	if strings.Count(out, `"error":"unknown"`) != 1 || strings.Count(out, `"ok":true`) != 1 || code != 9 {
 		t.Errorf("got %s, exit code %d: %s; want one refused, one marked and 9", out, code, errs)
-	}
-}
-
-// If the outcome of a change is unknown, or its record's state refused it, the error explains how to look at the
-// record. A change that was refused for its contents needs no look.
-func TestWhatToLookAtAfterAChange(t *testing.T) {
-	t.Parallel()
-	const hint = "see: fundesk call get " + testID
-	for name, test := range map[string]struct {
-		change http.HandlerFunc
-		want   bool
-	}{
-		"a state that does not allow it": {status(409, "application/json", `{}`), true},
-		"an outcome that is not known":   {reset, true},
-		"a refusal of what it says":      {status(400, "application/json", `{}`), false},
-		"no permission":                  {status(403, "application/json", `{}`), false},
-		"an unknown record":              {status(404, "application/json", `{}`), false},
-	} {
-		_, errs, code := against(t, readsThen(test.change), "call attempt", testID, "--yes")
-		if code == 0 || strings.Contains(errs, hint) != test.want {
-			t.Errorf("%s: got exit code %d, %s, want the hint %v", name, code, errs, test.want)
-		}
 	}
 }
