@@ -90,60 +90,50 @@ func TestWhichServiceAChangeReaches(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name  string
-		env   map[string]string // An address in it belongs to the profile of this name. Empty if there is none.
-		flags map[string]string
+		env   string // $prod and $test stand for addresses.
+		flags string
 		want  string // Empty if there is none.
 		token string
 		code  int
 	}{
-		{"the current profile", nil, nil, "prod", "PROD", 0},
-		{"a named profile", nil, map[string]string{"--profile": "test"}, "test", "TEST", 0},
-		{"a named profile, beside an address of the environment", map[string]string{"FUNDESK_BASE_URL": "prod"}, map[string]string{"--profile": "test"}, "test", "TEST", 0},
-		{"a named profile, beside an address and a token", map[string]string{"FUNDESK_BASE_URL": "prod", "FUNDESK_TOKEN": "SECRET"}, map[string]string{"--profile": "test"}, "test", "TEST", 0},
-		{"a named profile, beside its own address and a token", map[string]string{"FUNDESK_BASE_URL": "test", "FUNDESK_TOKEN": "SECRET"}, map[string]string{"--profile": "test"}, "test", "SECRET", 0},
-		{"a named profile, beside a token", map[string]string{"FUNDESK_TOKEN": "SECRET"}, map[string]string{"--profile": "test"}, "test", "SECRET", 0},
-		{"an address and a token of the environment", map[string]string{"FUNDESK_BASE_URL": "test", "FUNDESK_TOKEN": "SECRET"}, nil, "test", "SECRET", 0},
-		{"an address of the environment, beside a profile of it", map[string]string{"FUNDESK_BASE_URL": "test", "FUNDESK_TOKEN": "SECRET", "FUNDESK_PROFILE": "prod"}, nil, "test", "SECRET", 0},
-		{"a profile of the environment", map[string]string{"FUNDESK_PROFILE": "test"}, nil, "test", "TEST", 0},
-		{"a named address and profile", map[string]string{"FUNDESK_TOKEN": "SECRET"}, map[string]string{"--base-url": "test", "--profile": "prod"}, "test", "SECRET", 0},
-		{"a named address, beside another one with its token", map[string]string{"FUNDESK_BASE_URL": "prod", "FUNDESK_TOKEN": "SECRET"}, map[string]string{"--base-url": "test"}, "", "", 4},
-		{"a named profile that is none", nil, map[string]string{"--profile": "tset"}, "", "", 2},
-		{"a profile of the environment that is none", map[string]string{"FUNDESK_PROFILE": "tset"}, nil, "", "", 2},
-		{"a profile that is none, beside an address", map[string]string{"FUNDESK_BASE_URL": "prod", "FUNDESK_TOKEN": "SECRET"}, map[string]string{"--profile": "tset"}, "", "", 2},
-		{"a profile that is none, with a named address", map[string]string{"FUNDESK_TOKEN": "SECRET"}, map[string]string{"--base-url": "prod", "--profile": "tset"}, "", "", 2},
+		{"the current profile", "", "", "prod", "PROD", 0},
+		{"a named profile", "", "--profile test", "test", "TEST", 0},
+		{"a named profile, beside an address of the environment", "FUNDESK_BASE_URL=$prod", "--profile test", "test", "TEST", 0},
+		{"a named profile, beside an address and a token", "FUNDESK_BASE_URL=$prod FUNDESK_TOKEN=SECRET", "--profile test", "test", "TEST", 0},
+		{"a named profile, beside its own address and a token", "FUNDESK_BASE_URL=$test FUNDESK_TOKEN=SECRET", "--profile test", "test", "SECRET", 0},
+		{"a named profile, beside a token", "FUNDESK_TOKEN=SECRET", "--profile test", "test", "SECRET", 0},
+		{"an address and a token of the environment", "FUNDESK_BASE_URL=$test FUNDESK_TOKEN=SECRET", "", "test", "SECRET", 0},
+		{"an address of the environment, beside a profile of it", "FUNDESK_BASE_URL=$test FUNDESK_TOKEN=SECRET FUNDESK_PROFILE=prod", "", "test", "SECRET", 0},
+		{"a profile of the environment", "FUNDESK_PROFILE=test", "", "test", "TEST", 0},
+		{"a named address and profile", "FUNDESK_TOKEN=SECRET", "--base-url $test --profile prod", "test", "SECRET", 0},
+		{"a named address, beside another one with its token", "FUNDESK_BASE_URL=$prod FUNDESK_TOKEN=SECRET", "--base-url $test", "", "", 4},
+		{"a named profile that is none", "", "--profile tset", "", "", 2},
+		{"a profile of the environment that is none", "FUNDESK_PROFILE=tset", "", "", "", 2},
+		{"a profile that is none, beside an address", "FUNDESK_BASE_URL=$prod FUNDESK_TOKEN=SECRET", "--profile tset", "", "", 2},
+		{"a profile that is none, with a named address", "FUNDESK_TOKEN=SECRET", "--base-url $prod --profile tset", "", "", 2},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			services := map[string]*counted{"prod": newCounted(t), "test": newCounted(t)}
-			l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_CONFIG_DIR": writeConfig(t, "prod", services["prod"].URL, "test", services["test"].URL)}}
-			for name, value := range test.env {
-				if name == "FUNDESK_BASE_URL" {
-					value = services[value].URL
-				}
+			prod, other := services["prod"].URL, services["test"].URL
+			config := writeConfig(t, "prod", prod, "test", other)
+			l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_CONFIG_DIR": config}}
+			addresses := strings.NewReplacer("$prod", prod, "$test", other)
+			for variable := range strings.FieldsSeq(addresses.Replace(test.env)) {
+				name, value, _ := strings.Cut(variable, "=")
 				l.environment[name] = value
 			}
-			args := []string{"call", "cancel", testID, "--yes"}
-			for name, value := range test.flags {
-				if name == "--base-url" {
-					value = services[value].URL
-				}
-				args = append(args, name, value)
-			}
-			_, errs, code := l.run(t, "", args...)
-			if code != test.code {
-				t.Errorf("got exit code %d, want %d: %s", code, test.code, errs)
-			}
+			got := l.try(t, "call cancel "+testID+" --yes "+addresses.Replace(test.flags)).ends(test.code)
 			for name, service := range services {
-				if reached := service.requests.Load() > 0; reached != (name == test.want) {
-					t.Errorf("the service of %s was reached: %t", name, reached)
-				}
+				isReached := service.requests.Load() > 0
+				servicetest.Same(t, "the service of "+name+" was reached", name == test.want, isReached)
 				if token := service.token.Load(); token != nil && *token != "Bearer "+test.token {
 					t.Errorf("got %q, want the token %s", *token, test.token)
 				}
 			}
-			if code == 2 && !strings.Contains(errs, "did you mean test?") {
-				t.Errorf("got %q, want the nearest name", errs)
+			if test.code == 2 {
+				got.ends(2, "did you mean test?")
 			}
 		})
 	}

@@ -33,60 +33,28 @@ func TestWelcome(t *testing.T) {
 		status(200, "application/json", `{"edges":[]}`)(w, r)
 	})
 	tests := []struct {
-		name        string
-		environment map[string]string
-		want        string
-		next        string
+		name, profile, url, token string
+		want, next                string
 	}{
-		{"nothing is set up", nil, "No service is set up yet.", "fundesk auth login --profile NAME"},
-		{"a profile that is not there", map[string]string{"FUNDESK_PROFILE": "nowhere"}, "", "fundesk demo"},
-		{"the demo", map[string]string{"FUNDESK_PROFILE": "demo"}, "nothing needs to be set up", "fundesk tui --profile demo"},
-		{"no token", map[string]string{"FUNDESK_BASE_URL": address}, "no token", "fundesk auth login"},
-		{
-			"an expired token",
-			map[string]string{"FUNDESK_BASE_URL": address, "FUNDESK_TOKEN": expired},
-			"expired 2d ago",
-			"unset FUNDESK_TOKEN",
-		},
-		{
-			"a refused token",
-			map[string]string{"FUNDESK_BASE_URL": address, "FUNDESK_TOKEN": "bad"},
-			"does not accept",
-			"unset FUNDESK_TOKEN",
-		},
-		{
-			"another interface",
-			map[string]string{"FUNDESK_BASE_URL": address + "/other", "FUNDESK_TOKEN": "good"},
-			"not with version 1",
-			"fundesk profile show",
-		},
-		{
-			"a page of somebody else",
-			map[string]string{"FUNDESK_BASE_URL": address + "/page", "FUNDESK_TOKEN": "good"},
-			"not with version 1",
-			"fundesk doctor",
-		},
-		{"offline", map[string]string{"FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "good"}, "not in reach: cannot reach 127.0.0.1:1: connect: ", "fundesk outbox list"},
-		{
-			"ready",
-			map[string]string{"FUNDESK_BASE_URL": address, "FUNDESK_TOKEN": "good"},
-			"the service answers",
-			"fundesk tui",
-		},
+		{"nothing is set up", "", "", "", "No service is set up yet.", "fundesk auth login --profile NAME"},
+		{"a profile that is not there", "nowhere", "", "", "", "fundesk demo"},
+		{"the demo", "demo", "", "", "nothing needs to be set up", "fundesk tui --profile demo"},
+		{"no token", "", address, "", "no token", "fundesk auth login"},
+		{"an expired token", "", address, expired, "expired 2d ago", "unset FUNDESK_TOKEN"},
+		{"a refused token", "", address, "bad", "does not accept", "unset FUNDESK_TOKEN"},
+		{"another interface", "", address + "/other", "good", "not with version 1", "fundesk profile show"},
+		{"a page of somebody else", "", address + "/page", "good", "not with version 1", "fundesk doctor"},
+		{"offline", "", nowhere, "good", "not in reach: cannot reach 127.0.0.1:1: connect: ", "fundesk outbox list"},
+		{"ready", "", address, "good", "the service answers", "fundesk tui"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			home := t.TempDir()
+			environment := homeAt(t, test.url, test.token, "FUNDESK_PROFILE", test.profile)
 			var out bytes.Buffer
-			s := cli.NewSession(cli.App{In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, Getenv: func(name string) string {
-				if name == "HOME" {
-					return home
-				}
-				return test.environment[name]
-			}}, nil)
+			s := cli.NewSession(appOf(environment, strings.NewReader(""), &out, &out), nil)
 			s.Flags.Timeout = time.Minute // A busy machine is not what is tested.
-			if test.name != "ready" && test.name != "the demo" && test.environment["FUNDESK_PROFILE"] == "" {
+			if test.name != "ready" && test.name != "the demo" && test.profile == "" {
 				code := Run(t.Context(), []string{"doctor", "--timeout", "1m"}, s.App)
 				if code == 0 || !strings.Contains(out.String(), "wrong") || !strings.Contains(out.String(), "hint: ") || strings.Contains(out.String(), expired) {
 					t.Errorf("doctor: got exit code %d and %q, want what is wrong and the way out", code, out.String())
