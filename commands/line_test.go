@@ -189,15 +189,6 @@ func (r ran) printsLine(text string) ran {
 	return r
 }
 
-// saysOnly wants a stderr that is the text.
-func (r ran) saysOnly(text string) ran {
-	r.t.Helper()
-	if r.stderr != text {
-		r.t.Errorf("%s, want the stderr %q", r, text)
-	}
-	return r
-}
-
 // hides wants a stderr without the texts.
 func (r ran) hides(texts ...string) ran {
 	r.t.Helper()

@@ -81,15 +81,10 @@ func pick[T any](m *monkey, all ...T) T { return all[m.IntN(len(all))] }
 
 func (m *monkey) run(n int) {
 	args, stdin := m.line(), m.stdin()
-	environment := homeAt(
-		m.T,
-		pick(m, m.url, m.url, m.url, ""),
-		pick(m, "secret-token", "secret-token", "secret-token", "", "secret token\n"),
-		"HOME",
-		m.home,
-		"FUNDESK_PROFILE",
-		pick(m, "", "", "", "p1", "no/good"),
-	)
+	environment := map[string]string{
+		"HOME": m.home, "FUNDESK_TOKEN": pick(m, "secret-token", "secret-token", "secret-token", "", "secret token\n"),
+		"FUNDESK_BASE_URL": pick(m, m.url, m.url, m.url, ""), "FUNDESK_PROFILE": pick(m, "", "", "", "p1", "no/good"),
+	}
 	var stdout, stderr bytes.Buffer
 	ctx, cancel := context.WithTimeout(m.Context(), 2*time.Second)
 	defer cancel()

@@ -102,12 +102,6 @@ func (r ran) hides(texts ...string) ran {
 	return r.hasNot("stderr", r.stderr, texts)
 }
 
-// omits wants a stdout without the texts.
-func (r ran) omits(texts ...string) ran {
-	r.t.Helper()
-	return r.hasNot("stdout", r.stdout, texts)
-}
-
 func (r ran) has(where, text string, wanted []string) ran {
 	r.t.Helper()
 	for _, want := range wanted {
