@@ -58,7 +58,8 @@ func TestHostileText(t *testing.T) {
 				}
 				_ = json.NewEncoder(w).Encode(body)
 			})
-			a := &actedService{T: t, names: strings.NewReplacer("$ID", "11111111-1111-4111-8111-111111111111", "$NOTHING", ""), env: homeAt(t, address, "token")}
+			names := strings.NewReplacer("$ID", "11111111-1111-4111-8111-111111111111", "$NOTHING", "")
+			a := &actedService{T: t, names: names, env: homeAt(t, address, "token")}
 			for _, line := range []string{"call list", "person list", "pledge list", "call list --limit 1", "call get $ID", "call attempt $ID", "call cancel $ID --yes", "person update $ID --last-name x", "call stats", "api GET /api/v1/calls", "auth status"} {
 				for _, flags := range []string{"", " --debug"} {
 					_, errs, _ := a.run(line + flags)

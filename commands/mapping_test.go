@@ -242,7 +242,8 @@ func TestSkipWrongNeedsEveryRow(t *testing.T) {
 		file := filepath.Join(home, name)
 		servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
 		l.try(t, "person import", file, "--yes", "--skip-wrong",
-			"--default", "owningOrganizationUuid="+owner, "--default", "recruitingOrganizationUuid="+owner).ends(2, "can be read, and nothing was sent")
+			"--default", "owningOrganizationUuid="+owner, "--default", "recruitingOrganizationUuid="+owner,
+		).ends(2, "can be read, and nothing was sent")
 	}
 }
 

@@ -164,7 +164,9 @@ func TestPullMarksWhatWasWritten(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		marked.Store(new(string(body)))
 		w.WriteHeader(http.StatusNoContent)
-	}, "pull call --mark-processed --jq", `select(.status == "completed") | .uuid`).mustEnd(0).printsOnly(`"` + testID + `"` + "\n")
+	}, "pull call --mark-processed --jq", `select(.status == "completed") | .uuid`).mustEnd(0).printsOnly(
+		`"` + testID + `"` + "\n",
+	)
 	if body := *marked.Load(); !strings.Contains(body, testID) || strings.Contains(body, other) {
 		t.Errorf("got the marks %s, want that of the call that was written", body)
 	}

@@ -44,10 +44,13 @@ func TestRequiredChecks(t *testing.T) {
 	whole := strings.ReplaceAll(checks, `[{`, `[{"name":"iban","at":"2026-11-20T09:00:00Z"},{`)
 	h.Do(token, http.MethodPut, "/fundesk/v1/calls/"+calls[2]+"/checks", whole)
 	complete(calls[2], "").ends(0)
+	byCheck := "check\t(none)\t1\ncheck\tiban\t2\ncheck\tobjection\t1\n"
+	byBoth := "completed, (none)\t1\ncompleted, iban\t2\ncompleted, objection\t1\n"
+	ofCalls := fmt.Sprintf("%s\tobjection\n%s\tiban\n%[2]s\tobjection\n", calls[1], calls[2])
 	for words, want := range map[string]string{
-		"call stats --by check --columns group,value,count":                    "check\t(none)\t1\ncheck\tiban\t2\ncheck\tobjection\t1\n",
-		"call stats --by status+check --columns value,count":                   "completed, (none)\t1\ncompleted, iban\t2\ncompleted, objection\t1\n",
-		"call checks " + strings.Join(calls, " ") + " --columns callUuid,name": fmt.Sprintf("%s\tobjection\n%s\tiban\n%[2]s\tobjection\n", calls[1], calls[2]),
+		"call stats --by check --columns group,value,count":                    byCheck,
+		"call stats --by status+check --columns value,count":                   byBoth,
+		"call checks " + strings.Join(calls, " ") + " --columns callUuid,name": ofCalls,
 		"call checks " + calls[0]:                                              "",
 	} {
 		l.try(t, words+" -o tsv").ends(0).printsOnly(want)

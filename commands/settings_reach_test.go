@@ -308,6 +308,7 @@ func TestRefusingProxyIsNamed(t *testing.T) {
 	home := t.TempDir()
 	l := line{environment: map[string]string{"HOME": home, "FUNDESK_TOKEN": "x"}}
 	l.try(t, "profile add prod --base-url https://svc.example.org --set", "proxy="+address).mustEnd(0)
-	want := "cannot reach svc.example.org: the proxy " + strings.TrimPrefix(address, "http://") + " answered 403 Forbidden"
+	host := strings.TrimPrefix(address, "http://")
+	want := "cannot reach svc.example.org: the proxy " + host + " answered 403 Forbidden"
 	l.try(t, "call list --retry 0").ends(8, want)
 }

@@ -60,7 +60,8 @@ func TestProfileMadeDuringLogin(t *testing.T) {
 		tryWith(t, environment, "", "profile add work --base-url https://b.example").ends(0)
 	}
 	tryWith(t, environment, "token",
-		"auth login --profile work --base-url", f.URL, "--with-token", "--insecure-storage").ends(2, `profile "work" is for https://b.example, not for `+f.URL)
+		"auth login --profile work --base-url", f.URL, "--with-token", "--insecure-storage",
+	).ends(2, `profile "work" is for https://b.example, not for `+f.URL)
 	out, _, _ := runWith(t, environment, "", "profile show work -o tsv --jq '.base_url, .token_storage'")
 	if got := strings.TrimSpace(out); got != "https://b.example\nnull" {
 		t.Errorf("got the profile %q, want it as it was made", got)

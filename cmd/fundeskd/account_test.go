@@ -139,7 +139,8 @@ func TestUsers(t *testing.T) {
 		{
 			"user list -o json",
 			exitDone,
-			`[{"uuid":"` + anneke + `","name":"Anneke de Vries","organization":null,"hasSubject":false,"endedAt":null},{"uuid":"` + joost + `","name":"Joost","organization":"` + land + `","hasSubject":false,"endedAt":null}]`,
+			`[{"uuid":"` + anneke + `","name":"Anneke de Vries","organization":null,"hasSubject":false,"endedAt":null},` +
+				`{"uuid":"` + joost + `","name":"Joost","organization":"` + land + `","hasSubject":false,"endedAt":null}]`,
 		},
 	} {
 		e.try(step.args).ends(step.code).tells(step.want)

@@ -139,7 +139,12 @@ func TestBackupIsStreamed(t *testing.T) {
 	there := newFileEnvironment(t)
 	there.done("organization add --name Before --abbreviation B")
 	changed := strings.Replace(backup, account.UUID[:8], account.UUID[:8], 1) + "x"
-	for _, wrong := range map[string]string{"cut": backup[:len(backup)/2], "text": "no backup", "nothing": "", "its first page": backup[:4096]} {
+	for _, wrong := range map[string]string{
+		"cut":            backup[:len(backup)/2],
+		"text":           "no backup",
+		"nothing":        "",
+		"its first page": backup[:4096],
+	} {
 		there.reading(wrong).try("restore -").ends(exitFailure)
 	}
 	flipped := []byte(backup)

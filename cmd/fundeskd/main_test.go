@@ -300,7 +300,9 @@ func TestRateLimit(t *testing.T) {
 	if statuses[200] < 1 || statuses[429] < 3 {
 		t.Errorf("got %v, want one answer and refusals", statuses)
 	}
-	if _, metrics := s.get(t, "/metrics", ""); !strings.Contains(metrics, "fundeskd_rate_refusals_total "+strconv.Itoa(statuses[429])+"\n") {
+	if _, metrics := s.get(
+		t, "/metrics", "",
+	); !strings.Contains(metrics, "fundeskd_rate_refusals_total "+strconv.Itoa(statuses[429])+"\n") {
 		t.Errorf("got other refusals in the metrics than %d", statuses[429])
 	}
 }

@@ -164,7 +164,10 @@ func (c *charity) donor(text string) (d donor) {
 		c.must("PUT", "/api/v1/persons/"+d.person+"/actions/update", fmt.Sprintf(`{"name":{"initials":"%s%s"}}`, text, strings.Repeat("x", 150*i)))
 		c.others(20)
 	}
-	c.e.reading(fmt.Sprintf(`{"kind":"transaction","data":{"uuid":"7b1c0a52-3d7e-4b5e-9d51-1f0a6c7e2d10","pledgeUuid":%q,"personUuid":%q,"amount":12.5,"name":%[3]q,"iban":"NL91ABNA0417164300","description":%[3]q,"method":"sepa","status":"paid","createdAt":"2026-11-20","updatedAt":"2026-11-20"}}`,
+	c.e.reading(fmt.Sprintf(`{"kind":"transaction","data":{"uuid":"7b1c0a52-3d7e-4b5e-9d51-1f0a6c7e2d10",`+
+		`"pledgeUuid":%q,"personUuid":%q,"amount":12.5,`+
+		`"name":%[3]q,"iban":"NL91ABNA0417164300","description":%[3]q,"method":"sepa","status":"paid",`+
+		`"createdAt":"2026-11-20","updatedAt":"2026-11-20"}}`,
 		d.pledge, d.person, text)).try("load -").prints("1 transaction")
 	// Last in its page: what is left of it lies under no record that moves when the page is cleared up.
 	c.must("PUT", "/api/v1/persons/"+d.person+"/actions/update", fmt.Sprintf(`{"name":{"initials":"%s"}}`, strings.Repeat(text, 30)))
@@ -252,7 +255,9 @@ func (c *charity) checkRetention() {
 	person := c.must("POST", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
 	call, later := "7b1c0a52-3d7e-4b5e-9d51-1f0a6c7e2d11", "7b1c0a52-3d7e-4b5e-9d51-1f0a6c7e2d12"
 	load := func(call string) {
-		code, _, errs := c.e.reading(fmt.Sprintf(`{"kind":"call","data":{"uuid":%q,"personUuid":%q,"status":"completed","type":"winback","requestedAt":"2020-11-20","completedAt":"2020-11-21","lastUpdatedAt":"2020-11-21","notes":%q}}`,
+		code, _, errs := c.e.reading(fmt.Sprintf(`{"kind":"call","data":{"uuid":%q,"personUuid":%q,`+
+			`"status":"completed","type":"winback","requestedAt":"2020-11-20","completedAt":"2020-11-21",`+
+			`"lastUpdatedAt":"2020-11-21","notes":%q}}`,
 			call, person, strings.Repeat(notes+" was not in ", 40))).run("load -")
 		if code != exitDone || len(c.e.holding(c.t, notes)) == 0 {
 			c.t.Fatalf("the notes are in no file: got code %d, %s", code, errs)
@@ -305,7 +310,8 @@ func (c *charity) checkErased(d donor, lease string) {
 		c.t.Errorf("got %v, want that it says so", answer)
 	}
 	c.e.reading(
-		fmt.Sprintf(`{"kind":"person","data":{"uuid":%[1]q,"personUuid":%[1]q,"createdAt":"2026-11-20","owningOrganizationUuid":%[2]q,"recruitingOrganizationUuid":%[2]q}}`, d.person, c.organization),
+		fmt.Sprintf(`{"kind":"person","data":{"uuid":%[1]q,"personUuid":%[1]q,"createdAt":"2026-11-20",`+
+			`"owningOrganizationUuid":%[2]q,"recruitingOrganizationUuid":%[2]q}}`, d.person, c.organization),
 	).try("load -").ends(exitFailure, "already exists")
 	_, call := c.ask("GET", "/api/v1/calls/"+d.completed, "")
 	result, _ := call["result"].(map[string]any)

@@ -145,7 +145,9 @@ func TestLog(t *testing.T) {
 		for _, path := range []string{"/healthz", "/readyz", "/api/v1/persons"} {
 			s.get(t, path, "")
 		}
-		if _, body := s.get(t, "/metrics", ""); !regexp.MustCompile(`fundeskd_build_info\{go="go[^"]+",version="\d+\.\d+\.\d+"\} 1`).MatchString(body) {
+		if _, body := s.get(
+			t, "/metrics", "",
+		); !regexp.MustCompile(`fundeskd_build_info\{go="go[^"]+",version="\d+\.\d+\.\d+"\} 1`).MatchString(body) {
 			t.Errorf("got no version in %s", body)
 		}
 		for _, parent := range []string{"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-4bf92f3577b34da6a3ce929d0e0e473Z-00f067aa0ba902b7-01", "Kanarievogel"} {
