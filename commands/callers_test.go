@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -163,7 +162,7 @@ func newCallCase(t *testing.T, h *servicetest.Harness, kind apitype.CallType, ro
 	c.neighbour = waiting(neighbour, 7*time.Hour)
 	home := t.TempDir()
 	config := fmt.Sprintf("[profiles.p]\nbase_url = %q\nagent = %q\n", h.URL, c.agent)
-	servicetest.Check(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600))
+	writeFile(t, filepath.Join(home, "config.toml"), config)
 	c.env = map[string]string{"HOME": home, "FUNDESK_CONFIG_DIR": home, "FUNDESK_PROFILE": "p", "FUNDESK_TOKEN": c.token}
 	return c
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -66,7 +65,7 @@ func TestConsentsInFiles(t *testing.T) {
 	text := "name.lastName,owningOrganizationUuid,recruitingOrganizationUuid," +
 		"consents.phone.source,consents.phone.wording,consents.phone.at,consents.phone.basis,consents.mail.at,consents.mail.basis\n" +
 		"Zz," + organization + "," + organization + ",form,You may.,2026-05-12T10:00:00Z,consent,2026-05-13,withdrawn\n"
-	servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
+	writeFile(t, file, text)
 	for _, want := range []string{"1 created, 0 failed", "already done: 1 of 1 line"} {
 		e.try(t, "person import", file, "--results", file+".results", "--yes").mustEnd(0, want)
 	}

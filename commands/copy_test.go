@@ -360,7 +360,7 @@ func TestFolderOfTheCopyThatCannotBeMade(t *testing.T) {
 	t.Parallel()
 	_, l := copyHome(t)
 	file := filepath.Join(l.environment["HOME"], ".local") // It stands in the way of the folder.
-	servicetest.Check(t, os.WriteFile(file, nil, 0o600))
+	writeFile(t, file, "")
 	_, errs, code := l.run(t, "copy sync")
 	const want = "hint: FUNDESK_STATE_DIR names another folder for it"
 	if code != 1 || !strings.Contains(errs, want) {

@@ -123,7 +123,7 @@ func TestLineDeskWithoutADisk(t *testing.T) {
 		s.Flags.Timeout = time.Minute
 		return desk.ByLines(t.Context(), s, 0)
 	}
-	servicetest.Check(t, os.WriteFile(filepath.Join(state, "outbox"), nil, 0o600))
+	writeFile(t, filepath.Join(state, "outbox"), "")
 	var early heard
 	if err := desk("a\n", &early); err == nil || strings.Contains(early.String(), "not reached") {
 		t.Errorf("got %v and %q, want an error before anything is asked", err, early.String())
@@ -327,7 +327,7 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 	home := t.TempDir()
 	environment := map[string]string{"HOME": home, "FUNDESK_CONFIG_DIR": home, "FUNDESK_PROFILE": "p", "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
 	config := "[profiles.p]\nbase_url = \"" + h.URL + "\"\nhidden_actions = [\"cancel\"]\n[[profiles.p.results.verification]]\ncode = \"fixed\"\neffect = \"corrected\"\n"
-	servicetest.Check(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600))
+	writeFile(t, filepath.Join(home, "config.toml"), config)
 	desk := func(answers ...string) string {
 		t.Helper()
 		var said bytes.Buffer
@@ -358,7 +358,7 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 	script := filepath.Join(home, "scripts", "verification.md")
 	servicetest.Check(t, os.Mkdir(filepath.Dir(script), 0o700))
 	text := "Good evening.\n\n## letter\nDo you want a letter?\n- [ ] yes -> end\n- [ ] no\n\nGoodbye."
-	servicetest.Check(t, os.WriteFile(script, []byte(text), 0o600))
+	writeFile(t, script, text)
 	said = desk(".", ".", "2", "<", "q")
 	has(said, ": Good evening.\n", "Do you want a letter?\n1 yes\n2 no\n", ": Goodbye.\n", "< a step back", ": letter\n")
 	servicetest.Check(t, os.Remove(script))
@@ -370,9 +370,9 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 	} else if now, _ := after["person"].(map[string]any); now["email"] != "new@example.org" {
 		t.Errorf("e-mail: got %v, want it corrected", now["email"])
 	}
-	servicetest.Check(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(strings.Replace(config, "cancel", "skip", 1)), 0o600))
+	writeFile(t, filepath.Join(home, "config.toml"), strings.Replace(config, "cancel", "skip", 1))
 	has(desk("", "zz", "q"), "that is not available now", `there is no "zz"`) // An empty answer skips nothing here, and ends nothing.
-	servicetest.Check(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600))
+	writeFile(t, filepath.Join(home, "config.toml"), config)
 	has(desk("b", "9.10", "", "", "q"), "Which time do you mean, empty to leave it: ")
 	has(desk("b", "someday", "tomorrow 18:00 after dinner", "m", "l", "", "q"), "is not a time", "m for you\na for any agent\n", "later: ", "u undoes it")
 	h.Clock.Advance(36 * time.Hour)

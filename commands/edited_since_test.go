@@ -123,7 +123,7 @@ func TestImportedAndEditedSince(t *testing.T) {
 	e := newEditing(t, "/api/v1/persons", "update", `{"email":"new@example.org"}`)
 	file, results := filepath.Join(t.TempDir(), "new.ndjson"), filepath.Join(t.TempDir(), "results")
 	row := `{"owningOrganizationUuid":"` + e.owner + `","recruitingOrganizationUuid":"` + e.owner + `","email":"old@example.org"}`
-	servicetest.Check(t, os.WriteFile(file, []byte(row), 0o600))
+	writeFile(t, file, row)
 	out, errs, code := e.run(t, "person import", file, "--yes", "--results", results, "-o", "ndjson")
 	kept, err := os.ReadFile(results)
 	if code != 0 || err != nil || !strings.Contains(out, `"ok":true`) || !strings.Contains(string(kept), `"ok":true`) {

@@ -319,7 +319,7 @@ func TestRefusedMarkOfOneIdentifier(t *testing.T) {
 	for _, consumer := range []string{refused, marked} {
 		lines += `{"entityName":"call","entityUuid":"` + testID + `","processedAt":"2026-11-01T10:00:00Z","consumerIdentifier":"` + consumer + "\"}\n"
 	}
-	servicetest.Check(t, os.WriteFile(file, []byte(lines), 0o600))
+	writeFile(t, file, lines)
 	out, errs, code := against(t, handler, "processed mark --file", file, "--yes", "-o", "ndjson")
 	if strings.Count(out, `"error":"unknown"`) != 1 || strings.Count(out, `"ok":true`) != 1 || code != 9 {
 		t.Errorf("got %s, exit code %d: %s; want one refused, one marked and 9", out, code, errs)

@@ -125,7 +125,7 @@ func TestFlags(t *testing.T) {
 			}
 			text := strings.Join(got, "\n") // Each ends with a line's end.
 			if *update {
-				servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
+				writeFile(t, file, text)
 			}
 			if diff := cmp.Diff(string(want), text); diff != "" && !*update {
 				t.Errorf("%s (-want +got); go test ./commands -run TestFlags -update rewrites it:\n%s", file, diff)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -96,7 +95,7 @@ func TestHostileArguments(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{"headers": hostileText + ",b\n1,2\n", "rows": "name.lastName,gender,dateOfBirth\n\"" + hostileText + "\"," + "V,\"" + hostileText + "\"\n"} {
-		servicetest.Check(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		writeFile(t, filepath.Join(dir, name), text)
 	}
 	h := plain(t)
 	a := &actedService{T: t}

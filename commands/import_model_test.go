@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -55,7 +54,7 @@ func importBesideEdits(t *testing.T, seed uint64) error {
 		fmt.Fprintf(&file, `{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"name":{"lastName":"Row%d"}}`+"\n", owner, owner, i)
 	}
 	path := filepath.Join(home, "rows.ndjson")
-	servicetest.Check(t, os.WriteFile(path, []byte(file.String()), 0o600))
+	writeFile(t, path, file.String())
 	environment := homeAt(t, address, token, "HOME", home)
 	args := []string{"person", "import", path, "--results", filepath.Join(home, "results"), "--yes", "--retry", "1", "-q"}
 	code := -1

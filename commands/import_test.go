@@ -329,7 +329,7 @@ func TestImportKeepsAnotherFileOfErrors(t *testing.T) {
 		"\ufeffline;mistakes;row\r\n": true,
 	} {
 		file := filepath.Join(t.TempDir(), "wrong.csv")
-		servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
+		writeFile(t, file, text)
 		_, errs, code := l.run(t, "person import - --dry-run --errors", file)
 		kept, err := os.ReadFile(file)
 		if isOurs && (code != 0 || !os.IsNotExist(err)) {

@@ -8,12 +8,14 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"fundesk/commands/cli"
+	"fundesk/service/servicetest"
 )
 
 // nowhere is an address at which nothing listens.
@@ -47,6 +49,12 @@ func serving(t *testing.T, handler http.HandlerFunc) (url string) {
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	return server.URL
+}
+
+// writeFile writes a file that only its owner reads.
+func writeFile(t testing.TB, path, text string) {
+	t.Helper()
+	servicetest.Check(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // line is one command line in an environment of its own.

@@ -20,13 +20,13 @@ func foreign(t *testing.T, file, mapping, flags string) (out string, code int) {
 	l := line{environment: map[string]string{"HOME": home}}
 	if mapping != "" {
 		path := filepath.Join(home, "mapping.toml")
-		servicetest.Check(t, os.WriteFile(path, []byte(mapping), 0o600))
+		writeFile(t, path, mapping)
 		flags += " --mapping " + path
 	}
 	if !strings.HasSuffix(file, ".csv") || strings.Contains(file, "\n") {
 		text := file
 		file = filepath.Join(home, "file.csv")
-		servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
+		writeFile(t, file, text)
 	} else {
 		file = filepath.Join("testdata", "foreign", file)
 	}
@@ -166,12 +166,12 @@ func TestAmountsOfAMapping(t *testing.T) {
 		{"12,50", ",", `"initialDonationAmount":12.5,`},
 		{"1,250", "", "can be read as thousands and as cents"},
 	} {
-		servicetest.Check(t, os.WriteFile(file, []byte(row+test.amount+"\n"), 0o600))
+		writeFile(t, file, row+test.amount+"\n")
 		text := "country = \"NL\"\n"
 		if test.decimal != "" {
 			text += "decimal = \"" + test.decimal + "\"\n"
 		}
-		servicetest.Check(t, os.WriteFile(mapping, []byte(text), 0o600))
+		writeFile(t, mapping, text)
 		l.try(t, "pledge import", file, "--dry-run", "--mapping", mapping).tells(test.want)
 	}
 }
@@ -214,13 +214,13 @@ func TestSkipWrong(t *testing.T) {
 		"person", "import", file, "--yes", "--skip-wrong", "--errors", wrong, "--country", "NL",
 		"--default", "owningOrganizationUuid=" + owner, "--default", "recruitingOrganizationUuid=" + owner,
 	}
-	servicetest.Check(t, os.WriteFile(file, []byte("name.lastName;dateOfBirth\nGoodRow;1990-01-01\nBadRow;32-13-1990\n"), 0o600))
+	writeFile(t, file, "name.lastName;dateOfBirth\nGoodRow;1990-01-01\nBadRow;32-13-1990\n")
 	l.try(t, "", args...).ends(9, "1 created, 1 failed", `line 3: dateOfBirth (column 2)`).hides("1990")
 	kept, err := os.ReadFile(wrong)
 	if err != nil || !strings.Contains(string(kept), `32-13-1990""`) || !strings.Contains(string(kept), "BadRow") {
 		t.Errorf("got %s, %v, want the value", kept, err)
 	}
-	servicetest.Check(t, os.WriteFile(file, []byte("name.lastName;dateOfBirth\nGoodRow;1990-01-01\nBadRow;31-12-1990\n"), 0o600))
+	writeFile(t, file, "name.lastName;dateOfBirth\nGoodRow;1990-01-01\nBadRow;31-12-1990\n")
 	l.try(t, "", args...).ends(0, "1 created, 0 failed")
 	if _, err := os.Stat(wrong); !os.IsNotExist(err) {
 		t.Errorf("got %v, want no file of errors", err)
@@ -240,7 +240,7 @@ func TestSkipWrongNeedsEveryRow(t *testing.T) {
 		home := t.TempDir()
 		l := lineAt(t, h.URL, h.Token(), "HOME", home)
 		file := filepath.Join(home, name)
-		servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
+		writeFile(t, file, text)
 		l.try(t, "person import", file, "--yes", "--skip-wrong",
 			"--default", "owningOrganizationUuid="+owner, "--default", "recruitingOrganizationUuid="+owner,
 		).ends(2, "can be read, and nothing was sent")

@@ -3,7 +3,6 @@ package commands
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -43,7 +42,7 @@ func (f *matchFloor) donor(members string) string {
 func (f *matchFloor) apply(csv string, more ...string) ran {
 	f.t.Helper()
 	path := filepath.Join(f.folder, "donors.csv")
-	servicetest.Check(f.t, os.WriteFile(path, []byte(csv), 0o600))
+	writeFile(f.t, path, csv)
 	return f.try(f.t, "person apply --country NL", append([]string{path}, more...)...)
 }
 
@@ -176,7 +175,7 @@ func TestRowsOfAnotherProgramsNumbers(t *testing.T) {
 	t.Parallel()
 	_, l := copyHome(t)
 	file := filepath.Join(t.TempDir(), "own.csv")
-	servicetest.Check(t, os.WriteFile(file, []byte("uuid,language\n12345,de\n"), 0o600))
+	writeFile(t, file, "uuid,language\n12345,de\n")
 	l.try(t, "person apply", file, "--yes").ends(2, "hint: --match email,iban,phone,name+born finds")
 	l.try(t, "pledge apply", file, "--yes").hides("--match")
 }

@@ -14,7 +14,7 @@ func TestSendNamesDamagedFiles(t *testing.T) {
 	state := t.TempDir()
 	queued := filepath.Join(state, "outbox", "queued")
 	servicetest.Check(t, os.MkdirAll(queued, 0o700))
-	servicetest.Check(t, os.WriteFile(filepath.Join(queued, "1-deadbeef.json"), []byte("cut"), 0o600))
+	writeFile(t, filepath.Join(queued, "1-deadbeef.json"), "cut")
 	l := lineAt(t, "http://127.0.0.1:1", "t", "FUNDESK_STATE_DIR", state)
 	for range 2 { // It stays where it was set aside.
 		l.try(t, "outbox send").ends(0, "1-deadbeef.json")

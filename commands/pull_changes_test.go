@@ -369,7 +369,7 @@ func (f *feedFollower) pull(program string, isFaulty bool) {
 	}
 	args := []string{"pull", "changes", "-q"}
 	if f.isProgram {
-		servicetest.Check(f.t, os.WriteFile(program+".fault", []byte(fault), 0o600))
+		writeFile(f.t, program+".fault", fault)
 		args = append(args, "--exec", program)
 		f.isSure = f.isSure && fault != "after"
 	}

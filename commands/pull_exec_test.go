@@ -44,7 +44,7 @@ func TestPullExecHandsOverPages(t *testing.T) {
 func TestPullExecFails(t *testing.T) {
 	t.Parallel()
 	l, program, taken := execHome(t)
-	servicetest.Check(t, os.WriteFile(program+".fail", nil, 0o600))
+	writeFile(t, program+".fail", "")
 	l.try(t, "pull call --mark-processed --exec", program).mustEnd(1, "exit status 3", "did not move")
 	first, err := os.ReadFile(taken)
 	servicetest.Check(t, err)

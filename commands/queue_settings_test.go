@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -87,7 +86,7 @@ func TestQueueSettings(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "settings.toml")
 	write := func(text string) {
 		t.Helper()
-		servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
+		writeFile(t, file, text)
 	}
 	write(text)
 	f.try(t, "queue settings set", file, "--yes").ends(0, "has these settings already")
@@ -138,7 +137,7 @@ func TestQueueSettingsOfWhoMayBeCalled(t *testing.T) {
 		f := newSettingsService(t)
 		f.extensions = test.extensions
 		file := filepath.Join(t.TempDir(), "settings.toml")
-		servicetest.Check(t, os.WriteFile(file, []byte(test.file), 0o600))
+		writeFile(t, file, test.file)
 		_, errs, code := f.run(t, "queue settings set", file, "--yes")
 		if code != test.code || !strings.Contains(errs, test.says) || !strings.Contains(f.written, test.written) || test.written == "" && f.written != "" {
 			t.Errorf("%s: got %d %q and %q sent", test.name, code, errs, f.written)
@@ -302,7 +301,7 @@ func TestSettingsOfAnOlderFile(t *testing.T) {
 	if mine == text {
 		t.Fatalf("got %s, want the code back", text)
 	}
-	servicetest.Check(t, os.WriteFile(file, []byte(mine), 0o600))
+	writeFile(t, file, mine)
 	f.settings = strings.Replace(floorSettings, `"maxCallAttempts":6`, `"maxCallAttempts":3`, 1)
 	_, errs, code := f.run(t, "queue settings set", file, "--yes")
 	if code != 6 || f.written != "" || !strings.Contains(errs, "changed since the file was made") {

@@ -3,7 +3,6 @@ package commands
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,7 +26,7 @@ func TestRequiredChecks(t *testing.T) {
 	}
 	kind := h.Do(token, http.MethodGet, "/api/v1/calls/"+calls[0], "").Object()["type"].(string)
 	file := filepath.Join(t.TempDir(), "floor.toml")
-	servicetest.Check(t, os.WriteFile(file, []byte("[required_checks]\n"+kind+" = [\"objection\", \"iban\"]\n"), 0o600))
+	writeFile(t, file, "[required_checks]\n"+kind+" = [\"objection\", \"iban\"]\n")
 	l.try(t, "queue settings set --yes", file).ends(0, "required_checks."+kind+" (new)")
 	l.try(t, "queue settings get").ends(0).prints(`["objection", "iban"]`)
 	checks := `{"items":[{"name":"objection","at":"2026-11-20T09:00:00Z"}]}`

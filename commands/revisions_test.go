@@ -50,7 +50,7 @@ func (e *exported) apply(noun string, rows [][]string, args ...string) ran {
 	var text strings.Builder
 	servicetest.Check(e.t, csv.NewWriter(&text).WriteAll(rows))
 	file := filepath.Join(e.t.TempDir(), "rows.csv")
-	servicetest.Check(e.t, os.WriteFile(file, []byte(text.String()), 0o600))
+	writeFile(e.t, file, text.String())
 	return e.try(e.t, noun+" apply --yes", append([]string{file}, args...)...)
 }
 

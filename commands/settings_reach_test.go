@@ -35,7 +35,7 @@ func settingsSession(t *testing.T, environment map[string]string, settings strin
 	t.Helper()
 	dir := t.TempDir()
 	config := "[profiles.p]\nbase_url = \"https://api.example.org\"\n" + settings
-	servicetest.Check(t, os.WriteFile(filepath.Join(dir, "config.toml"), []byte(config), 0o600))
+	writeFile(t, filepath.Join(dir, "config.toml"), config)
 	all := map[string]string{"HOME": t.TempDir(), "FUNDESK_CONFIG_DIR": dir, "FUNDESK_PROFILE": "p", "FUNDESK_TOKEN": "secret"}
 	maps.Copy(all, environment)
 	return cli.NewSession(cli.App{

@@ -86,7 +86,7 @@ func TestSpreadsheetsComeBack(t *testing.T) {
 			}
 			file := filepath.Join(t.TempDir(), "saved.csv")
 			for _, text := range []string{out, s.saved(t, out)} {
-				servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
+				writeFile(t, file, text)
 				if _, errs, code = l.run(
 					t, "", noun, "apply", file, "--yes", "--country", s.country,
 				); code != 0 || !strings.Contains(errs, "nothing differs") {
@@ -188,7 +188,7 @@ func TestWrongCellsOnATerminal(t *testing.T) {
 		"phoneNumber\n06-1234\n": `not "06-1234"`, "Achternaam;Voornam\na;b\n": `column 1 "Achternaam", column 2 "Voornam"`,
 	} {
 		file := filepath.Join(t.TempDir(), "rows.csv")
-		servicetest.Check(t, os.WriteFile(file, []byte(text), 0o600))
+		writeFile(t, file, text)
 		if said, code := askedOnTerminal(t, status(500, "", ""), "person import "+file, ""); code != 2 || !strings.Contains(said, want) {
 			t.Errorf("got exit code %d and %s, want %s", code, said, want)
 		}

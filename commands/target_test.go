@@ -49,7 +49,7 @@ func writeConfig(t *testing.T, addresses ...string) (dir string) {
 		name, address := addresses[i], addresses[i+1]
 		text += "[profiles." + name + "]\nbase_url = \"" + address + "\"\ntoken_command = [\"echo\", \"" + strings.ToUpper(name) + "\"]\n"
 	}
-	servicetest.Check(t, os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600))
+	writeFile(t, filepath.Join(dir, "config.toml"), text)
 	return dir
 }
 
@@ -58,7 +58,7 @@ func TestConfigurationThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"broken = [", "unknown = 1\n", "[profiles.p]\nbase_url = 7\n", "current = \"p\"\n[profiles\n", "\xff\n"} {
 		home := t.TempDir()
-		servicetest.Check(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(text), 0o600))
+		writeFile(t, filepath.Join(home, "config.toml"), text)
 		l := line{environment: map[string]string{"HOME": home, "FUNDESK_CONFIG_DIR": home}}
 		for _, args := range []string{
 			"call list",
@@ -279,7 +279,7 @@ func TestWithoutAHomeFolderNothingIsReadFromTheCurrentOne(t *testing.T) {
 	ran := filepath.Join(dir, "ran")
 	config := "current = \"planted\"\n[profiles.planted]\nbase_url = \"https://planted.example\"\ntoken_command = [\"touch\", \"" + ran + "\"]\n"
 	servicetest.Check(t, os.MkdirAll(filepath.Join(dir, ".config", "fundesk"), 0o700))
-	servicetest.Check(t, os.WriteFile(filepath.Join(dir, ".config", "fundesk", "config.toml"), []byte(config), 0o600))
+	writeFile(t, filepath.Join(dir, ".config", "fundesk", "config.toml"), config)
 	complete := map[string]string{"FUNDESK_CONFIG_DIR": t.TempDir(), "FUNDESK_BASE_URL": "https://api.example.org", "FUNDESK_TOKEN": "t"}
 	tests := []struct {
 		environment map[string]string
@@ -366,7 +366,7 @@ func renewed(t *testing.T, name string) {
 	}))
 	home := t.TempDir()
 	config := "[profiles.p]\nbase_url = \"" + address + "\"\n"
-	servicetest.Check(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600))
+	writeFile(t, filepath.Join(home, "config.toml"), config)
 	l := lineAt(t, address, "abc", "HOME", home, "FUNDESK_CONFIG_DIR", home, "FUNDESK_PROFILE", name)
 	l.try(t, "call cancel "+testID+" --yes --outbox").mustEnd(10)
 	down.Store(false)

@@ -304,7 +304,7 @@ func TestDraftThatCannotBeErasedIsSaid(t *testing.T) {
 	m.press("c", "1", "i", "precious")
 	m.see("precious", "sends reached")
 	hide(t, dir, "drafts")
-	servicetest.Check(t, os.WriteFile(filepath.Join(dir, "drafts"), nil, 0o600))
+	writeFile(t, filepath.Join(dir, "drafts"), "")
 	m.press("ctrl+s")
 	m.see("u undoes it", "▲", onCard(4))
 	m.press("!")
@@ -347,7 +347,7 @@ func TestUnreadableDraftIsSaid(t *testing.T) {
 	m := start(t, w.options, 100, 30)
 	m.see("take the next call", "Anna Jansen")
 	hide(t, dir, "drafts")
-	servicetest.Check(t, os.WriteFile(filepath.Join(dir, "drafts"), nil, 0o600))
+	writeFile(t, filepath.Join(dir, "drafts"), "")
 	m.press("n")
 	m.see(onCard(1), "attempt 1")
 	m.until(func(screen string) bool { // Others complain of the folder, too, perhaps after it.

@@ -195,6 +195,12 @@ func (w *world) call(t *testing.T, id apitype.UUID) apitype.Call {
 	return call
 }
 
+// writeFile writes a file that only its owner reads.
+func writeFile(t testing.TB, path, text string) {
+	t.Helper()
+	servicetest.Check(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
 // deref returns the text, which may be missing.
 func deref(text *string) string {
 	if text == nil {

@@ -222,7 +222,7 @@ func TestKeysFile(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			servicetest.Check(t, os.WriteFile(filepath.Join(dir, "keys.toml"), []byte(test.text), 0o600))
+			writeFile(t, filepath.Join(dir, "keys.toml"), test.text)
 			if test.text == "others" {
 				servicetest.Check(t, os.Chmod(filepath.Join(dir, "keys.toml"), 0o666))
 			}
@@ -251,7 +251,7 @@ func TestScriptOfTypeAndLanguage(t *testing.T) {
 	// A folder with the name of a script cannot be read. A message is all that happens.
 	servicetest.Check(t, os.MkdirAll(filepath.Join(scripts, "a.md"), 0o700))
 	for name, content := range map[string]string{"verification.md": "# Any language", "verification.nl.md": "# Goedendag\n\n- vraag **eerst**"} {
-		servicetest.Check(t, os.WriteFile(filepath.Join(scripts, name), []byte(content), 0o600))
+		writeFile(t, filepath.Join(scripts, name), content)
 	}
 	d := newDriver(t, w.options)
 	d.size(120, 36)

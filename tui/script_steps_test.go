@@ -38,7 +38,7 @@ func newDeskWithScript(t *testing.T, script string, width, height int) *driver {
 	w.options.ConfigDir = t.TempDir()
 	folder := filepath.Join(w.options.ConfigDir, "scripts")
 	servicetest.Check(t, os.Mkdir(folder, 0o700))
-	servicetest.Check(t, os.WriteFile(filepath.Join(folder, "verification.md"), []byte(script), 0o600))
+	writeFile(t, filepath.Join(folder, "verification.md"), script)
 	d := newDriver(t, w.options)
 	d.size(width, height)
 	d.press("n")

@@ -92,7 +92,7 @@ func TestReplayEndsTokens(t *testing.T) {
 		person := c.must("POST", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
 		garbled, none, one := filepath.Join(t.TempDir(), "garbled"), filepath.Join(t.TempDir(), "none"), filepath.Join(t.TempDir(), "one")
 		write(t, garbled, []byte("{\n"))
-		write(t, none, nil)
+		write(t, none, "")
 		write(t, one, fmt.Appendf(nil, `{"uuid":%q,"erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n", person))
 		e.try("erasures replay --from", garbled).ends(exitFailure)
 		e.done("erasures replay --from", none)

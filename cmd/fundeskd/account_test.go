@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -176,7 +175,7 @@ func TestOrganizationSettings(t *testing.T) {
 	account := e.account("a --all-organizations")
 	const good = "[[results.winback]]\ncode = \"back\"\nlabel = \"gives again\"\n\n[calling_hours.NL]\nweekday = \"09:00-21:00\"\n\n[scripts]\n\"winback.nl\" = \"Goedemiddag\"\n"
 	wrong := filepath.Join(e.folder, "wrong.toml")
-	servicetest.Check(t, os.WriteFile(wrong, []byte("[calling_hours.NL]\nweekday = \"21:00-09:00\"\n\n[[results.ring]]\ncode = \"back\"\n"), 0o600))
+	write(t, wrong, "[calling_hours.NL]\nweekday = \"21:00-09:00\"\n\n[[results.ring]]\ncode = \"back\"\n")
 	for _, step := range []struct {
 		in   string
 		args string

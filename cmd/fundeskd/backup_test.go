@@ -193,7 +193,7 @@ func TestBackupOfTheNight(t *testing.T) {
 		return err
 	}
 	old := filepath.Join(backups, "fundeskd-2020-01-01T010000.db")
-	write(t, old, nil)
+	write(t, old, "")
 	servicetest.Check(t, os.Chtimes(old, time.Time{}, time.Now().AddDate(0, 0, -16)))
 	if err := night(t.TempDir()); err == nil {
 		t.Error("a backup of nothing passed")

@@ -55,7 +55,7 @@ func TestCertificateIsReadAgain(t *testing.T) {
 	if err := ask(old); err == nil {
 		t.Error("the old certificate is still in use")
 	}
-	servicetest.Check(t, os.WriteFile(certificate, []byte("damaged"), 0o600))
+	write(t, certificate, "damaged")
 	reload("the last one stays in use")
 	if err := ask(fresh); err != nil {
 		t.Errorf("after a damaged one: got %v, want the last good one", err)

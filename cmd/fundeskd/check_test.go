@@ -129,7 +129,7 @@ func TestNotOurDatabase(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
 	empty, foreign := filepath.Join(e.folder, "empty.db"), filepath.Join(e.folder, "foreign.db")
-	servicetest.Check(t, os.WriteFile(empty, nil, 0o600))
+	write(t, empty, "")
 	execute(t, foreign, `CREATE TABLE cookies (name TEXT)`)
 	blank, versioned, keyless := filepath.Join(e.folder, "blank.db"), filepath.Join(e.folder, "versioned.db"), filepath.Join(e.folder, "keyless.db")
 	execute(t, blank, `PRAGMA user_version = 0; VACUUM`)
@@ -168,9 +168,9 @@ func TestNotOurDatabase(t *testing.T) {
 	}
 }
 
-func write(t *testing.T, path string, content []byte) {
+func write[T string | []byte](t testing.TB, path string, content T) {
 	t.Helper()
-	servicetest.Check(t, os.WriteFile(path, content, 0o600))
+	servicetest.Check(t, os.WriteFile(path, []byte(content), 0o600))
 }
 
 func readFile(t *testing.T, path string) []byte {

@@ -125,7 +125,7 @@ func TestFailingDisk(t *testing.T) {
 			w := newWriting(e)
 			control := filepath.Join(t.TempDir(), "fault")
 			fail := func(fault string) {
-				servicetest.Check(t, os.WriteFile(control, []byte(fault), 0o600))
+				write(t, control, fault)
 			}
 			running := e.child(failDisk + "=" + control)
 			w.url = running.url

@@ -369,7 +369,7 @@ func TestLoad(t *testing.T) {
 	e := newEnvironment(t)
 	file := filepath.Join(e.folder, "records.ndjson")
 	lines := strings.Join([]string{organizationLine, personLine, "", pledgeLine, callLine, transactionLine}, "\n")
-	servicetest.Check(t, os.WriteFile(file, []byte(lines), 0o600))
+	write(t, file, lines)
 	var counts map[string]int
 	e.must(&counts, "load", file)
 	if counts["call"] != 1 || counts["transaction"] != 1 || len(counts) != 5 {

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,7 +16,7 @@ import (
 func signInFiles(t *testing.T, provider *signintest.Provider, table string) []string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "map.toml")
-	servicetest.Check(t, os.WriteFile(path, []byte(table), 0o600))
+	write(t, path, table)
 	return []string{
 		"--oidc-issuer", provider.URL,
 		"--oidc-audience", signintest.Audience,

@@ -356,7 +356,7 @@ func TestErasuresReplay(t *testing.T) {
 	restored.try("erasures replay").ends(exitFailure, ".erasures does not exist", "--none-expected")
 	restored.try("erasures replay --none-expected").ends(exitDone)
 	garbled := filepath.Join(t.TempDir(), "garbled")
-	servicetest.Check(t, os.WriteFile(garbled, []byte("{\n"), 0o600))
+	write(t, garbled, "{\n")
 	for _, name := range []string{log + "x", garbled, t.TempDir()} {
 		restored.try("erasures replay --from", name).ends(exitFailure, name)
 	}

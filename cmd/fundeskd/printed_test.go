@@ -303,7 +303,7 @@ func TestErasuresAreNoted(t *testing.T) {
 	}
 	for _, line := range []string{`{`, `{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}`, `{"erasedAt":"2026-11-20T09:15:00.000Z"}`} {
 		file := filepath.Join(folder, "bad")
-		servicetest.Check(t, os.WriteFile(file, []byte(`{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n"+line+"\n"), 0o600))
+		write(t, file, `{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n"+line+"\n")
 		if _, err := readErasures(file); err == nil || err.Error() != file+", line 2: is not an erasure" {
 			t.Errorf("%s: got %v, want that the line is not an erasure", line, err)
 		}
@@ -333,7 +333,7 @@ func TestMetricsPage(t *testing.T) {
 		}
 	}
 	if *update {
-		servicetest.Check(t, os.WriteFile(golden, []byte(got.String()), 0o600))
+		write(t, golden, got.String())
 	}
 	want, err := os.ReadFile(golden)
 	servicetest.Check(t, err)

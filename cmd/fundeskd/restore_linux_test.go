@@ -129,7 +129,7 @@ func TestInterruptedRestore(t *testing.T) {
 		gone []string
 	}{{"marked", nil}, {"old one moved", []string{file}}}
 	for _, step := range steps {
-		servicetest.Check(t, os.WriteFile(file+".restoring", nil, 0o600))
+		write(t, file+".restoring", "")
 		for _, name := range step.gone {
 			servicetest.Check(t, os.Remove(name))
 		}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -295,7 +294,7 @@ func TestSandboxLoad(t *testing.T) {
 	records := `{"kind":"organization","data":{"uuid":"` + owner + `","name":"Sea Rescue","abbreviation":"SR"}}
 {"kind":"person","data":{"uuid":"0b7c3a54-19f6-4a9d-8a43-5f0c1d2e3f40","owningOrganizationUuid":"` + owner + `","recruitingOrganizationUuid":"` + owner + `","createdAt":"2026-11-20T09:00:00Z","lastName":"Visser"}}
 `
-	servicetest.Check(t, os.WriteFile(file, []byte(records), 0o600))
+	write(t, file, records)
 	s := serveSandbox(t, "--load", file)
 	const path = "/api/v1/persons/0b7c3a54-19f6-4a9d-8a43-5f0c1d2e3f40"
 	var person apitype.Person
@@ -307,7 +306,7 @@ func TestSandboxLoad(t *testing.T) {
 	if *person.LastName != "Visser" || len(page.Edges) != 1 {
 		t.Errorf("got %v of %d, want the one person of the file", *person.LastName, len(page.Edges))
 	}
-	servicetest.Check(t, os.WriteFile(file, []byte(records[:200]+"\n{}"), 0o600))
+	write(t, file, records[:200]+"\n{}")
 	newEnvironment(t).try("serve --sandbox --listen 127.0.0.1:0 --load", file).fails("line 2").printsOnly("")
 }
 
