@@ -49,7 +49,6 @@ func (r searchingReader) Persons(f service.PersonFilter, part service.Range) ([]
 
 // A search asks several questions. A donor who is erased in between does not end the list, and one who gets another
 // name in between is not missing.
-// Promise L3: the flags of a page are exact.
 func TestSearchSeesOneState(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		var want []string
