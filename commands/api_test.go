@@ -41,7 +41,7 @@ func TestRequestAsWritten(t *testing.T) {
 			data, _ := io.ReadAll(r.Body)
 			asked = append(asked, r.Method+" "+r.URL.RequestURI()+" "+string(data))
 			status(200, "application/json", `{}`)(w, r)
-		}, "api", splitWords(test.args)...).ends(0)
+		}, "api", servicetest.Words(test.args)...).Ends(0)
 		servicetest.Same(t, "requests", []string{test.want}, asked)
 	}
 }
@@ -66,6 +66,6 @@ func TestRequestThatCannotBeWritten(t *testing.T) {
 		{"/x#part", "path"},
 	} {
 		tryAgainst(t, func(http.ResponseWriter, *http.Request) { t.Errorf("%s: a request was sent", test.line) },
-			"api "+test.line).ends(2, test.want)
+			"api "+test.line).Ends(2, test.want)
 	}
 }

@@ -26,7 +26,7 @@ func TestClearedObjectIsClearedWhole(t *testing.T) {
 		if test.file != "" {
 			args = append(args, "--file", "-")
 		}
-		l.try(t, "", args...).tells(test.want)
+		l.try(t, "", args...).Tells(test.want)
 	}
 }
 
@@ -37,7 +37,7 @@ func TestCreationOfTwoBodies(t *testing.T) {
 		environment: homeAt(t, nowhere, "t"),
 		stdin:       `{"name":{"lastName":"A"}}`,
 	}
-	l.try(t, "person create - --file b.json --dry-run").ends(2, "- and --file cannot be combined").printsOnly("")
+	l.try(t, "person create - --file b.json --dry-run").Ends(2, "- and --file cannot be combined").PrintsOnly("")
 }
 
 // A row may clear an object that answers show as fields of the record.
@@ -47,12 +47,12 @@ func TestApplyClearsWholeObjects(t *testing.T) {
 	person := *cell(e.list("person list"), 1, "uuid")
 	row := `{"uuid":"` + person + `","optIns":null,"name":null}`
 	for _, want := range []string{"1 changed, 0 failed", "nothing differs"} {
-		tryWith(t, e.environment, row, "person apply - --yes").ends(0, want)
+		tryWith(t, e.environment, row, "person apply - --yes").Ends(0, want)
 	}
 	row = `{"uuid":"` + person + `","optIns":null,"optInPhone":false}`
-	tryWith(t, e.environment, row, "person apply - --yes").ends(
+	tryWith(t, e.environment, row, "person apply - --yes").Ends(
 		2, "optIns: is null, and optInPhone of the row belongs to it",
 	)
 	const columns = "initials,firstName,lastNamePrefix,lastName,optInEmail,optInPhone,optInMail,optInSms"
-	e.try(t, "person get", person, "-o", "tsv", "--columns", columns).printsLine("")
+	e.try(t, "person get", person, "-o", "tsv", "--columns", columns).PrintsLine("")
 }

@@ -49,7 +49,7 @@ func TestConsentCommands(t *testing.T) {
 		{"--channel sms --basis customer --at 2030-01-01", 2, "--at must not be more than 5 minutes ahead", false},
 	} {
 		before := len(e.consentsOf(person))
-		e.try(t, "", slices.Concat(add, strings.Fields(step.args))...).ends(step.code).tells(step.want)
+		e.try(t, "", slices.Concat(add, strings.Fields(step.args))...).Ends(step.code).Tells(step.want)
 		servicetest.Same(t, step.args, step.added, len(e.consentsOf(person)) > before)
 	}
 	out, _, _ := e.run(t, "person consent list", person, "-o", "tsv", "--columns", "channel,basis")
@@ -67,7 +67,7 @@ func TestConsentsInFiles(t *testing.T) {
 		"Zz," + organization + "," + organization + ",form,You may.,2026-05-12T10:00:00Z,consent,2026-05-13,withdrawn\n"
 	writeFile(t, file, text)
 	for _, want := range []string{"1 created, 0 failed", "already done: 1 of 1 line"} {
-		e.try(t, "person import", file, "--results", file+".results", "--yes").mustEnd(0, want)
+		e.try(t, "person import", file, "--results", file+".results", "--yes").MustEnd(0, want)
 	}
 	rows := e.list("person list --limit 1 --consents")
 	person := *cell(rows, 1, "uuid")
@@ -83,11 +83,11 @@ func TestConsentsInFiles(t *testing.T) {
 	} {
 		servicetest.Same(t, column, want, *cell(rows, 1, column))
 	}
-	e.apply("person", rows).ends(0, "nothing differs")
+	e.apply("person", rows).Ends(0, "nothing differs")
 	*cell(rows, 1, "consents.phone.source") = "letter"
 	*cell(rows, 1, "email") = "zz@example.org"
 	for _, want := range []string{"1 changed", "nothing differs"} {
-		e.apply("person", rows).ends(0, want)
+		e.apply("person", rows).Ends(0, want)
 	}
 	want := []string{"mail withdrawn ", "phone consent letter", "phone consent form"}
 	servicetest.Same(t, "consents", want, e.consentsOf(person))
@@ -96,7 +96,7 @@ func TestConsentsInFiles(t *testing.T) {
 		`{"consents":{"fax":{"basis":"customer","at":"2026-01-01"}}}`,
 		`{"consents":{"phone":{"basis":"customer","source":"x"}}}`,
 	} {
-		tryWith(t, e.environment, wrong, "person import - --yes").ends(2, "consents")
+		tryWith(t, e.environment, wrong, "person import - --yes").Ends(2, "consents")
 	}
 }
 
@@ -159,7 +159,7 @@ func TestConsentsNeedTheExtension(t *testing.T) {
 			return e.run(t, "person consent add", person, "--channel", "sms", "--basis", "customer")
 		},
 		"list":  func() (string, string, int) { return e.run(t, "person list --consents") },
-		"apply": func() (string, string, int) { return e.apply("person", rows).all() },
+		"apply": func() (string, string, int) { return e.apply("person", rows).All() },
 	} {
 		if out, errs, code := run(); code == 0 || !strings.Contains(errs, "the service has no consents") {
 			t.Errorf("%s: got exit code %d, %q and %q", name, code, out, errs)

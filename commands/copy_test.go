@@ -116,8 +116,8 @@ func TestQueryOnlyReads(t *testing.T) {
 func TestQueryAsksNothingForWrongSQL(t *testing.T) {
 	t.Parallel()
 	l := lineAt(t, nowhere, "t")
-	l.try(t, "query 'SELECT a FROM persons'").ends(2, "no such column: a")
-	l.try(t, "query 'SELECT 1' --offline").ends(1, "fundesk copy sync")
+	l.try(t, "query 'SELECT a FROM persons'").Ends(2, "no such column: a")
+	l.try(t, "query 'SELECT 1' --offline").Ends(1, "fundesk copy sync")
 	var report struct{ Error struct{ Kind string } }
 	_, errs, _ := l.run(t, "query 'DROP TABLE persons' -o json")
 	if json.Unmarshal([]byte(errs), &report) != nil || report.Error.Kind != "usage" {
@@ -236,7 +236,7 @@ func TestCopyOfAnotherEpoch(t *testing.T) {
 	l.must(t, "copy sync")
 	servicetest.Check(t, h.Service.ChangeEpoch(t.Context()))
 	for _, args := range []string{"copy sync", "query 'SELECT 1'"} {
-		l.try(t, args).ends(8, "fundesk copy sync --anew")
+		l.try(t, args).Ends(8, "fundesk copy sync --anew")
 	}
 	l.must(t, "copy sync --anew")
 	servicetest.Same(t, "persons", "30\n", l.must(t, "query 'SELECT count(*) FROM persons' -o tsv"))
@@ -254,7 +254,7 @@ func TestCopyWithoutSocialSecurityNumbers(t *testing.T) {
 	if bytes.Contains(content, []byte("829417365")) {
 		t.Error("the file has the number")
 	}
-	l.try(t, "query 'SELECT socialSecurityNumber FROM persons'").ends(2)
+	l.try(t, "query 'SELECT socialSecurityNumber FROM persons'").Ends(2)
 	if help := l.must(t, "query --help"); !strings.Contains(help, "socialSecurityNumber is left out") {
 		t.Errorf("the help does not say so: %s", help)
 	}
@@ -282,7 +282,7 @@ func TestMarksOfTheOutboxReachTheCopy(t *testing.T) {
 	}
 
 	isDown.Store(true)
-	l.try(t, "processed mark person", persons[1], "--outbox").mustEnd(10)
+	l.try(t, "processed mark person", persons[1], "--outbox").MustEnd(10)
 	if got := marks(); strings.Contains(got, persons[1]) {
 		t.Errorf("got the marks %q before the service has them", got)
 	}
@@ -310,7 +310,7 @@ func TestMarksRefusedInPartReachTheCopy(t *testing.T) {
 		l.environment["FUNDESK_BASE_URL"] = address
 		l.must(t, "copy sync")
 		person := strings.TrimSpace(l.must(t, "person list --limit 1 -q -o id"))
-		l.try(t, "processed mark person", person, testID, "--outbox", "--yes").ends(7)
+		l.try(t, "processed mark person", person, testID, "--outbox", "--yes").Ends(7)
 		if got := l.must(t, "query 'SELECT entityUuid FROM marks' --offline -o tsv"); got != person+"\n" {
 			t.Errorf("all or nothing %t: got the marks %q, want the one that was not refused", allOrNothing, got)
 		}
@@ -382,7 +382,7 @@ func TestCopyOfTwoEpochs(t *testing.T) {
 			h.Handler.ServeHTTP(w, r)
 		})
 		l.environment["FUNDESK_BASE_URL"] = address
-		l.try(t, args).ends(8, "fundesk copy sync --anew")
+		l.try(t, args).Ends(8, "fundesk copy sync --anew")
 		l.must(t, "copy sync --anew")
 	}
 }

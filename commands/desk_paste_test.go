@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -11,6 +12,51 @@ import (
 
 	"fundesk/service/servicetest"
 )
+
+// typist works on three calls at the line Desk, in a terminal.
+type typist struct {
+	*servicetest.Harness
+	t                  *testing.T
+	token              string
+	calls              []string
+	keyboard, terminal *os.File
+}
+
+func newTypist(t *testing.T) typist {
+	t.Helper()
+	h := servicetest.New(t)
+	c := &faultCase{T: t, service: h, token: h.Token(), owner: h.Organization("AID")}
+	a := typist{Harness: h, t: t, token: c.token}
+	for range 3 {
+		c.load()
+		a.calls = append(a.calls, c.names.Replace("$CALL"))
+	}
+	var err error
+	a.keyboard, a.terminal, err = pty.Open()
+	servicetest.Check(t, err)
+	t.Cleanup(func() {
+		servicetest.Report(t, a.keyboard.Close())
+		servicetest.Report(t, a.terminal.Close())
+	})
+	go func() { _, _ = io.Copy(io.Discard, a.keyboard) }() // The echo.
+	return a
+}
+
+func (a typist) types(text string) {
+	_, err := io.WriteString(a.keyboard, text)
+	servicetest.Report(a.t, err)
+}
+
+// work runs the Desk until it ends, and returns the calls as they are then.
+func (a typist) work(said *heard) (calls []map[string]any) {
+	a.t.Helper()
+	environment := homeAt(a.t, a.URL, a.token, "ACCESSIBLE", "1")
+	workByLines(a.t, appOf(environment, a.terminal, &bytes.Buffer{}, said), 0)
+	for _, id := range a.calls {
+		calls = append(calls, a.Do(a.token, http.MethodGet, "/api/v1/calls/"+id, "").Object())
+	}
+	return calls
+}
 
 // A paste of several lines is one answer: its lines are no answers to the questions that follow, and no keys.
 func TestLineDeskTakesAPasteWhole(t *testing.T) {
@@ -23,23 +69,11 @@ func TestLineDeskTakesAPasteWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := servicetest.New(t)
-			c := &faultCase{T: t, service: h, token: h.Token(), owner: h.Organization("AID")}
-			calls := make([]string, 3)
-			for i := range calls {
-				c.load()
-				calls[i] = c.names.Replace("$CALL")
-			}
-			keyboard, terminal, err := pty.Open()
-			servicetest.Check(t, err)
-			defer func() { servicetest.Report(t, keyboard.Close()) }()
-			defer func() { servicetest.Report(t, terminal.Close()) }()
-			go func() { _, _ = io.Copy(io.Discard, keyboard) }() // The echo.
+			a := newTypist(t)
 			types := func(lines ...string) func() {
 				return func() {
 					if len(lines) > 0 {
-						_, err := io.WriteString(keyboard, lines[0])
-						servicetest.Report(t, err)
+						a.types(lines[0])
 						lines = lines[1:]
 					}
 				}
@@ -50,14 +84,8 @@ func TestLineDeskTakesAPasteWhole(t *testing.T) {
 				"rating from 0 to 10, empty": types("8\n"),
 				"notes, empty for none":      types(paste),
 			}}
-			environment := homeAt(t, h.URL, c.token, "ACCESSIBLE", "1")
-			workByLines(t, appOf(environment, terminal, &bytes.Buffer{}, said), 0)
-			if !strings.Contains(said.String(), "several lines came at once: none of them counts") {
-				t.Errorf("got:\n%s", said)
-			}
 			completed := 0
-			for _, id := range calls {
-				call := h.Do(c.token, http.MethodGet, "/api/v1/calls/"+id, "").Object()
+			for _, call := range a.work(said) {
 				if attempts := call["attempts"].([]any); len(attempts) > 0 {
 					t.Errorf("got the attempts %v, want none", attempts)
 				}
@@ -73,6 +101,9 @@ func TestLineDeskTakesAPasteWhole(t *testing.T) {
 				}
 			}
 			servicetest.Same(t, "completed calls", 1, completed)
+			if !strings.Contains(said.String(), "several lines came at once: none of them counts") {
+				t.Errorf("got:\n%s", said)
+			}
 		})
 	}
 }
@@ -80,49 +111,26 @@ func TestLineDeskTakesAPasteWhole(t *testing.T) {
 // What was typed before a call was shown is no answer for it.
 func TestLineDeskDropsWhatIsTypedBeforeACall(t *testing.T) {
 	t.Parallel()
-	h := servicetest.New(t)
-	c := &faultCase{T: t, service: h, token: h.Token(), owner: h.Organization("AID")}
-	calls := make([]string, 3)
-	for i := range calls {
-		c.load()
-		calls[i] = c.names.Replace("$CALL")
-	}
-	keyboard, terminal, err := pty.Open()
-	servicetest.Check(t, err)
-	defer func() { servicetest.Report(t, keyboard.Close()) }()
-	defer func() { servicetest.Report(t, terminal.Close()) }()
-	go func() { _, _ = io.Copy(io.Discard, keyboard) }() // The echo.
-	types := func(text string) {
-		_, err := io.WriteString(keyboard, text)
-		servicetest.Report(t, err)
-	}
+	a := newTypist(t)
 	calling, isDropped := 0, false
 	said := &heard{on: map[string]func(){
 		" call for ": func() {
 			if calling++; calling == 2 {
-				types("a\n") // Pressed twice: this one was meant for the first call.
+				a.types("a\n") // Pressed twice: this one was meant for the first call.
 			}
 		},
 		"before the call was shown": func() { isDropped = true },
 		"q to end: ": func() {
 			switch {
 			case isDropped || calling == 3:
-				types("q\n")
+				a.types("q\n")
 			case calling == 1:
-				types("a\n")
+				a.types("a\n")
 			}
 		},
 	}}
-	environment := map[string]string{
-		"HOME":             t.TempDir(),
-		"FUNDESK_BASE_URL": h.URL,
-		"FUNDESK_TOKEN":    c.token,
-		"ACCESSIBLE":       "1",
-	}
-	workByLines(t, appOf(environment, terminal, &bytes.Buffer{}, said), 0)
 	attempts := 0
-	for _, id := range calls {
-		call := h.Do(c.token, http.MethodGet, "/api/v1/calls/"+id, "").Object()
+	for _, call := range a.work(said) {
 		attempts += len(call["attempts"].([]any))
 	}
 	if attempts != 1 {

@@ -101,15 +101,15 @@ func TestCreatedAndEditedSince(t *testing.T) {
 					if isQueued {
 						e.try(t, test.noun+" create - --outbox")
 						e.now = func() time.Time { return time.Now().Add(time.Hour) } // It may be sent again.
-						got := e.try(t, "outbox send -o json").ends(0).prints(`"sent":1`)
-						servicetest.Same(t, edit+": edited", isEdited, strings.Contains(got.stderr, editedSince))
+						got := e.try(t, "outbox send -o json").Ends(0).Prints(`"sent":1`)
+						servicetest.Same(t, edit+": edited", isEdited, strings.Contains(got.Stderr, editedSince))
 						continue
 					}
-					got := e.try(t, test.noun+" create - -o ndjson").ends(0)
-					servicetest.Same(t, edit+": edited", isEdited, strings.Contains(got.stderr, editedSince))
-					servicetest.Same(t, edit+": lines", 1, strings.Count(got.stdout, "\n"))
+					got := e.try(t, test.noun+" create - -o ndjson").Ends(0)
+					servicetest.Same(t, edit+": edited", isEdited, strings.Contains(got.Stderr, editedSince))
+					servicetest.Same(t, edit+": lines", 1, strings.Count(got.Stdout, "\n"))
 					if isEdited {
-						got.prints(test.want)
+						got.Prints(test.want)
 					}
 				}
 			}
@@ -129,5 +129,5 @@ func TestImportedAndEditedSince(t *testing.T) {
 	if code != 0 || err != nil || !strings.Contains(out, `"ok":true`) || !strings.Contains(string(kept), `"ok":true`) {
 		t.Errorf("got exit code %d, %s, %s and the results %s, %v", code, out, errs, kept, err)
 	}
-	e.try(t, "person import", file, "--yes", "--results", results).ends(0, "already done: 1 of 1 line")
+	e.try(t, "person import", file, "--yes", "--results", results).Ends(0, "already done: 1 of 1 line")
 }

@@ -42,7 +42,7 @@ func TestSettingsOfTheDemo(t *testing.T) {
 	t.Parallel()
 	l := line{environment: map[string]string{"HOME": t.TempDir()}}
 	l.must(t, "profile set demo language=nl")
-	l.try(t, "call list").ends(4, "no service is chosen")
+	l.try(t, "call list").Ends(4, "no service is chosen")
 	l.must(t, "profile add work --base-url http://127.0.0.1:1")
 	if out := l.must(t, "profile list -o json --jq '.[] | select(.current) | .name'"); out != "\"work\"\n" {
 		t.Errorf("got the current profile %q, want work", out)

@@ -31,7 +31,7 @@ func TestExamplesReachEveryRecord(t *testing.T) {
 			stages := splitStages(strings.NewReplacer("3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11", e.person).Replace(example))
 			in := ""
 			for i, stage := range stages {
-				args := splitWords(stage)[1:]
+				args := servicetest.Words(stage)[1:]
 				out, errs, code := e.run(in, args...)
 				if code != 0 {
 					t.Fatalf("%s: got exit code %d and %s", stage, code, errs)
@@ -142,17 +142,4 @@ func splitStages(line string) []string {
 		}
 	}
 	return append(stages, strings.TrimSpace(line[begin:]))
-}
-
-// splitWords returns the words of a command, as a shell has them.
-func splitWords(line string) []string {
-	var words []string
-	for i, part := range strings.Split(line, "'") {
-		if i%2 == 1 {
-			words = append(words, part)
-			continue
-		}
-		words = append(words, strings.Fields(part)...)
-	}
-	return words
 }

@@ -100,16 +100,16 @@ func TestExitCodes(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			got := tryAgainst(t, test.handler, test.line+" -o json").ends(test.code)
+			got := tryAgainst(t, test.handler, test.line+" -o json").Ends(test.code)
 			if test.kind == "" {
 				return
 			}
-			got.lacks("secret-token")
+			got.Lacks("secret-token")
 			var report struct{ Error cli.Report }
-			servicetest.Check(t, json.Unmarshal([]byte(got.stderr), &report))
+			servicetest.Check(t, json.Unmarshal([]byte(got.Stderr), &report))
 			servicetest.Same(t, "kind", test.kind, string(report.Error.Kind))
-			servicetest.Same(t, "lines on stderr", 1, strings.Count(got.stderr, "\n"))
-			if got.stdout != "" && !json.Valid([]byte(got.stdout)) {
+			servicetest.Same(t, "lines on stderr", 1, strings.Count(got.Stderr, "\n"))
+			if got.Stdout != "" && !json.Valid([]byte(got.Stdout)) {
 				t.Errorf("%s, want nothing on stdout, or JSON", got)
 			}
 		})
@@ -202,7 +202,7 @@ func TestNoIdentifier(t *testing.T) {
 	for _, uuid := range []string{`null`, `7`, `""`, `"` + testID + `\n` + testID + `"`} {
 		tryAgainst(
 			t, status(200, "application/json", `[{"uuid":`+uuid+`}]`), "person list -o id",
-		).ends(8).printsOnly("")
+		).Ends(8).PrintsOnly("")
 	}
 }
 
@@ -220,7 +220,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"--notes must have at most 20000 characters", 2, []string{"call", "complete", testID, "--notes", strings.Repeat("a", 20_001)}},
 		{"call attempt for 1 call at http://127.0.0.1:", 2, []string{"call", "attempt", testID, testID}},
 	} {
-		tryAgainst(t, odd, "", test.args...).ends(test.code, test.want)
+		tryAgainst(t, odd, "", test.args...).Ends(test.code, test.want)
 	}
 }
 
@@ -299,7 +299,7 @@ func TestIdentifiersOfABulkChangeAreOfWhatWasChanged(t *testing.T) {
 		"call attempt " + refused + " " + testID + " --yes -o id",
 		"processed mark call " + refused + " " + testID + " --yes -o id",
 	} {
-		tryAgainst(t, handler, args).ends(9).printsOnly(testID + "\n")
+		tryAgainst(t, handler, args).Ends(9).PrintsOnly(testID + "\n")
 	}
 }
 

@@ -184,7 +184,7 @@ func (p *flagsPlay) write(name, text string) {
 // run runs one line, and returns its transcript.
 func (p *flagsPlay) run(line string) string {
 	p.Helper()
-	words := splitWords(strings.NewReplacer("$SERVICE", p.service.URL, "$HOME", p.home, "$ID", p.entry).Replace(line))
+	words := servicetest.Words(strings.NewReplacer("$SERVICE", p.service.URL, "$HOME", p.home, "$ID", p.entry).Replace(line))
 	switch words[0] {
 	case "write":
 		p.write(words[1], words[2])

@@ -352,7 +352,7 @@ func TestImportOfAFileAgain(t *testing.T) {
 			text += fmt.Sprintf("%[1]s,%[2]s,%[1]s\n", i.owner, nameOf(n))
 		}
 		i.write(i.file, text)
-		i.try("person import", i.file, "--yes").mustEnd(0)
+		i.try("person import", i.file, "--yes").MustEnd(0)
 		for _, n := range lines {
 			servicetest.Same(t, what, 1, i.names()[nameOf(n)])
 		}
@@ -373,7 +373,7 @@ func TestImportOfAFileAgain(t *testing.T) {
 	for range 2 {
 		row := fmt.Sprintf("%[1]s,%[1]s,Equal\n", i.owner)
 		i.write(i.file, "owningOrganizationUuid,recruitingOrganizationUuid,name.lastName\n"+row+row)
-		i.try("person import", i.file, "--yes").ends(0)
+		i.try("person import", i.file, "--yes").Ends(0)
 		servicetest.Same(t, `i.names()["Equal"]`, 2, i.names()["Equal"])
 	}
 }
@@ -387,7 +387,7 @@ func TestImportFromAFolderThatIsReadOnly(t *testing.T) {
 	i := newImporting(t, "ndjson", 1)
 	servicetest.Check(t, os.Chmod(filepath.Dir(i.file), 0o500))
 	defer os.Chmod(filepath.Dir(i.file), 0o700)
-	i.try("person import", i.file, "--yes").ends(2, "--results FILE")
+	i.try("person import", i.file, "--yes").Ends(2, "--results FILE")
 	servicetest.Same(t, "persons", 0, len(i.names()))
 }
 
@@ -398,7 +398,7 @@ func (i *importing) fundesk(words string, more ...string) (out, errs string, cod
 }
 
 // try runs a command. What it returns says what the test wants of it.
-func (i *importing) try(words string, more ...string) ran {
+func (i *importing) try(words string, more ...string) servicetest.Ran {
 	i.Helper()
 	return i.line().try(i.T, words, more...)
 }

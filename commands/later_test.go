@@ -117,8 +117,8 @@ func TestLaterAsksAboutAnotherUsersCallback(t *testing.T) {
 	was := c.keep(call, colleague, 24*time.Hour)
 	for _, args := range []string{"--user " + me, "--anyone", ""} {
 		c.try(
-			t, "queue later", append([]string{call, "--at", "in 3 hours"}, splitWords(args)...)...,
-		).ends(2, "--yes", colleague)
+			t, "queue later", append([]string{call, "--at", "in 3 hours"}, servicetest.Words(args)...)...,
+		).Ends(2, "--yes", colleague)
 		servicetest.Same(t, "c.due(call)", was, c.due(call))
 	}
 	if _, errs, code := c.run(
@@ -130,15 +130,15 @@ func TestLaterAsksAboutAnotherUsersCallback(t *testing.T) {
 		t.Errorf("got the body %s, want %s", c.last(), want)
 	}
 	// The agent's own callback, and one that stays with its user, are moved at once.
-	c.try(t, "queue later", call, "--at", "in 5 hours", "--user", me).ends(0)
-	c.try(t, "queue later", c.calls[1], "--at", "in 5 hours", "--user", me).ends(0)
+	c.try(t, "queue later", call, "--at", "in 5 hours", "--user", me).Ends(0)
+	c.try(t, "queue later", c.calls[1], "--at", "in 5 hours", "--user", me).Ends(0)
 	if got := c.last(); !strings.Contains(got, `"replaces":{"notBefore":null}`) {
 		t.Errorf("got the body %s, want that it replaces nothing", got)
 	}
 	stdin := strings.Join(c.calls[:2], "\n")
 	c.stdin = stdin
 	other := []string{"queue", "later", "-", "--at", "in 6 hours", "--user", colleague}
-	c.try(t, "", other...).ends(2, "2 callbacks of other users")
+	c.try(t, "", other...).Ends(2, "2 callbacks of other users")
 	c.stdin = stdin
 	if out, errs, code := c.run(
 		t, "", append(other, "--yes", "-o", "ndjson")...,
@@ -177,7 +177,7 @@ func TestLaterWithoutReplaces(t *testing.T) {
 	c.hides = apitype.ExtensionPending
 	c.keep(c.calls[0], apitype.NewUUID().String(), 24*time.Hour)
 	args := []string{"queue", "later", c.calls[0], "--at", "in 3 hours", "--anyone"}
-	c.try(t, "", args...).ends(2, "--yes")
+	c.try(t, "", args...).Ends(2, "--yes")
 	if _, errs, code := c.run(
 		t, "", append(args, "--yes")...,
 	); code != 0 || strings.Contains(strings.Join(c.bodies, ""), "replaces") {
@@ -204,7 +204,7 @@ func TestReleaseWithATimeAfterTheLease(t *testing.T) {
 	}
 	call, id = lease()
 	newer := c.keep(call, apitype.NewUUID().String(), 48*time.Hour)
-	c.try(t, "queue release", id, "--at", "in 3 hours", "--user", me).ends(6, "hint: ")
+	c.try(t, "queue release", id, "--at", "in 3 hours", "--user", me).Ends(6, "hint: ")
 	servicetest.Same(t, "c.due(call)", newer, c.due(call))
 }
 

@@ -112,7 +112,7 @@ func TestOtherAnswersInLatin1(t *testing.T) {
 				servicetest.Report(t, err)
 			})
 			l := lineAt(t, address, "token")
-			l.try(t, "api GET /api/v1/files/1").ends(test.code).tells(test.want)
+			l.try(t, "api GET /api/v1/files/1").Ends(test.code).Tells(test.want)
 		})
 	}
 }

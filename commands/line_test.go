@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -94,143 +93,32 @@ func (l line) run(t *testing.T, words string, more ...string) (out, errs string,
 		}
 		app.HomeDir = func() (string, error) { return "", errors.New("unknown userid") }
 	}
-	code = Run(t.Context(), append(splitWords(words), more...), app)
+	code = Run(t.Context(), append(servicetest.Words(words), more...), app)
 	return stdout.String(), stderr.String(), code
 }
 
 // must runs a command that succeeds, and returns its output.
 func (l line) must(t *testing.T, words string, more ...string) string {
 	t.Helper()
-	return l.try(t, words, more...).mustEnd(0).stdout
+	return l.try(t, words, more...).MustEnd(0).Stdout
 }
 
 // try runs a command line. What it returns says what the test wants of it.
-func (l line) try(t *testing.T, words string, more ...string) ran {
+func (l line) try(t *testing.T, words string, more ...string) servicetest.Ran {
 	t.Helper()
 	out, errs, code := l.run(t, words, more...)
-	return ran{t: t, words: append(splitWords(words), more...), stdout: out, stderr: errs, code: code}
+	return servicetest.Ran{T: t, Words: append(servicetest.Words(words), more...), Stdout: out, Stderr: errs, Code: code}
 }
 
 // tryAgainst runs a command line against a service of its own.
-func tryAgainst(t *testing.T, handler http.HandlerFunc, words string, more ...string) ran {
+func tryAgainst(t *testing.T, handler http.HandlerFunc, words string, more ...string) servicetest.Ran {
 	t.Helper()
 	return lineAt(t, serving(t, handler), "secret-token").try(t, words, more...)
 }
 
 // tryWith runs the program in an environment, on the demo's day.
-func tryWith(t *testing.T, environment map[string]string, in, words string, more ...string) ran {
+func tryWith(t *testing.T, environment map[string]string, in, words string, more ...string) servicetest.Ran {
 	t.Helper()
 	out, errs, code := runWith(t, environment, in, words, more...)
-	return ran{t: t, words: append(splitWords(words), more...), stdout: out, stderr: errs, code: code}
-}
-
-// ran is what a command line printed, and its exit code.
-type ran struct {
-	t              *testing.T
-	words          []string
-	stdout, stderr string
-	code           int
-}
-
-// all returns what the command printed, and its exit code.
-func (r ran) all() (out, errs string, code int) { return r.stdout, r.stderr, r.code }
-
-func (r ran) String() string {
-	const format = "%.300q: got exit code %d, stdout %.2000q and stderr %.2000q"
-	return fmt.Sprintf(format, r.words, r.code, r.stdout, r.stderr)
-}
-
-// ends wants an exit code, and texts on stderr.
-func (r ran) ends(code int, texts ...string) ran {
-	r.t.Helper()
-	if r.code != code {
-		r.t.Errorf("%s, want exit code %d", r, code)
-	}
-	return r.has("stderr", r.stderr, texts)
-}
-
-// fails wants an exit code that is not 0, and texts on stderr.
-func (r ran) fails(texts ...string) ran {
-	r.t.Helper()
-	if r.code == 0 {
-		r.t.Errorf("%s, want it to fail", r)
-	}
-	return r.has("stderr", r.stderr, texts)
-}
-
-// mustEnd is ends for a command without which the test cannot go on.
-func (r ran) mustEnd(code int, texts ...string) ran {
-	r.t.Helper()
-	if r.code != code {
-		r.t.Fatalf("%s, want exit code %d", r, code)
-	}
-	return r.has("stderr", r.stderr, texts)
-}
-
-// prints wants texts on stdout.
-func (r ran) prints(texts ...string) ran {
-	r.t.Helper()
-	return r.has("stdout", r.stdout, texts)
-}
-
-// tells wants texts on stdout or stderr.
-func (r ran) tells(texts ...string) ran {
-	r.t.Helper()
-	return r.has("stdout or stderr", r.stdout+r.stderr, texts)
-}
-
-// printsOnly wants a stdout that is the text.
-func (r ran) printsOnly(text string) ran {
-	r.t.Helper()
-	if r.stdout != text {
-		r.t.Errorf("%s, want the stdout %q", r, text)
-	}
-	return r
-}
-
-// printsLine wants a stdout that is the text but for blanks around it.
-func (r ran) printsLine(text string) ran {
-	r.t.Helper()
-	if strings.TrimSpace(r.stdout) != text {
-		r.t.Errorf("%s, want the stdout %q", r, text)
-	}
-	return r
-}
-
-// hides wants a stderr without the texts.
-func (r ran) hides(texts ...string) ran {
-	r.t.Helper()
-	return r.hasNot("stderr", r.stderr, texts)
-}
-
-// omits wants a stdout without the texts.
-func (r ran) omits(texts ...string) ran {
-	r.t.Helper()
-	return r.hasNot("stdout", r.stdout, texts)
-}
-
-// lacks wants neither a stdout nor a stderr with the texts.
-func (r ran) lacks(texts ...string) ran {
-	r.t.Helper()
-	return r.hasNot("stdout or stderr", r.stdout+r.stderr, texts)
-}
-
-func (r ran) has(where, text string, wanted []string) ran {
-	r.t.Helper()
-	for _, want := range wanted {
-		if !strings.Contains(text, want) {
-			r.t.Errorf("%s, want %q on %s", r, want, where)
-		}
-	}
-	return r
-}
-
-func (r ran) hasNot(where, text string, unwanted []string) ran {
-	r.t.Helper()
-	for _, one := range unwanted {
-		if strings.Contains(text, one) {
-			r.t.Errorf("%s, want no %q on %s", r, one, where)
-		}
-	}
-	return r
+	return servicetest.Ran{T: t, Words: append(servicetest.Words(words), more...), Stdout: out, Stderr: errs, Code: code}
 }

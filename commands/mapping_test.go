@@ -172,7 +172,7 @@ func TestAmountsOfAMapping(t *testing.T) {
 			text += "decimal = \"" + test.decimal + "\"\n"
 		}
 		writeFile(t, mapping, text)
-		l.try(t, "pledge import", file, "--dry-run", "--mapping", mapping).tells(test.want)
+		l.try(t, "pledge import", file, "--dry-run", "--mapping", mapping).Tells(test.want)
 	}
 }
 
@@ -215,13 +215,13 @@ func TestSkipWrong(t *testing.T) {
 		"--default", "owningOrganizationUuid=" + owner, "--default", "recruitingOrganizationUuid=" + owner,
 	}
 	writeFile(t, file, "name.lastName;dateOfBirth\nGoodRow;1990-01-01\nBadRow;32-13-1990\n")
-	l.try(t, "", args...).ends(9, "1 created, 1 failed", `line 3: dateOfBirth (column 2)`).hides("1990")
+	l.try(t, "", args...).Ends(9, "1 created, 1 failed", `line 3: dateOfBirth (column 2)`).Hides("1990")
 	kept, err := os.ReadFile(wrong)
 	if err != nil || !strings.Contains(string(kept), `32-13-1990""`) || !strings.Contains(string(kept), "BadRow") {
 		t.Errorf("got %s, %v, want the value", kept, err)
 	}
 	writeFile(t, file, "name.lastName;dateOfBirth\nGoodRow;1990-01-01\nBadRow;31-12-1990\n")
-	l.try(t, "", args...).ends(0, "1 created, 0 failed")
+	l.try(t, "", args...).Ends(0, "1 created, 0 failed")
 	if _, err := os.Stat(wrong); !os.IsNotExist(err) {
 		t.Errorf("got %v, want no file of errors", err)
 	}
@@ -243,7 +243,7 @@ func TestSkipWrongNeedsEveryRow(t *testing.T) {
 		writeFile(t, file, text)
 		l.try(t, "person import", file, "--yes", "--skip-wrong",
 			"--default", "owningOrganizationUuid="+owner, "--default", "recruitingOrganizationUuid="+owner,
-		).ends(2, "can be read, and nothing was sent")
+		).Ends(2, "can be read, and nothing was sent")
 	}
 }
 

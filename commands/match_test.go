@@ -39,7 +39,7 @@ func (f *matchFloor) donor(members string) string {
 	return answer.Object()["uuid"].(string)
 }
 
-func (f *matchFloor) apply(csv string, more ...string) ran {
+func (f *matchFloor) apply(csv string, more ...string) servicetest.Ran {
 	f.t.Helper()
 	path := filepath.Join(f.folder, "donors.csv")
 	writeFile(f.t, path, csv)
@@ -65,7 +65,7 @@ func TestApplyMatch(t *testing.T) {
 		"family@example.org,,de\n" + // Ambiguous.
 		"anna@example.org,,fr\n" + // A second row for one record.
 		"new@example.org,,de\n"
-	out, errs, code := f.apply(file, "--match", "email,phone", "--plan-only", "--empty", "keep").all()
+	out, errs, code := f.apply(file, "--match", "email,phone", "--plan-only", "--empty", "keep").All()
 	for _, want := range []string{"plan: 1 new, 2 changed, 0 same, 1 ambiguous, 1 for a record of another row", "line 4: the row matches several records"} {
 		if code != 9 || !strings.Contains(errs, want) {
 			t.Errorf("plan: got exit code %d and %s, want %q", code, errs, want)
@@ -74,11 +74,11 @@ func TestApplyMatch(t *testing.T) {
 	if !strings.Contains(out, anna) || !strings.Contains(out, carl) || strings.Contains(out, bert) || f.member(anna, "language") != "nl" {
 		t.Errorf("plan: got %s, want the changes of two records, and nothing sent", out)
 	}
-	f.apply(file, "--match", "email,phone", "--empty", "keep", "--yes").ends(9).hides("not sent")
+	f.apply(file, "--match", "email,phone", "--empty", "keep", "--yes").Ends(9).Hides("not sent")
 	for id, want := range map[string]string{anna: "de", bert: "nl", carl: "de"} {
 		servicetest.Same(t, id, want, f.member(id, "language"))
 	}
-	f.apply(file, "--match", "email,phone", "--empty", "keep", "--plan-only").ends(9, "1 new, 0 changed, 2 same")
+	f.apply(file, "--match", "email,phone", "--empty", "keep", "--plan-only").Ends(9, "1 new, 0 changed, 2 same")
 }
 
 // With --create rows without a record are created, and the same file changes nothing the second time.
@@ -90,9 +90,9 @@ func TestApplyMatchCreates(t *testing.T) {
 		"jan,smit,2-12-1967,,de,jan@example.org\n" +
 		"Piet,Bakker,3-1-1970,NL20INGB0001234567,nl,piet@example.org\n"
 	args := []string{"--match", "iban,name+born", "--create", "--empty", "keep", "--yes", "--default", "owningOrganizationUuid=" + f.owner, "--default", "recruitingOrganizationUuid=" + f.owner}
-	f.apply(file, args...).ends(0, "plan: 1 new, 1 changed, 0 same, 0 ambiguous")
+	f.apply(file, args...).Ends(0, "plan: 1 new, 1 changed, 0 same, 0 ambiguous")
 	servicetest.Same(t, "language", "de", f.member(jan, "language"))
-	f.apply(file, args...).ends(0).hides("1 new")
+	f.apply(file, args...).Ends(0).Hides("1 new")
 }
 
 // Two rows for one donor who is not there yet create one record, also when an interrupted run planned the first of them.
@@ -127,7 +127,7 @@ func TestApplyMatchCreatesOnce(t *testing.T) {
 		t.Fatalf("got %d persons, want none yet", got)
 	}
 	want := "plan: 1 new, 0 changed, 0 same, 0 ambiguous, 2 for a record of another row"
-	f.apply(file, args...).ends(9, want)
+	f.apply(file, args...).Ends(9, want)
 	servicetest.Same(t, "count()", 1, count())
 }
 
@@ -150,7 +150,7 @@ func TestApplyMatchOfAChangedRecord(t *testing.T) {
 	f.environment["FUNDESK_BASE_URL"] = address
 	f.apply(
 		"email,language\nanna@example.org,de\n", "--match", "email", "--yes",
-	).ends(9, "line 2: the record of the row was changed meanwhile")
+	).Ends(9, "line 2: the record of the row was changed meanwhile")
 	for name, want := range map[string]string{"email": "new@example.org", "language": "nl"} {
 		if got := f.member(anna, name); got != want {
 			t.Errorf("got the %s %v, want %s", name, got, want)
@@ -166,7 +166,7 @@ func TestApplyMatchIsRefused(t *testing.T) {
 		`--match must be one of email, iban, phone, name+born, not "shoe"`: "--match shoe",
 		"--plan-only needs --match":                                        "--plan-only",
 	} {
-		f.apply("uuid,language\n", splitWords(args)...).ends(2, want)
+		f.apply("uuid,language\n", servicetest.Words(args)...).Ends(2, want)
 	}
 }
 
@@ -176,6 +176,6 @@ func TestRowsOfAnotherProgramsNumbers(t *testing.T) {
 	_, l := copyHome(t)
 	file := filepath.Join(t.TempDir(), "own.csv")
 	writeFile(t, file, "uuid,language\n12345,de\n")
-	l.try(t, "person apply", file, "--yes").ends(2, "hint: --match email,iban,phone,name+born finds")
-	l.try(t, "pledge apply", file, "--yes").hides("--match")
+	l.try(t, "person apply", file, "--yes").Ends(2, "hint: --match email,iban,phone,name+born finds")
+	l.try(t, "pledge apply", file, "--yes").Hides("--match")
 }

@@ -66,9 +66,9 @@ func TestExitCodesOfChangesThroughFaults(t *testing.T) {
 					want = test.queued
 					said = ""
 				}
-				got := lineAt(t, url, token).try(t, c.names.Replace(test.line)+flag+" --timeout 1m").ends(want, said)
+				got := lineAt(t, url, token).try(t, c.names.Replace(test.line)+flag+" --timeout 1m").Ends(want, said)
 				if want == 10 {
-					got.ends(10, "hint: ")
+					got.Ends(10, "hint: ")
 				}
 				if got := min(faulty.Applied(), 1); flag == "" && got != test.applied {
 					t.Errorf("got the change applied %d times, want %d", got, test.applied)

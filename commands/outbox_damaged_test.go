@@ -17,6 +17,6 @@ func TestSendNamesDamagedFiles(t *testing.T) {
 	writeFile(t, filepath.Join(queued, "1-deadbeef.json"), "cut")
 	l := lineAt(t, "http://127.0.0.1:1", "t", "FUNDESK_STATE_DIR", state)
 	for range 2 { // It stays where it was set aside.
-		l.try(t, "outbox send").ends(0, "1-deadbeef.json")
+		l.try(t, "outbox send").Ends(0, "1-deadbeef.json")
 	}
 }

@@ -154,7 +154,7 @@ func TestPullChanges(t *testing.T) {
 			t.Fatalf("got exit code %d and %s", code, errs)
 		}
 		servicetest.Same(t, "changes", w.all(), positionsIn(out))
-		w.line.try(t, "pull changes").ends(0).printsOnly("")
+		w.line.try(t, "pull changes").Ends(0).PrintsOnly("")
 		w.change(4)
 		out, _, code = w.line.run(t, "pull changes -o csv --columns entity,operation,fields")
 		row := "person,create,\"lastName,createdAt,owningOrganization\"\r\n"
@@ -186,11 +186,11 @@ func TestPullChangesLosesItsPosition(t *testing.T) {
 		}
 		for what, lost := range lose {
 			w.change(1)
-			w.line.try(t, "pull changes --reset").mustEnd(0)
+			w.line.try(t, "pull changes --reset").MustEnd(0)
 			lost()
 			w.change(1)
 			for range 2 {
-				w.line.try(t, "pull changes --follow -o ndjson").ends(8, "fundesk pull changes --reset").printsOnly("")
+				w.line.try(t, "pull changes --follow -o ndjson").Ends(8, "fundesk pull changes --reset").PrintsOnly("")
 			}
 			out, errs, code := w.line.run(t, "pull changes --reset")
 			if code != 0 || len(positionsIn(out)) == 0 {
@@ -219,7 +219,7 @@ func TestPullRepeatsAReset(t *testing.T) {
 		t.Fatalf("got exit code %d, %q and %s", code, first, errs)
 	}
 	isAway.Store(true)
-	w.line.try(t, "pull person --reset --retry 0").mustEnd(8)
+	w.line.try(t, "pull person --reset --retry 0").MustEnd(8)
 	isAway.Store(false)
 	again, errs, code := w.line.run(t, "pull person")
 	if code != 0 || again != first {
@@ -232,9 +232,9 @@ func TestPullChangesRepeatsAReset(t *testing.T) {
 	t.Parallel()
 	w := newFeedWorld(t, servicetest.NewFile(t))
 	w.change(5)
-	w.line.try(t, "pull changes").mustEnd(0)
+	w.line.try(t, "pull changes").MustEnd(0)
 	w.fault = func() int { return 2 }
-	w.line.try(t, "pull changes --reset --retry 0").fails()
+	w.line.try(t, "pull changes --reset --retry 0").Fails()
 	w.fault = nil
 	out, errs, code := w.line.run(t, "pull changes")
 	if code != 0 {

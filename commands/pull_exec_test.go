@@ -37,7 +37,7 @@ func TestPullExecHandsOverPages(t *testing.T) {
 	if len(uuids(whole)) == 0 || len(uuids(string(got))) != len(uuids(whole)) {
 		t.Errorf("got %d calls, want %d", len(uuids(string(got))), len(uuids(whole)))
 	}
-	l.try(t, "pull call --exec", program).ends(0).printsOnly("")
+	l.try(t, "pull call --exec", program).Ends(0).PrintsOnly("")
 }
 
 // The position moves and records are marked only after the program ended with 0.
@@ -45,12 +45,12 @@ func TestPullExecFails(t *testing.T) {
 	t.Parallel()
 	l, program, taken := execHome(t)
 	writeFile(t, program+".fail", "")
-	l.try(t, "pull call --mark-processed --exec", program).mustEnd(1, "exit status 3", "did not move")
+	l.try(t, "pull call --mark-processed --exec", program).MustEnd(1, "exit status 3", "did not move")
 	first, err := os.ReadFile(taken)
 	servicetest.Check(t, err)
 	servicetest.Check(t, os.Remove(program+".fail"))
 	servicetest.Check(t, os.Remove(taken))
-	l.try(t, "pull call --mark-processed --exec", program).mustEnd(0)
+	l.try(t, "pull call --mark-processed --exec", program).MustEnd(0)
 	again, err := os.ReadFile(taken)
 	servicetest.Check(t, err)
 	if !strings.HasPrefix(string(again), string(first)) {
@@ -62,7 +62,7 @@ func TestPullExecFails(t *testing.T) {
 func TestPullExecWritesWholeFiles(t *testing.T) {
 	t.Parallel()
 	l, program, taken := execHome(t)
-	l.try(t, "pull person -o csv --columns uuid --exec", program).mustEnd(0)
+	l.try(t, "pull person -o csv --columns uuid --exec", program).MustEnd(0)
 	got, err := os.ReadFile(taken)
 	servicetest.Check(t, err)
 	for page := range strings.SplitSeq(strings.TrimSuffix(string(got), "--\n"), "--\n") {
@@ -79,6 +79,6 @@ func TestPullExecRefusesShells(t *testing.T) {
 	for line, said := range map[string]string{
 		"jq . | sort": "without a shell", "cat > file": "without a shell", "cat 'open": "quote", "": "no program", "no-such-program x": "no program",
 	} {
-		l.try(t, "pull call --exec", line).ends(2, said)
+		l.try(t, "pull call --exec", line).Ends(2, said)
 	}
 }

@@ -147,7 +147,7 @@ func TestPullFollows(t *testing.T) {
 		t.Errorf("got %s, want one note for the restart and one for each record", errs)
 	}
 	polls.Store(2)
-	l.try(t, "pull call -o id").printsOnly("")
+	l.try(t, "pull call -o id").PrintsOnly("")
 }
 
 // A record of which a query leaves nothing was not written, and is not marked.
@@ -164,7 +164,7 @@ func TestPullMarksWhatWasWritten(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		marked.Store(new(string(body)))
 		w.WriteHeader(http.StatusNoContent)
-	}, "pull call --mark-processed --jq", `select(.status == "completed") | .uuid`).mustEnd(0).printsOnly(
+	}, "pull call --mark-processed --jq", `select(.status == "completed") | .uuid`).MustEnd(0).PrintsOnly(
 		`"` + testID + `"` + "\n",
 	)
 	if body := *marked.Load(); !strings.Contains(body, testID) || strings.Contains(body, other) {

@@ -70,7 +70,7 @@ func (f *settingsService) run(t *testing.T, words string, more ...string) (out, 
 }
 
 // try runs a command on the service. What it returns says what the test wants of it.
-func (f *settingsService) try(t *testing.T, words string, more ...string) ran {
+func (f *settingsService) try(t *testing.T, words string, more ...string) servicetest.Ran {
 	t.Helper()
 	return tryWith(t, homeAt(t, f.URL, "token"), "", words, more...)
 }
@@ -89,14 +89,14 @@ func TestQueueSettings(t *testing.T) {
 		writeFile(t, file, text)
 	}
 	write(text)
-	f.try(t, "queue settings set", file, "--yes").ends(0, "has these settings already")
+	f.try(t, "queue settings set", file, "--yes").Ends(0, "has these settings already")
 	servicetest.Same(t, "f.written", "", f.written)
 	write(strings.Replace(text, "max_attempts = 6\n", "", 1) + "\n[[results.happy_call]]\ncode = \"thanked\"\n")
-	f.try(t, "queue settings set", file).ends(
+	f.try(t, "queue settings set", file).Ends(
 		2, "change results.happy_call (new), max_attempts of organization "+floorOrganization, "--yes",
 	)
 	servicetest.Same(t, "f.written", "", f.written)
-	f.try(t, "queue settings set", file, "--dry-run").ends(0).prints("PUT /fundesk/v1/settings/" + floorOrganization)
+	f.try(t, "queue settings set", file, "--dry-run").Ends(0).Prints("PUT /fundesk/v1/settings/" + floorOrganization)
 	servicetest.Same(t, "f.written", "", f.written)
 	if _, errs, code := f.run(
 		t, "queue settings set", file, "--yes",
@@ -106,11 +106,11 @@ func TestQueueSettings(t *testing.T) {
 	write("[[results.winback]]\ncode = \"a\"\n[[results.winback]]\ncode = \"a\"\n")
 	f.try(
 		t, "queue settings set", file, "--organization", floorOrganization, "--yes",
-	).ends(2, "results.winback.1.code is there twice")
+	).Ends(2, "results.winback.1.code is there twice")
 	f.try(
 		t, "queue settings get 99999999-9999-4999-8999-999999999999",
-	).ends(3, "the account sees no organization 99999999")
-	f.try(t, "queue settings get -o json --jq .users[2].name").ends(0).printsLine(`"Joost"`)
+	).Ends(3, "the account sees no organization 99999999")
+	f.try(t, "queue settings get -o json --jq .users[2].name").Ends(0).PrintsLine(`"Joost"`)
 }
 
 // The rules for calls are read from the file, checked with their line, and sent only to a service that keeps to them.
@@ -182,7 +182,7 @@ func TestAgentByName(t *testing.T) {
 		{"An", "", `--attempt-by "An" may be Anne or Anneke`, 2},
 		{"Priya", "", "users: Anne, Anneke, Joost de Vries", 2},
 	} {
-		f.try(t, "call list --attempt-by", test.name, "-o", "id").ends(test.code, test.says).printsOnly(test.out)
+		f.try(t, "call list --attempt-by", test.name, "-o", "id").Ends(test.code, test.says).PrintsOnly(test.out)
 	}
 	for _, test := range []struct {
 		extensions, name, asked, says string
@@ -197,7 +197,7 @@ func TestAgentByName(t *testing.T) {
 		{"settings,completed-by", "", "", "must not be empty", 2},
 	} {
 		f.extensions, f.asked = test.extensions, ""
-		f.try(t, "call list --completed-by", test.name).ends(test.code, test.says)
+		f.try(t, "call list --completed-by", test.name).Ends(test.code, test.says)
 		servicetest.Same(t, "f.asked", test.asked, f.asked)
 	}
 	tryWith(
@@ -208,19 +208,19 @@ func TestAgentByName(t *testing.T) {
 		f.URL,
 		"--agent-name",
 		"Anne",
-	).ends(4, "log in first: fundesk auth login --profile work --base-url "+f.URL)
+	).Ends(4, "log in first: fundesk auth login --profile work --base-url "+f.URL)
 }
 
 // Off a terminal a result code must be one of the settings, or it is refused with the nearest one.
 func TestUnknownResultCode(t *testing.T) {
 	t.Parallel()
 	f := newSettingsService(t)
-	f.try(t, "call complete", floorOrganization, "--result-code", "backk").ends(
+	f.try(t, "call complete", floorOrganization, "--result-code", "backk").Ends(
 		2, `"backk" is not a result`, "did you mean back? add --any-result",
 	)
 	for _, args := range []string{"--result-code back", "--result-code backk --any-result"} {
 		if _, errs, code := f.run(
-			t, "call complete", append([]string{floorOrganization}, splitWords(args)...)...,
+			t, "call complete", append([]string{floorOrganization}, servicetest.Words(args)...)...,
 		); code == 2 {
 			t.Errorf("%q: got %q, want it sent", args, errs)
 		}
@@ -234,7 +234,7 @@ func TestEmptyQueueSettings(t *testing.T) {
 	f := newSettingsService(t)
 	for _, file := range []string{"", "\n", "# revision 1\n", "{}"} {
 		environment := homeAt(t, f.URL, "token")
-		tryWith(t, environment, file, "queue settings set - --yes").ends(2, "stdin has no setting: nothing was sent")
+		tryWith(t, environment, file, "queue settings set - --yes").Ends(2, "stdin has no setting: nothing was sent")
 		servicetest.Same(t, "f.written", "", f.written)
 	}
 	named := "organization = \"" + floorOrganization + "\"\n"
@@ -260,7 +260,7 @@ func TestQueueSettingsOfTheService(t *testing.T) {
 		t.Fatalf("got %d %q, want it written", code, errs)
 	}
 	text, _, code := runWith(t, environment, "", "queue settings get")
-	tryWith(t, environment, text, "queue settings set - --yes").ends(0, "has these settings already")
+	tryWith(t, environment, text, "queue settings set - --yes").Ends(0, "has these settings already")
 	servicetest.Same(t, "code", 0, code)
 	kind := apitype.CallVerification
 	h.Load(service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
@@ -279,13 +279,13 @@ func TestQueueSettingsOfTheService(t *testing.T) {
 			environment,
 			"",
 			"call complete",
-			append([]string{testID, "--result-code", "back"}, splitWords(args)...)...,
-		).ends(2, "is not a result of the profile or of the service for a verification", "there are confirmed")
+			append([]string{testID, "--result-code", "back"}, servicetest.Words(args)...)...,
+		).Ends(2, "is not a result of the profile or of the service for a verification", "there are confirmed")
 	}
-	tryWith(t, environment, "", "call complete", testID, "--result-code", "confirmed", "--outbox").ends(0)
+	tryWith(t, environment, "", "call complete", testID, "--result-code", "confirmed", "--outbox").Ends(0)
 	tryWith(
 		t, environment, "", "call complete", floorOrganization, "--result-code", "backk",
-	).ends(2, "did you mean back?")
+	).Ends(2, "did you mean back?")
 }
 
 // A file that was made from older settings does not overwrite newer ones.

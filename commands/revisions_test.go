@@ -45,7 +45,7 @@ func (e *exported) list(words string, more ...string) [][]string {
 }
 
 // apply sends a file of rows.
-func (e *exported) apply(noun string, rows [][]string, args ...string) ran {
+func (e *exported) apply(noun string, rows [][]string, args ...string) servicetest.Ran {
 	e.t.Helper()
 	var text strings.Builder
 	servicetest.Check(e.t, csv.NewWriter(&text).WriteAll(rows))
@@ -105,7 +105,7 @@ func TestExportForEditingHasRevisions(t *testing.T) {
 			"table":  "REV",
 			"ndjson": strings.TrimSuffix(strings.TrimSpace(plain), "}") + `,"_revision":` + revision + "}\n",
 		} {
-			e.try(t, "", noun, "list", "--limit", "1", "--for-edit", "-o", format).ends(0).prints(want)
+			e.try(t, "", noun, "list", "--limit", "1", "--for-edit", "-o", format).Ends(0).Prints(want)
 		}
 		out, _, _ := e.run(t, "", noun, "list", "--limit", "1", "--for-edit", "-o", "json")
 		var records []map[string]any
@@ -120,7 +120,7 @@ func TestExportForEditingWithoutTheExtension(t *testing.T) {
 	t.Parallel()
 	e := newExported(t)
 	e.InterfaceOnly()
-	e.try(t, "person list --for-edit -o csv").ends(7, "hint: ")
+	e.try(t, "person list --for-edit -o csv").Ends(7, "hint: ")
 	if rows := e.list("person list --for-excel NL"); slices.Contains(rows[0], "rev") || len(rows) < 2 {
 		t.Errorf("got the columns %v of %d rows", rows[0], len(rows))
 	}
@@ -138,12 +138,12 @@ func TestApplyLeavesOutWhatWasOvertaken(t *testing.T) {
 	*cell(rows, 2, "firstName") = "Bartholomew"
 	e.put(person(3)+"/actions/update", `{"email":"moved@example.org"}`) // Nothing in the file differs.
 
-	dry, errs, code := e.apply("person", rows, "--dry-run", "-o", "ndjson").all()
+	dry, errs, code := e.apply("person", rows, "--dry-run", "-o", "ndjson").All()
 	if code != 9 || strings.Contains(dry, "Annabel") || !strings.Contains(dry, "Bartholomew") {
 		t.Errorf("--dry-run: got exit code %d, %s and %s", code, dry, errs)
 	}
 	wrong := filepath.Join(t.TempDir(), "wrong.csv")
-	out, errs, code := e.apply("person", rows, "--errors", wrong, "-o", "ndjson").all()
+	out, errs, code := e.apply("person", rows, "--errors", wrong, "-o", "ndjson").All()
 	for _, want := range []string{"line 2: ", "firstName", "mobilePhoneNumber", `"+99999999999"`, `"xxxxxxx"`, "--force"} {
 		if !strings.Contains(strings.ReplaceAll(errs, `\"`, `"`), want) {
 			t.Errorf("got %s, want %s", errs, want)
@@ -167,10 +167,10 @@ func TestApplyLeavesOutWhatWasOvertaken(t *testing.T) {
 		t.Errorf("--errors has %s, %v", kept, err)
 	}
 	alone := [][]string{rows[0], rows[1]}
-	if _, errs, code := e.apply("person", alone).all(); code != 9 || e.member(person(1), "firstName") == "Annabel" {
+	if _, errs, code := e.apply("person", alone).All(); code != 9 || e.member(person(1), "firstName") == "Annabel" {
 		t.Errorf("alone: got exit code %d and %s", code, errs)
 	}
-	e.apply("person", alone, "--force").ends(0)
+	e.apply("person", alone, "--force").Ends(0)
 	servicetest.Same(t, `e.member(person(1), "firstName")`, "Annabel", e.member(person(1), "firstName"))
 	if got := e.member(person(1), "mobilePhoneNumber"); got == "+31699999999" {
 		t.Errorf("--force: got the number %v, want that of the file", got)
@@ -185,13 +185,13 @@ func TestApplyOfRowsThatNeedNoRevision(t *testing.T) {
 	path := "/api/v1/persons/" + *cell(rows, 1, "uuid")
 	e.put(path+"/actions/update", `{"email":"newer@example.org"}`)
 	*cell(rows, 1, "email") = "newer@example.org"
-	e.apply("person", rows).ends(0, "nothing differs")
+	e.apply("person", rows).Ends(0, "nothing differs")
 	*cell(rows, 1, "email") = "mine@example.org"
 	*cell(rows, 1, "rev") = ""
-	e.apply("person", rows).ends(0)
+	e.apply("person", rows).Ends(0)
 	servicetest.Same(t, `e.member(path, "email")`, "mine@example.org", e.member(path, "email"))
 	*cell(rows, 1, "rev") = "many"
-	e.apply("person", rows).ends(2, "rev: ")
+	e.apply("person", rows).Ends(2, "rev: ")
 }
 
 // NDJSON of an export has its revisions in the records, and a pledge that moved on by itself is not a mistake.
@@ -208,7 +208,7 @@ func TestApplyOfPledgesThatMovedOn(t *testing.T) {
 	path := "/api/v1/pledges/" + pledge["uuid"].(string)
 	e.put(path+"/actions/drop", "{}")
 	e.stdin = out
-	e.try(t, "pledge apply - --yes").ends(0, "nothing differs")
+	e.try(t, "pledge apply - --yes").Ends(0, "nothing differs")
 	pledge["recruitingLocationLabel"] = "Dam"
 	edited, err := json.Marshal(pledge)
 	servicetest.Check(t, err)
@@ -218,7 +218,7 @@ func TestApplyOfPledgesThatMovedOn(t *testing.T) {
 	); code != 9 || e.member(path, "recruitingLocationLabel") == "Dam" {
 		t.Errorf("overtaken: got exit code %d and %s", code, errs)
 	}
-	e.try(t, "pledge apply - --yes --force").ends(0)
+	e.try(t, "pledge apply - --yes --force").Ends(0)
 	servicetest.Same(t, `e.member(path, "recruitingLocationLabel")`, "Dam", e.member(path, "recruitingLocationLabel"))
 	if got := e.member(path, "status"); got != "dropped" {
 		t.Errorf("got status %v, want dropped", got)
@@ -233,10 +233,10 @@ func TestApplyOfAnEmptyCellThatWasFilledIn(t *testing.T) {
 	path := "/api/v1/persons/" + *cell(rows, 1, "uuid")
 	e.put(path+"/actions/update", `{"academicTitle":"Dr."}`)
 	*cell(rows, 2, "firstName") = "Bartholomew"
-	e.apply("person", rows).ends(9)
+	e.apply("person", rows).Ends(9)
 	servicetest.Same(t, `e.member(path, "academicTitle")`, "Dr.", e.member(path, "academicTitle"))
 	servicetest.Same(
 		t, "the other row", "Bartholomew", e.member("/api/v1/persons/"+*cell(rows, 2, "uuid"), "firstName"),
 	)
-	e.apply("person", rows, "--empty", "keep").ends(0)
+	e.apply("person", rows, "--empty", "keep").Ends(0)
 }

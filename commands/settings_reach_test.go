@@ -96,7 +96,7 @@ func TestGuardedCellsReachTheFile(t *testing.T) {
 	} {
 		tryAgainst(
 			t, status(200, "application/json", page), "", append(slices.Clone(list), strings.Fields(flag)...)...,
-		).ends(0).printsOnly(want)
+		).Ends(0).PrintsOnly(want)
 	}
 }
 
@@ -232,13 +232,13 @@ func TestClientCertificate(t *testing.T) {
 			home := t.TempDir()
 			l := line{environment: map[string]string{"HOME": home, "FUNDESK_TOKEN": "token"}}
 			add := append([]string{"profile", "add", "tls", "--base-url", server.URL}, test.flags...)
-			l.try(t, "", add...).mustEnd(0)
+			l.try(t, "", add...).MustEnd(0)
 			_, errs, code := l.run(t, "call list --retry 0")
 			if code != test.code {
 				t.Errorf("got exit code %d and %s, want %d", code, errs, test.code)
 			}
 			servicetest.Same(t, "Contains", !slices.Contains(test.flags, ca), strings.Contains(errs, "--ca-cert FILE"))
-			l.try(t, "doctor -o tsv --retry 0").hides("PRIVATE")
+			l.try(t, "doctor -o tsv --retry 0").Hides("PRIVATE")
 		})
 	}
 }
@@ -262,10 +262,10 @@ func TestLoginKeepsTheAuthority(t *testing.T) {
 	servicetest.Check(t, os.WriteFile(file, ca, 0o600))
 	l := line{environment: map[string]string{"HOME": t.TempDir()}, stdin: "token\n"}
 	login := []string{"auth", "login", "--profile", "own", "--base-url", server.URL, "--with-token", "--insecure-storage"}
-	l.try(t, "", login...).mustEnd(8, "--ca-cert FILE")
-	l.try(t, "", append(login, "--ca-cert", file)...).mustEnd(0)
-	l.try(t, "call list --retry 0").ends(0)
-	l.try(t, "profile set own ca_cert=").mustEnd(0)
+	l.try(t, "", login...).MustEnd(8, "--ca-cert FILE")
+	l.try(t, "", append(login, "--ca-cert", file)...).MustEnd(0)
+	l.try(t, "call list --retry 0").Ends(0)
+	l.try(t, "profile set own ca_cert=").MustEnd(0)
 	want := "to keep it: fundesk profile set own ca_cert=FILE"
 	if _, errs, _ := l.run(t, "call list --retry 0"); !strings.Contains(errs, want) {
 		t.Errorf("got %s, want %s", errs, want)
@@ -288,7 +288,7 @@ func TestRetriesAreCounted(t *testing.T) {
 		tryAgainst(t, func(w http.ResponseWriter, r *http.Request) {
 			tries.Add(1)
 			status(http.StatusServiceUnavailable, "application/json", `{"detail":"no"}`)(w, r)
-		}, test.args).ends(8)
+		}, test.args).Ends(8)
 		servicetest.Same(t, test.args+": tries", test.want, tries.Load())
 	}
 	var moves atomic.Int64
@@ -307,8 +307,8 @@ func TestRefusingProxyIsNamed(t *testing.T) {
 	address := serving(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
 	home := t.TempDir()
 	l := line{environment: map[string]string{"HOME": home, "FUNDESK_TOKEN": "x"}}
-	l.try(t, "profile add prod --base-url https://svc.example.org --set", "proxy="+address).mustEnd(0)
+	l.try(t, "profile add prod --base-url https://svc.example.org --set", "proxy="+address).MustEnd(0)
 	host := strings.TrimPrefix(address, "http://")
 	want := "cannot reach svc.example.org: the proxy " + host + " answered 403 Forbidden"
-	l.try(t, "call list --retry 0").ends(8, want)
+	l.try(t, "call list --retry 0").Ends(8, want)
 }

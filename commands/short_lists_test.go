@@ -57,15 +57,15 @@ func walkBroken(t *testing.T, list func(http.ResponseWriter, *http.Request, int)
 		list(w, r, page)
 	})
 	home := t.TempDir()
-	got := lineAt(t, address, "token", "HOME", home).try(t, line).ends(8)
-	if got.stderr == "" {
+	got := lineAt(t, address, "token", "HOME", home).try(t, line).Ends(8)
+	if got.Stderr == "" {
 		t.Errorf("%s, want the reason", got)
 	}
-	if strings.Contains(line, "-o json") && json.Valid([]byte(got.stdout)) {
+	if strings.Contains(line, "-o json") && json.Valid([]byte(got.Stdout)) {
 		t.Errorf("%s, want nothing that is taken for a whole list", got)
 	}
 	if strings.Contains(line, "--jq length") {
-		got.printsOnly("")
+		got.PrintsOnly("")
 	}
 	if kept, err := os.ReadDir(filepath.Join(home, ".local", "state", "fundesk", "pull")); err == nil && len(kept) > 0 {
 		t.Errorf("got a position %v after a pull that failed", kept)

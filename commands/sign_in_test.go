@@ -73,10 +73,10 @@ func (d *signInDesk) run(line string) (code int, out, errs string) {
 }
 
 // try runs one command. What it returns says what the test wants of it.
-func (d *signInDesk) try(line string) ran {
+func (d *signInDesk) try(line string) servicetest.Ran {
 	d.t.Helper()
 	code, out, errs := d.run(line)
-	return ran{t: d.t, words: strings.Fields(line), stdout: out, stderr: errs, code: code}
+	return servicetest.Ran{T: d.t, Words: strings.Fields(line), Stdout: out, Stderr: errs, Code: code}
 }
 
 // login signs in.
@@ -84,7 +84,7 @@ func (d *signInDesk) login() {
 	d.t.Helper()
 	d.try(
 		"auth login --insecure-storage --no-browser --base-url "+d.url,
-	).mustEnd(0, "signed in to "+d.url+" as Anneke de Vries")
+	).MustEnd(0, "signed in to "+d.url+" as Anneke de Vries")
 }
 
 // enteringCode is a terminal with a reader who enters the shown code.
@@ -132,18 +132,18 @@ func TestSignIn(t *testing.T) {
 	if code != 0 || !status.Accepted || status.User.Name != "Anneke de Vries" {
 		t.Errorf("got %d %s %s, want the person", code, out, errs)
 	}
-	d.try("auth status").prints("; the session renews it before")
+	d.try("auth status").Prints("; the session renews it before")
 	_, out, _ = d.run("profile show -o json")
 	if !strings.Contains(out, status.User.UUID) {
 		t.Errorf("got %s, want the person as the agent", out)
 	}
-	d.try("doctor").ends(0).prints("signed in as Anneke de Vries")
+	d.try("doctor").Ends(0).Prints("signed in as Anneke de Vries")
 	if got := d.provider.Sessions(); got != 1 {
 		t.Fatalf("got %d sessions at the provider, want one", got)
 	}
-	d.try("auth logout").ends(0)
+	d.try("auth logout").Ends(0)
 	servicetest.Same(t, "d.provider.Sessions()", 0, d.provider.Sessions())
-	d.try("call list").ends(4)
+	d.try("call list").Ends(4)
 }
 
 // A new sign-in ends the session that it replaces, at the provider too.
@@ -153,9 +153,9 @@ func TestSignInAgain(t *testing.T) {
 	d.login()
 	d.login()
 	servicetest.Same(t, "sessions at the provider after two sign-ins", 1, d.provider.Sessions())
-	d.try("call list").ends(0)
+	d.try("call list").Ends(0)
 	d.stdin = d.provider.Token(t, "anneke", nil)
-	d.try("auth login --insecure-storage --with-token --base-url " + d.url).ends(0)
+	d.try("auth login --insecure-storage --with-token --base-url " + d.url).Ends(0)
 	servicetest.Same(t, "sessions at the provider after a login with a token", 0, d.provider.Sessions())
 }
 
@@ -187,7 +187,7 @@ func TestRenewalBesideItsEnd(t *testing.T) {
 			ended := make(chan struct{})
 			group.Go(func() {
 				defer close(ended)
-				d.try(ends).ends(0)
+				d.try(ends).Ends(0)
 			})
 			select {
 			case <-ended:
@@ -259,7 +259,7 @@ func TestSessionThatCannotBeStored(t *testing.T) {
 			if test.meanwhile != "" {
 				d.provider.EndSessions() // Another program used the former refresh token again.
 				d.stdin = d.provider.Token(t, "anneke", map[string]any{"exp": time.Now().Add(time.Hour).Unix()})
-				d.try(test.meanwhile).mustEnd(0)
+				d.try(test.meanwhile).MustEnd(0)
 			}
 			before, _ := os.ReadFile(path) // There is none after the logout.
 			got, err := s.Token(t.Context(), target)
@@ -299,14 +299,14 @@ func TestLoginDuringALogout(t *testing.T) {
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
-				d.try(ending).ends(want, "another program logged in")
+				d.try(ending).Ends(want, "another program logged in")
 			}()
 			<-held // It ends the session at the provider.
-			d.try("auth login --insecure-storage --with-token").ends(0)
+			d.try("auth login --insecure-storage --with-token").Ends(0)
 			d.provider.Release()
 			<-ended
-			d.try("auth token").ends(0).printsLine(token)
-			d.try(ending).ends(0)
+			d.try("auth token").Ends(0).PrintsLine(token)
+			d.try(ending).Ends(0)
 			if stored, _ := filepath.Glob(filepath.Join(d.env["HOME"], ".config", "fundesk", "tokens", "*")); len(stored) > 0 {
 				t.Errorf("got %q, want no stored token", stored)
 			}
@@ -331,7 +331,7 @@ func TestSignInRefusals(t *testing.T) {
 			t.Parallel()
 			d := newSignInDesk(t)
 			test.prepare(d.provider)
-			d.try("auth login --insecure-storage --no-browser --base-url "+d.url).ends(test.code, test.want)
+			d.try("auth login --insecure-storage --no-browser --base-url "+d.url).Ends(test.code, test.want)
 			if got := d.provider.Sessions(); got != 0 {
 				t.Errorf("%d sessions are left at the provider", got)
 			}
@@ -350,7 +350,7 @@ func TestRenewal(t *testing.T) {
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
-			d.try("call list").ends(0)
+			d.try("call list").Ends(0)
 		})
 	}
 	group.Wait()
@@ -359,7 +359,7 @@ func TestRenewal(t *testing.T) {
 	}
 	d.provider.EndSessions()
 	time.Sleep(2 * time.Second) //nolint:forbidigo // The same.
-	d.try("call list").ends(4, "your session at "+d.provider.URL+" has ended", "sign in again: fundesk auth login")
+	d.try("call list").Ends(4, "your session at "+d.provider.URL+" has ended", "sign in again: fundesk auth login")
 }
 
 // Shell completion ends after a second, whatever it is doing. It begins no renewal, whose answer has the next refresh
@@ -433,7 +433,7 @@ func TestSignInAway(t *testing.T) {
 		t.Errorf("got %d %s while the provider is away, want unavailable", code, errs)
 	}
 	d.provider.SetDown(false)
-	d.try("call list").ends(0)
+	d.try("call list").Ends(0)
 	plain := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(plain.Close)
 	code, _, errs = d.run("auth login --profile plain --base-url " + plain.URL)

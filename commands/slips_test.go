@@ -42,11 +42,11 @@ func TestSlipsAreAnswered(t *testing.T) {
 		"person create --last-name A":                               "hint: add --owning-organization UUID; add --recruiting-organization UUID",
 		"call complete " + testID + " --rating ten --result-code x": `--rating must be a number, not "ten"`,
 	} {
-		l.try(t, args).ends(2, want).printsOnly("")
+		l.try(t, args).Ends(2, want).PrintsOnly("")
 	}
-	l.try(t, "person create --first-name A").hides("owningOrganizationUuid")
+	l.try(t, "person create --first-name A").Hides("owningOrganizationUuid")
 	for _, command := range cli.CommandsFor {
-		l.try(t, "", append(strings.Fields(command), "--help")...).hides("unknown")
+		l.try(t, "", append(strings.Fields(command), "--help")...).Hides("unknown")
 	}
 }
 

@@ -171,13 +171,13 @@ func TestCellsOfSpreadsheets(t *testing.T) {
 	} {
 		l.stdin = test.text
 		args := []string{"person", "import", "-", "--dry-run", "--default", "owningOrganizationUuid=" + owner, "--default", "recruitingOrganizationUuid=" + owner}
-		l.try(t, "", append(args, strings.Fields(test.flags)...)...).tells(test.want)
+		l.try(t, "", append(args, strings.Fields(test.flags)...)...).Tells(test.want)
 	}
 	for flags, want := range map[string]string{
 		"--for-excel NL":            "--for-excel needs -o csv",
 		"--for-excel Narnia -o csv": `--for-excel must be one of `,
 	} {
-		l.try(t, "person list "+flags).ends(2, want)
+		l.try(t, "person list "+flags).Ends(2, want)
 	}
 }
 

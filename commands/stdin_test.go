@@ -153,13 +153,13 @@ func TestTypedNotes(t *testing.T) {
 	defer master.Close()
 	defer terminal.Close()
 	l.in = terminal
-	l.try(t, "call complete "+testID+" --rating 11 --notes -").ends(2)
+	l.try(t, "call complete "+testID+" --rating 11 --notes -").Ends(2)
 	_, err = io.WriteString(master, "rings back\n\x04")
 	servicetest.Check(t, err)
-	queued := l.try(t, "call complete "+testID+" --result-code reached --notes -").mustEnd(10, "waits in the outbox")
-	_, id, _ := strings.Cut(queued.stderr, "waits in the outbox as ")
+	queued := l.try(t, "call complete "+testID+" --result-code reached --notes -").MustEnd(10, "waits in the outbox")
+	_, id, _ := strings.Cut(queued.Stderr, "waits in the outbox as ")
 	id, _, _ = strings.Cut(id, ":")
-	l.try(t, "outbox show -o json", id).ends(0).prints("rings back")
+	l.try(t, "outbox show -o json", id).Ends(0).Prints("rings back")
 }
 
 // Notes are not asked for when the command is refused in any case.
@@ -189,7 +189,7 @@ func TestNotesAreTypedLast(t *testing.T) {
 			servicetest.Check(t, err)
 			l := lineAt(t, f.URL, "token")
 			l.in = terminal
-			l.try(t, "call complete "+testID+" --notes - "+wrong).ends(2, want).hides("type the notes")
+			l.try(t, "call complete "+testID+" --notes - "+wrong).Ends(2, want).Hides("type the notes")
 		})
 	}
 }
@@ -255,7 +255,7 @@ func TestEndlessLine(t *testing.T) {
 	for _, line := range []string{"call attempt - --yes", "processed mark --file - --yes", "person import - --yes"} {
 		l := lineAt(t, nowhere, "token")
 		l.stdin = strings.Repeat("a", 16<<20+1)
-		l.try(t, line).ends(2, "a line is longer than 16 MiB")
+		l.try(t, line).Ends(2, "a line is longer than 16 MiB")
 	}
 }
 

@@ -75,9 +75,9 @@ func TestConfigurationThatCannotBeRead(t *testing.T) {
 			"copy sync",
 			"query 'SELECT 1'",
 		} {
-			l.try(t, args).ends(2, "config.toml")
+			l.try(t, args).Ends(2, "config.toml")
 		}
-		l.try(t, "doctor").fails().tells("config.toml")
+		l.try(t, "doctor").Fails().Tells("config.toml")
 		kept, err := os.ReadFile(filepath.Join(home, "config.toml"))
 		if err != nil || string(kept) != text {
 			t.Errorf("%q: got %q, %v, want the file as it was", text, kept, err)
@@ -180,7 +180,7 @@ func TestWhichServiceAChangeReaches(t *testing.T) {
 				name, value, _ := strings.Cut(variable, "=")
 				l.environment[name] = value
 			}
-			got := l.try(t, "call cancel "+testID+" --yes "+addresses.Replace(test.flags)).ends(test.code)
+			got := l.try(t, "call cancel "+testID+" --yes "+addresses.Replace(test.flags)).Ends(test.code)
 			for name, service := range services {
 				isReached := service.requests.Load() > 0
 				servicetest.Same(t, "the service of "+name+" was reached", name == test.want, isReached)
@@ -189,7 +189,7 @@ func TestWhichServiceAChangeReaches(t *testing.T) {
 				}
 			}
 			if test.code == 2 {
-				got.ends(2, "did you mean test?")
+				got.Ends(2, "did you mean test?")
 			}
 		})
 	}
@@ -208,7 +208,7 @@ func TestAProfileThatIsNoneIsAUsageErrorWhereverItIsNamed(t *testing.T) {
 		"call attempt " + testID + " --dry-run --profile prdo",
 		"doctor --profile prdo",
 	} {
-		line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_CONFIG_DIR": dir}}.try(t, args).ends(
+		line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_CONFIG_DIR": dir}}.try(t, args).Ends(
 			2, "prdo", "did you mean prod?",
 		)
 	}
@@ -264,7 +264,7 @@ func TestOneServiceIsNamedEverywhere(t *testing.T) {
 	if code != 2 || !strings.Contains(errs, "without any result, complete 1 call at "+want) {
 		t.Errorf("got exit code %d and %q for a call without a result, want to be asked", code, errs)
 	}
-	l.try(t, "call complete", testID, "--profile", "test", "--dry-run").ends(0)
+	l.try(t, "call complete", testID, "--profile", "test", "--dry-run").Ends(0)
 	service.Close()
 	_, errs, code = l.run(t, "call list --profile test -o json")
 	if code != 8 || !strings.Contains(errs, "the service is "+want+"; see: fundesk doctor --profile test") {
@@ -321,7 +321,7 @@ func TestSettingsOfAnotherServiceStayAtHome(t *testing.T) {
 		"agent": agent, "owning_organization": owner, "recruiting_organization": owner, "external_source_name": "Src", "unpaged": "call",
 		"proxy": "http://127.0.0.1:1", "theme": "calm",
 	} {
-		(line{environment: environment}).try(t, "profile set prod", key+"="+value).mustEnd(0)
+		(line{environment: environment}).try(t, "profile set prod", key+"="+value).MustEnd(0)
 	}
 	elsewhere := map[string]string{"FUNDESK_CONFIG_DIR": dir, "FUNDESK_STATE_DIR": dir, "FUNDESK_BASE_URL": c.URL, "FUNDESK_TOKEN": "x"}
 	for args, want := range map[string]string{
@@ -368,9 +368,9 @@ func renewed(t *testing.T, name string) {
 	config := "[profiles.p]\nbase_url = \"" + address + "\"\n"
 	writeFile(t, filepath.Join(home, "config.toml"), config)
 	l := lineAt(t, address, "abc", "HOME", home, "FUNDESK_CONFIG_DIR", home, "FUNDESK_PROFILE", name)
-	l.try(t, "call cancel "+testID+" --yes --outbox").mustEnd(10)
+	l.try(t, "call cancel "+testID+" --yes --outbox").MustEnd(10)
 	down.Store(false)
 	l.environment["FUNDESK_TOKEN"] = "renewed"
-	l.try(t, "outbox send").ends(0).hides("kept")
-	l.try(t, "outbox send -o json").ends(0)
+	l.try(t, "outbox send").Ends(0).Hides("kept")
+	l.try(t, "outbox send -o json").Ends(0)
 }

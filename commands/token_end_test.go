@@ -45,5 +45,5 @@ func TestAnExpiredTokenIsToldAsExpired(t *testing.T) {
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_TOKEN": text(`{"alg":"none"}`) + "." + text(`{"exp":1700000000}`) + "."}
 	h := plain(t)
 	environment["FUNDESK_BASE_URL"] = h.URL
-	(line{environment: environment}).try(t, "call list").ends(4, "the token from FUNDESK_TOKEN expired 20")
+	(line{environment: environment}).try(t, "call list").Ends(4, "the token from FUNDESK_TOKEN expired 20")
 }

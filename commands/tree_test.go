@@ -157,7 +157,7 @@ func runWith(
 	var stdout, stderr bytes.Buffer
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	code = Run(ctx, append(splitWords(words), more...), cli.App{
+	code = Run(ctx, append(servicetest.Words(words), more...), cli.App{
 		In: strings.NewReader(in), Out: &stdout, Err: &stderr, Now: DemoNow, Version: func() string { return "test" },
 		Getenv: func(name string) string { return environment[name] },
 		OpenEmbedded: func(ctx context.Context, name, dataDir string) (cli.Embedded, error) {

@@ -131,11 +131,11 @@ func TestOutboxSendTellsWhatIsRefused(t *testing.T) {
 	l := lineAt(t, address, "secret-token")
 	now := time.Date(2026, 6, 17, 13, 0, 0, 0, time.UTC)
 	l.now = func() time.Time { return now }
-	l.try(t, "call attempt "+testID+" --outbox").mustEnd(10)
+	l.try(t, "call attempt "+testID+" --outbox").MustEnd(10)
 	refuses.Store(true)
 	now = now.Add(time.Hour)
-	l.try(t, "outbox send").ends(9, "the call is completed").prints("refused\t1")
-	l.try(t, "outbox list -o ndjson --jq .state").prints("rejected")
+	l.try(t, "outbox send").Ends(9, "the call is completed").Prints("refused\t1")
+	l.try(t, "outbox list -o ndjson --jq .state").Prints("rejected")
 }
 
 // A change that is held is taken back by ctrl+c, and never sent.
@@ -148,9 +148,9 @@ func TestInterruptWhileHeld(t *testing.T) {
 		return context.Canceled
 	}
 	const other = "6c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
-	l.try(t, "call attempt "+testID+" "+other+" --yes --hold 30s").ends(130, "2 of 2 changes taken back, and not sent")
+	l.try(t, "call attempt "+testID+" "+other+" --yes --hold 30s").Ends(130, "2 of 2 changes taken back, and not sent")
 	servicetest.Same(t, "requests", int64(0), service.requests.Load())
-	l.try(t, "outbox list -o id").printsOnly("")
+	l.try(t, "outbox list -o id").PrintsOnly("")
 }
 
 // The question before a change names donors only on the terminal.

@@ -57,11 +57,11 @@ func TestProfileMadeDuringLogin(t *testing.T) {
 	f := newSettingsService(t)
 	environment := map[string]string{"HOME": t.TempDir()}
 	f.meanwhile = func() {
-		tryWith(t, environment, "", "profile add work --base-url https://b.example").ends(0)
+		tryWith(t, environment, "", "profile add work --base-url https://b.example").Ends(0)
 	}
 	tryWith(t, environment, "token",
 		"auth login --profile work --base-url", f.URL, "--with-token", "--insecure-storage",
-	).ends(2, `profile "work" is for https://b.example, not for `+f.URL)
+	).Ends(2, `profile "work" is for https://b.example, not for `+f.URL)
 	out, _, _ := runWith(t, environment, "", "profile show work -o tsv --jq '.base_url, .token_storage'")
 	if got := strings.TrimSpace(out); got != "https://b.example\nnull" {
 		t.Errorf("got the profile %q, want it as it was made", got)
@@ -83,7 +83,7 @@ func TestPullBesideAnother(t *testing.T) {
 			isPage := strings.HasSuffix(r.URL.Path, "/calls") || strings.HasSuffix(r.URL.Path, "/changes")
 			if isPage && isFirst {
 				isFirst = false
-				l.try(t, "pull", kind, "--reset").ends(1, "another pull uses the position")
+				l.try(t, "pull", kind, "--reset").Ends(1, "another pull uses the position")
 				if kind == "call" {
 					l.must(t, "pull", kind, "--since", "7d", "-q")
 				}

@@ -51,8 +51,8 @@ func TestOneRecordHidesNoOther(t *testing.T) {
 		t.Run(test.line+test.base, func(t *testing.T) {
 			t.Parallel()
 			l := lineAt(t, address+test.base, "token")
-			got := l.try(t, test.line).ends(test.code, test.stderr)
-			servicetest.Same(t, "lines", test.lines, strings.Count(got.stdout, "\n"))
+			got := l.try(t, test.line).Ends(test.code, test.stderr)
+			servicetest.Same(t, "lines", test.lines, strings.Count(got.Stdout, "\n"))
 			kept, err := os.ReadDir(filepath.Join(l.environment["HOME"], ".local", "state", "fundesk", "pull"))
 			servicetest.Same(t, "the position of a pull", test.moved, err == nil && len(kept) > 0)
 		})
@@ -66,6 +66,6 @@ func TestAListPrintsTheRecordsBesideOneThatCannotBeRead(t *testing.T) {
 	for _, args := range []string{"call list -o csv --columns uuid,attemptsCount"} {
 		tryAgainst(
 			t, status(200, "application/json", page), args,
-		).ends(8, odd).printsOnly("uuid,attemptsCount\r\n" + testID + ",7\r\n")
+		).Ends(8, odd).PrintsOnly("uuid,attemptsCount\r\n" + testID + ",7\r\n")
 	}
 }

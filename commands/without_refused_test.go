@@ -42,10 +42,10 @@ func TestOutboxSendWithoutRefused(t *testing.T) {
 	_, err = box.Add(outbox.Entry{Change: attempt, After: first.ID})
 	servicetest.Check(t, err)
 	for range 2 {
-		l.try(t, "outbox send").mustEnd(9)
+		l.try(t, "outbox send").MustEnd(9)
 		servicetest.Same(t, "attempts while the correction is refused", 0, attempts)
 	}
-	l.try(t, "outbox send --without-refused").ends(9)
+	l.try(t, "outbox send --without-refused").Ends(9)
 	servicetest.Same(t, "attempts without the correction", 1, attempts)
 	entries, _, err := box.List()
 	servicetest.Check(t, err)

@@ -94,7 +94,7 @@ func TestReplayEndsTokens(t *testing.T) {
 		write(t, garbled, []byte("{\n"))
 		write(t, none, "")
 		write(t, one, fmt.Appendf(nil, `{"uuid":%q,"erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n", person))
-		e.try("erasures replay --from", garbled).ends(exitFailure)
+		e.try("erasures replay --from", garbled).Ends(exitFailure)
 		e.done("erasures replay --from", none)
 		e.accepts(account.Token, true)
 		code, out, errs := e.run("erasures replay --from", one, "--keep-tokens")

@@ -71,12 +71,12 @@ func TestAccountSet(t *testing.T) {
 		{"name", exitUsage, []string{"--name", " "}},
 		{"longer than 200 characters", exitUsage, []string{"--external-source", strings.Repeat("ë", 201)}},
 	} {
-		e.try("account set", append([]string{id}, test.args...)...).ends(test.code, test.want).printsOnly("")
+		e.try("account set", append([]string{id}, test.args...)...).Ends(test.code, test.want).PrintsOnly("")
 	}
 	statuses(200, 200)
-	e.try("account set", organization.UUID, "--name", "c").ends(exitFailure, "there is no account")
+	e.try("account set", organization.UUID, "--name", "c").Ends(exitFailure, "there is no account")
 	e.must(&account, "account revoke", id)
-	e.try("account set", id, "--all-organizations").ends(exitUsage, "is revoked")
+	e.try("account set", id, "--all-organizations").Ends(exitUsage, "is revoked")
 	statuses(401, 401)
 }
 
@@ -99,12 +99,12 @@ func TestAuditList(t *testing.T) {
 		}
 	}
 	servicetest.Same(t, "lines", 2, strings.Count(out, "\n"))
-	e.try("audit list").prints("  an operator  -  -  account.add  " + account.UUID)
+	e.try("audit list").Prints("  an operator  -  -  account.add  " + account.UUID)
 	for _, test := range []struct{ format, want string }{{"json", "[]\n"}, {"ndjson", ""}} {
-		e.try("audit list --account", account.UUID, "-o", test.format).ends(exitDone).printsOnly(test.want)
+		e.try("audit list --account", account.UUID, "-o", test.format).Ends(exitDone).PrintsOnly(test.want)
 	}
 	for _, args := range [][]string{{"--person", "x"}, {"--since", "soon"}, {"-o", "csv"}} {
-		e.try("audit list", args...).ends(exitUsage, args[1]).printsOnly("")
+		e.try("audit list", args...).Ends(exitUsage, args[1]).PrintsOnly("")
 	}
 }
 
@@ -142,7 +142,7 @@ func TestUsers(t *testing.T) {
 				`{"uuid":"` + joost + `","name":"Joost","organization":"` + land + `","hasSubject":false,"endedAt":null}]`,
 		},
 	} {
-		e.try(step.args).ends(step.code).tells(step.want)
+		e.try(step.args).Ends(step.code).Tells(step.want)
 	}
 	account := e.account("a --organization", sea)
 	e.done("account set", account.UUID, "--name", "a")
@@ -194,7 +194,7 @@ func TestOrganizationSettings(t *testing.T) {
 		{good, "--settings -", exitDone, []string{"unchanged " + sea}},
 	} {
 		code, out, errs := e.reading(step.in).run(
-			"organization set", append([]string{sea}, splitWords(step.args)...)...,
+			"organization set", append([]string{sea}, servicetest.Words(step.args)...)...,
 		)
 		for _, want := range step.want {
 			if code != step.code || !strings.Contains(out+errs, want) {
@@ -237,7 +237,7 @@ func TestStaleOrganizationSettings(t *testing.T) {
 	changed := strings.ReplaceAll(file, "Hello", "Good day")
 	e.reading("[scripts]\n\"winback\" = \"Good evening\"\n").done("organization set", sea, "--settings", "-")
 
-	e.reading(changed).try("organization set", sea, "--settings", "-").ends(
+	e.reading(changed).try("organization set", sea, "--settings", "-").Ends(
 		exitFailure, "changed since the file was made",
 	)
 	if got := current().Scripts["winback"]; got != "Good evening" {
@@ -260,7 +260,7 @@ func TestRefusedUserChange(t *testing.T) {
 	e.must(&user, "user add Anneke")
 
 	e.try("user set", user.UUID, strings.Repeat("x", 1000),
-		"--subject", "248289761001", "--oidc-issuer", "https://id.example", "--ended").ends(exitUsage, "too long")
+		"--subject", "248289761001", "--oidc-issuer", "https://id.example", "--ended").Ends(exitUsage, "too long")
 	var users []userView
 	e.must(&users, "user list")
 	if len(users) != 1 || users[0].HasSubject || users[0].EndedAt != nil {

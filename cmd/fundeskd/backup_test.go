@@ -73,8 +73,8 @@ func TestKilledBackup(t *testing.T) {
 		if err := os.Remove(file); err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
 		}
-		e.try("backup", file).ends(exitDone)
-		e.try("check --database", "sqlite:"+file).ends(exitDone)
+		e.try("backup", file).Ends(exitDone)
+		e.try("check --database", "sqlite:"+file).Ends(exitDone)
 		if killed > 0 || time.Now().After(end) { // A fast backup may end before it is killed: another one is begun.
 			steps = steps[1:]
 		}
@@ -97,7 +97,7 @@ func listing(folder string) (files []os.FileInfo) {
 // wantWhole wants a sound database with all loaded records.
 func wantWhole(t *testing.T, e environment, step, file string, counts map[string]int) {
 	t.Helper()
-	e.try("check --database", "sqlite:"+file).ends(exitDone)
+	e.try("check --database", "sqlite:"+file).Ends(exitDone)
 	copied := file + ".dump"
 	var result map[string]int
 	e.must(&result, "dump", copied, "--database", "sqlite:"+file)
@@ -145,14 +145,14 @@ func TestBackupIsStreamed(t *testing.T) {
 		"nothing":        "",
 		"its first page": backup[:4096],
 	} {
-		there.reading(wrong).try("restore -").ends(exitFailure)
+		there.reading(wrong).try("restore -").Ends(exitFailure)
 	}
 	flipped := []byte(backup)
 	flipped[len(flipped)-1] ^= 1
 	for _, wrong := range map[string]string{"longer": changed, "a bit": string(flipped)} {
-		there.reading(wrong).try("restore - --sha256", sum).ends(exitFailure, "has the SHA-256", sum)
+		there.reading(wrong).try("restore - --sha256", sum).Ends(exitFailure, "has the SHA-256", sum)
 	}
-	there.try("restore", file, "--sha256", sum).ends(exitFailure, named.SHA256)
+	there.try("restore", file, "--sha256", sum).Ends(exitFailure, named.SHA256)
 	var organizations []struct{ Name string }
 	if there.must(&organizations, "organization list"); len(organizations) != 1 || organizations[0].Name != "Before" {
 		t.Errorf("got %v after what was refused, want what was there", organizations)

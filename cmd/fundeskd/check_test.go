@@ -59,7 +59,7 @@ func TestCheckOnlyReads(t *testing.T) {
 				t.Fatalf("%s: there is no %s", state, suffix)
 			}
 		}
-		e.try("check --database", "sqlite:"+file).ends(exitDone)
+		e.try("check --database", "sqlite:"+file).Ends(exitDone)
 		after := fileBytes(t, file)
 		if state == "served" { // The service notes there what its own readers see.
 			delete(before, "-shm")

@@ -9,8 +9,8 @@ func TestClockResetAsks(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
 	e.done("migrate")
-	e.try("clock reset").ends(exitUsage, "--yes does it")
-	e.try("clock reset --yes").ends(exitDone).printsOnly("0 records set to the present time\n")
+	e.try("clock reset").Ends(exitUsage, "--yes does it")
+	e.try("clock reset --yes").Ends(exitDone).PrintsOnly("0 records set to the present time\n")
 }
 
 // TestClockResetBesideAService is refused while a service uses the database.
@@ -18,7 +18,7 @@ func TestClockResetBesideAService(t *testing.T) {
 	t.Parallel()
 	onEngines(t, func(t *testing.T, e environment) {
 		s := e.child()
-		e.try("clock reset --yes").ends(exitFailure, "stop what serves it first").printsOnly("")
+		e.try("clock reset --yes").Ends(exitFailure, "stop what serves it first").PrintsOnly("")
 		s.end(t)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // An operator checks, blocks and unblocks a number.
@@ -30,7 +31,7 @@ func TestDoNotCallCommands(t *testing.T) {
 	}
 	for _, step := range steps {
 		var state apitype.NumberState
-		e.must(&state, "do-not-call", splitWords(step.args)...)
+		e.must(&state, "do-not-call", servicetest.Words(step.args)...)
 		if state.Blocked != step.blocked || (state.Since != nil) != step.blocked {
 			t.Errorf("%s: got %+v, want blocked %t", step.args, state, step.blocked)
 		}
@@ -43,7 +44,7 @@ func TestDoNotCallCommands(t *testing.T) {
 		"add " + number + " --organization x",
 		"add " + number + " --organization 6f1c4d5e-2b3a-4c8d-9e0f-1a2b3c4d5e6f",
 	} {
-		code, _, errs := e.run("do-not-call", splitWords(wrong)...)
+		code, _, errs := e.run("do-not-call", servicetest.Words(wrong)...)
 		if code != exitUsage || !strings.Contains(errs, "number") && !strings.Contains(errs, "rganization") {
 			t.Errorf("%s: got exit code %d and %s, want a usage error that names the value", wrong, code, errs)
 		}
@@ -72,13 +73,13 @@ func TestDumpMovesBlocks(t *testing.T) {
 	_, dump, _ := from.run("dump -")
 	for _, more := range []string{"", "--skip-existing"} {
 		empty := newEnvironment(t)
-		code, _, errs := empty.reading(dump).run("load -", splitWords(more)...)
+		code, _, errs := empty.reading(dump).run("load -", servicetest.Words(more)...)
 		if code != 0 || !isBlocked(empty, number) {
 			t.Errorf("%s into an empty database: got exit code %d, %s and the number not blocked", more, code, errs)
 		}
 		used := newEnvironment(t)
 		block(used, "+31687654321")
-		code, _, errs = used.reading(dump).run("load -", splitWords(more)...)
+		code, _, errs = used.reading(dump).run("load -", servicetest.Words(more)...)
 		if code == 0 || !strings.Contains(errs, "blocked numbers of its own") {
 			t.Errorf("%s into a database with blocks: got exit code %d and %s, want a refusal", more, code, errs)
 		}

@@ -42,7 +42,7 @@ func TestDumpCommand(t *testing.T) {
 	if rows["calls"] != counts["call"] || rows["persons"] != 50 || rows["accounts"] != 1 {
 		t.Errorf("got %v, want %v", rows, counts)
 	}
-	e.try("dump", file).ends(exitFailure, "already exists")
+	e.try("dump", file).Ends(exitFailure, "already exists")
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("got %v, %v, want a file that is closed to others", info.Mode(), err)
 	}
@@ -60,7 +60,7 @@ func TestDumpCommand(t *testing.T) {
 	if _, moved := get(t, http.DefaultClient, after.url+"/fundesk/v1/settings", account.Token); moved != settings || !strings.Contains(moved, `"weekday":"-"`) || !strings.Contains(moved, anneke) {
 		t.Errorf("got the settings %s after the move, want %s", moved, settings)
 	}
-	e.try("load", file, "--database", server).ends(exitFailure, "into an empty database")
+	e.try("load", file, "--database", server).Ends(exitFailure, "into an empty database")
 }
 
 // A mistyped source is refused: an empty database in its place would be dumped well.
@@ -68,7 +68,7 @@ func TestDumpOfNothing(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
 	missing := e.folder + "/typo/a.db"
-	e.try("dump - --database", "sqlite:"+missing).ends(exitFailure, missing)
+	e.try("dump - --database", "sqlite:"+missing).Ends(exitFailure, missing)
 	if _, err := os.Stat(filepath.Dir(missing)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want no folder that was made for it", err)
 	}

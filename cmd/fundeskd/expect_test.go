@@ -42,5 +42,5 @@ func TestRefusalComesBeforeTheBody(t *testing.T) {
 		servicetest.Check(t, answer.Body.Close())
 		servicetest.Check(t, connection.Close())
 	}
-	e.try("serve --listen unix:/run/x").ends(exitUsage, "only TCP is served")
+	e.try("serve --listen unix:/run/x").Ends(exitUsage, "only TCP is served")
 }

@@ -222,7 +222,7 @@ func TestServeStandby(t *testing.T) {
 		replies(t, following.url+path, "", want)
 	}
 	both := servicetest.Clusters("read-write", primary, standby)
-	e.try("serve --listen 127.0.0.1:0 --database", both).ends(exitFailure, "HAProxy")
+	e.try("serve --listen 127.0.0.1:0 --database", both).Ends(exitFailure, "HAProxy")
 }
 
 // TestReplacedPrimaryWhoseCommitsWait promotes the standby of a primary with waiting commits. A process that was not

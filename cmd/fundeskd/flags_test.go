@@ -52,7 +52,7 @@ func TestOperatorFlags(t *testing.T) {
 		{"", "retention run -o json", `"calls":1,`},
 		{"", "person erase " + person + " --reason R --yes --erasures-log " + log, ""},
 	} {
-		e.reading(step.in).try(step.line).ends(exitDone).prints(step.want).saysOnly("")
+		e.reading(step.in).try(step.line).Ends(exitDone).Prints(step.want).SaysOnly("")
 	}
 	if noted, err := os.ReadFile(log); err != nil || !strings.Contains(string(noted), person) {
 		t.Errorf("got %q, %v in the log of erasures, want the person", noted, err)
@@ -150,7 +150,7 @@ func TestPortInUse(t *testing.T) {
 	defer taken.Close() //nolint:errcheck // It accepted nothing.
 	address := taken.Addr().String()
 	for _, args := range []string{"--listen " + address, "--listen 127.0.0.1:0 --metrics-listen " + address} {
-		code, _, errs := e.run("serve", splitWords(args)...)
+		code, _, errs := e.run("serve", servicetest.Words(args)...)
 		want := address + ": bind: address already in use; stop the program that has the port, or choose another port\n"
 		if code != exitFailure || !strings.HasSuffix(errs, want) {
 			t.Errorf("%v: got code %d and %s, want %s", args, code, errs, want)

@@ -71,7 +71,7 @@ func (e environment) ended(c child) {
 	e.t.Helper()
 	servicetest.Report(e.t, c.command.Process.Signal(os.Interrupt))
 	servicetest.Report(e.t, c.command.Wait())
-	e.try("check").ends(exitDone)
+	e.try("check").Ends(exitDone)
 }
 
 // TestFullDisk fills a small file system under the program: changes that do not fit are
@@ -105,7 +105,7 @@ func TestFullDisk(t *testing.T) {
 	if err := os.WriteFile(ballast, make([]byte, 16<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("got %v, want a full disk", err)
 	}
-	e.try("account list").ends(exitFailure, "its disk is full")
+	e.try("account list").Ends(exitFailure, "its disk is full")
 }
 
 // TestFailingDisk lets writes and flushes fail under the program. Nothing is

@@ -72,5 +72,5 @@ func TestFullServer(t *testing.T) {
 	server.FreeDisk(t)
 	server.Start(t)
 	works("space for the log again")
-	e.try("check").ends(exitDone)
+	e.try("check").Ends(exitDone)
 }

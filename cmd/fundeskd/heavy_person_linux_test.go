@@ -268,7 +268,7 @@ func TestErasureCutShort(t *testing.T) {
 	}
 	replies(t, h.running.url+"/api/v1/persons/"+h.person, h.token, http.StatusNotFound)
 	h.environment.ended(h.running)
-	h.environment.try("person erase", h.person, "--reason", "r", "--yes").ends(exitDone)
+	h.environment.try("person erase", h.person, "--reason", "r", "--yes").Ends(exitDone)
 	servicetest.Same(t, "lines of erasures", 1, h.audited("person.erase"))
 }
 

@@ -101,7 +101,7 @@ func TestSampleTwice(t *testing.T) {
 	e := newEnvironment(t)
 	var made map[string]int
 	e.must(&made, "sample --persons 1 --seed 7")
-	e.try("sample --persons 2 --seed 7").ends(exitFailure, "seed 7", "another --seed")
+	e.try("sample --persons 2 --seed 7").Ends(exitFailure, "seed 7", "another --seed")
 	e.must(&made, "sample --persons 1 --seed 8")
 }
 

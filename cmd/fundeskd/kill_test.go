@@ -100,7 +100,7 @@ func TestKill(t *testing.T) {
 		servicetest.Report(t, running.command.Process.Signal(os.Interrupt))
 		servicetest.Report(t, running.command.Wait())
 	}
-	e.try("check").ends(exitDone)
+	e.try("check").Ends(exitDone)
 }
 
 // write creates persons by eight writers until some were acknowledged, then kills the

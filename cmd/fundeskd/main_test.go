@@ -109,21 +109,21 @@ func (e environment) reading(stdin string) environment {
 func (e environment) run(words string, more ...string) (code int, out, errs string) {
 	e.t.Helper()
 	var o, r bytes.Buffer
-	code = run(e.t.Context(), append(splitWords(words), more...), e.program(e.stdin, &o, &r))
+	code = run(e.t.Context(), append(servicetest.Words(words), more...), e.program(e.stdin, &o, &r))
 	return code, o.String(), r.String()
 }
 
 // done runs a command that must succeed.
 func (e environment) done(words string, more ...string) {
 	e.t.Helper()
-	e.try(words, more...).mustEnd(exitDone)
+	e.try(words, more...).MustEnd(exitDone)
 }
 
 // must runs a command with -o json and decodes what it prints.
 func (e environment) must(value any, words string, more ...string) {
 	e.t.Helper()
-	got := e.try(words, append(slices.Clone(more), "-o", "json")...).mustEnd(exitDone)
-	if err := json.Unmarshal([]byte(got.stdout), value); err != nil {
+	got := e.try(words, append(slices.Clone(more), "-o", "json")...).MustEnd(exitDone)
+	if err := json.Unmarshal([]byte(got.Stdout), value); err != nil {
 		e.t.Fatalf("%s: %v", got, err)
 	}
 }
@@ -410,7 +410,7 @@ func TestLoadWithoutStatistics(t *testing.T) {
 	}
 	line := `{"kind":"organization","data":{"uuid":"33333333-3333-4333-8333-333333333333","name":"A","abbreviation":"A"}}`
 
-	e.reading(line).try("load -").ends(exitDone, "statistics").printsOnly("1 organization\n")
+	e.reading(line).try("load -").Ends(exitDone, "statistics").PrintsOnly("1 organization\n")
 	var organizations []any
 	if e.must(&organizations, "organization list"); len(organizations) != 1 {
 		t.Errorf("got %d organizations, want the loaded one", len(organizations))
@@ -471,7 +471,7 @@ func TestSampleBackupCheck(t *testing.T) {
 		t.Errorf("got %q, want %q", errs, want)
 	}
 	for _, database := range []string{"sqlite:" + copied, "sqlite:" + filepath.Join(e.folder, "fundeskd.db")} {
-		e.try("check --database", database).ends(exitDone).printsOnly("ok\n")
+		e.try("check --database", database).Ends(exitDone).PrintsOnly("ok\n")
 	}
 }
 

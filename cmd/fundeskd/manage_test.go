@@ -33,12 +33,12 @@ func TestNoDatabase(t *testing.T) {
 		{"retention", "show"},
 		{"audit", "list"},
 	} {
-		e.try("", append(args, "--database", "sqlite:"+missing)...).ends(
+		e.try("", append(args, "--database", "sqlite:"+missing)...).Ends(
 			exitFailure, missing, "fundeskd migrate makes a database",
-		).printsOnly("")
+		).PrintsOnly("")
 	}
 	// The socket of a server is no database that migrate makes.
-	e.try("check --database", "postgres:///fundesk?host="+missing).ends(exitFailure, missing).hides("fundeskd migrate")
+	e.try("check --database", "postgres:///fundesk?host="+missing).Ends(exitFailure, missing).Hides("fundeskd migrate")
 	if files, err := os.ReadDir(e.folder); err != nil || len(files) != 0 {
 		t.Errorf("got %v, %v, want no file that was made for it", files, err)
 	}
@@ -116,7 +116,7 @@ func TestOrganizationWithoutACountry(t *testing.T) {
 	if code != exitDone || errs != want {
 		t.Errorf("got %d %q, want %q", code, errs, want)
 	}
-	e.try("organization add --name Sea --abbreviation T --country LU").saysOnly("")
+	e.try("organization add --name Sea --abbreviation T --country LU").SaysOnly("")
 	_, out, _ = e.run("audit list -o ndjson")
 	servicetest.Same(t, "lines of the audit that name the country", 1, strings.Count(out, `"coolingOff","country"]`))
 }

@@ -59,7 +59,7 @@ func TestServeWithSignIn(t *testing.T) {
 	id := users[0].UUID.String()
 	e.done("user set", id, "--ended")
 	servicetest.Same(t, "for an ended user", http.StatusUnauthorized, status())
-	e.try("user list").prints("ended")
+	e.try("user list").Prints("ended")
 	e.done("user set", id, "--ended=false")
 	servicetest.Same(t, "for a user whose access was restored", http.StatusOK, status())
 	s.stop()
@@ -96,7 +96,7 @@ func TestSignInMistakes(t *testing.T) {
 		{[]string{"--oidc-client-id", "x"}, "needs --oidc-issuer"},
 		{append(signInFiles(t, provider, agentsMap), "--oidc-issuer", "http://login.example"), "plain http"},
 	} {
-		e.try("serve --listen 127.0.0.1:0", test.args...).ends(exitUsage, test.want)
+		e.try("serve --listen 127.0.0.1:0", test.args...).Ends(exitUsage, test.want)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestUserSubject(t *testing.T) {
 	id := strings.TrimSpace(out)
 	_, out, _ = e.run("user add Joost")
 	joost := strings.TrimSpace(out)
-	e.try("user set", id, "--subject", "anneke").ends(exitUsage, "FUNDESKD_OIDC_ISSUER")
+	e.try("user set", id, "--subject", "anneke").Ends(exitUsage, "FUNDESKD_OIDC_ISSUER")
 	of := []string{"--oidc-issuer", provider.URL}
 	for word, args := range map[string][]string{
 		"257 bytes":              append([]string{strings.Repeat("é", 128) + "a"}, of...),
@@ -153,12 +153,12 @@ func TestUserSubject(t *testing.T) {
 		"plain http":             {"anneke", "--oidc-issuer", "http://login.example"},
 		"must be a URL such as ": {"anneke", "--oidc-issuer", "login.example"},
 	} {
-		e.try("user set", append([]string{id, "--subject"}, args...)...).ends(exitUsage, word)
+		e.try("user set", append([]string{id, "--subject"}, args...)...).Ends(exitUsage, word)
 	}
 	e.done("user set", append([]string{id, "Anneke", "--subject", "anneke"}, of...)...)
 	e.try(
 		"user set", append([]string{joost, "--subject", "anneke"}, of...)...,
-	).ends(exitFailure, "is that of user "+id+" (Anneke)")
+	).Ends(exitFailure, "is that of user "+id+" (Anneke)")
 	file := filepath.Join(e.folder, "all.ndjson")
 	e.done("dump", file)
 	moved := "sqlite:" + filepath.Join(e.folder, "moved.db")

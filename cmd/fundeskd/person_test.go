@@ -168,7 +168,7 @@ func (c *charity) donor(text string) (d donor) {
 		`"pledgeUuid":%q,"personUuid":%q,"amount":12.5,`+
 		`"name":%[3]q,"iban":"NL91ABNA0417164300","description":%[3]q,"method":"sepa","status":"paid",`+
 		`"createdAt":"2026-11-20","updatedAt":"2026-11-20"}}`,
-		d.pledge, d.person, text)).try("load -").prints("1 transaction")
+		d.pledge, d.person, text)).try("load -").Prints("1 transaction")
 	// Last in its page: what is left of it lies under no record that moves when the page is cleared up.
 	c.must("PUT", "/api/v1/persons/"+d.person+"/actions/update", fmt.Sprintf(`{"name":{"initials":"%s"}}`, strings.Repeat(text, 30)))
 	return d
@@ -218,8 +218,8 @@ func TestErasedBytes(t *testing.T) {
 		}
 		e.try(
 			"person erase", d.person, "--reason", "request 17", "--dry-run",
-		).prints(": 2 calls, 1 pledge, 1 transaction, ")
-		e.try("person erase", d.person, "--reason", "request 17").ends(exitUsage, "--yes")
+		).Prints(": 2 calls, 1 pledge, 1 transaction, ")
+		e.try("person erase", d.person, "--reason", "request 17").Ends(exitUsage, "--yes")
 		e.must(&erased, "person erase", d.person, "--reason", "request 17", "--yes")
 		if counted != erased || erased.Calls != 2 || erased.Pledges != 1 || erased.Transactions != 1 || erased.Leases != 1 || erased.Waiting != 1 {
 			t.Errorf("got %+v, after a dry run that counted %+v", erased, counted)
@@ -277,7 +277,7 @@ func (c *charity) checkRetention() {
 		c.t.Errorf("got %v, want the call without notes", got)
 	}
 	for range 2 { // Without anything to take back, and with something.
-		c.e.try("retention run").ends(exitDone).saysOnly("")
+		c.e.try("retention run").Ends(exitDone).SaysOnly("")
 		load(later)
 		later = "7b1c0a52-3d7e-4b5e-9d51-1f0a6c7e2d13"
 	}
@@ -312,7 +312,7 @@ func (c *charity) checkErased(d donor, lease string) {
 	c.e.reading(
 		fmt.Sprintf(`{"kind":"person","data":{"uuid":%[1]q,"personUuid":%[1]q,"createdAt":"2026-11-20",`+
 			`"owningOrganizationUuid":%[2]q,"recruitingOrganizationUuid":%[2]q}}`, d.person, c.organization),
-	).try("load -").ends(exitFailure, "already exists")
+	).try("load -").Ends(exitFailure, "already exists")
 	_, call := c.ask("GET", "/api/v1/calls/"+d.completed, "")
 	result, _ := call["result"].(map[string]any)
 	if call["person"] != nil || call["notes"] != nil || result["notes"] != nil || result["resultCode"] != "1" || call["personUuid"] != d.person || call["status"] != "completed" {
@@ -353,12 +353,12 @@ func TestErasuresReplay(t *testing.T) {
 	}
 	restored := newFileEnvironment(t)
 	write(t, filepath.Join(restored.folder, "fundeskd.db"), readFile(t, backup))
-	restored.try("erasures replay").ends(exitFailure, ".erasures does not exist", "--none-expected")
-	restored.try("erasures replay --none-expected").ends(exitDone)
+	restored.try("erasures replay").Ends(exitFailure, ".erasures does not exist", "--none-expected")
+	restored.try("erasures replay --none-expected").Ends(exitDone)
 	garbled := filepath.Join(t.TempDir(), "garbled")
 	write(t, garbled, "{\n")
 	for _, name := range []string{log + "x", garbled, t.TempDir()} {
-		restored.try("erasures replay --from", name).ends(exitFailure, name)
+		restored.try("erasures replay --from", name).Ends(exitFailure, name)
 	}
 	for _, want := range []int{2, 0} {
 		var done struct{ Noted, Replayed int }
@@ -414,6 +414,6 @@ func TestPersonExport(t *testing.T) {
 		if n := strings.Count(lines, "\n"); n != 1+2+1+1+1+1+len(export.Audit)+3 || !strings.HasPrefix(lines, `{"kind":"person","data":{`) {
 			t.Errorf("got %d lines: %s%s", n, lines, errs)
 		}
-		e.try("person export", c.organization).ends(exitFailure, "no person "+c.organization)
+		e.try("person export", c.organization).Ends(exitFailure, "no person "+c.organization)
 	})
 }

@@ -38,7 +38,7 @@ func TestRestore(t *testing.T) {
 	refused := func(what string, args ...string) {
 		t.Helper()
 		was := readFile(t, file)
-		e.try("restore", args...).ends(exitFailure, what).printsOnly("")
+		e.try("restore", args...).Ends(exitFailure, what).PrintsOnly("")
 		if left := others(t, e.folder); len(left) > 0 || !bytes.Equal(was, readFile(t, file)) {
 			t.Errorf("%v: the database was changed, or %v left beside it", args, left)
 		}
@@ -140,7 +140,7 @@ func TestInterruptedRestore(t *testing.T) {
 				t.Errorf("%s: %v: got code %d, %s, want that a restore was not finished", step.name, args, code, errs)
 			}
 		}
-		e.try("restore", backup, "--keep-tokens").mustEnd(exitDone)
+		e.try("restore", backup, "--keep-tokens").MustEnd(exitDone)
 		s := e.serve()
 		s.replies(t, "/api/v1/persons", account.Token, http.StatusOK)
 		s.stop()
@@ -150,7 +150,7 @@ func TestInterruptedRestore(t *testing.T) {
 func TestRestoreOfPostgreSQL(t *testing.T) {
 	t.Parallel()
 	e := environment{t: t, folder: t.TempDir(), database: "postgres://localhost/fundesk"}
-	e.try("restore x").ends(exitFailure, "pg_restore")
+	e.try("restore x").Ends(exitFailure, "pg_restore")
 }
 
 // others returns the files of a folder that neither are the database nor its own.

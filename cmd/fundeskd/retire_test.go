@@ -30,7 +30,7 @@ func TestDumpRetires(t *testing.T) {
 			t.Errorf("while it is served: got code %d, %s and %v", code, errs, listing(folder))
 		}
 		s.end(t)
-		e.try("dump", filepath.Join(folder, "nowhere", "x"), "--retire").ends(exitFailure)
+		e.try("dump", filepath.Join(folder, "nowhere", "x"), "--retire").Ends(exitFailure)
 		e.account("b", "--all-organizations") // It was not retired.
 
 		code, out, errs := e.run("dump", file, "--retire")
@@ -52,7 +52,7 @@ func TestDumpRetires(t *testing.T) {
 			"clock reset --yes",
 			"erasures replay --none-expected",
 		} {
-			e.try(args).ends(exitFailure, "retired", "--database").printsOnly("")
+			e.try(args).Ends(exitFailure, "retired", "--database").PrintsOnly("")
 		}
 		e.done("account list")
 		e.done("check")

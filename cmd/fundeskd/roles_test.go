@@ -64,6 +64,6 @@ func TestRoles(t *testing.T) {
 		if !slices.Equal(page[role.Name], want) {
 			t.Errorf("%s: the operator's page has %s, want %s", role.Name, page[role.Name], want)
 		}
-		e.try("account add --help").prints("  " + role.Name + " ")
+		e.try("account add --help").Prints("  " + role.Name + " ")
 	}
 }

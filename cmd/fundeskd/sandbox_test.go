@@ -213,7 +213,7 @@ func TestSandboxOptionsAndReset(t *testing.T) {
 		t.Errorf("the same options made other records:\n%s\n%s", first[0], again[0])
 	}
 	for _, other := range []string{"--seed 8", "--start-time 2027-03-05", "--persons 41"} {
-		changed := serveSandbox(t, append(slices.Clone(options), splitWords(other)...)...)
+		changed := serveSandbox(t, append(slices.Clone(options), servicetest.Words(other)...)...)
 		if slices.Equal(first, changed.nodes()) {
 			t.Errorf("%v made the same records", other)
 		}
@@ -261,7 +261,7 @@ func TestSandboxRefusesOptions(t *testing.T) {
 		"--load and --database cannot be combined":             "--sandbox --load - --database sqlite:a.db",
 		"nowhere.ndjson": "--sandbox --load nowhere.ndjson",
 	} {
-		newEnvironment(t).try("serve --listen 127.0.0.1:0", splitWords(flags)...).ends(exitUsage, want)
+		newEnvironment(t).try("serve --listen 127.0.0.1:0", servicetest.Words(flags)...).Ends(exitUsage, want)
 	}
 }
 
@@ -307,7 +307,7 @@ func TestSandboxLoad(t *testing.T) {
 		t.Errorf("got %v of %d, want the one person of the file", *person.LastName, len(page.Edges))
 	}
 	write(t, file, records[:200]+"\n{}")
-	newEnvironment(t).try("serve --sandbox --listen 127.0.0.1:0 --load", file).fails("line 2").printsOnly("")
+	newEnvironment(t).try("serve --sandbox --listen 127.0.0.1:0 --load", file).Fails("line 2").PrintsOnly("")
 }
 
 // Tokens of accounts that may do less, or that have expired.

@@ -63,7 +63,7 @@ func TestServeTellsMistakesAtOnce(t *testing.T) {
 		"a parameter that PgBouncer never takes":  pooler + "&nobody=1",
 	} {
 		e := environment{t: t, folder: t.TempDir(), database: database}
-		e.try("serve --listen 127.0.0.1:0").ends(exitFailure, "nobody").printsOnly("")
+		e.try("serve --listen 127.0.0.1:0").Ends(exitFailure, "nobody").PrintsOnly("")
 	}
 }
 
@@ -112,7 +112,7 @@ func TestMetricsListen(t *testing.T) {
 	for _, path := range []string{"/api/v1/persons", "/openapi.json", "/"} {
 		replies(t, apart[1]+path, "", http.StatusNotFound)
 	}
-	e.try("serve --listen 127.0.0.1:0 --metrics-listen 256.0.0.1:1").ends(exitFailure, "--metrics-listen")
+	e.try("serve --listen 127.0.0.1:0 --metrics-listen 256.0.0.1:1").Ends(exitFailure, "--metrics-listen")
 }
 
 // The log warns of a token that ends within 14 days, with its account and no part of the token.
@@ -166,7 +166,7 @@ func TestLog(t *testing.T) {
 		t.Errorf("got %s, want the trace of the request that names one", log)
 	}
 	servicetest.Same(t, "failed.log.String()", "", failed.log.String())
-	e.try("serve --log-level loud").ends(exitUsage, "loud")
+	e.try("serve --log-level loud").Ends(exitUsage, "loud")
 }
 
 // TestWhatIsNeverAcceptedEndsTheStart separates faults that pass from those that an operator has to mend.

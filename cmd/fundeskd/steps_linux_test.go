@@ -99,14 +99,14 @@ func TestInterruptedCommands(t *testing.T) {
 				case errors.Is(err, fs.ErrNotExist):
 				case command == "dump":
 					second.database = "sqlite:" + made + ".loaded"
-					second.try("load", made).ends(exitDone)
+					second.try("load", made).Ends(exitDone)
 				default:
 					second.passedIsWhole(name)
 				}
 				if code, _, errs := e.run("", args(e, made)...); code != exitDone && !strings.Contains(errs, "already exists") && !strings.Contains(errs, "is there already") {
 					t.Errorf("%s: again: got code %d, %s", name, code, errs)
 				}
-				e.try("check").ends(exitDone)
+				e.try("check").Ends(exitDone)
 			}
 			if interrupted == 0 {
 				t.Error("the command was never interrupted")
@@ -143,7 +143,7 @@ func (e environment) passedIsWhole(name string) (passed bool) {
 		return false
 	}
 	for _, args := range []string{"account list", "organization add --name Z --abbreviation Z", "check"} {
-		e.try(args).ends(exitDone)
+		e.try(args).Ends(exitDone)
 	}
 	return true
 }

@@ -83,10 +83,10 @@ func TestReplaceTokens(t *testing.T) {
 		{"is not from 0s to less than --ttl", "--replace --overlap -1h"},
 	} {
 		e.try(
-			"token issue", append([]string{id}, splitWords(test.args)...)...,
-		).ends(exitUsage, test.want).printsOnly("")
+			"token issue", append([]string{id}, servicetest.Words(test.args)...)...,
+		).Ends(exitUsage, test.want).PrintsOnly("")
 	}
-	e.try("token issue", apitype.NewUUID().String(), "--replace").ends(exitFailure, "there is no account")
+	e.try("token issue", apitype.NewUUID().String(), "--replace").Ends(exitFailure, "there is no account")
 }
 
 // TestTokensOfProgramsStay tries to replace the tokens of accounts that the demo and the sandbox keep for themselves.
@@ -110,7 +110,7 @@ func TestTokensOfProgramsStay(t *testing.T) {
 	for _, account := range accounts {
 		names[account.Name] = true
 		id := account.UUID.String()
-		e.try("token issue", id, "--replace").ends(exitFailure, "keeps for itself").printsOnly("")
+		e.try("token issue", id, "--replace").Ends(exitFailure, "keeps for itself").PrintsOnly("")
 		e.done("token issue", id)
 	}
 	if !names["embedded"] || !names["sandbox"] {
@@ -204,7 +204,7 @@ func TestKeyRotate(t *testing.T) {
 	_, cursor, _ := strings.Cut(ask("/api/v1/persons?first=1", account.Token, 200), `"endCursor":"`)
 	next := "/api/v1/persons?first=1&after=" + strings.SplitN(cursor, `"`, 2)[0]
 
-	e.try("key rotate").ends(exitUsage, "ends every token, 1 of them", "--yes")
+	e.try("key rotate").Ends(exitUsage, "ends every token, 1 of them", "--yes")
 	ask("/api/v1/persons", account.Token, 200)
 	var rotation struct {
 		Key   string

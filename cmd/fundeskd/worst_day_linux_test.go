@@ -23,7 +23,7 @@ func TestMissingKey(t *testing.T) {
 		for _, args := range []string{
 			"serve --listen 127.0.0.1:0", "migrate", "check", "account list", "account add b --all-organizations",
 		} {
-			e.try(args).ends(exitFailure, "key", want).printsOnly("")
+			e.try(args).Ends(exitFailure, "key", want).PrintsOnly("")
 		}
 	}
 	t.Run("SQLite", func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestMissingKey(t *testing.T) {
 		account := e.account("a --all-organizations")
 		execute(t, filepath.Join(e.folder, "fundeskd.db"), `DELETE FROM settings WHERE name = 'signing-key'`)
 		refuses(t, e, "missing from the table settings")
-		e.try("backup", filepath.Join(e.folder, "copy.db")).ends(exitFailure, "key rotate")
+		e.try("backup", filepath.Join(e.folder, "copy.db")).Ends(exitFailure, "key rotate")
 		e.done("key rotate --yes")
 		s := e.serve()
 		s.replies(t, "/api/v1/persons", account.Token, http.StatusUnauthorized)
@@ -101,7 +101,7 @@ func TestFileReplaced(t *testing.T) {
 	}
 	s.replies(t, "/readyz", "", http.StatusOK)
 	w.verify()
-	e.try("check").ends(exitDone)
+	e.try("check").Ends(exitDone)
 }
 
 // TestFileReplacedAndKilled moves a backup over a served file, kills the program and starts it again. The backup is
@@ -138,7 +138,7 @@ func TestFileReplacedAndKilled(t *testing.T) {
 	if status, answer := w.create(); status != http.StatusCreated {
 		t.Errorf("got %d %s from the backup, want 201", status, answer)
 	}
-	e.try("check").ends(exitDone)
+	e.try("check").Ends(exitDone)
 	_ = again.command.Process.Kill()
 	_ = again.command.Wait()
 }
