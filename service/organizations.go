@@ -227,9 +227,9 @@ func (s *Service) AddUser(ctx context.Context, u User) (User, error) {
 
 // UserChange is what SetUser changes.
 type UserChange struct {
-	Name    string         // Empty leaves it.
-	Subject **apitype.UUID // Nil leaves it. A pointer to nil removes it.
-	IsEnded *bool          // Nil leaves it.
+	Name    string // Empty leaves it.
+	Subject apitype.Patch[apitype.UUID]
+	IsEnded *bool // Nil leaves it.
 }
 
 // SetUser changes all that the change names, or nothing. A name changes wherever it is shown. The person of a subject
@@ -262,7 +262,7 @@ func (s *Service) SetUser(
 
 // apply changes a user, or refuses the change.
 func (c UserChange) apply(tx Tx, u *User, now apitype.Time) error {
-	if c.Subject != nil {
+	if !c.Subject.IsZero() {
 		if err := c.applySubject(tx, u); err != nil {
 			return err
 		}
@@ -284,7 +284,8 @@ func (c UserChange) apply(tx Tx, u *User, now apitype.Time) error {
 }
 
 func (c UserChange) applySubject(tx Tx, u *User) error {
-	subject := *c.Subject
+	var subject *apitype.UUID
+	c.Subject.Apply(&subject)
 	isOwn := subject != nil && *subject == u.UUID
 	if isOwn {
 		subject = nil

@@ -160,25 +160,21 @@ func (p *program) userRequest(c userChange) (service.UserChange, error) {
 		return request, nil
 	}
 	subject, err := p.subjectOf(*c.subject, c.issuer)
-	if err != nil {
-		return request, err
-	}
-	request.Subject = &subject
-	return request, nil
+	request.Subject = subject
+	return request, err
 }
 
-// subjectOf returns the subject of a sub, or nil for an empty one.
-func (p *program) subjectOf(sub, issuer string) (*apitype.UUID, error) {
+// subjectOf returns the subject of a sub. An empty one clears it.
+func (p *program) subjectOf(sub, issuer string) (subject apitype.Patch[apitype.UUID], err error) {
 	if sub == "" {
-		return nil, nil
+		return apitype.Clear[apitype.UUID](), nil
 	}
 	issuer = cmp.Or(issuer, p.Getenv(variableOf("oidc-issuer")))
 	if issuer == "" {
-		return nil, usage("--subject needs --oidc-issuer URL, or FUNDESKD_OIDC_ISSUER")
+		return subject, usage("--subject needs --oidc-issuer URL, or FUNDESKD_OIDC_ISSUER")
 	}
 	if err := signin.CheckSubject(issuer, sub); err != nil {
-		return nil, usage("--subject of %s: %w", issuer, err)
+		return subject, usage("--subject of %s: %w", issuer, err)
 	}
-	subject := signin.SubjectOf(issuer, sub)
-	return &subject, nil
+	return apitype.Set(signin.SubjectOf(issuer, sub)), nil
 }

@@ -33,12 +33,12 @@ func testSubjectOfUser(t *testing.T, s *signedIn) {
 		}
 	}
 	subject := signin.SubjectOf(s.provider.URL, "anneke")
-	give := func(id apitype.UUID, subject *apitype.UUID) error {
-		_, _, err := s.Service.SetUser(t.Context(), id, service.UserChange{Subject: &subject})
+	give := func(id apitype.UUID, subject apitype.Patch[apitype.UUID]) error {
+		_, _, err := s.Service.SetUser(t.Context(), id, service.UserChange{Subject: subject})
 		return err
 	}
-	servicetest.Check(t, give(user.UUID, &subject))
-	servicetest.Check(t, give(user.UUID, &subject)) // Again: it changes nothing.
+	servicetest.Check(t, give(user.UUID, apitype.Set(subject)))
+	servicetest.Check(t, give(user.UUID, apitype.Set(subject))) // Again: it changes nothing.
 	token := s.provider.Token(t, "anneke", nil)
 	if who := s.who(t, token); who.UUID != user.UUID || who.Name != "Anneke (old)" {
 		t.Fatalf("got %+v at the first sign-in, want the user %s", who, user.UUID)
@@ -63,26 +63,26 @@ func testSubjectOfUser(t *testing.T, s *signedIn) {
 	}
 	other, err := s.Service.AddUser(t.Context(), service.User{RecruiterUser: apitype.RecruiterUser{Name: "Other"}})
 	servicetest.Check(t, err)
-	err = give(other.UUID, &subject)
+	err = give(other.UUID, apitype.Set(subject))
 	if service.KindOf(err) != service.Conflict || !strings.Contains(err.Error(), user.UUID.String()) {
 		t.Errorf("got %v for a subject that a user has, want a refusal with the user", err)
 	}
 	joost := s.who(t, s.provider.Token(t, "joost", nil))
 	taken := signin.SubjectOf(s.provider.URL, "joost")
-	err = give(other.UUID, &taken)
+	err = give(other.UUID, apitype.Set(taken))
 	if service.KindOf(err) != service.Conflict || !strings.Contains(err.Error(), joost.UUID.String()) {
 		t.Errorf("got %v for a subject that has signed in, want a refusal with the user", err)
 	}
 	_, _, err = s.Service.SetUser(t.Context(), joost.UUID, service.UserChange{IsEnded: new(true)})
 	servicetest.Check(t, err)
-	servicetest.Check(t, give(other.UUID, &taken))
+	servicetest.Check(t, give(other.UUID, apitype.Set(taken)))
 	if who := s.who(t, s.provider.Token(t, "joost", nil)); who.UUID != other.UUID {
 		t.Errorf("got %+v, want the user who was given the subject of an ended one", who)
 	}
 	_, _, err = s.Service.SetUser(t.Context(), user.UUID, service.UserChange{IsEnded: new(true)})
 	servicetest.Check(t, err)
 	s.Want(http.StatusUnauthorized, token, http.MethodGet, "/api/v1/calls", "")
-	servicetest.Check(t, give(user.UUID, nil))
+	servicetest.Check(t, give(user.UUID, apitype.Clear[apitype.UUID]()))
 	if who := s.who(t, token); who.UUID != subject {
 		t.Errorf("got %+v after the subject was taken away, want a user of its own", who)
 	}

@@ -40,12 +40,12 @@ var insertAuditLine = sync.OnceValue(func() string { return insertAuditLines(1, 
 
 // Audit adds a line to the audit, at the end of the transaction.
 func (t *tx) Audit(l service.AuditLine) error {
-	t.lines = append(t.lines, named(l))
+	t.lines = append(t.lines, withUUID(l))
 	return nil
 }
 
-// named returns a new line with an identifier.
-func named(l service.AuditLine) service.AuditLine {
+// withUUID returns a new line with its identifier.
+func withUUID(l service.AuditLine) service.AuditLine {
 	l.UUID = newLineUUID()
 	return l
 }

@@ -122,7 +122,7 @@ func personDest(p *service.PersonRow) []any {
 
 func (t *tx) InsertPerson(p service.PersonRow, line *service.AuditLine) error {
 	if line != nil {
-		return t.engine.insertPerson(t.conn, p, named(*line))
+		return t.engine.insertPerson(t.conn, p, withUUID(*line))
 	}
 	if err := t.insert(insertPerson(), personDest(&p)...); err != nil {
 		return err
