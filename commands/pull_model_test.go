@@ -147,11 +147,13 @@ func (m *pullModel) nightly(limit int) {
 	m.pull("erased", limit, func() {}, func(person map[string]any) { delete(m.copied, person["uuid"].(string)) })
 }
 
-func (m *pullModel) do(method, path, body string) {
+func (m *pullModel) do(method, path, body string) servicetest.Answer {
 	m.Helper()
-	if a := m.service.Do(m.admin, method, path, body); a.Status >= 300 {
+	a := m.service.Do(m.admin, method, path, body)
+	if a.Status >= 300 {
 		m.Fatalf("%s %s: got %d %s", method, path, a.Status, a.Body)
 	}
+	return a
 }
 
 // step does one thing, by chance.
@@ -162,8 +164,7 @@ func (m *pullModel) step(n int) {
 	case kind < 5 || len(m.persons) == 0:
 		m.create(n)
 	case kind < 9:
-		person := m.persons[m.random.IntN(len(m.persons))]
-		m.do(http.MethodPut, "/api/v1/persons/"+person+"/actions/update", fmt.Sprintf(`{"name":{"lastName":"Name%d"}}`, n))
+		m.correct(n)
 	case kind < 10:
 		m.erase()
 	case kind < 11:
@@ -190,6 +191,13 @@ func (m *pullModel) create(n int) {
 	id, owner := apitype.NewUUID().String(), m.organizations[m.random.IntN(2)]
 	m.do(http.MethodPost, "/api/v1/persons", fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%[2]q,"name":{"lastName":"Name%[3]d"}}`, id, owner, n))
 	m.persons = append(m.persons, id)
+}
+
+// correct gives a person a new name, and returns its entity tag.
+func (m *pullModel) correct(n int) (tag string) {
+	person := "/api/v1/persons/" + m.persons[m.random.IntN(len(m.persons))]
+	m.do(http.MethodPut, person+"/actions/update", fmt.Sprintf(`{"name":{"lastName":"Name%d"}}`, n))
+	return m.do(http.MethodGet, person, "").Header.Get("ETag")
 }
 
 func (m *pullModel) erase() {
@@ -282,7 +290,7 @@ func (m *pullModel) restoreFile(isInPlace bool) (database string) {
 	return database
 }
 
-// restoreDump restores a backup with pg_restore, as in docs/operator.md. The epoch changes with the repeated erasures.
+// restoreDump restores a backup with pg_restore, as in docs/operator.md.
 func (m *pullModel) restoreDump(isInPlace bool) (database string) {
 	if !isInPlace {
 		database = servicetest.EmptyDatabase(m.T)
@@ -319,15 +327,20 @@ func TestPullModel(t *testing.T) {
 	runPullModel(t, servicetest.Times(4, *pullSeeds), servicetest.NewFile)
 }
 
-// TestDumpIsRestoredInPlace pulls before and after a dump of pg_dump is restored into the database of the service.
+// TestDumpIsRestoredInPlace pulls before and after a dump of pg_dump is restored into the database of the service. No
+// change gets the revision of one that the restore lost.
 func TestDumpIsRestoredInPlace(t *testing.T) {
 	servicetest.NeedPostgres(t)
 	m := newPullModel(t, 1, servicetest.PostgresDatabase(t))
 	m.create(0)
 	m.nightly(1 << 20)
 	m.backUp()
+	lost := m.correct(2)
 	m.create(1)
 	m.restore(true)
+	if got := m.correct(3); got == lost {
+		t.Errorf("a change has revision %s, as one before the restore", got)
+	}
 	m.nightly(1 << 20)
 	m.compare()
 }

@@ -29,6 +29,31 @@ func (s *Service) ChangeEpoch(ctx context.Context) error {
 	})
 }
 
+// lineageSetting names the database and the history of its server in which the records got their revisions.
+const lineageSetting = "lineage"
+
+// ChangeEpochIfRestored begins another epoch if the server put the database back to an earlier state: a dump that was
+// restored, or a recovery to a point in time. It cannot know for a database in which it never ran.
+func (s *Service) ChangeEpochIfRestored(ctx context.Context) (isRestored bool, err error) {
+	lineage := s.store.Lineage(ctx)
+	if lineage == "" {
+		return false, nil
+	}
+	err = s.Write(ctx, WriteIsolated, "begin another epoch", func(tx Tx) error {
+		before, err := tx.Setting(lineageSetting)
+		isRestored = before != lineage
+		if err != nil || !isRestored {
+			return err
+		}
+		return errors.Join(
+			tx.RaiseRevisions(lostRevisions()),
+			changeEpoch(tx),
+			tx.SetSetting(lineageSetting, lineage),
+		)
+	})
+	return isRestored, err
+}
+
 // lostRevisions returns by how much revisions rise when records are put back: more than a record has changes that may
 // be lost, and by another number each time, as a backup may be put back twice.
 func lostRevisions() int64 {

@@ -77,6 +77,9 @@ type Database interface {
 	// Settled returns a time such that every change with it, or with an earlier one, is visible; false: none is
 	// known. It never goes back. now is the clock's time.
 	Settled(ctx context.Context, now apitype.Time) (at apitype.Time, ok bool)
+	// Lineage identifies the database and the history of its server, which begins anew with each restore. Empty if
+	// only our own program restores it.
+	Lineage(ctx context.Context) string
 	// Held names what holds the values of an erasure until Scrub.
 	Held() []string
 	// Scrub takes from the files of the store what is left in them of values that were erased.

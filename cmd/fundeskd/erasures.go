@@ -274,8 +274,9 @@ func (p *program) erasuresReplay() *cobra.Command {
 			"A database that lacks an erasure was restored from a backup. It also lacks later\n" +
 			"revocations, so replay then makes a new signing key, which ends every token:\n" +
 			"issue new ones with fundeskd token issue. --keep-tokens keeps the key, which\n" +
-			"undoes every revocation and every narrowed permission since the backup. A replay\n" +
-			"that finds nothing changes nothing.",
+			"undoes every revocation and every narrowed permission since the backup.\n\n" +
+			"After a restore of PostgreSQL, replay also lets copies begin again, even if it\n" +
+			"finds no lacking erasure. Otherwise a replay that finds none changes nothing.",
 		example: "  fundeskd erasures replay\n  fundeskd erasures replay --from /var/lib/fundesk/fundeskd.db.erasures",
 		flags: func(flags *pflag.FlagSet) {
 			flags.BoolVar(&o.keepTokens, "keep-tokens", false,

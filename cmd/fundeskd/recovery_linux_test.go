@@ -48,6 +48,14 @@ func TestPointInTime(t *testing.T) {
 	if !r.there(erased) || !r.there(kept) || r.there(later) {
 		t.Errorf("of those erased since, made before and made since are there: %t, %t, %t; want the first two", r.there(erased), r.there(kept), r.there(later))
 	}
+	epoch := func() string {
+		return r.shell(`psql "$FUNDESKD_DATABASE" -At -c "SELECT value FROM settings WHERE name = 'epoch'"`)
+	}
+	before := epoch()
+	r.e.done("erasures replay", "--from", os.DevNull)
+	if epoch() == before {
+		t.Error("copies of the lost records go on after a replay of no erasure")
+	}
 	r.run(commands[len(commands)-1:])
 	if r.there(erased) || !r.there(kept) {
 		t.Errorf("after the replay the erased person is there: %t, the other one: %t", r.there(erased), r.there(kept))

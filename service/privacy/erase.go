@@ -231,7 +231,10 @@ func keptFor(
 // ReplayErasures repeats the erasures that a restored database has lost, and returns their number. It reserves the
 // uuid of an unknown person, so that it is never used again.
 func (s *Service) ReplayErasures(ctx context.Context, persons []service.ErasedPerson) (replayed int, err error) {
-	hasBegun := false
+	hasBegun, err := s.rules.ChangeEpochIfRestored(ctx)
+	if err != nil {
+		return 0, err
+	}
 	for _, person := range persons {
 		if !hasBegun {
 			isLacking, err := s.lacksErasure(ctx, person.UUID)

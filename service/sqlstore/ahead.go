@@ -106,4 +106,16 @@ func (e *postgresEngine) readIdentity(ctx context.Context) error {
 
 func (e *postgresEngine) identity() string { return e.named }
 
+// Lineage returns the identity with the timeline of the server: a recovery to a point in time begins another one. A
+// server that does not tell its timeline does without that part.
+func (e *postgresEngine) Lineage(ctx context.Context) string {
+	var timeline string
+	_ = e.read(ctx, service.ReadRecord, func(c *conn) error {
+		return c.row(`SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`).scan(&timeline)
+	})
+	return e.named + "/" + timeline
+}
+
 func (*sqliteEngine) identity() string { return "" }
+
+func (*sqliteEngine) Lineage(context.Context) string { return "" }
