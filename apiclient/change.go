@@ -107,8 +107,8 @@ func (c *Client) sendOnce(ctx context.Context, d *Delivery) Answer {
 	case err != nil:
 		e := asError(err)
 		shown, wrong := apitype.RecordUUID(e.body)
-		if errors.Is(err, errTooLarge) && e.answered == http.StatusOK && wrong == nil &&
-			shown == ch.UUID { // It begins with the record.
+		isRecord := wrong == nil && shown == ch.UUID // The answer begins with it.
+		if isRecord && e.answered == http.StatusOK && errors.Is(err, errTooLarge) {
 			return Answer{Response: &Response{Status: e.answered, Header: http.Header{}}}
 		}
 		return Answer{Err: e}

@@ -134,7 +134,8 @@ func (o Operation) visit(prefix string, object map[string]any, f func(path, show
 		if !moved {
 			shown = path
 		}
-		if shown == "" || slices.Contains(o.hidden, path) || o.updates() && path == "externalMetadata" && value == nil {
+		isRemoved := value == nil && path == "externalMetadata" && o.updates()
+		if shown == "" || isRemoved || slices.Contains(o.hidden, path) {
 			f(path, "", value)
 			continue
 		}
@@ -172,14 +173,22 @@ func isShown(path string, sent, shown any, keepsFractions bool) bool {
 	if IsSame(path, sent, shown) {
 		return true
 	}
-	s, isText := sent.(string)
-	got, alike := shown.(string)
-	var a, b apitype.Time
-	if keepsFractions || !isText || !alike || !strings.HasSuffix(path, "At") || a.UnmarshalText([]byte(s)) != nil ||
-		b.UnmarshalText([]byte(got)) != nil {
+	if keepsFractions || !strings.HasSuffix(path, "At") {
+		return false
+	}
+	a, isTime := timeOf(sent)
+	b, isTimeToo := timeOf(shown)
+	if !isTime || !isTimeToo {
 		return false
 	}
 	return b.Time.Equal(a.Truncate(time.Second)) || b.Time.Equal(a.Round(time.Second))
+}
+
+// timeOf returns a value as a time, if it is one.
+func timeOf(value any) (at apitype.Time, isTime bool) {
+	text, isText := value.(string)
+	isTime = isText && at.UnmarshalText([]byte(text)) == nil
+	return at, isTime
 }
 
 // showsFractions reports whether a time field, at any depth of a record, is written with a fraction of a

@@ -105,10 +105,13 @@ func (j *judge) isMoved() bool {
 // update judges by the fields that have changed. A field that is not shown proves nothing.
 func (j *judge) update() Outcome {
 	t := j.tally()
+	isProven := t.changed || len(t.hidden) == 0
+	mayHide := len(t.hidden) > 0 && (!j.isSent || len(t.foreign) > 0)
+	hasRevisions := j.change.Revision != "" && j.revision != ""
 	switch {
 	case !j.isSent && j.change.Seen == nil:
 		return NotLanded // Nothing was shown that it could overwrite.
-	case j.isSent && len(t.foreign) == 0 && (t.changed || len(t.hidden) == 0):
+	case j.isSent && len(t.foreign) == 0 && isProven:
 		return Landed
 	case j.revision != "" && j.revision == j.change.Revision:
 		return NotLanded
@@ -117,7 +120,7 @@ func (j *judge) update() Outcome {
 	case len(t.elsewhere) > 0:
 		j.differ = t.elsewhere
 		return Conflict
-	case len(t.hidden) > 0 && (!j.isSent || len(t.foreign) > 0) && j.change.Revision != "" && j.revision != "":
+	case mayHide && hasRevisions:
 		j.differ = t.hidden // The record was changed, perhaps in these fields.
 		return Conflict
 	case !j.isSent:

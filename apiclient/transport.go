@@ -169,7 +169,8 @@ func (c *Client) repair(r *Response) {
 // build makes the request that is sent.
 func (c *Client) build(ctx context.Context, r request, token string) (*http.Request, error) {
 	relative, err := url.Parse(r.path)
-	if err != nil || relative.IsAbs() || relative.Host != "" || relative.RawQuery != "" || relative.Fragment != "" {
+	isRelative := err == nil && !relative.IsAbs() && relative.Host == ""
+	if !isRelative || relative.RawQuery != "" || relative.Fragment != "" {
 		return nil, &Error{Kind: KindUsage, Message: "the path is not of the form /api/v1/…"}
 	}
 	target := c.base.JoinPath(relative.EscapedPath())

@@ -155,10 +155,12 @@ func (a *apiFlags) header() (http.Header, error) {
 	for _, text := range a.headers {
 		name, value, ok := strings.Cut(text, ":")
 		name = http.CanonicalHeaderKey(strings.TrimSpace(name))
-		switch {
-		case !ok || name == "" || strings.ContainsAny(name, " \t\r\n") || strings.ContainsAny(value, "\r\n"):
+		hasName := ok && name != "" && !strings.ContainsAny(name, " \t\r\n")
+		if !hasName || strings.ContainsAny(value, "\r\n") {
 			return nil, cli.UsageError("--header is not of the form 'Name: value'")
-		case name == "Authorization" || name == "Host" || name == "Content-Length":
+		}
+		switch name {
+		case "Authorization", "Host", "Content-Length":
 			return nil, cli.WithHint(
 				cli.UsageError("--header "+name+" is set by fundesk"),
 				"the token of the profile is sent; another one: FUNDESK_TOKEN",
@@ -189,7 +191,8 @@ func printHead(s *cli.Session, options render.Options, answer *apiclient.Respons
 // profile's service only.
 func splitPath(text string) (string, url.Values, error) {
 	parsed, err := url.Parse(text)
-	if err != nil || parsed.Scheme != "" || parsed.Host != "" || parsed.Fragment != "" {
+	isPath := err == nil && parsed.Scheme == "" && parsed.Host == ""
+	if !isPath || parsed.Fragment != "" {
 		return "", nil, cli.UsageError("the path " + cli.Quote(cli.ShownURL(text)) + " is not of the form /api/v1/…")
 	}
 	query, err := url.ParseQuery(parsed.RawQuery)

@@ -127,9 +127,12 @@ func begin(s *cli.Session, cmd *cobra.Command, args []string) error {
 	}
 	// Of a variable that is not set.
 	for _, name := range []string{"profile", "base-url", "output", "columns", "sort-by", "jq", "ca-cert"} {
-		if flag := cmd.Flags().
-			Lookup(name); flag != nil && flag.Changed &&
-			(flag.Value.String() == "" || flag.Value.String() == "[]") {
+		flag := cmd.Flags().Lookup(name)
+		if flag == nil || !flag.Changed {
+			continue
+		}
+		switch flag.Value.String() {
+		case "", "[]":
 			return cli.UsageError("--" + name + " must not be empty")
 		}
 	}
@@ -215,10 +218,11 @@ func joinValues(args []string) []string {
 	var joined []string
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
+		isBeforeYesNo := i+1 < len(args) && (args[i+1] == "true" || args[i+1] == "false")
 		switch {
 		case arg == "--":
 			return append(joined, args[i:]...)
-		case strings.HasPrefix(arg, "--opt-in-") && i+1 < len(args) && (args[i+1] == "true" || args[i+1] == "false"):
+		case strings.HasPrefix(arg, "--opt-in-") && isBeforeYesNo:
 			i++
 			arg += "=" + args[i]
 		case arg == "--arg" && i+2 < len(args) && !strings.Contains(args[i+1], "="):

@@ -118,8 +118,8 @@ func checkOutput(s *cli.Session, cmd *cobra.Command) error {
 		return cli.UsageError("this command prints no list that --sort-by could sort")
 	}
 	asked := render.Format(s.Flags.Output)
-	if len(s.Flags.Columns) > 0 &&
-		(s.Flags.JQ != "" || asked.IsJSON() || asked == render.ID || asked == render.Wide) {
+	hasOwnColumns := asked.IsJSON() || asked == render.ID || asked == render.Wide
+	if len(s.Flags.Columns) > 0 && (hasOwnColumns || s.Flags.JQ != "") {
 		return cli.UsageError("--columns needs -o table, tsv or csv; choose fields by --jq")
 	}
 	if s.Flags.JQ != "" && slices.Equal(kind.formats, spoken.formats) {

@@ -95,14 +95,18 @@ var resembling = sync.OnceValue(func() *regexp.Regexp {
 // excelCell returns a value in a form that Excel in a country keeps: numbers with its decimal sign, and all other
 // values as text.
 func excelCell(value string, isNumber bool, country string) string {
-	switch _, err := time.Parse(time.DateOnly, value); {
-	case isNumber && HasDecimalComma(country):
-		return strings.Replace(value, ".", ",", 1)
-	case !isNumber && err != nil && len(value) < 100 && resembling().MatchString(value):
-		return `="` + value + `"`
-	default:
+	if isNumber {
+		if HasDecimalComma(country) {
+			return strings.Replace(value, ".", ",", 1)
+		}
 		return value
 	}
+	_, err := time.Parse(time.DateOnly, value)
+	isDate := err == nil
+	if !isDate && len(value) < 100 && resembling().MatchString(value) {
+		return `="` + value + `"`
+	}
+	return value
 }
 
 // WithoutTextMark returns a cell without the formula that marks it as text for Excel.

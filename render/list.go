@@ -175,6 +175,7 @@ func (l *List[T]) end(complete, closed bool) error {
 		}
 	}
 	b, o, err := l.out.AvailableBuffer(), l.options, error(nil)
+	isEmpty := complete && l.count == 0
 	switch {
 	case o.Query != nil:
 		if complete && !o.eachRecord() {
@@ -184,7 +185,7 @@ func (l *List[T]) end(complete, closed bool) error {
 		b = append(b, "\n]\n"...)
 	case o.Format == JSON && complete:
 		b = append(b, "[]\n"...)
-	case o.Format == CSV && l.count == 0 && complete && !o.NoHeader:
+	case o.Format == CSV && isEmpty && !o.NoHeader:
 		b = appendCSVHeader(b, l.columns, o)
 	case o.Format == Table:
 		b = l.rows.begin(b)

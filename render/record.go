@@ -96,7 +96,8 @@ func flatten(lines *[]field, name string, dec *jsontext.Decoder, o Options) erro
 		for dec.PeekKind() == '"' && err == nil {
 			key, _ := dec.ReadToken()
 			member := Clean(key.String())
-			if name == "pledgeCase" && (member == "person" || member == "calls" || member == "transactions") {
+			isOfPledge := member == "person" || member == "calls" || member == "transactions"
+			if name == "pledgeCase" && isOfPledge {
 				err = dec.SkipValue() // The call shows its own attempts, which its pledge repeats.
 				continue
 			}

@@ -92,7 +92,8 @@ func (t *table[T]) narrow(of func(Column[T]) bool) {
 	for total := t.total(); total > t.options.Width; total-- {
 		widest := -1
 		for i, column := range t.columns {
-			if of(column) && t.widths[i] > minFlexible && (widest < 0 || t.widths[i] > t.widths[widest]) {
+			isWider := widest < 0 || t.widths[i] > t.widths[widest]
+			if isWider && t.widths[i] > minFlexible && of(column) {
 				widest = i
 			}
 		}

@@ -92,10 +92,10 @@ func styleLength(text string) int {
 		return 0
 	}
 	for i := 2; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == 'm':
+		if text[i] == 'm' {
 			return i + 1
-		case (c < '0' || c > '9') && c != ';' && c != ':':
+		}
+		if strings.IndexByte("0123456789;:", text[i]) < 0 {
 			return 0
 		}
 	}

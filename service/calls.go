@@ -304,11 +304,14 @@ func callReferences(r Tx, c Caller, request apitype.CreateCallRequest) (PersonRo
 	}
 	if request.RelatedCaseUUID != nil {
 		pledge, err := visiblePledge(r, c, *request.RelatedCaseUUID)
-		// The pledge would reveal whether an invisible person has it.
-		if KindOf(err) == NotFound || (err == nil && (len(v) > 0 || pledge.Person != request.PersonUUID)) {
-			v.Add("/relatedCaseUuid", "names no pledge of this person that the account may see")
-		} else if err != nil {
+		isUnknown := KindOf(err) == NotFound
+		if err != nil && !isUnknown {
 			return person, err
+		}
+		// The pledge would reveal whether an invisible person has it.
+		isOfPerson := len(v) == 0 && pledge.Person == request.PersonUUID
+		if isUnknown || !isOfPerson {
+			v.Add("/relatedCaseUuid", "names no pledge of this person that the account may see")
 		}
 	}
 	if request.CallingOrganizationUUID != nil {

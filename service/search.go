@@ -249,7 +249,8 @@ func plainText(text string) string { return strings.Join(splitWords(text), "") }
 // emailText returns an e-mail address, plain, without what would need quotes in a term.
 func emailText(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '"' || r == '\\' || unicode.IsSpace(r) || unicode.IsControl(r) {
+		needsQuotes := r == '"' || r == '\\'
+		if needsQuotes || unicode.IsSpace(r) || unicode.IsControl(r) {
 			return -1
 		}
 		return r

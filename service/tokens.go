@@ -302,7 +302,14 @@ func (s *Service) Authenticate(ctx context.Context, token string) (account Accou
 	now, ends := s.clock(), known.expires.Add(-tokenLeeway)
 	err = s.Read(ctx, ReadRecord, "look up the account", func(r Reader) error {
 		found, ended, err := r.AccountOfToken(known.account, known.id)
-		if errors.Is(err, ErrNoRow) || err == nil && (found.RevokedAt != nil || ended != nil && !ended.After(now)) {
+		if errors.Is(err, ErrNoRow) {
+			return refusal
+		}
+		if err != nil {
+			return err
+		}
+		hasEnded := ended != nil && !ended.After(now)
+		if hasEnded || found.RevokedAt != nil {
 			return refusal
 		}
 		if ended != nil && ended.Before(ends) {

@@ -121,12 +121,20 @@ func (t *Turns) forget(account apitype.UUID) {
 	}
 }
 
+// isBefore reports whether an account gets a turn before another one: it holds fewer, or got its last one earlier.
+func (a *accountTurns) isBefore(b *accountTurns) bool {
+	if a.held != b.held {
+		return a.held < b.held
+	}
+	return a.last < b.last
+}
+
 func (t *Turns) end(account apitype.UUID) {
 	t.held--
 	t.of(account).held--
 	next, least := -1, (*accountTurns)(nil)
 	for i, w := range t.waiting {
-		if a := t.of(w.account); next < 0 || a.held < least.held || a.held == least.held && a.last < least.last {
+		if a := t.of(w.account); next < 0 || a.isBefore(least) {
 			next, least = i, a
 		}
 	}

@@ -137,11 +137,15 @@ func (s *Service) committedPledge(ctx context.Context, c Caller, row PledgeRow) 
 	return answer, seen.PersonRow, err
 }
 
+// mayReadPledge reports whether the caller may read a pledge within a call.
+func (v viewer) mayReadPledge(pledge *WholePledge) bool {
+	scope := v.caller.Scope
+	return v.caller.May(PledgesRead) && (scope.Contains(pledge.Owner) || scope.Contains(pledge.Recruiting))
+}
+
 func (v viewer) call(row *WholeCall) (Answer, error) {
-	mayRead := v.caller.May(PledgesRead)
 	pledge := row.Pledge
-	if scope := v.caller.Scope; pledge != nil &&
-		(!mayRead || !scope.Contains(pledge.Owner) && !scope.Contains(pledge.Recruiting)) {
+	if pledge != nil && !v.mayReadPledge(pledge) {
 		pledge = nil
 	}
 	if pledge != nil && !v.mayReadPerson(row.Owner) {
@@ -161,7 +165,7 @@ func (v viewer) call(row *WholeCall) (Answer, error) {
 	}
 	dst = v.personMember(dst, row.PersonRow)
 	switch {
-	case !mayRead:
+	case !v.caller.May(PledgesRead):
 		dst = member(dst, "transactions", nil)
 	case pledge == nil:
 		dst = array(dst, "transactions", nil, appendTransaction)

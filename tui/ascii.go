@@ -26,7 +26,8 @@ func asciiLine(line string) string {
 			if r >= utf8.RuneSelf {
 				letters = inASCII(r)
 			}
-			if owed > 0 && (r == ' ' || r == '-') && strings.HasPrefix(column[at+1:], letters) {
+			isFiller := r == ' ' || r == '-'
+			if owed > 0 && isFiller && strings.HasPrefix(column[at+1:], letters) {
 				owed--
 			} else {
 				roomy.WriteString(letters)

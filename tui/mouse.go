@@ -73,7 +73,9 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 			return nil
 		}
 		cmd, onRow := rows.Click(at.X, at.Y-1-len(a.banner()))
-		if opener, opens := a.pages[a.current].(page.Opener); onRow && twice && opens && opener.WhyNotOpen() == "" {
+		opener, opens := a.pages[a.current].(page.Opener)
+		isOpening := onRow && twice && opens
+		if isOpening && opener.WhyNotOpen() == "" {
 			return tea.Batch(cmd, opener.OpenRecord())
 		}
 		return cmd

@@ -83,7 +83,9 @@ func (a *app) status() string {
 		return a.news(width)
 	}
 	left := changes.Held[len(changes.Held)-1].Until.Sub(a.Day.Now())
-	if a.Day.Offline != "" && left <= 0 && (len(a.Messages.Errors) > 0 || a.Messages.IsSaid()) {
+	hasErrors := len(a.Messages.Errors) > 0
+	hasNews := hasErrors || a.Messages.IsSaid()
+	if a.Day.Offline != "" && left <= 0 && hasNews {
 		return a.news(width) // Changes that wait for the service have a line above the page.
 	}
 	sign, bar := a.Styles.DueSign+" ", ""
@@ -101,7 +103,8 @@ func (a *app) status() string {
 	}
 	held := sign + widget.Fit(label, min(render.Width(label), max(forHeld-render.Width(sign+rest), 1))) + rest
 	room := width - render.Width(held) - 2
-	if room < leastNews || a.Messages.IsSaid() && a.Messages.Aside && len(a.Messages.Errors) == 0 {
+	isAside := a.Messages.IsSaid() && a.Messages.Aside && !hasErrors
+	if room < leastNews || isAside {
 		return a.Styles.Held(widget.Fit(held, width))
 	}
 	return a.Styles.Held(held) + "  " + a.news(room)

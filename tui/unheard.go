@@ -38,7 +38,9 @@ func (u *unheard) takes(msg tea.KeyPressMsg, now time.Time) bool {
 	if u.isDigit {
 		isText = len(name) == 1 && '0' <= name[0] && name[0] <= '9'
 	}
-	if u.key == "" || isAgain || now.Sub(u.last) >= longestPause || !isText && !isEnd {
+	isGoingOn := u.key != "" && now.Sub(u.last) < longestPause
+	isPart := isText || isEnd
+	if !isGoingOn || !isPart || isAgain {
 		*u = unheard{}
 		return false
 	}

@@ -178,8 +178,10 @@ func checkIBAN(text string) (stored, problem string) {
 
 // checkPhone wants E.164: plus, no leading zero, 7 to 15 digits. Spec gap: R9.
 func checkPhone(text string) (stored, problem string) {
-	digits, plus := strings.CutPrefix(text, "+")
-	if !plus || len(digits) < 7 || len(digits) > 15 || digits[0] == '0' || strings.Trim(digits, "0123456789") != "" {
+	digits, hasPlus := strings.CutPrefix(text, "+")
+	isNumber := strings.Trim(digits, "0123456789") == "" && !strings.HasPrefix(digits, "0")
+	isLong := len(digits) >= 7 && len(digits) <= 15
+	if !hasPlus || !isNumber || !isLong {
 		return "", "must be in international format, such as +31612345678"
 	}
 	return text, ""

@@ -24,7 +24,11 @@ var errNumber = errors.New("is not a JSON number")
 // exponent costs nothing.
 func parseDecimal(text string) (decimal, error) {
 	isDigit := func(c byte) bool { return c >= '0' && c <= '9' }
-	if !stdjson.Valid([]byte(text)) || (text[0] != '-' && !isDigit(text[0])) || !isDigit(text[len(text)-1]) {
+	if !stdjson.Valid([]byte(text)) {
+		return decimal{}, errNumber
+	}
+	isNumber := text[0] == '-' || isDigit(text[0])
+	if !isNumber || !isDigit(text[len(text)-1]) {
 		return decimal{}, errNumber // In valid text only blanks can follow the last digit.
 	}
 	var d decimal

@@ -87,7 +87,8 @@ func (q *queryReader) pageSize(name string) *int {
 		return nil
 	}
 	n, err := strconv.Atoi(value)
-	if err != nil || n < 0 || n > MaxPageSize || strings.HasPrefix(value, "+") {
+	isWhole := err == nil && !strings.HasPrefix(value, "+")
+	if !isWhole || n < 0 || n > MaxPageSize {
 		q.violations.addParameter(name, "must be a whole number from 0 to %d", MaxPageSize)
 		return nil
 	}

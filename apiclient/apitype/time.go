@@ -281,17 +281,28 @@ func parseISODate(text string) (time.Time, error) {
 			return t, nil
 		}
 	}
+	return parseISOWeek(text)
+}
+
+// parseISOWeek reads a week, or a day of a week, such as 2026-W48 and 2026-W48-1.
+func parseISOWeek(text string) (time.Time, error) {
 	year, week, ok := strings.Cut(strings.ReplaceAll(text, "-", ""), "W")
-	if ok && len(year) == 4 && (len(week) == 2 || len(week) == 3) {
-		n, err := strconv.Atoi(year + (week + "1")[:3])
-		y, w, d := n/1000, n/10%100, n%10
-		if err == nil && w >= 1 && w <= 53 && d >= 1 && d <= 7 {
-			fourth := time.Date(y, time.January, 4, 0, 0, 0, 0, time.UTC)
-			monday := fourth.AddDate(0, 0, -(int(fourth.Weekday())+6)%7)
-			return monday.AddDate(0, 0, (w-1)*7+d-1), nil
-		}
+	hasDigits := len(year) == 4 && (len(week) == 2 || len(week) == 3)
+	if !ok || !hasDigits {
+		return time.Time{}, errTime
 	}
-	return time.Time{}, errTime
+	n, err := strconv.Atoi(year + (week + "1")[:3])
+	if err != nil {
+		return time.Time{}, errTime
+	}
+	y, w, d := n/1000, n/10%100, n%10
+	isWeek, isDay := w >= 1 && w <= 53, d >= 1 && d <= 7
+	if !isWeek || !isDay {
+		return time.Time{}, errTime
+	}
+	fourth := time.Date(y, time.January, 4, 0, 0, 0, 0, time.UTC)
+	monday := fourth.AddDate(0, 0, -(int(fourth.Weekday())+6)%7)
+	return monday.AddDate(0, 0, (w-1)*7+d-1), nil
 }
 
 // cutOffset takes the zone off a time of day.
@@ -302,7 +313,8 @@ func cutOffset(text string) (clock string, offset time.Duration, err error) {
 	}
 	digits := strings.ReplaceAll(text[i+1:], ":", "")
 	n, err := strconv.Atoi(digits)
-	if err != nil || (len(digits) != 2 && len(digits) != 4) || text[i] == 'Z' {
+	isWhole := len(digits) == 2 || len(digits) == 4
+	if err != nil || !isWhole || text[i] == 'Z' {
 		return "", 0, errTime
 	}
 	if len(digits) == 2 {
@@ -322,19 +334,22 @@ func cutOffset(text string) (clock string, offset time.Duration, err error) {
 func parseISOClock(text string) (time.Duration, error) {
 	whole, fraction, _ := strings.Cut(strings.ReplaceAll(text, ",", "."), ".")
 	digits := strings.ReplaceAll(whole, ":", "")
+	unit, isWhole := map[int]time.Duration{2: time.Hour, 4: time.Minute, 6: time.Second}[len(digits)]
 	n, err := strconv.Atoi((digits + "0000")[:min(6, len(digits)+4)])
-	if err != nil || (len(digits) != 2 && len(digits) != 4 && len(digits) != 6) {
+	if err != nil || !isWhole {
 		return 0, errTime
 	}
 	h, m, s := n/10000, n/100%100, n%100
+	if h > 24 || m > 59 || s > 60 {
+		return 0, errTime
+	}
 	since := time.Duration(h)*time.Hour + time.Duration(m)*time.Minute + time.Duration(s)*time.Second
-	if h > 24 || m > 59 || s > 60 || since > 24*time.Hour {
+	if since > 24*time.Hour {
 		return 0, errTime
 	}
 	if fraction == "" {
 		return since, nil
 	}
-	unit := map[int]time.Duration{2: time.Hour, 4: time.Minute, 6: time.Second}[len(digits)]
 	part, err := strconv.ParseFloat("0."+fraction, 64)
 	if err != nil {
 		return 0, errTime

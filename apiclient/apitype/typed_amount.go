@@ -72,11 +72,12 @@ func ParseTypedAmount(text string, sign byte) (Amount, error) {
 			return thousands, nil
 		}
 	case amountForms().plain.MatchString(number), amountForms().long.MatchString(number):
-		if last >= 0 && sign == ',' && number[last] == '.' && len(number)-last > 3 {
-			return Amount{}, errAmount
-		}
 		if last < 0 {
 			return ParseAmount(minus + trimZeros(number))
+		}
+		isPoint := number[last] == '.'
+		if sign == ',' && isPoint && len(number)-last > 3 {
+			return Amount{}, errAmount
 		}
 		return ParseAmount(cents(number[last : last+1]))
 	case amountForms().grouped.MatchString(number):

@@ -10,7 +10,8 @@ import (
 // readDate reads "24-12", "24.12.2026", "2026-12-24", "24 december" or "december 24th".
 func (t typedTime) readDate(tokens []string, then func(typedTime, int)) {
 	isOfWeekday := t.weekday >= 0 && t.date == nil && t.place.ahead // "thu 25 june"
-	if t.next || t.nextWeek || t.hasDay() && !isOfWeekday {
+	isTaken := t.hasDay() && !isOfWeekday
+	if t.next || t.nextWeek || isTaken {
 		return
 	}
 	w, first := words(), tokens[0]
@@ -46,7 +47,9 @@ func (t typedTime) readDayOfMonth(tokens []string, then func(typedTime, int)) {
 	if !isPoint {
 		n = 2
 	}
-	if err != nil || !t.place.ahead || day < 1 || !isPoint && (len(tokens) == 1 || !isOrdinal(tokens[1])) {
+	isSuffixed := isPoint || len(tokens) > 1 && isOrdinal(tokens[1])
+	isDay := err == nil && day > 0 && isSuffixed
+	if !isDay || !t.place.ahead {
 		return
 	}
 	today := midnight(t.place.now)
@@ -85,7 +88,9 @@ func (t typedTime) readNumericDate(token string, then func(typedTime, int)) {
 	numbers := make([]int, len(parts))
 	for i, part := range parts {
 		n, err := strconv.Atoi(part)
-		if err != nil || strings.Trim(part, "0123456789") != "" || len(part) > 2 && len(part) != 4 {
+		isNumber := err == nil && strings.Trim(part, "0123456789") == ""
+		isLong := len(part) > 2 && len(part) != 4
+		if !isNumber || isLong {
 			return
 		}
 		numbers[i] = n
@@ -102,8 +107,9 @@ func (t typedTime) readNumericDate(token string, then func(typedTime, int)) {
 	case len(numbers) != 2 || len(parts[0]) > 2 || len(parts[1]) > 2:
 		return
 	}
-	isBare := len(numbers) == 2 && !strings.HasSuffix(token, ".")
-	if _, _, isRange := hoursBetween(token); isBare && separator == "." || isRange && t.place.ahead {
+	isLikeTime := separator == "." && len(numbers) == 2 && !strings.HasSuffix(token, ".")
+	_, _, isRange := hoursBetween(token)
+	if isLikeTime || isRange && t.place.ahead {
 		t.as = "date"
 	}
 	t.setDate(year, numbers[1], numbers[0], 1, then)
@@ -158,7 +164,8 @@ func (t typedTime) readClock(tokens []string, then func(typedTime, int)) {
 		return
 	}
 	isWord := words().hours[tokens[0]] > 0
-	if isWord && !asked && (len(tokens) == 1 || !words().clock[tokens[1]]) {
+	isOnClock := len(tokens) > 1 && words().clock[tokens[1]]
+	if isWord && !asked && !isOnClock {
 		return
 	}
 	if isWord {
@@ -166,8 +173,9 @@ func (t typedTime) readClock(tokens []string, then func(typedTime, int)) {
 	}
 	hours, minutes, hasMinutes := t.clockParts(tokens[0])
 	hour, err := strconv.Atoi(hours)
-	if err != nil || len(hours) > 2 || hour > 23 || hasMinutes && len(minutes) != 2 ||
-		strings.Trim(tokens[0], "0123456789:.") != "" {
+	isHour := err == nil && len(hours) <= 2 && hour <= 23
+	isWhole := !hasMinutes || len(minutes) == 2
+	if !isHour || !isWhole || strings.Trim(tokens[0], "0123456789:.") != "" {
 		return
 	}
 	if t.minute, err = 0, nil; hasMinutes {
@@ -193,7 +201,8 @@ func (t typedTime) readClock(tokens []string, then func(typedTime, int)) {
 func (t typedTime) clockParts(token string) (hours, minutes string, hasMinutes bool) {
 	number, err := strconv.Atoi(token)
 	isYear := number == t.place.now.Year() || number == t.place.now.Year()+1
-	if err == nil && len(token) == 4 && t.place.ahead && !isYear {
+	isFourDigits := err == nil && len(token) == 4
+	if isFourDigits && t.place.ahead && !isYear {
 		return token[:2], token[2:], true
 	}
 	return strings.Cut(strings.Replace(token, ".", ":", 1), ":")
@@ -237,6 +246,7 @@ func (t typedTime) readBetween(tokens []string, then func(typedTime, int)) {
 // readSuffix reads the word after an hour. It returns false for any other word.
 func (t typedTime) readSuffix(tokens []string, isNumber bool, then func(typedTime, int)) bool {
 	w, suffix := words(), tokens[1]
+	mayBeLength := isNumber && (!t.place.ahead || t.hour < 7)
 	switch {
 	case suffix == "am" || suffix == "pm":
 		if t.hour < 1 || t.hour > 12 {
@@ -247,7 +257,7 @@ func (t typedTime) readSuffix(tokens []string, isNumber bool, then func(typedTim
 		}
 		t.exact = true
 		then(t, 2)
-	case suffix == "h" && isNumber && (!t.place.ahead || t.hour < 7): // A length of time.
+	case suffix == "h" && mayBeLength:
 	case w.clock[suffix]:
 		if len(tokens) > 2 && len(tokens[2]) == 2 && t.minute == 0 { // 18 Uhr 30
 			if minute, err := strconv.Atoi(tokens[2]); err == nil && minute < 60 {
@@ -306,7 +316,11 @@ func (t typedTime) readMinutes(tokens []string, then func(typedTime, int)) {
 	if len(tokens) > n && w.units[tokens[n]] == time.Minute {
 		n++
 	}
-	if minutes < 1 || minutes > 29 || len(tokens) < n+2 || !w.past[tokens[n]] && !w.to[tokens[n]] {
+	isFew := minutes >= 1 && minutes <= 29
+	if !isFew || len(tokens) < n+2 {
+		return
+	}
+	if !w.past[tokens[n]] && !w.to[tokens[n]] {
 		return
 	}
 	if w.to[tokens[n]] {

@@ -214,18 +214,18 @@ func tokensOf(text string) []string {
 		"p.m.", "pm", "a.m.", "am", "o’clock", "o'clock", "’s", "'s").
 		Replace(strings.ToLower(text))
 	var b strings.Builder
-	isDigit := func(r rune) bool { return r >= '0' && r <= '9' }
 	runes := []rune(text)
+	isDigit := func(i int) bool { return i >= 0 && i < len(runes) && runes[i] >= '0' && runes[i] <= '9' }
 	for i, r := range runes {
-		before, after := i > 0 && isDigit(runes[i-1]), i+1 < len(runes) && isDigit(runes[i+1])
+		before, after := isDigit(i-1), isDigit(i+1)
+		isLetter := r >= 'a' && r <= 'z' || r > 127
+		isMinute := isDigit(i) && isDigit(i-2) && strings.ContainsRune("uh", runes[i-1]) // 18u30
 		switch {
 		case r == ',' && before && after:
 			b.WriteByte('.')
 		case r == ',' || r == '\t':
 			b.WriteByte(' ')
-		case before && (r >= 'a' && r <= 'z' || r > 127):
-			b.WriteString(" " + string(r))
-		case isDigit(r) && i > 1 && strings.ContainsRune("uh", runes[i-1]) && isDigit(runes[i-2]): // 18u30
+		case before && isLetter, isMinute:
 			b.WriteString(" " + string(r))
 		default:
 			b.WriteRune(r)
@@ -257,7 +257,8 @@ func partsOf(token string) []string {
 		}
 		_, isWeekday := w.weekdays[day]
 		_, isDay := w.days[day]
-		if found && len(day) > len("mon") && (isWeekday || isDay) {
+		isKnown := isWeekday || isDay
+		if found && isKnown && len(day) > len("mon") {
 			return []string{day, part}
 		}
 	}
@@ -285,10 +286,8 @@ func readLength(tokens []string, place timePlace) []TimeReading {
 	for rest := tokens; ; {
 		number, unit, n := lengthOf(rest)
 		_, decimals, _ := strings.Cut(tokens[0], ".")
-		if n == 0 ||
-			bare &&
-				// 18 uur and 14.30h are times of day.
-				(unit == "uur" && number > 6 || unit == "h" && len(decimals) == 2) {
+		isTimeOfDay := unit == "uur" && number > 6 || unit == "h" && len(decimals) == 2 // 18 uur, 14.30h
+		if n == 0 || bare && isTimeOfDay {
 			return nil
 		}
 		total += number * float64(w.units[unit])
@@ -313,8 +312,9 @@ func lengthOf(tokens []string) (number float64, unit string, n int) {
 			return number, tokens[n], n + 1
 		}
 		word, isWord := w.numbers[tokens[n]]
+		isHalf := word == 0.5 || number == 0.5 // "een half uur", "half an hour"
 		switch {
-		case isWord && (n == 0 || word == 0.5 || number == 0.5): // "een half uur", "half an hour"
+		case isWord && (n == 0 || isHalf):
 			if n == 0 || word == 0.5 {
 				number = word
 			}
@@ -334,7 +334,8 @@ func lengthOf(tokens []string) (number float64, unit string, n int) {
 // read returns every way to read all of the tokens.
 func (t typedTime) read(tokens []string) (all []typedTime) {
 	if len(tokens) == 0 {
-		if t.wantsTime || t.wantsDay || t.next && t.weekday < 0 {
+		isNextAlone := t.next && t.weekday < 0
+		if t.wantsTime || t.wantsDay || isNextAlone {
 			return nil
 		}
 		return []typedTime{t}
@@ -396,7 +397,7 @@ func (t typedTime) readDay(tokens []string, then func(typedTime, int)) {
 	if n, known := w.days[word]; known {
 		then(t.on(t.place.now.AddDate(0, 0, n)), 1)
 	}
-	if word == "day" && len(tokens) > 2 && tokens[1] == "after" && tokens[2] == "tomorrow" {
+	if strings.HasPrefix(strings.Join(tokens, " ")+" ", "day after tomorrow ") {
 		then(t.on(t.place.now.AddDate(0, 0, 2)), 3)
 	}
 }
@@ -486,6 +487,26 @@ func (t typedTime) hours() []int {
 	return []int{t.hour}
 }
 
+// weekdaysFrom returns the days that a weekday may mean, which is some days ahead of today. isAhead reports whether its
+// time today is still to come.
+func (t typedTime) weekdaysFrom(today time.Time, ahead int, isAhead bool) []time.Time {
+	in := func(days int) time.Time { return today.AddDate(0, 0, days) }
+	isToday := ahead == 0
+	if !t.place.ahead {
+		if isToday {
+			return []time.Time{in(0), in(-7)}
+		}
+		return []time.Time{in(ahead - 7)}
+	}
+	if !isToday {
+		return []time.Time{in(ahead)}
+	}
+	if t.timed && isAhead {
+		return []time.Time{in(0), in(7)}
+	}
+	return []time.Time{in(7)}
+}
+
 // daysAt returns the days that the text may mean with an hour.
 func (t typedTime) daysAt(hour int) []time.Time {
 	today := midnight(t.place.now)
@@ -506,16 +527,8 @@ func (t typedTime) daysAt(hour int) []time.Time {
 		return []time.Time{in(7)}
 	case t.next:
 		return []time.Time{in(ahead), in(inNextWeek)}
-	case t.weekday >= 0 && !t.place.ahead && ahead == 0:
-		return []time.Time{in(0), in(-7)}
-	case t.weekday >= 0 && !t.place.ahead:
-		return []time.Time{in(ahead - 7)}
-	case t.weekday >= 0 && ahead == 0 && t.timed && isAhead:
-		return []time.Time{in(0), in(7)}
-	case t.weekday >= 0 && ahead == 0:
-		return []time.Time{in(7)}
 	case t.weekday >= 0:
-		return []time.Time{in(ahead)}
+		return t.weekdaysFrom(today, ahead, isAhead)
 	case !t.timed && t.part == anyPart:
 		return nil
 	case !t.timed && t.part != noon:

@@ -34,7 +34,8 @@ func CheckTrust(path string) error {
 		if err := checkOne(at); err != nil {
 			return err
 		}
-		if at == home || at == "/" || at != real && !strings.HasPrefix(at, home+"/") {
+		isOutside := at != real && !strings.HasPrefix(at, home+"/")
+		if at == home || at == "/" || isOutside {
 			return nil
 		}
 	}

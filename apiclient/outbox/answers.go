@@ -48,7 +48,10 @@ func (s *Sender) deliver(ctx context.Context, c *claim) Event {
 			c.NotBefore = time.Time{}
 			return Event{} // With its next turn: until then no death of this process is one while it was sent.
 		}
-		if verdict == apiclient.VerdictNext || answer.IsRead && tries < mostTries && d.Failed().RetryAfter == 0 {
+		if verdict == apiclient.VerdictNext {
+			continue
+		}
+		if answer.IsRead && tries < mostTries && d.Failed().RetryAfter == 0 {
 			continue
 		}
 		if d.Phase == apiclient.Fresh { // Whichever revision it names is refused.

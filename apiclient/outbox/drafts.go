@@ -80,7 +80,9 @@ func cutWords(text, words string) int {
 		after, _ := utf8.DecodeRuneInString(text[end:])
 		first, _ := utf8.DecodeRuneInString(words)
 		last, _ := utf8.DecodeLastRuneInString(words)
-		if !(isWord(before) && isWord(first)) && !(isWord(last) && isWord(after)) {
+		isEnd := isWord(before) && isWord(first) // Of a longer word.
+		isBeginning := isWord(last) && isWord(after)
+		if !isEnd && !isBeginning {
 			return at
 		}
 		from = end

@@ -91,7 +91,8 @@ func (o *Outbox) claimed(e Entry) (bodies []json.RawMessage) {
 	}
 	endings, _ := o.Endings() // Without them an attempt is recognised by its time alone.
 	for _, ending := range endings {
-		if ending.Op == e.Op && ending.UUID == e.UUID && ending.ID != e.ID && ending.Outcome == OutcomeAccepted {
+		isOther := ending.ID != e.ID && ending.Op == e.Op && ending.UUID == e.UUID
+		if isOther && ending.Outcome == OutcomeAccepted {
 			bodies = append(bodies, ending.Attempt)
 		}
 	}

@@ -118,7 +118,8 @@ func parseMonths(text string) (*int, error) {
 		number, hasUnit = strings.CutSuffix(text, "y")
 	}
 	n, err := strconv.Atoi(number)
-	if err != nil || !hasUnit || n < 1 || n*unit > maxMonths {
+	isPeriod := err == nil && hasUnit
+	if !isPeriod || n < 1 || n*unit > maxMonths {
 		return nil, errMonths
 	}
 	return new(n * unit), nil

@@ -157,8 +157,9 @@ func (e *Earlier) note(line []byte, service string) error {
 	if r.Sum == (Sum{}) {
 		return errOldResults
 	}
+	isOfAnother := service != "" && r.Service != "" && r.Service != service
 	switch {
-	case r.State == StatePlanned && service != "" && r.Service != "" && r.Service != service:
+	case r.State == StatePlanned && isOfAnother:
 		if len(e.Rows) == 0 {
 			e.Elsewhere = r.Service
 		}

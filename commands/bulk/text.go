@@ -32,23 +32,28 @@ func newTextReader(in io.Reader, name string) (io.Reader, error) {
 	mark, _ := text.Peek(len(byteOrderMark)) // What is shorter has none.
 	marked := bytes.HasPrefix(mark, []byte{0xff, 0xfe}) || bytes.HasPrefix(mark, []byte{0xfe, 0xff})
 	d := &decoder{line: 1}
-	switch name = strings.ToLower(name); {
-	case !marked && isOtherUTF16(text, name):
+	name = strings.ToLower(name)
+	if !marked && isOtherUTF16(text, name) {
 		return nil, &Fault{
 			Message: "the file is UTF-16 without a mark",
 			Hint:    "--encoding " + looksLikeUTF16(text) + " reads it",
 		}
-	case name == "utf-16" || name == "utf-16le" || name == "" && marked: // Without a mark as Windows writes it.
+	}
+	if marked && name == "" {
+		name = "utf-16"
+	}
+	switch name {
+	case "utf-16", "utf-16le": // Without a mark as Windows writes it.
 		d.encoding, d.Transformer = "utf-16", unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()
-	case name == "utf-16be":
+	case "utf-16be":
 		d.encoding, d.Transformer = name, unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder()
-	case name == "iso-8859-15", name == "latin9":
+	case "iso-8859-15", "latin9":
 		d.encoding, d.Transformer = "iso-8859-15", charmap.ISO8859_15.NewDecoder()
-	case name == "cp1252", name == "windows-1252":
+	case "cp1252", "windows-1252":
 		d.encoding, d.Transformer = "cp1252", charmap.Windows1252.NewDecoder()
-	case name == "latin1", name == "iso-8859-1":
+	case "latin1", "iso-8859-1":
 		d.Transformer = charmap.ISO8859_1.NewDecoder()
-	case name == "" || name == "utf-8" || name == "utf8":
+	case "", "utf-8", "utf8":
 		d.encoding, d.Transformer = "utf-8", encoding.UTF8Validator
 		if bytes.Equal(mark, byteOrderMark) {
 			_, _ = text.Discard(len(mark)) // It was peeked.

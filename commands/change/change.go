@@ -448,7 +448,8 @@ func NewResults(s *cli.Session) (*Results, error) {
 
 // Add prints one line at once. With -o id it prints only changed records.
 func (r *Results) Add(result Result) {
-	if r.list == nil || r.err != nil || r.options.Format == render.ID && !result.OK {
+	isLeftOut := r.options.Format == render.ID && !result.OK
+	if r.list == nil || r.err != nil || isLeftOut {
 		return
 	}
 	raw, err := json.Marshal(result)

@@ -238,7 +238,11 @@ func sendAlone(ctx context.Context, s *cli.Session, box *outbox.Outbox, without 
 	for _, e := range entries {
 		isFix := e.Op == apiclient.OpUpdatePerson || e.Op == apiclient.OpUpdatePledge
 		isHolding := slices.ContainsFunc(entries, func(other outbox.Entry) bool { return other.After == e.ID })
-		if !isFix || e.State != outbox.StateRejected || !isHolding || !without && !s.CanAsk() {
+		isRefusedFix := isFix && e.State == outbox.StateRejected
+		if !isRefusedFix || !isHolding {
+			continue
+		}
+		if !without && !s.CanAsk() {
 			continue
 		}
 		if s.Ask(ctx, without, "Send the result without the refused correction "+e.ID) != nil {

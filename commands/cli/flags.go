@@ -111,10 +111,11 @@ func KeptFile(kept *string) *Value {
 func FlagErrorOf(args []string, cmd *cobra.Command, err error) error {
 	names := Positional(args)
 	isVerb := func(v *cobra.Command) bool { return v.Name() == names[1] }
+	isNoun := cmd.HasParent() && cmd.HasSubCommands()
 	switch {
 	case !cmd.HasParent() && len(names) > 0:
 		return UnknownVerb(cmd, names[0])
-	case cmd.HasParent() && cmd.HasSubCommands() && len(names) > 1 && !slices.ContainsFunc(cmd.Commands(), isVerb):
+	case isNoun && len(names) > 1 && !slices.ContainsFunc(cmd.Commands(), isVerb):
 		if i := slices.Index(args, names[0]); strings.HasPrefix(args[i+1], "-") {
 			var verbs []string
 			for _, verb := range cmd.Commands() {

@@ -34,7 +34,10 @@ func chosenVerb(args []string, noun string, below Verbs) string {
 	if len(args) > 1 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		args = args[1 : len(args)-1]
 	}
-	if len(args) > 1 && (args[0] == noun || args[0] == noun+"s") && below[args[1]] != nil {
+	if len(args) < 2 || below[args[1]] == nil {
+		return ""
+	}
+	if args[0] == noun || args[0] == noun+"s" {
 		return args[1]
 	}
 	return ""

@@ -128,8 +128,9 @@ func (s *Session) Finish(command *cobra.Command, err error) int {
 		err = &apiclient.Error{Kind: apiclient.KindInterrupted, Message: "interrupted", Err: err}
 	}
 	r := newReport(err, s.Target)
-	if ends := s.tokenEnds.Load(); r.Status == http.StatusUnauthorized && ends != nil && !ends.IsZero() &&
-		ends.Before(s.App.Now()) {
+	ends := s.tokenEnds.Load()
+	hasEnded := ends != nil && !ends.IsZero() && ends.Before(s.App.Now())
+	if r.Status == http.StatusUnauthorized && hasEnded {
 		r.Message = "the token from " + s.Target.TokenSource() + " expired " + render.RelativeTime(*ends, s.App.Now())
 	}
 	if errors.Is(err, render.ErrNoIdentifier) {

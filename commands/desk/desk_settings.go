@@ -127,12 +127,14 @@ func deskSettings(p profile.Profile, o *desk.Options) (err error) {
 // Without a setting, the system opens tel: links if there is a graphical session.
 func dialProgram(dial profile.Dial, system string, getenv func(string) string) ([]string, error) {
 	setting := "tel"
+	isGraphical := system == "darwin" || system == "windows" ||
+		getenv("DISPLAY") != "" || getenv("WAYLAND_DISPLAY") != ""
 	switch {
 	case len(dial) == 1:
 		setting = dial[0]
 	case len(dial) > 1:
 		setting = ""
-	case system != "darwin" && system != "windows" && getenv("DISPLAY") == "" && getenv("WAYLAND_DISPLAY") == "":
+	case !isGraphical:
 		setting = "none"
 	}
 	switch setting {

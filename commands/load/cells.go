@@ -205,11 +205,12 @@ func isShownText(cell, shown string) bool {
 
 // isReadOnlyAs reports whether a cell is the value of a field of an unknown kind that no request has.
 func (r *rowReader) isReadOnlyAs(f wantedField, text, shown string) bool {
-	if f.creates || f.updates || r.country == "" && f.country == "" {
+	country := cmp.Or(f.country, r.country)
+	if f.creates || f.updates || country == "" {
 		return false
 	}
 	day, err := localDay(text, r.orderOf(f))
-	return err == nil && day == shown || render.International(text, cmp.Or(f.country, r.country)) == shown
+	return err == nil && day == shown || render.International(text, country) == shown
 }
 
 // isShownAs reports whether a row has the value that a record shows.

@@ -92,13 +92,14 @@ func (d *difference) field(f wantedField) {
 	shown := f.field.Shown
 	before, _ := apiclient.Shown(d.record, shown)
 	isEmptyCell := f.isEmpty() && f.isCell
+	mayHaveBeenEmpty := d.isMoved && !d.force // In the export.
 	asIs := d.reader.isShownAs(f.field.Path, f, before)
 	switch {
 	case asIs, shown == "" && f.isEmpty():
 		return
 	case isEmptyCell && d.empty == emptyKeep:
 		return
-	case isEmptyCell && d.empty == "" && d.isMoved && !d.force: // It may have been empty in the export.
+	case isEmptyCell && d.empty == "" && mayHaveBeenEmpty:
 		d.changes = append(d.changes, fieldChange{cmp.Or(shown, f.field.Path), before, nil})
 		return
 	case isEmptyCell && d.empty == "":

@@ -358,12 +358,14 @@ func (g *guesses) text(format bulk.Format, header []string) string {
 		from = g.program.name
 	}
 	fmt.Fprintf(&b, "# A guess for a file of %s. Check each doubt.\n", from)
-	hasCountry := slices.ContainsFunc(
+	takesCountry := slices.ContainsFunc(
 		g.reader.shape.Creates,
 		func(f change.Field) bool { return f.Path == "address.country" },
-	) &&
-		slices.ContainsFunc(header, func(head string) bool { return g.reader.column(head).name == "address.country" })
-	if (g.localPhone || g.openAddress) && !hasCountry && g.reader.country == "" {
+	)
+	isCountry := func(head string) bool { return g.reader.column(head).name == "address.country" }
+	hasCountry := g.reader.country != "" || takesCountry && slices.ContainsFunc(header, isCountry)
+	needsCountry := g.localPhone || g.openAddress
+	if needsCountry && !hasCountry {
 		g.doubt("country: phone numbers and addresses need it, such as country = \"NL\"")
 	}
 	if g.openAmount {

@@ -232,7 +232,9 @@ func (m *mapping) changedHeads(path string, header []string, isKnown func(string
 	for i, text := range header {
 		head := trimmed(text)
 		heads[head] = true
-		if _, isNamed := m.columns[head]; !isNamed && head != m.countryColumn && head != "" && !isKnown(text) {
+		_, isColumn := m.columns[head]
+		isNamed := isColumn || head == m.countryColumn
+		if !isNamed && head != "" && !isKnown(text) {
 			unknown = append(unknown, fmt.Sprintf("column %d %s", i+1, cli.Quote(head)))
 		}
 	}

@@ -53,7 +53,8 @@ func (p *rowPlaces) edited(known bulk.Earlier) map[int]bulk.Past {
 			continue
 		}
 		was, had := known.Lines[line]
-		if had && !present[was] && (inPlace[i] || isInPlace) {
+		isBesideOne := inPlace[i] || isInPlace
+		if had && !present[was] && isBesideOne {
 			edited[line] = known.Rows[was]
 		}
 	}

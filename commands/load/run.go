@@ -237,9 +237,12 @@ const resultsEnding = ".results.ndjson"
 // keptResults returns the path of the results of a file, or an empty text if none are kept: input that is not a file
 // has none.
 func (f *rowFlags) keptResults(name string, creates bool) string {
-	info, err := os.Stat(name)
-	if f.results != "" || !creates || name == "-" || err != nil || !info.Mode().IsRegular() {
+	if f.results != "" || !creates || name == "-" {
 		return f.results
+	}
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
 	}
 	return name + resultsEnding
 }

@@ -177,7 +177,10 @@ func (s *scan) hundredths() (int64, bool) {
 
 // digits returns a number of digits alone.
 func digits(text []byte) (n int64, ok bool) {
-	if len(text) == 0 || len(text) > maxDigits || text[0] == '0' && len(text) > 1 {
+	if len(text) == 0 || len(text) > maxDigits {
+		return 0, false
+	}
+	if text[0] == '0' && len(text) > 1 {
 		return 0, false
 	}
 	for _, c := range text {

@@ -69,7 +69,8 @@ func (a *agentsFlags) show(
 		since = &today
 	}
 	agents, err := client.Queue.Agents(ctx, apitype.QueueAgentsOptions{Since: since})
-	if err == nil && a.watch && s.OnTerminal() && !s.IsAccessible() {
+	isScreen := s.OnTerminal() && !s.IsAccessible()
+	if err == nil && a.watch && isScreen {
 		fmt.Fprint(s.App.Out, "\x1b[H\x1b[2J")
 	}
 	print.Now = s.App.Now() // Times are shown by their age.

@@ -35,12 +35,13 @@ func follow(ctx context.Context, s *cli.Session, interval time.Duration, round f
 		isLast, err := round()
 		s.TellRepaired()
 		known, _ := cli.ErrorAs(err)
+		mayReturn := known != nil && known.Kind == apiclient.KindUnavailable && known.Retryable
 		switch {
 		case err == nil && isLast:
 			return nil
 		case err == nil:
 			hasAnswered, isTold = true, false
-		case !hasAnswered || known == nil || known.Kind != apiclient.KindUnavailable || !known.Retryable:
+		case !hasAnswered || !mayReturn:
 			return err
 		default:
 			if !isTold {

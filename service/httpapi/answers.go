@@ -209,10 +209,8 @@ func revisions(values []string) service.Match {
 		if tag == "*" {
 			return nil
 		}
-		inner, ok := strings.CutPrefix(tag, `"`)
-		inner, closed := strings.CutSuffix(inner, `"`)
-		n, err := strconv.ParseInt(inner, 10, 64)
-		if ok && closed && err == nil && strconv.FormatInt(n, 10) == inner {
+		n, err := strconv.ParseInt(strings.Trim(tag, `"`), 10, 64)
+		if err == nil && entityTag(n)[0] == tag {
 			revisions = append(revisions, n)
 		}
 	}

@@ -360,7 +360,11 @@ func (r *retaining) person(
 // isOver reports whether nothing has happened with a person since a time, and nothing is to happen.
 func isOver(k service.Kept, q service.RetainQuery) bool {
 	old := func(t apitype.Time) bool { return t.Before(q.Before.Time) }
-	if k.ErasedAt != nil || k.Waiting > 0 || !old(k.Person.CreatedAt) || (len(k.Pledges) == 0) != q.Leads {
+	isLead := len(k.Pledges) == 0
+	if k.ErasedAt != nil || k.Waiting > 0 || isLead != q.Leads {
+		return false
+	}
+	if !old(k.Person.CreatedAt) {
 		return false
 	}
 	for _, c := range k.Calls {

@@ -72,7 +72,9 @@ func (s *Sandbox) addFault(f Fault, alone bool) error {
 	if (f.Fault == Slow || f.Fault == SlowBody) != (f.Delay != "") {
 		return invalid("a delay such as 2s belongs to the faults %s and %s, and to no other", Slow, SlowBody)
 	}
-	if delay, err := time.ParseDuration(f.Delay); f.Delay != "" && (err != nil || delay <= 0 || delay > maxDelay) {
+	delay, err := time.ParseDuration(f.Delay)
+	isDelay := err == nil && delay > 0 && delay <= maxDelay
+	if f.Delay != "" && !isDelay {
 		return invalid("delay %q is not a duration up to %s", f.Delay, maxDelay)
 	}
 	f.Method = strings.ToUpper(f.Method)

@@ -207,7 +207,10 @@ type Clock struct {
 // fromHere reports whether an origin is a page of this machine, such as a program in development.
 func fromHere(origin string) bool {
 	u, err := url.Parse(origin)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Scheme+"://"+u.Host != origin {
+	if err != nil || u.Scheme+"://"+u.Host != origin {
+		return false
+	}
+	if u.Scheme != "http" && u.Scheme != "https" {
 		return false
 	}
 	switch u.Hostname() {

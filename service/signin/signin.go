@@ -93,7 +93,8 @@ func New(o Options) (*Provider, error) {
 func checkIssuer(text string) error {
 	issuer, err := url.Parse(text)
 	isWeb := err == nil && issuer.Host != "" && (issuer.Scheme == "https" || issuer.Scheme == "http")
-	if !isWeb || issuer.User != nil || issuer.RawQuery != "" || issuer.Fragment != "" {
+	hasMore := isWeb && (issuer.User != nil || issuer.RawQuery != "" || issuer.Fragment != "")
+	if !isWeb || hasMore {
 		return errors.New("the issuer must be a URL such as https://login.example/realms/charity")
 	}
 	if issuer.Scheme == "http" && !isLoopback(issuer.Hostname()) {

@@ -233,8 +233,13 @@ var addedColumns = map[string][]string{
 func (t *tx) insertUnreleased(table string, rows []map[string]json.RawMessage) (saved int, isKnown bool, err error) {
 	_, isWork := rows[0]["what"]
 	_, hasContacts := rows[0]["rung_at"]
-	if table == "queue_leases" || table == "queue_work" || table == "queue_hours" && isWork ||
-		table == "queue_numbers" && hasContacts {
+	isLeftOut := map[string]bool{
+		"queue_leases":  true,
+		"queue_work":    true,
+		"queue_hours":   isWork,
+		"queue_numbers": hasContacts,
+	}
+	if isLeftOut[table] {
 		return 0, true, nil
 	}
 	for _, row := range rows {

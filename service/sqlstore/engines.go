@@ -36,7 +36,8 @@ func (*sqliteEngine) spelled(text string) string {
 			return b.String()
 		}
 		rest, found = strings.CutPrefix(after, strconv.Itoa(n))
-		if !found || rest != "" && '0' <= rest[0] && rest[0] <= '9' {
+		isLonger := rest != "" && '0' <= rest[0] && rest[0] <= '9'
+		if !found || isLonger {
 			return text
 		}
 		b.WriteByte('?')

@@ -318,7 +318,8 @@ func (e *postgresEngine) again(ctx context.Context, run func(*conn) error) error
 			return run(c)
 		})
 		lost := errors.Is(err, service.ErrAgain) || strings.HasPrefix(e.driver.Code(err), "40")
-		if !e.mayRepeat(err) || try >= minTries && !(lost && time.Now().Before(until)) {
+		hasTries := try < minTries || lost && time.Now().Before(until)
+		if !hasTries || !e.mayRepeat(err) {
 			return e.refusal(err)
 		}
 		e.pool.retried.Add(1)

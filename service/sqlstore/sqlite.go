@@ -421,14 +421,17 @@ func examine(ctx context.Context, db *sql.DB, o Options, mayBeNew bool) error {
 	err := db.QueryRowContext(ctx, `SELECT user_version, (SELECT COUNT(*) FROM sqlite_schema), (`+ownTables+`)
 		FROM pragma_user_version`).
 		Scan(&s.version, &tables, &own)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case tables == 0 && s.version == 0 && !mayBeNew:
+	}
+	isEmpty := tables == 0
+	isOurs := s.version != 0 && own >= 5
+	switch {
+	case isEmpty && s.version == 0 && !mayBeNew:
 		return errNoTables
-	case (tables > 0 || !mayBeNew) && (s.version == 0 || own < 5):
+	case !isOurs && !(isEmpty && mayBeNew):
 		return errAnotherProgram
-	case tables > 0:
+	case !isEmpty:
 		var servedBy sql.NullString // A later database without it is served by programs of its version.
 		const text = `SELECT
 				(SELECT value FROM settings WHERE name = ?),

@@ -25,7 +25,8 @@ func (d *Day) Poll() []event.Event {
 	d.polls++
 	isUpToDate := d.state == stateRead
 	hasFailed := !isUpToDate && !d.isReading() && !d.Transitions.IsProposed() // The latest reading.
-	if d.Call != nil && (hasFailed || isUpToDate && d.polls%2 == 0) {
+	isTurn := hasFailed || isUpToDate && d.polls%2 == 0
+	if d.Call != nil && isTurn {
 		d.reread(d.Call.UUID, transition.Unasked)
 		return d.Drain()
 	}
@@ -74,7 +75,8 @@ func (d *Day) Tick() []event.Event {
 	d.Changes.Release()
 	d.Transitions.ApplyWaiting()
 	hasNext := d.Leases.HasAhead() || d.Walk.HasAhead()
-	if d.IsWaiting() && d.Call == nil && d.Transitions.IsFree() && hasNext {
+	isFree := d.Call == nil && d.Transitions.IsFree()
+	if d.IsWaiting() && isFree && hasNext {
 		d.serve()
 	}
 	d.Refused.SendLate()

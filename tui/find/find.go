@@ -2,6 +2,7 @@
 package find
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -105,7 +106,7 @@ func slipsBetween(a, b []rune) int {
 				cost = 0
 			}
 			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+			if i > 0 && j > 0 && slices.Equal(a[i-1:i+1], []rune{b[j], b[j-1]}) {
 				row[j+1] = min(row[j+1], before[j-1]+1)
 			}
 		}

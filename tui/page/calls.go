@@ -40,9 +40,11 @@ func NewCalls(e *Env) *Calls {
 			return o, []string{"updatedAfter"}
 		},
 		narrow: func(o *options, t parsedFilter, client *apiclient.Client) []string {
+			if t.values["status"] == "" || client == nil || !client.Announces(apitype.ExtensionStatus) {
+				return nil
+			}
 			var selection apitype.CallSelection
-			if t.values["status"] == "" || client == nil || !client.Announces(apitype.ExtensionStatus) ||
-				setFilters(t, apitype.CallSelections(), &selection) != nil {
+			if setFilters(t, apitype.CallSelections(), &selection) != nil {
 				return nil
 			}
 			o.Statuses = selection.Statuses

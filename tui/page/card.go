@@ -582,7 +582,9 @@ func (d *Desk) Tick() tea.Cmd {
 // digit.
 func TickInstead(d *Desk, key string) bool {
 	just := d.ticked
-	if d.ticked = nil; just == nil || len(key) != 1 || key[0] < '0' || key[0] > '9' {
+	d.ticked = nil
+	isDigit := len(key) == 1 && '0' <= key[0] && key[0] <= '9'
+	if just == nil || !isDigit {
 		return false
 	}
 	facts := d.Day.Card().Facts(d.sign)

@@ -73,13 +73,15 @@ func (d *Desk) Follow(inFront bool) {
 		}
 	}
 	isTyped := d.writing || d.ahead > 0
-	if d.Day.Refused.Asks() && d.Dialog == nil && !isTyped {
+	mayAsk := d.Dialog == nil && !isTyped
+	if mayAsk && d.Day.Refused.Asks() {
 		if a := d.Questions.Overtaken(func() ask.Answer { return ask.Answer{} }); a.Next != nil {
 			a.Next.IsLate = true
 			d.ask(a.Next, nil) // Nothing is performed here: that would follow again.
 		}
 	}
-	if d.Day.Caller != nil && d.Dialog == nil && inFront && !isTyped {
+	mayAsk = d.Dialog == nil && !isTyped
+	if mayAsk && inFront && d.Day.Caller != nil {
 		caller := *d.Day.Caller
 		d.Day.Caller = nil
 		d.ask(d.Questions.NewCall(caller), nil)
@@ -178,7 +180,8 @@ func (d *Desk) CopyNumber() tea.Cmd {
 // Click dials the number at a cell of the page, if one is there and the profile leaves dialling to the Desk.
 func (d *Desk) Click(x, y int) (tea.Cmd, bool) {
 	lines := d.Lines(d.layout)
-	if d.Day.Call == nil || y < 0 || y >= len(lines) || d.Host.KeyOf(ActDial) == ActDial {
+	isOnPage := y >= 0 && y < len(lines)
+	if d.Day.Call == nil || !isOnPage || d.Host.KeyOf(ActDial) == ActDial {
 		return nil, false
 	}
 	for _, n := range card.Numbers(d.Day.Call.Person.Pointer()) {

@@ -122,8 +122,11 @@ func (a *asked[T, O]) row(record T, isFound bool) Row {
 // searching returns the options for a service with the search, and whether that looks for the words.
 func (a *asked[T, O]) searching(ctx context.Context) (options O, isFound bool) {
 	options = a.options
+	if a.source.search == nil || a.mayNot.Load() {
+		return options, false
+	}
 	has, err := a.list.Day.Client.Has(ctx, apitype.ExtensionSearch)
-	if err != nil || !has || a.source.search == nil || a.mayNot.Load() { // The list reports the same error.
+	if err != nil || !has { // The list reports the same error.
 		return options, false
 	}
 	isFound = a.source.search(&options, a.words)

@@ -229,9 +229,12 @@ func (v *Pledges) copySignature(link *string, err error) tea.Cmd {
 // isWebLink reports whether a link may be given to a browser: https, or http of this
 // machine, on which a service may be tried; and no character that is not seen.
 func isWebLink(link string) bool {
+	isSeen := Clean(link) == link && !strings.ContainsAny(link, " \"'<>\\`")
 	parsed, err := url.Parse(link)
-	if err != nil || parsed.Host == "" || parsed.User != nil || Clean(link) != link ||
-		strings.ContainsAny(link, " \"'<>\\`") {
+	if err != nil || !isSeen {
+		return false
+	}
+	if parsed.Host == "" || parsed.User != nil {
 		return false
 	}
 	if parsed.Scheme == "http" {

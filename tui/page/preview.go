@@ -19,7 +19,8 @@ func (l *List[T]) cursorMoved() tea.Cmd {
 	}
 	l.moves++
 	n, seq := l.moves, l.seq
-	if n == 1 || l.preview == nil && l.layout.Panes > 1 || l.PreviewPause == 0 {
+	isMissing := l.preview == nil && l.layout.Panes > 1
+	if n == 1 || isMissing || l.PreviewPause == 0 {
 		return l.onCursorPaused()
 	}
 	return tea.Tick(l.PreviewPause, func(time.Time) tea.Msg {

@@ -57,8 +57,8 @@ func (c *cells) encode(text string, lines int) string {
 		default:
 			drawn := draw(cluster)
 			runes := []rune(cluster)
-			if len(runes) == 1 && drawn == cluster && !isInterned(runes[0]) &&
-				uniseg.StringWidth(cluster) == render.Width(cluster) {
+			isItself := len(runes) == 1 && drawn == cluster && !isInterned(runes[0])
+			if isItself && uniseg.StringWidth(cluster) == render.Width(cluster) {
 				b.WriteString(cluster)
 				continue
 			}

@@ -189,13 +189,15 @@ func wholeWords(line string, before, after int) (until, from int) {
 	until, from = before, after
 	at, start, last := 0, 0, ' '
 	for _, r := range line {
-		if isWord(r) && !isWord(last) {
+		isWithin := isWord(r) && isWord(last)
+		if isWord(r) && !isWithin {
 			start = at
 		}
-		if at == before && isWord(r) && isWord(last) {
+		if at == before && isWithin {
 			until = start
 		}
-		if at >= after && from == at && isWord(r) && (at > after || isWord(last)) {
+		isCut := at == after && isWithin || at > after && isWord(r)
+		if isCut && from == at {
 			from = at + render.Width(string(r))
 		}
 		at, last = at+render.Width(string(r)), r

@@ -119,7 +119,8 @@ func (t *TextArea) update(msg tea.Msg) { *t.area, _ = t.area.Update(msg) }
 // Lines draws the text in width by height cells, scrolled so that the cursor is in
 // sight. With focus the cursor is drawn by mark, which is handed its character.
 func (t *TextArea) Lines(width, height int, focus bool, mark func(string) string) []string {
-	if width < 2 || height < 1 || t.area == nil && !focus {
+	isEmpty := t.area == nil && !focus
+	if width < 2 || height < 1 || isEmpty {
 		return Block(nil, width, height)
 	}
 	m := t.inner()

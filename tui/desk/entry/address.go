@@ -140,7 +140,8 @@ func (e Form) correctAll(is map[string]string) (wrong string) {
 func (e Form) AfterStreet(f Fix, typed string) (next Fix, found bool) {
 	_, isWhole := e.wholeAddress(f, typed)
 	at := slices.Index(addressKeys, f.Key)
-	if isWhole || at < 0 || at == len(addressKeys)-1 || !e.hasNewStreet() {
+	hasNext := at >= 0 && at < len(addressKeys)-1
+	if isWhole || !hasNext || !e.hasNewStreet() {
 		return Fix{}, false
 	}
 	if f.Key == "address/houseNumber" && typed != "" && typed != f.Was {

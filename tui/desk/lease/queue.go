@@ -49,7 +49,8 @@ func (s *Leases) Offers(limit int) []queue.Candidate {
 	}
 	for i, c := range s.upcoming {
 		c.Due = i < due // They come first.
-		if len(next) < limit && s.of(c.ID) == nil && !s.KeepsBack(c.ID) && !s.isOn(c.ID) {
+		isHere := s.of(c.ID) != nil || s.isOn(c.ID)
+		if len(next) < limit && !isHere && !s.KeepsBack(c.ID) {
 			next = append(next, c)
 		}
 	}

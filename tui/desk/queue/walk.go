@@ -56,7 +56,8 @@ func readPage(ctx context.Context, client *apiclient.Client, from position) (pag
 	}
 	isRefused := apiclient.KindOf(err) == apiclient.KindRejected
 	isNewest := err == nil && got.HasNextPage
-	if from.cursor == "" && !at.forward && (isRefused || isNewest) {
+	isFirst := from.cursor == "" && !at.forward
+	if isFirst && (isRefused || isNewest) {
 		at.forward = true
 		got, err = at.list(ctx, client)
 	}
