@@ -335,6 +335,7 @@ type callPrivate struct {
 	RequiredChecks []string                `json:"requiredChecks,omitzero"` // Of the organization, at the completion.
 	ExternalSource *apitype.ExternalSource `json:"externalSource,omitzero"`
 	ErasedAt       *apitype.Time           `json:"erasedAt,omitzero"` // The person was.
+	Blanked        *blanking               `json:"blanked,omitzero"`  // By the retention.
 }
 
 // write puts a call into its row: the document and the columns that lists filter by.

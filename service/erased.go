@@ -85,6 +85,30 @@ func erased(kind string, private []byte) error {
 	}
 }
 
+// Retire blanks the call for the retention, and reports whether it had anything to lose. The call changes now, so that
+// copies learn of it. The time of its last event stays in the row: retention and objections go by that.
+func (c *CallRow) Retire(now apitype.Time) (changed bool, err error) {
+	doc, last := c.Doc, c.UpdatedAt
+	err = c.Blank(last, false)
+	if err != nil || bytes.Equal(doc, c.Doc) {
+		return false, err
+	}
+	err = c.Blank(now, false)
+	if err != nil {
+		return false, err
+	}
+	return true, revise("call", &c.Private, func(private *callPrivate) {
+		private.Blanked = &blanking{At: now.UnixMilli(), LastEvent: last.UnixMilli()}
+	})
+}
+
+// blanking has the time at which the retention blanked a call, and that of the last event before it, in milliseconds.
+// The store reads it as long as the call was not changed since.
+type blanking struct {
+	At        int64 `json:"at"`
+	LastEvent int64 `json:"lastEvent"`
+}
+
 // blankedFields are the fields that a blanked call loses.
 const blankedFields = "notes,result.notes,externalMetadata,recordingDuration"
 

@@ -109,6 +109,38 @@ func TestRetention(t *testing.T) {
 	servicetest.Same(t, "again", privacy.Retired{Organization: o}, run(false))
 }
 
+// TestRetentionOfACallIsAChange blanks a call: a copy that goes by times of changes learns of it. But nothing happened
+// with the donor, who is erased no later for it, and who has not objected anew.
+func TestRetentionOfACallIsAChange(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		f.setEffects()
+		donor := f.person("null")
+		f.act(f.call(donor, time.Hour, "happy_call"), "complete", `{"result":{"resultCode":"died","notes":"N"}}`)
+		_, err := f.Privacy.SetRetention(
+			t.Context(),
+			f.organization,
+			func(r *service.Retention) { r.Calls, r.Leads = new(6), new(24) },
+		)
+		servicetest.Check(t, err)
+		const month = 31 * 24 * time.Hour
+		ran := func(months int, want privacy.Retired) (changed int) {
+			t.Helper()
+			f.Clock.Advance(time.Duration(months) * month)
+			before := f.In(-time.Second)
+			done, _, err := f.Privacy.RunRetention(t.Context(), privacy.RetentionRun{Sure: true})
+			servicetest.Check(t, err)
+			want.Organization = f.organization
+			servicetest.Same(t, "the run", []privacy.Retired{want}, done)
+			return len(f.listed(f.token, "/api/v1/calls?updatedAfter="+before.String()))
+		}
+		servicetest.Same(t, "calls changed by the first run", 1, ran(7, privacy.Retired{Calls: 1}))
+		servicetest.Same(t, "calls changed by the second run", 0, ran(1, privacy.Retired{}))
+		servicetest.Same(t, "a consent after the call", 201, f.addConsent(donor, "email consent", -24))
+		servicetest.Same(t, "the opt-in", true, f.get(personPath(donor)).Object()["optInEmail"] == true)
+		ran(17, privacy.Retired{Leads: 1})
+	})
+}
+
 // TestRetentionAtTheEndOfAMonth runs on a day that the month of the period does not have. What is of the first days
 // after that month is not old enough yet.
 func TestRetentionAtTheEndOfAMonth(t *testing.T) {

@@ -248,11 +248,11 @@ func (r *retaining) calls(ctx context.Context, q service.RetainQuery) (blanked i
 			}
 			for _, row := range rows {
 				last = &service.Position{At: row.UpdatedAt, UUID: row.UUID}
-				before := row
-				if err := row.Blank(row.UpdatedAt, false); err != nil {
+				changed, err := row.Retire(now)
+				if err != nil {
 					return err
 				}
-				if string(before.Doc) == string(row.Doc) {
+				if !changed {
 					continue
 				}
 				if n++; r.dry {

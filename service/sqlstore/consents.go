@@ -64,7 +64,7 @@ func (r *reader) ObjectedAt(person apitype.UUID, channel apitype.ConsentChannel)
 			WHERE person_uuid = $1 AND $2 = 'optInPhone' AND (call_uuid IS NOT NULL OR NOT EXISTS (
 				SELECT 1 FROM consents WHERE person_uuid = $1 AND channel = 'phone' AND basis = 'withdrawn'))
 			UNION ALL
-			SELECT updated_at FROM calls
+			SELECT `+r.lastEvent()+` FROM calls
 			WHERE person_number = (SELECT number FROM persons WHERE uuid = $1)
 				AND `+r.engine.contains(`private`, `$3`)+`
 		) objections`, identifier(person), field, []byte(service.EffectOfNoContact)).scan(nullTimeDest{&at})

@@ -176,6 +176,11 @@ func (*postgresEngine) contains(column, place string) string {
 	return `position(` + place + `::bytea IN ` + column + `) > 0`
 }
 
+func (*sqliteEngine) json(column string) string { return `CAST(` + column + ` AS TEXT)` }
+func (*postgresEngine) json(column string) string {
+	return `convert_from(` + column + `, 'UTF8')::json`
+}
+
 // quotedTexts returns a list of texts that contain no quotes and backslashes.
 func quotedTexts(begin string, texts []string, end string) string {
 	if len(texts) == 0 {

@@ -36,7 +36,8 @@ func (r *reader) kept(id apitype.UUID, lock string) (k service.Kept, err error) 
 	// Without columns after the document, such as the status: SQLite would read through the document.
 	k.Calls, err = all(
 		r.conn,
-		`SELECT uuid, owner, requested_at, updated_at, external, rev, LENGTH(doc) + LENGTH(private) FROM calls t
+		`SELECT uuid, owner, requested_at, `+r.lastEvent()+`, external, rev, LENGTH(doc) + LENGTH(private)
+			FROM calls t
 		WHERE person_number = $1 ORDER BY requested_at DESC, uuid DESC`+lock,
 		[]any{number},
 		func(c *service.CallRow) []any {
@@ -413,6 +414,15 @@ func (t *tx) CallsToRetain(query service.RetainQuery) ([]service.CallRow, error)
 	})
 }
 
+// lastEvent returns an expression for the time of a call's last event: that of its last change, unless this was the
+// blanking by the retention.
+func (r *reader) lastEvent() string {
+	blanked := r.engine.json(`private`) + ` -> 'blanked' ->> `
+	return `COALESCE(CASE WHEN ` + r.engine.contains(`private`, `'"blanked"'`) + ` THEN
+		CASE WHEN CAST(` + blanked + `'at' AS BIGINT) = updated_at THEN CAST(` + blanked + `'lastEvent' AS BIGINT) END
+		END, updated_at)`
+}
+
 func (r *reader) PersonsToRetain(query service.RetainQuery) ([]service.PersonRow, error) {
 	q := &listQuery{}
 	before := q.arg(query.Before.UnixMilli())
@@ -422,7 +432,7 @@ func (r *reader) PersonsToRetain(query service.RetainQuery) ([]service.PersonRow
 		`t.erased_at IS NULL`,
 		`t.created_at < `+before,
 		`NOT EXISTS (SELECT 1 FROM calls c WHERE c.person_number = t.number AND (c.status = 'requested'
-			OR c.requested_at >= `+before+` OR c.updated_at >= `+before+`))`,
+			OR c.requested_at >= `+before+` OR c.updated_at >= `+before+` AND `+r.lastEvent()+` >= `+before+`))`,
 	)
 	pledge := `EXISTS (SELECT 1 FROM pledges l WHERE l.person_number = t.number`
 	if query.Leads {
