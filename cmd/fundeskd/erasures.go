@@ -71,16 +71,31 @@ func postgresName(database string) string {
 	return path.Base(parsed.Path)
 }
 
-// recordErasures returns a function that adds an erasure to the file. The line is on the disk when it returns, before
-// the person is erased. If there is no place for the file, it refuses each erasure.
-func (p *program) recordErasures(flag string) func(service.ErasedPerson) error {
+// erasuresRecord is the file of erasures.
+type erasuresRecord struct {
+	name string
+	err  error // There is no place for the file.
+}
+
+func (p *program) recordErasures(flag string) privacy.Record {
 	name, err := p.erasuresFile(flag)
-	return func(person service.ErasedPerson) error {
-		if err != nil {
-			return fmt.Errorf("record the erasure: %w", err)
-		}
-		return appendErasures(name, person)
+	return erasuresRecord{name, err}
+}
+
+// Add adds an erasure. The line is on the disk when it returns, before the person is erased.
+func (r erasuresRecord) Add(person service.ErasedPerson) error {
+	if r.err != nil {
+		return fmt.Errorf("record the erasure: %w", r.err)
 	}
+	return appendErasures(r.name, person)
+}
+
+// TakeBack removes the line of a refused erasure.
+func (r erasuresRecord) TakeBack(person service.ErasedPerson) error {
+	if r.err != nil {
+		return nil //nolint:nilerr // It was not added.
+	}
+	return removeErasure(r.name, person)
 }
 
 // appendErasures adds lines to the file, which only its owner can read, and syncs it.
@@ -107,8 +122,16 @@ func appendErasures(name string, erased ...service.ErasedPerson) error {
 	return nil
 }
 
-// appendLines adds whole lines to the file of erasures, one process at a time.
-func appendLines(name string, lines []byte) (err error) {
+// appendLines adds whole lines to the file of erasures.
+func appendLines(name string, lines []byte) error {
+	return changeErasures(name, func(file *os.File, end int64) error {
+		_, err := file.WriteAt(lines, end)
+		return err
+	})
+}
+
+// changeErasures changes the file of erasures, one process at a time, and syncs it. end is the end of its whole lines.
+func changeErasures(name string, change func(file *os.File, end int64) error) (err error) {
 	unlock, err := durable.Lock(name)
 	if err != nil {
 		return err
@@ -123,11 +146,45 @@ func appendLines(name string, lines []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = file.WriteAt(lines, end)
+	err = change(file, end)
 	if err != nil {
 		return err
 	}
 	return file.Sync()
+}
+
+// removeErasure removes a line from the end of the file, or from among those that others have added since. The last
+// line takes its place before it is cut off: no line is missing at any moment, and a full disk has room for it.
+func removeErasure(name string, person service.ErasedPerson) error {
+	line, err := json.Marshal(person)
+	if err != nil {
+		return err
+	}
+	line = append(line, '\n')
+	return changeErasures(name, func(file *os.File, end int64) error {
+		lines := make([]byte, end)
+		_, err := file.ReadAt(lines, 0)
+		if err != nil {
+			return err
+		}
+		at := bytes.LastIndex(lines, line)
+		if at < 0 {
+			return nil
+		}
+		last := lines[len(lines)-len(line):]
+		if bytes.IndexByte(last, '\n') != len(last)-1 {
+			return fmt.Errorf("a line of %s cannot be removed: the last one is longer or shorter", name)
+		}
+		_, err = file.WriteAt(last, int64(at))
+		if err != nil {
+			return err
+		}
+		err = file.Sync()
+		if err != nil {
+			return err
+		}
+		return file.Truncate(end - int64(len(line)))
+	})
 }
 
 // dropCutLine removes a last line that a full disk or a crash cut short: its erasure was refused, and the next line

@@ -165,6 +165,59 @@ func (s *crashingStore) Write(ctx context.Context, mode service.WriteMode, chang
 	return s.Store.Write(ctx, mode, change)
 }
 
+// TestRefusedErasureIsNotReplayed refuses the commit of an erasure, once together with what takes it back from the file.
+// A replay repeats what was confirmed, and nothing else.
+func TestRefusedErasureIsNotReplayed(t *testing.T) {
+	t.Parallel()
+	onEngines(t, func(t *testing.T, e environment) {
+		e.t = t
+		e.account("a", "--all-organizations")
+		refused, erased := e.donorWithCalls(1), e.donorWithCalls(60)
+		p := e.program("", io.Discard, io.Discard)
+		p.database = e.database
+		servicetest.Check(t, p.withStore(t.Context(), access{}, func(store *sqlstore.Store) error {
+			refusing := &refusingStore{Store: store}
+			s, err := service.New(t.Context(), service.Options{Store: refusing})
+			servicetest.Check(t, err)
+			erasing := privacy.New(s, p.recordErasures(""))
+			for _, try := range []struct {
+				person  apitype.UUID
+				refuses int // So many changes.
+			}{{refused, 2}, {erased, 1}, {erased, 0}} {
+				refusing.changes = try.refuses
+				_, err := erasing.Erase(t.Context(), try.person, apitype.EraseRequest{Reason: "r"})
+				if errors.Is(err, errCrashed) != (try.refuses > 0) {
+					t.Errorf("got %v, with %d changes refused", err, try.refuses)
+				}
+			}
+			return erasing.FinishErasures(t.Context())
+		}))
+
+		var done struct{ Noted, Replayed int }
+		e.must(&done, "erasures replay")
+
+		if done.Noted != 1 || done.Replayed != 0 {
+			t.Errorf("got %+v, want the confirmed erasure alone, and nothing to repeat", done)
+		}
+	})
+}
+
+// refusingStore refuses the commit of some changes.
+type refusingStore struct {
+	service.Store
+
+	changes int
+}
+
+// Write runs a change, and does not keep it while changes are refused.
+func (s *refusingStore) Write(ctx context.Context, mode service.WriteMode, change func(service.Tx) error) error {
+	if s.changes == 0 {
+		return s.Store.Write(ctx, mode, change)
+	}
+	s.changes--
+	return s.Store.Write(ctx, mode, func(tx service.Tx) error { return errors.Join(change(tx), errCrashed) })
+}
+
 // TestErasureAfterACutLine erases a person after a full disk, or a crash, cut the last line of the file short. The
 // erasure of that line was refused. The next one is not joined to it, so a replay can read the file.
 func TestErasureAfterACutLine(t *testing.T) {
@@ -195,6 +248,14 @@ func TestErasureAfterACutLine(t *testing.T) {
 			after, err := readErasures(name)
 			if diff := cmp.Diff(append(before, second), after); diff != "" || err != nil {
 				t.Errorf("after: got %v, %s", err, diff)
+			}
+
+			for range 2 {
+				servicetest.Check(t, removeErasure(name, first))
+			}
+			left, err := readErasures(name)
+			if diff := cmp.Diff([]service.ErasedPerson{second}, left); diff != "" || err != nil {
+				t.Errorf("without the first: got %v, %s", err, diff)
 			}
 		})
 	}

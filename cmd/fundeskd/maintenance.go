@@ -24,7 +24,8 @@ const maxClockSkew = 5 * time.Second
 
 // maintenance is the work of a running server that no request asks for.
 type maintenance struct {
-	service        func() *service.Service                       // Returns nil until the database is open.
+	service        func() *service.Service // Returns nil until the database is open.
+	privacy        func() *privacy.Service
 	copyErasures   func(context.Context, *service.Service) error // Nil in a sandbox, which has no file of erasures.
 	logger         *slog.Logger
 	countQueue     func(event queue.Event, n int)
@@ -73,7 +74,7 @@ func (m *maintenance) round(ctx context.Context, s *service.Service) {
 	if time.Since(m.erasuresCopied) >= copyPause {
 		m.copy(ctx, s)
 	}
-	m.warn(ctx, privacy.New(s, nil).FinishErasures(ctx), "an erasure that was interrupted is not finished yet")
+	m.warn(ctx, m.privacy().FinishErasures(ctx), "an erasure that was interrupted is not finished yet")
 	m.compareClocks(ctx, s)
 }
 

@@ -284,7 +284,7 @@ func TestErasuresAreNoted(t *testing.T) {
 			return map[string]string{"FUNDESK_DATA_DIR": test.data, "FUNDESKD_ERASURES_LOG": test.variable}[name]
 		}}
 		for range 2 {
-			err := p.recordErasures(test.log)(service.ErasedPerson{UUID: id, ErasedAt: at})
+			err := p.recordErasures(test.log).Add(service.ErasedPerson{UUID: id, ErasedAt: at})
 			if test.file == "" && (err == nil || err.Error() != "record the erasure: no data folder is known; use --erasures-log FILE") || test.file != "" && err != nil {
 				t.Errorf("%s: got %v", test.database, err)
 			}

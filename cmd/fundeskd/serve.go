@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"fundesk/service"
+	"fundesk/service/privacy"
 )
 
 // serveOptions are the flags of serve.
@@ -40,7 +40,7 @@ type serveOptions struct {
 	oidc    oidcOptions
 	sandbox sandboxOptions
 
-	recordErasure func(service.ErasedPerson) error // Nil in a sandbox.
+	record privacy.Record // Of erasures. Nil in a sandbox.
 }
 
 func (p *program) serveCommand() *cobra.Command {
@@ -74,7 +74,7 @@ func (p *program) serveCommand() *cobra.Command {
 			o.oidc = oidcOptions{} // Its clock would end every token.
 			return p.serveSandbox(c.Context(), o)
 		}
-		o.recordErasure = p.recordErasures(o.erasuresLog)
+		o.record = p.recordErasures(o.erasuresLog)
 		s, err := p.newServer(c.Context(), o)
 		if err != nil {
 			return err

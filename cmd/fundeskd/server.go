@@ -21,6 +21,7 @@ import (
 	"fundesk/cmd/internal/release"
 	"fundesk/service"
 	"fundesk/service/httpapi"
+	"fundesk/service/privacy"
 	"fundesk/service/signin"
 	"fundesk/service/sqlstore"
 	"fundesk/service/sqlstore/pgdriver"
@@ -70,6 +71,7 @@ type server struct {
 
 	store   *sqlstore.Store // Nil while the server waits for its database.
 	service atomic.Pointer[service.Service]
+	privacy atomic.Pointer[privacy.Service] // Stored before service.
 
 	http          *http.Server
 	listener      net.Listener
@@ -169,20 +171,22 @@ func (s *server) openDatabase(ctx context.Context) error {
 		return errors.Join(err, store.Close())
 	}
 	s.store = store
+	erasing := privacy.New(served, s.options.record)
+	s.privacy.Store(erasing)
 	s.service.Store(served)
 	s.metrics.watchPool(store)
 	s.metrics.watchQueue(served)
 	s.metrics.watchExpiry(served, s.certificate, strings.HasPrefix(options.Database, "sqlite:"), p.Now)
 	s.front.serve(httpapi.New(httpapi.Options{
-		Service:       served,
-		Logger:        s.logger,
-		BaseURL:       s.options.publicURL,
-		Rate:          s.options.rate, // By the system's clock, also in a sandbox.
-		Version:       release.Version,
-		SignIn:        s.options.oidc.offered(),
-		RecordErasure: s.options.recordErasure,
-		CountQueue:    s.metrics.queueEvent,
-		Observe:       s.metrics.observe,
+		Service:    served,
+		Logger:     s.logger,
+		BaseURL:    s.options.publicURL,
+		Rate:       s.options.rate, // By the system's clock, also in a sandbox.
+		Version:    release.Version,
+		SignIn:     s.options.oidc.offered(),
+		Privacy:    erasing,
+		CountQueue: s.metrics.queueEvent,
+		Observe:    s.metrics.observe,
 	}))
 	return nil
 }
@@ -342,8 +346,13 @@ func (s *server) maintain(ctx context.Context) (end func()) {
 }
 
 func (s *server) newMaintenance() *maintenance {
-	m := &maintenance{service: s.service.Load, logger: s.logger, countQueue: s.metrics.queueEvent}
-	if s.options.recordErasure != nil {
+	m := &maintenance{
+		service:    s.service.Load,
+		privacy:    s.privacy.Load,
+		logger:     s.logger,
+		countQueue: s.metrics.queueEvent,
+	}
+	if s.options.record != nil {
 		m.copyErasures = func(ctx context.Context, served *service.Service) error {
 			return s.program.copyErasures(ctx, served, s.options.erasuresLog)
 		}

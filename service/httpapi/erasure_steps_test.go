@@ -43,10 +43,10 @@ func TestErasureInSteps(t *testing.T) {
 			}
 			recorded := 0
 			on := func(store service.Store) *privacy.Service {
-				return privacy.New(f.On(store), func(service.ErasedPerson) error {
+				return privacy.New(f.On(store), privacy.RecordFunc(func(service.ErasedPerson) error {
 					recorded++
 					return nil
-				})
+				}))
 			}
 			path := personPath(donor)
 			isShown := func() bool { return f.get(path).Status == 200 }

@@ -48,8 +48,8 @@ type Options struct {
 	Now     func() time.Time // Nil means the system's clock. Only the rate depends on it.
 	// SignIn holds the facts that clients need to let a person sign in. Nil offers no sign-in.
 	SignIn *SignIn
-	// RecordErasure notes each erasure outside the database before it is made; it may be nil.
-	RecordErasure func(service.ErasedPerson) error
+	// Privacy erases and exports persons. Nil means one that records erasures nowhere else.
+	Privacy *privacy.Service
 	// CountQueue is called for each event of the queue. It may be nil.
 	CountQueue func(event queue.Event, n int)
 	// Observe is called after each answered request. It may be nil.
@@ -82,7 +82,7 @@ type api struct {
 func New(o Options) http.Handler {
 	a := &api{
 		service: o.Service,
-		privacy: privacy.New(o.Service, o.RecordErasure),
+		privacy: cmp.Or(o.Privacy, privacy.New(o.Service, nil)),
 		queue:   queue.New(o.Service, o.CountQueue),
 		logger:  o.Logger,
 		baseURL: strings.TrimSuffix(o.BaseURL, "/"),

@@ -71,7 +71,7 @@ func TestRetention(t *testing.T) {
 	goes[other] = false
 
 	noted := 0
-	noting := privacy.New(w.Service, func(service.ErasedPerson) error { noted++; return nil })
+	noting := privacy.New(w.Service, privacy.RecordFunc(func(service.ErasedPerson) error { noted++; return nil }))
 	run := func(dry bool) privacy.Retired {
 		t.Helper()
 		done, _, err := noting.RunRetention(t.Context(), privacy.RetentionRun{Dry: dry, Sure: true})
@@ -212,14 +212,14 @@ func TestRetentionIsDatedAsItErases(t *testing.T) {
 		w.old(o, 13, "", apitype.CallCompleted)
 	}
 	var read apitype.Time
-	slow := privacy.New(w.Service, func(erased service.ErasedPerson) error {
+	slow := privacy.New(w.Service, privacy.RecordFunc(func(erased service.ErasedPerson) error {
 		if now := w.Now(); !erased.ErasedAt.Equal(now) {
 			t.Errorf("got an erasure of %s, want %s", erased.ErasedAt, now)
 		}
 		read = w.In(-time.Millisecond)
 		w.Clock.Advance(time.Minute)
 		return nil
-	})
+	}))
 	_, _, err = slow.RunRetention(t.Context(), privacy.RetentionRun{Sure: true})
 	servicetest.Check(t, err)
 	if got := page(t, w.get("/api/v1/calls?updatedAfter="+read.String())).Edges; len(got) != 1 {
@@ -351,9 +351,9 @@ func TestErasureWaitsForNoCleaning(t *testing.T) {
 func TestErasureThatCannotBeNoted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Handler = httpapi.New(httpapi.Options{Service: w.Service, Now: w.Clock.Now, RecordErasure: func(service.ErasedPerson) error {
-		return errors.New("no space left on device")
-	}})
+	full := privacy.RecordFunc(func(service.ErasedPerson) error { return errors.New("no space left on device") })
+	erasing := privacy.New(w.Service, full)
+	w.Handler = httpapi.New(httpapi.Options{Service: w.Service, Now: w.Clock.Now, Privacy: erasing})
 	may := w.Token(servicetest.May(service.PersonsErase))
 	answer := w.Do(may, "POST", "/fundesk/v1/persons/"+w.a.person.String()+"/erase", `{"reason":"r"}`)
 	if answer.Status != 503 || answer.Header.Get("Retry-After") == "" {
@@ -440,10 +440,10 @@ func testRetentionDoubts(t *testing.T, f *floor) {
 		t.Fatal(err)
 	}
 	erased := 0
-	noting := privacy.New(f.Service, func(service.ErasedPerson) error {
+	noting := privacy.New(f.Service, privacy.RecordFunc(func(service.ErasedPerson) error {
 		erased++
 		return nil
-	})
+	}))
 	run := func(o privacy.RetentionRun) (doubt string) {
 		t.Helper()
 		done, _, err := noting.RunRetention(t.Context(), o)

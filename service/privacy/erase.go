@@ -106,7 +106,7 @@ func (s *Service) erase(ctx context.Context, line service.AuditLine, dry bool, c
 	}
 	var erasure Erasure
 	scrubbed := &service.Scrubbed{Rewritten: []string{}, Later: []string{}}
-	err := s.rules.Write(ctx, service.WriteShared, "erase the person", func(tx service.Tx) error {
+	err := s.erasing(ctx, "erase the person", func(tx service.Tx, record recorder) error {
 		err := tx.ExcludeErasure(false)
 		if err != nil {
 			return err
@@ -134,7 +134,7 @@ func (s *Service) erase(ctx context.Context, line service.AuditLine, dry bool, c
 		}
 		scrubbed.Later = s.rules.Store().Held()
 		line.Fields = erasedFields
-		err = s.begin(tx, kept, now, plan{
+		err = s.begin(tx, record, kept, now, plan{
 			Line:  line.Of(id),
 			Until: id.String(),
 			Open:  &openErasure{Owner: kept.Person.Owner, Erasure: erasure},
@@ -309,7 +309,7 @@ func (s *Service) replayErasure(ctx context.Context, person service.ErasedPerson
 			}
 			return tx.Audit(line)
 		}
-		return s.begin(tx, kept, now, plan{Line: line, ErasedAt: &person.ErasedAt, Until: replayedPersons})
+		return s.begin(tx, nil, kept, now, plan{Line: line, ErasedAt: &person.ErasedAt, Until: replayedPersons})
 	})
 	if err != nil {
 		return false, err

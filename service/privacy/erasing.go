@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -44,12 +45,87 @@ func isUnrecorded(err error) bool {
 	return is
 }
 
+// A recorder adds an erasure to the record.
+type recorder func(service.ErasedPerson) error
+
+// erasing runs the transaction that begins an erasure. If it is refused, what it recorded is taken back: a replay would
+// erase a person whose erasure was never confirmed.
+func (s *Service) erasing(ctx context.Context, what string, change func(tx service.Tx, record recorder) error) error {
+	var added []service.ErasedPerson
+	err := s.rules.Write(ctx, service.WriteShared, what, func(tx service.Tx) error {
+		return change(tx, func(person service.ErasedPerson) error {
+			added = append(added, person)
+			return s.record.Add(person)
+		})
+	})
+	if err == nil || len(added) == 0 {
+		return err
+	}
+	left := s.takeBack(context.WithoutCancel(ctx), added)
+	if left != nil {
+		return fmt.Errorf("%w; the record of erasures still has it: %w", err, left)
+	}
+	return err
+}
+
+// takeBack removes refused erasures of one person from the record. It keeps them if the person is erased all the same:
+// a commit may be kept later than its caller was told. What it cannot do now is left to FinishErasures.
+func (s *Service) takeBack(ctx context.Context, added []service.ErasedPerson) error {
+	err := s.rules.Write(ctx, service.WriteShared, "take back a refused erasure", func(tx service.Tx) error {
+		err := tx.ExcludeErasure(false) // After a commit that is still under way.
+		if err != nil {
+			return err
+		}
+		id := added[0].UUID
+		_, err = tx.Person(id, service.Scope{All: true})
+		if errors.Is(err, service.ErrNoRow) {
+			added = nil
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		p, err := settingOf[plan](tx, service.ErasingSetting+id.String())
+		if err != nil {
+			return err
+		}
+		if p != nil {
+			added = nil
+		}
+		for len(added) > 0 { // This may run again.
+			err := s.record.TakeBack(added[0])
+			if err != nil {
+				return err
+			}
+			added = added[1:]
+		}
+		return nil
+	})
+	if err != nil && len(added) > 0 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.refused = append(s.refused, added...)
+	}
+	return err
+}
+
+// takeBackLater takes back what could not be taken back before.
+func (s *Service) takeBackLater(ctx context.Context) error {
+	s.mu.Lock()
+	refused := s.refused
+	s.refused = nil
+	s.mu.Unlock()
+	return each(refused, func(person service.ErasedPerson) error {
+		return s.takeBack(ctx, []service.ErasedPerson{person})
+	})
+}
+
 // begin records the erasure outside the database, and then erases a person with few calls at once. Of a person with
 // many it stores the plan. kept is locked.
-func (s *Service) begin(tx service.Tx, kept service.Kept, now apitype.Time, p plan) error {
+func (s *Service) begin(tx service.Tx, record recorder, kept service.Kept, now apitype.Time, p plan) error {
 	id := kept.Person.UUID
 	if p.ErasedAt == nil { // Else a replay has it from the record.
-		err := s.record(service.ErasedPerson{UUID: id, ErasedAt: now})
+		err := record(service.ErasedPerson{UUID: id, ErasedAt: now})
 		if err != nil {
 			return unrecordedError{err}
 		}
@@ -73,8 +149,12 @@ func isSmall(calls []service.CallRow) bool {
 	return size <= batchBytes && len(calls) <= erasedAtOnce
 }
 
-// FinishErasures continues the erasures that were interrupted.
+// FinishErasures continues the erasures that were interrupted, and takes back refused ones from the record.
 func (s *Service) FinishErasures(ctx context.Context) error {
+	err := s.takeBackLater(ctx)
+	if err != nil {
+		return err
+	}
 	erasing, err := service.View(ctx, s.rules, "read what is to be erased", service.Reader.Erasing)
 	if err != nil {
 		return err

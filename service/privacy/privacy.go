@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 
 	"fundesk/apiclient/apitype"
 	"fundesk/service"
@@ -18,16 +19,35 @@ import (
 // Service erases and exports persons. It is safe for concurrent use.
 type Service struct {
 	rules  *service.Service
-	record func(service.ErasedPerson) error
+	record Record
+
+	mu      sync.Mutex
+	refused []service.ErasedPerson // Erasures that are still to be taken back from the record.
 }
 
-// New returns the service on its rules. It calls record, which may be nil, before each erasure, perhaps more than
-// once. An error of record prevents the erasure.
-func New(rules *service.Service, record func(service.ErasedPerson) error) *Service {
+// Record keeps erasures outside the database, which may be restored to a time before them.
+type Record interface {
+	// Add is called before each erasure, perhaps more than once. An error prevents the erasure.
+	Add(service.ErasedPerson) error
+	// TakeBack removes what one call of Add has added, if it is there: the erasure was refused.
+	TakeBack(service.ErasedPerson) error
+}
+
+// RecordFunc adds to a record that takes nothing back.
+type RecordFunc func(service.ErasedPerson) error
+
+// Add calls the function.
+func (f RecordFunc) Add(person service.ErasedPerson) error { return f(person) }
+
+// TakeBack does nothing.
+func (f RecordFunc) TakeBack(service.ErasedPerson) error { return nil }
+
+// New returns the service on its rules. The record may be nil.
+func New(rules *service.Service, record Record) *Service {
 	if record == nil {
-		record = func(service.ErasedPerson) error { return nil }
+		record = RecordFunc(func(service.ErasedPerson) error { return nil })
 	}
-	return &Service{rules, record}
+	return &Service{rules: rules, record: record}
 }
 
 // settingOf reads a setting that contains JSON, or returns nil if there is none.

@@ -334,7 +334,7 @@ func (r *retaining) person(
 		Reason:    reason,
 		Fields:    erasedFields,
 	}
-	err = r.s.rules.Write(ctx, service.WriteShared, "run the retention", func(tx service.Tx) error {
+	err = r.s.erasing(ctx, "run the retention", func(tx service.Tx, record recorder) error {
 		isErased = false
 		err := tx.ExcludeErasure(false)
 		if err != nil {
@@ -349,7 +349,7 @@ func (r *retaining) person(
 		if err != nil {
 			return err
 		}
-		return r.s.begin(tx, kept, now, plan{Line: line, Until: retiredPersons})
+		return r.s.begin(tx, record, kept, now, plan{Line: line, Until: retiredPersons})
 	})
 	if err != nil || !isErased {
 		return false, err

@@ -293,7 +293,7 @@ func testLoadMissingAfterAnErasure(t *testing.T, database string) {
 	servicetest.Check(t, loadLines(t, target, lines, true))
 	rules, err := service.New(t.Context(), service.Options{Store: target})
 	servicetest.Check(t, err)
-	erasures := privacy.New(rules, func(service.ErasedPerson) error { return nil })
+	erasures := privacy.New(rules, nil)
 	_, err = erasures.Erase(t.Context(), waitingPerson(t, lines), apitype.EraseRequest{Reason: "request 17"})
 	servicetest.Check(t, err)
 	erased := dump(t, target)

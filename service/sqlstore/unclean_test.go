@@ -16,7 +16,7 @@ func TestCleaningRemembersWhatIsLeft(t *testing.T) {
 	store := reopen(t, database)
 	rules, err := service.New(t.Context(), service.Options{Store: store})
 	servicetest.Check(t, err)
-	p := privacy.New(rules, func(service.ErasedPerson) error { return nil })
+	p := privacy.New(rules, nil)
 	erase := func() string {
 		person := apitype.NewUUID()
 		update(t, store, func(tx service.Tx) error {
