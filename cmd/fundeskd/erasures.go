@@ -252,35 +252,112 @@ func readErasures(name string) ([]service.ErasedPerson, error) {
 	}
 }
 
-// copyErasures copies erasures that another machine recorded from the database to this machine's file.
-// It makes the file if there is none.
-func (p *program) copyErasures(ctx context.Context, s *service.Service, flag string) error {
+// copyErasures copies erasures that another machine recorded from the database to this machine's file. It makes the file
+// if there is none. It returns how many erasures of the file the database lacks: it was restored, and not replayed.
+func (p *program) copyErasures(ctx context.Context, s *service.Service, flag string) (lost int, err error) {
 	name, err := p.erasuresFile(flag)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	recorded, err := readErasures(name)
 	isMissing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !isMissing {
-		return err
+		return 0, err
 	}
-	known := make(map[apitype.UUID]bool, len(recorded))
-	for _, person := range recorded {
-		known[person.UUID] = true
+	lacking, missing, err := compareErasures(ctx, s, recorded)
+	if err == nil && (len(lacking) > 0 || isMissing) {
+		err = appendErasures(name, lacking...)
 	}
-	var lacking []service.ErasedPerson
+	if err != nil || len(missing) == 0 {
+		return 0, err
+	}
+	// An erasure that was under way has ended then. It is in the database, or else its line is taken back.
+	err = s.Write(ctx, service.WriteShared, "wait for erasures that are under way", func(tx service.Tx) error {
+		return tx.ExcludeErasure(false)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return stillMissing(ctx, s, name, missing)
+}
+
+// lostErasures returns how many erasures of this machine's file the database lacks. It changes nothing.
+func (p *program) lostErasures(ctx context.Context, s *service.Service) (int, error) {
+	name, err := p.erasuresFile("")
+	if err != nil {
+		return 0, nil //nolint:nilerr // No folder has such a file.
+	}
+	recorded, err := readErasures(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	_, missing, err := compareErasures(ctx, s, recorded)
+	if err != nil || len(missing) == 0 {
+		return 0, err
+	}
+	return stillMissing(ctx, s, name, missing)
+}
+
+// stillMissing returns how many erasures the file still has, and the database still lacks.
+func stillMissing(
+	ctx context.Context,
+	s *service.Service,
+	name string,
+	missing []service.ErasedPerson,
+) (int, error) {
+	recorded, err := readErasures(name)
+	if err != nil {
+		return 0, err
+	}
+	isRecorded := personsOf(recorded)
+	isTakenBack := func(person service.ErasedPerson) bool { return !isRecorded[person.UUID] }
+	_, missing, err = compareErasures(ctx, s, slices.DeleteFunc(missing, isTakenBack))
+	return len(missing), err
+}
+
+// compareErasures returns the erasures of the database that a file lacks, and those of the file that the database lacks.
+func compareErasures(
+	ctx context.Context,
+	s *service.Service,
+	recorded []service.ErasedPerson,
+) (lacking, missing []service.ErasedPerson, err error) {
+	begun, err := service.View(ctx, s, "read what is to be erased", service.Reader.Erasing)
+	if err != nil {
+		return nil, nil, err
+	}
+	isThere := map[apitype.UUID]bool{} // In the database.
+	for _, id := range begun {
+		isThere[id] = true
+	}
+	isRecorded := personsOf(recorded)
 	err = eachErasure(ctx, s, func(person service.ErasedPerson) {
-		if !known[person.UUID] {
+		isThere[person.UUID] = true
+		if !isRecorded[person.UUID] {
 			lacking = append(lacking, person)
 		}
 	})
-	if err != nil {
-		return err
+	isKnown := func(person service.ErasedPerson) bool { return isThere[person.UUID] }
+	return lacking, slices.DeleteFunc(slices.Clone(recorded), isKnown), err
+}
+
+func personsOf(erasures []service.ErasedPerson) map[apitype.UUID]bool {
+	persons := make(map[apitype.UUID]bool, len(erasures))
+	for _, erasure := range erasures {
+		persons[erasure.UUID] = true
 	}
-	if len(lacking) == 0 && !isMissing {
-		return nil
+	return persons
+}
+
+// lostWarning returns a sentence about erasures that the database lacks, or an empty text.
+func lostWarning(lost int) string {
+	if lost == 0 {
+		return ""
 	}
-	return appendErasures(name, lacking...)
+	return fmt.Sprintf("the database lacks %s of this machine's file: it was put back, and shows erased donors again; "+
+		"run fundeskd erasures replay", count(lost, "erasure"))
 }
 
 // erasurePage is the number of erasures in one read.

@@ -40,7 +40,8 @@ func TestErasuresAreCopied(t *testing.T) {
 		p := e.program("", &out, &errs)
 		p.database = "sqlite:" + filepath.Join(e.folder, "fundeskd.db")
 		servicetest.Check(t, p.withService(t.Context(), access{}, func(s *service.Service) error {
-			return p.copyErasures(t.Context(), s, other)
+			_, err := p.copyErasures(t.Context(), s, other)
+			return err
 		}))
 		noted, err := os.ReadFile(other)
 		servicetest.Check(t, err)
@@ -93,6 +94,32 @@ func TestErasuresAreCopiedAfterTheDrain(t *testing.T) {
 	if noted := readFile(t, other); strings.Count(string(noted), person) != 1 {
 		t.Errorf("got %q, want the erasure of %s", noted, person)
 	}
+}
+
+// TestLostErasuresAreTold puts a database back and serves it without a replay: the log, the metric and check say so until
+// the replay.
+func TestLostErasuresAreTold(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	person := e.donorWithCalls(1)
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	e.done("backup", backup)
+	e.done("person erase", person.String(), "--reason", "r", "--yes")
+	e.done("check")
+	e.done("restore", backup)
+	s := e.serve()
+	isTold := func(text string) bool { return strings.Contains(text, "the database lacks 1 erasure of ") }
+	for !isTold(s.log.String()) { // After the start.
+		s.get(t, "/healthz", "")
+	}
+	_, page := s.get(t, "/metrics", "")
+	if !strings.Contains(page, "\nfundeskd_erasures_lost 1\n") {
+		t.Errorf("got %s, want the metric of the lost erasure", page)
+	}
+	s.stop()
+	e.try("check").Ends(exitFailure, "1 problem").Prints("run fundeskd erasures replay")
+	e.done("erasures replay")
+	e.done("check")
 }
 
 // TestReplayBesideAnErasure replays the erasures while one of many calls is not finished, as after a crash. The database

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"fundesk/service"
@@ -24,9 +25,11 @@ const maxClockSkew = 5 * time.Second
 
 // maintenance is the work of a running server that no request asks for.
 type maintenance struct {
-	service        func() *service.Service // Returns nil until the database is open.
-	privacy        func() *privacy.Service
-	copyErasures   func(context.Context, *service.Service) error // Nil in a sandbox, which has no file of erasures.
+	service func() *service.Service // Returns nil until the database is open.
+	privacy func() *privacy.Service
+	// copyErasures returns how many erasures the database lacks. Nil in a sandbox, which has no file of them.
+	copyErasures   func(context.Context, *service.Service) (lost int, err error)
+	lostErasures   *atomic.Int64 // Of the last copy.
 	logger         *slog.Logger
 	countQueue     func(event queue.Event, n int)
 	erasuresCopied time.Time
@@ -66,15 +69,22 @@ func (m *maintenance) copy(ctx context.Context, s *service.Service) {
 		return
 	}
 	m.erasuresCopied = time.Now()
-	m.warn(ctx, m.copyErasures(ctx, s),
-		"the erasures of the database were not copied to this machine's file, which a restore needs")
+	lost, err := m.copyErasures(ctx, s)
+	m.warn(ctx, err, "the erasures of the database were not copied to this machine's file, which a restore needs")
+	if err != nil {
+		return
+	}
+	m.lostErasures.Store(int64(lost))
+	if lost > 0 {
+		m.logger.Warn(lostWarning(lost))
+	}
 }
 
 func (m *maintenance) round(ctx context.Context, s *service.Service) {
-	if time.Since(m.erasuresCopied) >= copyPause {
+	m.warn(ctx, m.privacy().FinishErasures(ctx), "an erasure that was interrupted is not finished yet")
+	if time.Since(m.erasuresCopied) >= copyPause || m.lostErasures.Load() > 0 {
 		m.copy(ctx, s)
 	}
-	m.warn(ctx, m.privacy().FinishErasures(ctx), "an erasure that was interrupted is not finished yet")
 	m.compareClocks(ctx, s)
 }
 

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -36,6 +37,8 @@ type metrics struct {
 	refused  prometheus.Counter // By the rate of an account.
 	database *prometheus.HistogramVec
 	queue    *prometheus.CounterVec
+
+	lostErasures atomic.Int64
 }
 
 // buckets are the bounds of the time histograms, in seconds.
@@ -167,6 +170,10 @@ func (m *metrics) watchQueue(s *service.Service) {
 			newest, now, _, err := s.TimesAhead(ctx)
 			return max(newest.Sub(now.Time).Seconds(), 0), err
 		})
+	m.gauge("fundeskd_erasures_lost",
+		"Erasures of this machine's file that the database lacks, because it was put back; fundeskd erasures replay "+
+			"repeats them.",
+		func(context.Context) (float64, error) { return float64(m.lostErasures.Load()), nil })
 	m.gauge("fundeskd_clock_ahead_seconds",
 		"How far the database's clock is ahead of this computer's; NaN: the database does not answer.",
 		func(ctx context.Context) (float64, error) {

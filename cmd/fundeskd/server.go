@@ -351,9 +351,11 @@ func (s *server) newMaintenance() *maintenance {
 		privacy:    s.privacy.Load,
 		logger:     s.logger,
 		countQueue: s.metrics.queueEvent,
+
+		lostErasures: &s.metrics.lostErasures,
 	}
 	if s.options.record != nil {
-		m.copyErasures = func(ctx context.Context, served *service.Service) error {
+		m.copyErasures = func(ctx context.Context, served *service.Service) (int, error) {
 			return s.program.copyErasures(ctx, served, s.options.erasuresLog)
 		}
 	}

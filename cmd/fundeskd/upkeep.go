@@ -96,9 +96,9 @@ func (p *program) findProblems(ctx context.Context) (problems []string, err erro
 	a := access{inspect: true, retired: true, patient: true}
 	err = p.withStore(ctx, a, func(store *sqlstore.Store) (err error) {
 		problems, err = store.Check(ctx)
-		ahead, aheadErr := p.findTimesAhead(ctx, store)
-		problems = append(problems, ahead...)
-		return errors.Join(err, aheadErr, p.warnUnclean(ctx, store))
+		more, moreErr := p.findOperatorsProblems(ctx, store)
+		problems = append(problems, more...)
+		return errors.Join(err, moreErr, p.warnUnclean(ctx, store))
 	})
 	if sqlstore.Damaged(err) {
 		return append(problems, oneLine(err)), nil
@@ -106,17 +106,21 @@ func (p *program) findProblems(ctx context.Context) (problems []string, err erro
 	return problems, err
 }
 
-// findTimesAhead returns the problem of a highest time that is much ahead of the clock.
-func (p *program) findTimesAhead(ctx context.Context, store *sqlstore.Store) ([]string, error) {
+// findOperatorsProblems returns the problems of a sound database that the operator solves: a highest time that is much
+// ahead of the clock, and lost erasures.
+func (p *program) findOperatorsProblems(ctx context.Context, store *sqlstore.Store) (problems []string, err error) {
 	s, err := service.New(ctx, service.Options{Store: store, Now: p.Now})
 	if err != nil {
 		return nil, err
 	}
-	warning, err := timesAheadWarning(ctx, s)
-	if err != nil || warning == "" {
-		return nil, err
+	ahead, aheadErr := timesAheadWarning(ctx, s)
+	lost, err := p.lostErasures(ctx, s)
+	for _, problem := range []string{ahead, lostWarning(lost)} {
+		if problem != "" {
+			problems = append(problems, problem)
+		}
 	}
-	return []string{warning}, nil
+	return problems, errors.Join(aheadErr, err)
 }
 
 // timesAheadWarning returns a sentence about a highest time that is much ahead of the clock, or an empty text.
