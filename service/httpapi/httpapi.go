@@ -330,12 +330,29 @@ func (a *api) answer(w *recorder, r *http.Request, route route) error {
 			return err
 		}
 	}
+	err = route.refuseMatch(r)
+	if err != nil {
+		return err
+	}
 	r = a.enter(w, r, account, route.method != http.MethodGet)
 	if err := w.pass.admit(bodyWeight(r)); err != nil {
 		drain(w, r)
 		return err
 	}
 	return route.handler.serve(w, r, caller)
+}
+
+// refuseMatch refuses a condition that a change of an extension cannot keep, because what it changes has no revision.
+// The interface itself has no such refusal.
+func (r route) refuseMatch(request *http.Request) error {
+	isExtension := strings.HasPrefix(r.path, "/fundesk/v1")
+	if !isExtension || r.method == http.MethodGet || r.handler.readsIfMatch || match(request) == nil {
+		return nil
+	}
+	return service.NotValid(apitype.Violations{{
+		Parameter: "If-Match",
+		Message:   "names a revision, and this change has none to compare; leave the header out",
+	}})
 }
 
 // statusGone is logged and counted if the caller left before the answer. It is not a failure.

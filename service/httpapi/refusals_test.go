@@ -120,6 +120,8 @@ func TestHeaders(t *testing.T) {
 		{"another tag", "PUT", update, ``, `If-Match: "2"`, 412, ""},
 		{"412 before 409", "PUT", pledgePath(w.a.pledge) + "/actions/activate", ``, `If-Match: "9"`, 412, ""},
 		{"404 before 412", "PUT", "/api/v1/calls/" + user + "/actions/cancel", ``, `If-Match: "2"`, 404, ""},
+		{"a tag of what has none", "POST", consentsPath(w.a.person), `{}`, `If-Match: "1"`, 400, ""},
+		{"any tag of it, no type", "POST", consentsPath(w.a.person), `{}`, `If-Match: *`, 415, ""},
 		{"no bearer", "GET", person, "", "Authorization: Basic eDp5", 401, `Www-Authenticate: Bearer realm="fundesk"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
