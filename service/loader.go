@@ -65,12 +65,17 @@ func (s *Service) load(
 			tx: tx, now: s.TimeOf(tx), skip: skip, saved: saved,
 			organizations: map[apitype.UUID]Organization{}, focusAreas: map[apitype.UUID]FocusArea{},
 		}
+		var failed error
 		err := feed(func(record LoadRecord) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			return l.add(record)
+			failed = l.add(record)
+			return failed
 		})
+		if ofStore(failed) {
+			return failed
+		}
 		// Records in the batch come before the error that ended the load, so their error is reported first.
 		if err = cmp.Or(l.saveDumped(), l.save(), err); err != nil {
 			return err
@@ -104,6 +109,56 @@ func (s *Service) load(
 		return tx.Audit(AuditLine{At: l.now, Operation: AuditLoad, Records: &records})
 	})
 	return saved, err
+}
+
+const (
+	// lookBack is longer than a change takes that was under way when a load began.
+	lookBack = time.Minute
+	// lookBatch is the number of persons that one transaction looks at again.
+	lookBatch = 200
+)
+
+// LookAgain corrects the waiting calls of donors who were changed beside a load that began at a time. The load saw the
+// donors as they were, and their changes did not see its calls. A take looks at a donor again before it gives a call,
+// but a call that is kept from the queue would stay there until the donor changes once more.
+func (s *Service) LookAgain(ctx context.Context, began apitype.Time) error {
+	since, after := apitype.NewTime(began.Add(-lookBack)), apitype.UUID{}
+	for {
+		persons, err := View(ctx, s, "look for changes beside the load", func(r Reader) ([]apitype.UUID, error) {
+			return r.ChangedBesideLoad(since, after, lookBatch)
+		})
+		if err != nil || len(persons) == 0 {
+			return err
+		}
+		err = s.Write(ctx, WriteIsolated, "look at donors again", func(tx Tx) error {
+			for _, id := range persons {
+				err := lookAgain(tx, id, s.TimeOf(tx))
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil || len(persons) < lookBatch {
+			return err
+		}
+		after = persons[len(persons)-1]
+	}
+}
+
+func lookAgain(tx Tx, id apitype.UUID, now apitype.Time) error {
+	row, err := tx.Person(id, Scope{All: true})
+	if errors.Is(err, ErrNoRow) { // Erased since.
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	person, err := row.person()
+	if err != nil {
+		return err
+	}
+	return cmp.Or(personChanged(tx, id, person, now), pledgesChanged(tx, id, row.Owner, now))
 }
 
 // loadBatch is the number of records that are saved together. Their references are looked up at once.
@@ -190,12 +245,22 @@ func (l *loader) save() error {
 	l.rows, l.lines = Rows{}, make(map[Taken]int, len(batch))
 	for _, record := range batch {
 		if err := l.check(record); err != nil {
+			if ofStore(err) {
+				return err
+			}
 			// A record before the refused one may have a taken uuid: then that one is the first.
 			return cmp.Or(l.insert(), atLine(record.Line, err))
 		}
 		l.saved[record.Kind]++
 	}
 	return l.insert()
+}
+
+// ofStore reports whether an error is no refusal of a record, but one of the store, which then refuses all the rest of
+// the transaction. It decides whether the load runs again.
+func ofStore(err error) bool {
+	kind := KindOf(err)
+	return err != nil && (kind == Internal || kind == Unavailable)
 }
 
 func (l *loader) insert() error {

@@ -118,14 +118,23 @@ func (i *loadInput) rewind() error {
 	return err
 }
 
-// fill runs a command that writes many records. The engine then analyzes its tables. The records stay saved if that is
-// interrupted or fails.
+// fill runs a command that writes many records. Then it looks at donors who were changed meanwhile, and the engine
+// analyzes its tables. The records stay saved if that is interrupted or fails.
 func (p *program) fill(ctx context.Context, run func(*service.Service) error) error {
 	a := access{create: true, bulk: true, patient: true}
 	return p.withBoth(ctx, a, func(store *sqlstore.Store, s *service.Service) error {
-		err := run(s)
+		began, err := s.StoreTime(ctx)
 		if err != nil {
 			return err
+		}
+		err = run(s)
+		if err != nil {
+			return err
+		}
+		err = s.LookAgain(context.WithoutCancel(ctx), began)
+		if err != nil {
+			fmt.Fprintf(p.Err, "fundeskd: the records are saved, but calls of donors who were changed during the load "+
+				"may not wait until these donors change again: %s\n", oneLine(err))
 		}
 		err = store.Analyze(context.WithoutCancel(ctx))
 		if err != nil {

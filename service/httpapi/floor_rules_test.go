@@ -241,3 +241,57 @@ func TestRulesAreChecked(t *testing.T) {
 		servicetest.Same(t, "read", []apitype.OrganizationSettings{want}, all.Organizations)
 	})
 }
+
+// TestChangesBesideALoad changes donors while a load runs that has calls of them, after it has read the donors. What lets
+// the donors be called lets the loaded calls wait, too.
+func TestChangesBesideALoad(t *testing.T) {
+	const number = "+31612345678"
+	for name, test := range map[string]struct {
+		before, beside func(f *floor, donor apitype.UUID)
+	}{
+		"opted in": {
+			func(f *floor, donor apitype.UUID) {
+				f.update(donor, `{"mobilePhoneNumber":null}`)
+				f.optIn(donor, "false")
+			},
+			func(f *floor, donor apitype.UUID) { f.optIn(donor, "true") },
+		},
+		"unblocked": { // The load runs again.
+			func(f *floor, _ apitype.UUID) { f.block("", number) },
+			func(f *floor, _ apitype.UUID) { f.block("/remove", number) },
+		},
+		"a new pledge": {
+			func(f *floor, donor apitype.UUID) {
+				f.pledge(donor, `,"externalSource":{"name":"crm","identifier":"1"},"status":"cancelled","cancelledAt":"2016-01-01"`)
+			},
+			func(f *floor, donor apitype.UUID) { f.pledge(donor, ``) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := postgresFloor(t)
+			f.setRules(apitype.OrganizationSettings{YearsAfterEnd: 3})
+			donor := f.donor(number)
+			test.before(f, donor)
+			call := servicetest.NewCall(donor, f.In(-time.Hour))
+			began := f.Now()
+			servicetest.Check(t, servicetest.Load(t.Context(), f.Service, func(add func(service.LoadRecord) error) error {
+				err := add(service.LoadRecord{Kind: service.LoadCall, Data: call})
+				test.beside(f, donor)
+				return err
+			}))
+			servicetest.Check(t, f.Service.LookAgain(t.Context(), began))
+			servicetest.Same(t, "taken", []apitype.UUID{call.UUID}, callsOf(f.take(f.users[0], "")))
+		})
+	}
+}
+
+// block blocks a number for the organization of the floor, or with /remove lifts its blocks.
+func (f *floor) block(remove, number string) {
+	f.t.Helper()
+	if f.lead == "" {
+		f.lead = f.Token(servicetest.May(service.CallsRead, service.SettingsWrite))
+	}
+	f.Want(204, f.lead, "POST", "/fundesk/v1/do-not-call"+remove,
+		fmt.Sprintf(`{"number":%q,"organizationUuid":%q}`, number, f.organization))
+}

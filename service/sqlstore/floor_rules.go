@@ -127,3 +127,20 @@ func (t *tx) LapsedPersons(ids []apitype.UUID) ([]apitype.UUID, error) {
 			SELECT 1 FROM calls k JOIN queue_calls q ON q.call_number = k.number
 			WHERE k.person_number = p.number AND (q.ended_at IS NOT NULL OR EXISTS (`+hasEnded+`)))`, arg)
 }
+
+func (r *reader) ChangedBesideLoad(since apitype.Time, after apitype.UUID, limit int) ([]apitype.UUID, error) {
+	if !r.engine.sharesQueue() {
+		return nil, nil
+	}
+	const waits = `EXISTS (SELECT 1 FROM calls k JOIN queue_calls q ON q.call_number = k.number
+		WHERE k.person_number = p.number)`
+	return r.identifiers(`SELECT uuid FROM (
+			SELECT p.uuid FROM persons p WHERE p.erased_at IS NULL AND p.updated_at > $1 AND `+waits+`
+			UNION
+			SELECT p.uuid FROM pledges l JOIN persons p ON p.number = l.person_number
+			WHERE l.updated_at > $1 AND `+waits+`
+			UNION
+			SELECT q.person_uuid FROM queue_calls q WHERE q.blocked_by IS NOT NULL AND NOT EXISTS (
+				SELECT 1 FROM do_not_call d WHERE d.organization = q.owner AND d.digest = q.blocked_by)
+		) AS changed WHERE uuid > $2 ORDER BY uuid LIMIT $3`, since.UnixMilli(), identifier(after), limit)
+}
