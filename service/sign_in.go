@@ -12,16 +12,17 @@ import (
 type SignIn interface {
 	// Issued reports whether a token claims to be of the provider. It verifies nothing.
 	Issued(token string) bool
-	// Verify returns the person of a valid token. It returns false for every other token, and an error if the provider
-	// could not be asked for its keys yet.
-	Verify(ctx context.Context, token string, now time.Time) (p SignedIn, ok bool, err error)
+	// Verify returns the person of a valid token, or why it is refused, for the log. The error is Unavailable if the
+	// provider could not be asked for its keys.
+	Verify(ctx context.Context, token string, now time.Time) (SignedIn, error)
 }
 
 // SignedIn is a person, as an access token describes them.
 type SignedIn struct {
 	Subject     apitype.UUID // The same for each token of the person. It becomes the uuid of a new user.
 	Name        string
-	IsMapped    bool // The map gives the person a role.
+	IsMapped    bool   // The map gives the person a role.
+	Unmapped    string // Why it gives none, for the log: it holds nothing of the token.
 	Permissions []Permission
 	Scope       Scope
 	Expires     time.Time
@@ -38,12 +39,14 @@ func (s *Service) authenticatePerson(ctx context.Context, token string) (Account
 	if _, err := s.keys.fresh(ctx); err != nil { // Cursors and links are made with it.
 		return Account{}, err
 	}
-	person, ok, err := s.signIn.Verify(ctx, token, s.clock())
-	if err != nil {
+	person, err := s.signIn.Verify(ctx, token, s.clock())
+	if KindOf(err) == Unavailable {
 		return Account{}, err
 	}
-	if !ok {
-		return Account{}, errUnauthenticated()
+	if err != nil {
+		refusal := errUnauthenticated()
+		refusal.Cause = err
+		return Account{}, refusal
 	}
 	stored, err := s.userOfPerson(ctx, person)
 	if err != nil {
@@ -56,6 +59,7 @@ func (s *Service) authenticatePerson(ctx context.Context, token string) (Account
 		return Account{}, &Error{
 			Kind:   Forbidden,
 			Detail: "you are signed in, but no entry of the service's map gives you a role; ask its operator",
+			Cause:  errors.New(person.Unmapped),
 		}
 	}
 	return Account{

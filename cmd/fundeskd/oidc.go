@@ -193,13 +193,13 @@ func (p *program) checkToken(ctx context.Context, o oidcOptions, file string) er
 		Organizations: append([]apitype.UUID{}, person.Scope.Organizations...),
 	}
 	if !person.IsMapped {
-		checked.Reason = "no entry of the map matches"
+		checked.Reason = person.Unmapped
 	}
 	err = p.print(checked, func(w io.Writer) { checked.write(w) })
 	if err != nil || person.IsMapped {
 		return err
 	}
-	return errors.New("the token is valid, but no entry of the map matches it: every request gets 403")
+	return errors.New("the token is valid, but every request gets 403: " + person.Unmapped)
 }
 
 func (c checkedToken) write(w io.Writer) {

@@ -114,8 +114,8 @@ func TestOIDCCheck(t *testing.T) {
 	}{
 		{provider.Token(t, "anneke", nil), "Anneke", "", exitDone},
 		{provider.Token(t, "other", nil), "Other", "no entry of the map matches", exitFailure},
-		{provider.Token(t, "anneke", map[string]any{"aud": "x"}), "", "audience", exitFailure},
-		{provider.Token(t, "anneke", map[string]any{"exp": 1}), "", "ended at 1970", exitFailure},
+		{provider.Token(t, "anneke", map[string]any{"aud": "x"}), "", `the audience "fundesk", but for ["x"]`, exitFailure},
+		{provider.Token(t, "anneke", map[string]any{"exp": 1}), "", "has ended, at 1970", exitFailure},
 		{"x", "", "not a JWT", exitFailure},
 	} {
 		code, out, errs := e.reading(test.token+"\n").run("", flags...)

@@ -25,6 +25,7 @@ type keySet struct {
 	mu       sync.Mutex
 	known    []jose.JSONWebKey
 	rereadAt time.Time
+	isUnread bool          // The latest reading failed.
 	reading  chan struct{} // Closed at the end of a reading under way. Nil if no reading runs.
 }
 
@@ -35,7 +36,7 @@ func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, err
 		return nil, err
 	}
 	if len(signed.Signatures) != 1 {
-		return nil, errors.New("the token has no single signature")
+		return nil, refuse("the token has no single signature")
 	}
 	id := signed.Signatures[0].Header.KeyID
 	payload, isSigned := verifyWith(k.named(id), signed)
@@ -44,7 +45,7 @@ func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, err
 	}
 	isKnown := id != "" && len(k.named(id)) > 0
 	if isKnown {
-		return nil, errors.New("the signature is wrong")
+		return nil, refuse("the signature is wrong")
 	}
 	err = k.reread(ctx)
 	if err != nil {
@@ -52,7 +53,7 @@ func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, err
 	}
 	payload, isSigned = verifyWith(k.named(id), signed)
 	if !isSigned {
-		return nil, errors.New("the issuer has no key that has signed the token")
+		return nil, refuse("the issuer has no key that has signed the token")
 	}
 	return payload, nil
 }
@@ -80,34 +81,44 @@ func (k *keySet) named(id string) (found []jose.JSONWebKey) {
 	return found
 }
 
-// reread reads the keys again, unless that was done less than a pause ago. Requests at one time share a reading.
+// reread reads the keys again, unless that was done less than a pause ago. Requests at one time share a reading. It
+// returns errUnread if the latest reading failed: the token may be good.
 func (k *keySet) reread(ctx context.Context) error {
 	k.mu.Lock()
-	if k.reading == nil {
-		now := k.now()
-		if now.Sub(k.rereadAt) < rereadPause {
-			k.mu.Unlock()
-			return errors.New("the issuer had no key for this token less than a minute ago")
-		}
+	now := k.now()
+	isDue := now.Sub(k.rereadAt) >= rereadPause
+	if k.reading == nil && isDue {
 		k.rereadAt = now
 		done := make(chan struct{})
 		k.reading = done
 		go func() { // A caller that leaves does not end it for the others.
-			_ = k.read(context.WithoutCancel(ctx)) // Without new keys the token is refused.
+			err := k.read(context.WithoutCancel(ctx))
 			k.mu.Lock()
 			defer k.mu.Unlock()
+			k.isUnread = err != nil
 			k.reading = nil
 			close(done)
 		}()
 	}
-	done := k.reading
+	done, isUnread := k.reading, k.isUnread
 	k.mu.Unlock()
+	if done == nil && isUnread {
+		return errUnread
+	}
+	if done == nil {
+		return refuse("the issuer had no key for this token less than a minute ago")
+	}
 	select {
 	case <-done:
-		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.isUnread {
+		return errUnread
+	}
+	return nil
 }
 
 // read replaces the keys by the keys that the issuer publishes now.

@@ -148,7 +148,23 @@ func (m *Map) person(claims map[string]any) service.SignedIn {
 		person.Scope = e.scope
 		return person
 	}
+	person.Unmapped = m.unmatched(claims)
 	return person
+}
+
+// unmatched says why no entry matches the claims of a token. It holds nothing of the token.
+func (m *Map) unmatched(claims map[string]any) string {
+	var said []string
+	for _, e := range m.entries {
+		text := "the token has no claim " + e.Claim
+		if claimAt(claims, e.Claim) != nil {
+			text = "the claim " + e.Claim + " has other values"
+		}
+		if !slices.Contains(said, text) {
+			said = append(said, text)
+		}
+	}
+	return "no entry of the map matches: " + strings.Join(said, "; ")
 }
 
 // claimAt returns the claim of a name, or of a path with dots. A claim whose own name has the dots comes first.

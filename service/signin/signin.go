@@ -8,6 +8,7 @@ package signin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -58,15 +59,9 @@ type Options struct {
 
 // Provider verifies the tokens of one issuer. It is safe for concurrent use.
 type Provider struct {
-	options  Options
-	client   *http.Client
-	verifier atomic.Pointer[verifier] // Nil until the issuer was read.
-}
-
-// verifier holds the keys and settings of an issuer.
-type verifier struct {
-	*oidc.IDTokenVerifier
-	keys *keySet
+	options Options
+	client  *http.Client
+	keys    atomic.Pointer[keySet] // Nil until the issuer was read.
 }
 
 // New returns a provider, which knows nothing of its issuer yet; [Provider.Run] reads it.
@@ -172,19 +167,22 @@ func (p *Provider) Read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var names []string
+	p.keys.Store(keys)
+	return nil
+}
+
+// config are the checks of go-oidc.
+var config = &oidc.Config{
+	SupportedSigningAlgs: algorithmNames(),
+	SkipClientIDCheck:    true, // Checked by us, because its error has values of the token.
+	SkipExpiryCheck:      true, // Checked by our leeway.
+}
+
+func algorithmNames() (names []string) {
 	for _, algorithm := range algorithms {
 		names = append(names, string(algorithm))
 	}
-	p.verifier.Store(&verifier{
-		keys: keys,
-		IDTokenVerifier: oidc.NewVerifier(p.options.Issuer, keys, &oidc.Config{
-			ClientID:             p.options.Audience,
-			SupportedSigningAlgs: names,
-			SkipExpiryCheck:      true, // Checked by our leeway.
-		}),
-	})
-	return nil
+	return names
 }
 
 // firstLine returns an error without what an issuer sent as a page.
@@ -211,38 +209,65 @@ func (p *Provider) Issued(token string) bool {
 	return json.Unmarshal(payload, &claims) == nil && claims.Issuer == p.options.Issuer
 }
 
-// errUnread refuses tokens before the issuer was read: they may be good.
+// errUnread refuses tokens whose key could not be read: they may be good.
 var errUnread = &service.Error{
 	Kind:   service.Unavailable,
 	Detail: "the identity provider could not be asked for its keys yet",
 }
 
-// Verify returns the person of a valid token.
-func (p *Provider) Verify(ctx context.Context, token string, now time.Time) (service.SignedIn, bool, error) {
-	if p.verifier.Load() == nil {
-		return service.SignedIn{}, false, errUnread
-	}
-	person, err := p.Explain(ctx, token, now)
-	return person, err == nil, nil
+// reason is why a token is refused. Its text holds nothing of the token, which must not be in the log.
+type reason struct {
+	text  string
+	whole string // The same with values of the token, for the operator who has it. Empty if it is the same.
 }
 
-// Explain returns the person of a valid token, or the reason why it is refused. The reason is for an operator: callers
-// get one text for all.
+func (r reason) Error() string { return cmp.Or(r.whole, r.text) }
+
+func refuse(format string, args ...any) reason { return reason{text: fmt.Sprintf(format, args...)} }
+
+// with adds values of the token.
+func (r reason) with(format string, args ...any) reason {
+	r.whole = r.text + fmt.Sprintf(format, args...)
+	return r
+}
+
+// Verify returns the person of a valid token, or the reason why it is refused. The reason is for the log: it holds
+// nothing of the token.
+func (p *Provider) Verify(ctx context.Context, token string, now time.Time) (service.SignedIn, error) {
+	person, err := p.Explain(ctx, token, now)
+	if known, ok := errors.AsType[reason](err); ok {
+		return person, errors.New(known.text)
+	}
+	if err != nil && service.KindOf(err) != service.Unavailable {
+		return person, errors.New("the token is not well formed")
+	}
+	return person, err
+}
+
+// Explain returns the person of a valid token, or the reason why it is refused, with values of the token.
 func (p *Provider) Explain(ctx context.Context, token string, now time.Time) (person service.SignedIn, err error) {
-	known := p.verifier.Load()
-	if known == nil {
+	keys := p.keys.Load()
+	if keys == nil {
 		return person, errUnread
 	}
 	if len(token) > maxToken {
-		return person, fmt.Errorf("the token has %d bytes, and %d are accepted", len(token), maxToken)
+		return person, refuse("the token has more than %d bytes", maxToken)
 	}
-	err = checkType(token)
+	err = checkHeader(token)
 	if err != nil {
 		return person, err
 	}
-	verified, err := known.Verify(ctx, token)
+	signature := &signatureCheck{keySet: keys}
+	verified, err := oidc.NewVerifier(p.options.Issuer, signature, config).Verify(ctx, token)
+	if signature.err != nil {
+		return person, signature.err
+	}
 	if err != nil {
 		return person, err
+	}
+	if !slices.Contains(verified.Audience, p.options.Audience) {
+		return person, refuse("the token is not for the audience %q", p.options.Audience).
+			with(", but for %q", verified.Audience)
 	}
 	claims, err := claimsOf(verified)
 	if err != nil {
@@ -253,12 +278,25 @@ func (p *Provider) Explain(ctx context.Context, token string, now time.Time) (pe
 		return person, err
 	}
 	if verified.Subject == "" || len(verified.Subject) > maxSubject {
-		return person, fmt.Errorf("the token has no sub of 1 to %d bytes", maxSubject)
+		return person, refuse("the token has no sub of 1 to %d bytes", maxSubject)
 	}
 	person = p.options.Map.person(claims)
 	person.Subject = SubjectOf(p.options.Issuer, verified.Subject)
 	person.Expires = verified.Expiry
 	return person, nil
+}
+
+// signatureCheck keeps the error of a check by the keys, of which go-oidc returns only the text.
+type signatureCheck struct {
+	*keySet
+
+	err error
+}
+
+// VerifySignature implements oidc.KeySet.
+func (c *signatureCheck) VerifySignature(ctx context.Context, token string) (payload []byte, err error) {
+	payload, c.err = c.keySet.VerifySignature(ctx, token)
+	return payload, c.err
 }
 
 // SubjectOf returns the digest of an issuer and the sub of its tokens. It is the same in each database.
@@ -280,22 +318,27 @@ func CheckSubject(issuer, sub string) error {
 	return nil
 }
 
-// checkType refuses tokens of another purpose, such as logout tokens.
-func checkType(token string) error {
+// checkHeader refuses tokens of another purpose, such as logout tokens, and signatures that are not accepted.
+func checkHeader(token string) error {
 	first, _, _ := strings.Cut(token, ".")
 	header, err := base64.RawURLEncoding.DecodeString(first)
 	if err != nil {
-		return errors.New("the token is not a JWT")
+		return refuse("the token is not a JWT")
 	}
 	var named struct {
-		Type string `json:"typ"`
+		Type      string                  `json:"typ"`
+		Algorithm jose.SignatureAlgorithm `json:"alg"`
 	}
 	err = json.Unmarshal(header, &named)
 	if err != nil {
-		return errors.New("the token is not a JWT")
+		return refuse("the token is not a JWT")
 	}
 	if !slices.Contains(tokenTypes, strings.ToLower(named.Type)) {
-		return errors.New("the typ of the token is not at+jwt or JWT")
+		return refuse("the typ of the token is not at+jwt or JWT")
+	}
+	if !slices.Contains(algorithms, named.Algorithm) {
+		return refuse("the token is not signed by %s", strings.Join(algorithmNames(), ", ")).
+			with(", but by %q", named.Algorithm)
 	}
 	return nil
 }
@@ -316,10 +359,10 @@ func claimsOf(token *oidc.IDToken) (map[string]any, error) {
 // checkTimes refuses a token that has ended, or does not begin yet.
 func checkTimes(claims map[string]any, expires, now time.Time) error {
 	if _, has := claims["exp"]; !has {
-		return errors.New("the token has no exp")
+		return refuse("the token has no exp")
 	}
 	if !now.Before(expires.Add(leeway)) {
-		return fmt.Errorf("the token ended at %s", expires.UTC().Format(time.RFC3339))
+		return refuse("the token has ended").with(", at %s", expires.UTC().Format(time.RFC3339))
 	}
 	begin, has := claims["nbf"]
 	if !has {
@@ -327,15 +370,15 @@ func checkTimes(claims map[string]any, expires, now time.Time) error {
 	}
 	number, isNumber := begin.(json.Number)
 	if !isNumber {
-		return errors.New("the nbf of the token is not a time")
+		return refuse("the nbf of the token is not a time")
 	}
 	seconds, err := number.Float64()
 	if err != nil {
-		return errors.New("the nbf of the token is not a time")
+		return refuse("the nbf of the token is not a time")
 	}
 	from := time.Unix(int64(seconds), 0)
 	if now.Add(leeway).Before(from) {
-		return fmt.Errorf("the token begins at %s", from.UTC().Format(time.RFC3339))
+		return refuse("the token has not begun").with(", it begins at %s", from.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
