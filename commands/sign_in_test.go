@@ -326,6 +326,7 @@ func TestSignInRefusals(t *testing.T) {
 		{"denied", func(p *signintest.Provider) { p.RefuseTokens("access_denied") }, "was refused at the identity provider", 4},
 		{"expired", func(p *signintest.Provider) { p.RefuseTokens("expired_token") }, "the code expired", 4},
 		{"no role", func(p *signintest.Provider) { p.ApproveAs = "nora" }, "no entry of the service's map", 5},
+		{"no JWT", func(p *signintest.Provider) { p.IsOpaque = true }, "nothing was stored; the access tokens of the provider are no JWTs", 4},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -362,6 +363,18 @@ func TestRenewal(t *testing.T) {
 	d.try("call list").Ends(4, "your session at "+d.provider.URL+" has ended", "sign in again: fundesk auth login")
 }
 
+// A provider like dex calls a used-up refresh token an invalid request, and has no way to end a session.
+func TestPlainProvider(t *testing.T) {
+	t.Parallel()
+	d := newSignInDesk(t)
+	d.provider.IsPlain = true
+	d.login()
+	d.provider.EndSessions()
+	d.ahead = 24 * time.Hour // The access token has ended.
+	d.try("call list").Ends(4, "your session at "+d.provider.URL+" has ended")
+	d.try("auth logout").Ends(0, "did not confirm the end of the session: it has no way to end one")
+}
+
 // Shell completion ends after a second, whatever it is doing. It begins no renewal, whose answer has the next refresh
 // token.
 func TestCompletionRenewsNoSession(t *testing.T) {
@@ -378,8 +391,8 @@ func TestCompletionRenewsNoSession(t *testing.T) {
 	}
 }
 
-// The program ends after a renewal that is under way, whose answer has the next refresh token. A quit Desk has requests
-// in the background.
+// The program ends after a renewal that is under way, whose answer has the next refresh token: a quit Desk has requests
+// in the background. The limit of the requests does not cut the renewal off.
 func TestTheEndWaitsForARenewal(t *testing.T) {
 	t.Parallel()
 	d := newSignInDesk(t)
@@ -394,7 +407,7 @@ func TestTheEndWaitsForARenewal(t *testing.T) {
 		Getenv: func(name string) string { return d.env[name] },
 		Now:    func() time.Time { return time.Now().Add(24 * time.Hour) }, // The access token has ended.
 	}, nil)
-	s.Flags.Timeout = time.Minute
+	s.Flags.Timeout = time.Millisecond
 	client, err := s.Connect(t.Context())
 	servicetest.Check(t, err)
 	held := d.provider.Hold()

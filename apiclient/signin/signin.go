@@ -279,16 +279,41 @@ func Renew(ctx context.Context, client *http.Client, s Session) (Session, error)
 	}
 	old := &oauth2.Token{RefreshToken: s.RefreshToken}
 	token, err := config.TokenSource(withClient(ctx, client), old).Token()
+	if isRefused(err) {
+		return s, ErrLost
+	}
 	if err != nil {
 		return s, describe(s.TokenURL, err)
 	}
 	return s.with(token), nil
 }
 
-// Revoke ends a session at the issuer (RFC 7009), if that has a place for it.
+// isRefused reports whether an issuer refuses a refresh token. The standard has invalid_grant for it, but dex says
+// invalid_request, and others interaction_required or the like.
+func isRefused(err error) bool {
+	refusal, ok := errors.AsType[*oauth2.RetrieveError](err)
+	if !ok || refusal.Response == nil || refusal.Response.StatusCode >= http.StatusInternalServerError {
+		return false
+	}
+	switch refusal.ErrorCode {
+	case "", "slow_down", "temporarily_unavailable", "server_error":
+		return false // The same may work later.
+	case "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope":
+		return false // The program is refused, not the person.
+	}
+	return true
+}
+
+// ErrNoEnd means that an issuer lets nobody end a session.
+var ErrNoEnd = errors.New("it has no way to end one (RFC 7009)")
+
+// Revoke ends a session at the issuer (RFC 7009). It returns ErrNoEnd if that has no place for it.
 func Revoke(ctx context.Context, client *http.Client, s Session) error {
-	if s.RevokeURL == "" || s.RefreshToken == "" {
+	if s.RefreshToken == "" {
 		return nil
+	}
+	if s.RevokeURL == "" {
+		return ErrNoEnd
 	}
 	host, err := checkAddress(s.RevokeURL)
 	if err != nil {

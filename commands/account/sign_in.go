@@ -192,16 +192,26 @@ func trySession(ctx context.Context, s *cli.Session, t *cli.Target, session sign
 	if err != nil {
 		return nil, err
 	}
-	person, err := s.SignedIn(ctx, client, session.AccessToken)
-	s.ForgetToken() // It is renewed by itself from now on.
+	user, err := client.SignedIn(ctx) // Asked for every token: only the service knows which ones it accepts.
+	s.ForgetToken()                   // It is renewed by itself from now on.
 	switch apiclient.KindOf(err) {
 	case apiclient.KindForbidden:
 		return nil, cli.WithHint(err, "nothing was stored; ask the service's operator for a role")
 	case apiclient.KindUnauthenticated:
+		if apiclient.ClaimsOf(session.AccessToken).Issuer == "" {
+			return nil, cli.WithHint(err, "nothing was stored; the access tokens of the provider are no JWTs, "+
+				"which no service can check; ask the service's operator")
+		}
 		return nil, cli.WithHint(err, "nothing was stored; the service does not accept the tokens of its provider, "+
-			"or your access has ended; ask its operator")
+			"or your access has ended; ask its operator, who finds the reason in the log at this request")
 	}
-	return person, err
+	if err != nil {
+		return nil, err
+	}
+	if user == nil {
+		return nil, cli.Failure(apiclient.KindUnauthenticated, "the service accepts the token, but names no person")
+	}
+	return &cli.Person{UUID: user.UUID.String(), Name: user.Name}, nil
 }
 
 // revoke ends a session at its provider, as far as that can be reached.

@@ -15,8 +15,12 @@ import (
 
 // A signed-in person has a session instead of a token. It is renewed when its access token is about to end.
 
-// providerLimit limits the time of an answer of the identity provider.
-const providerLimit = 10 * time.Second
+// The limits of the time of an answer of the identity provider. The answer of a renewal has the next refresh token: a
+// provider that takes each one once ends the session of a person who did not wait, whatever --timeout says.
+const (
+	providerLimit = 10 * time.Second
+	renewalLimit  = 30 * time.Second
+)
 
 // renewAgain is the least age of a refused access token that is renewed before its end: a service that refuses each new
 // one would be asked for ever.
@@ -37,11 +41,15 @@ type tokenCache struct {
 
 // ProviderClient returns an HTTP client for an address, by the network of a target.
 func (s *Session) ProviderClient(t *Target, address string) (*http.Client, error) {
+	return s.providerClient(t, address, min(providerLimit, s.Flags.Timeout))
+}
+
+func (s *Session) providerClient(t *Target, address string, limit time.Duration) (*http.Client, error) {
 	transport, err := s.Network(t).Reach(address)
 	if err != nil {
 		return nil, err
 	}
-	return signin.Client(transport, min(providerLimit, s.Flags.Timeout)), nil
+	return signin.Client(transport, limit), nil
 }
 
 // refuse records that the service refused a token, so that the next request looks for another token.
@@ -172,7 +180,7 @@ func (s *Session) renew(
 	if !isSession || c.isUsable(known, s.App.Now()) {
 		return known, isSession, nil // Another program was first.
 	}
-	client, err := s.ProviderClient(t, known.TokenURL)
+	client, err := s.providerClient(t, known.TokenURL, renewalLimit)
 	if err != nil {
 		return known, true, err
 	}
@@ -187,7 +195,11 @@ func (s *Session) renew(
 		)
 	}
 	if err != nil {
+		isSlow := errors.Is(err, context.DeadlineExceeded)
 		known, err = c.orOld(known, s.App.Now(), err.Error())
+		if problem, ok := errors.AsType[*apiclient.Error](err); ok {
+			problem.Retryable = !isSlow // Trying again at once would only wait again.
+		}
 		return known, true, err
 	}
 	renewed = Described(renewed)

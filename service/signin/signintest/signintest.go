@@ -10,6 +10,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
+	"encoding/json"
 	"errors"
 	"maps"
 	"net"
@@ -39,7 +40,12 @@ type Provider struct {
 	URL       string        // The issuer.
 	TokenLife time.Duration // Of access tokens. Zero means five minutes.
 	// The user that signs in by opening the page of a code. If empty, the test calls Approve.
-	ApproveAs     string
+	ApproveAs string
+	// IsOpaque lets access tokens be no JWTs, as certified providers do by default.
+	IsOpaque bool
+	// IsPlain lets it be like dex: nobody can end a session (RFC 7009), and a used-up refresh token is an
+	// invalid_request.
+	IsPlain       bool
 	server        *httptest.Server
 	handler       http.Handler
 	mu            sync.Mutex
@@ -48,8 +54,9 @@ type Provider struct {
 	devices       map[string]*op.DeviceAuthorizationState // By device code.
 	codes         map[string]string                       // Device codes by user code.
 	refreshTokens map[string]*refreshRequest
-	issued        []string       // All refresh tokens, also those that are not valid any more.
-	requests      map[string]int // By path.
+	used          map[string]string // The sessions of used-up refresh tokens.
+	issued        []string          // All refresh tokens, also those that are not valid any more.
+	requests      map[string]int    // By path.
 	isDown        bool
 	hold          chan struct{} // Answers wait until it is closed. Nil holds none.
 	held          chan struct{} // Gets a value when an answer waits.
@@ -82,6 +89,7 @@ func NewAt(listener net.Listener, issuer string) *Provider {
 		devices:       map[string]*op.DeviceAuthorizationState{},
 		codes:         map[string]string{},
 		refreshTokens: map[string]*refreshRequest{},
+		used:          map[string]string{},
 		requests:      map[string]int{},
 	}
 	p.RotateKey(true)
@@ -150,9 +158,29 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(`{"error":"` + refusal + `"}`))
 	case r.URL.Path == "/device":
 		p.visit(w, r)
+	case p.IsPlain:
+		answerPlainly(w, r, handler)
 	default:
 		handler.ServeHTTP(w, r)
 	}
+}
+
+// answerPlainly answers as dex does.
+func answerPlainly(w http.ResponseWriter, r *http.Request, handler http.Handler) {
+	whole := httptest.NewRecorder()
+	handler.ServeHTTP(whole, r)
+	var answer map[string]any
+	err := json.Unmarshal(whole.Body.Bytes(), &answer)
+	if err != nil {
+		panic(err)
+	}
+	delete(answer, "revocation_endpoint")
+	if answer["error"] == "invalid_grant" {
+		answer["error"] = "invalid_request"
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(whole.Code)
+	_ = json.NewEncoder(w).Encode(answer)
 }
 
 // visit answers the page of a code.
@@ -385,9 +413,9 @@ func (k publicKey) Use() string                        { return "sig" }
 
 // refreshRequest is the content of a refresh token. It implements op.RefreshTokenRequest.
 type refreshRequest struct {
-	subject, client string
-	scopes          []string
-	at              time.Time
+	session, subject, client string
+	scopes                   []string
+	at                       time.Time
 }
 
 func (r *refreshRequest) GetAMR() []string                 { return nil }
@@ -452,16 +480,21 @@ func (s storage) CreateAccessAndRefreshTokens(
 ) (id, refresh string, expires time.Time, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	session := uuid.NewString()
 	if current != "" {
-		if _, ok := s.refreshTokens[current]; !ok {
+		former, ok := s.refreshTokens[current]
+		if !ok {
 			return "", "", time.Time{}, op.ErrInvalidRefreshToken
 		}
+		session = former.session
 		delete(s.refreshTokens, current)
+		s.used[current] = session
 		s.renewals++
 	}
 	refresh = uuid.NewString()
 	s.issued = append(s.issued, refresh)
 	s.refreshTokens[refresh] = &refreshRequest{
+		session: session,
 		subject: request.GetSubject(),
 		client:  ClientID,
 		scopes:  request.GetScopes(),
@@ -470,14 +503,17 @@ func (s storage) CreateAccessAndRefreshTokens(
 	return uuid.NewString(), refresh, time.Now().Add(s.life()), nil
 }
 
+// TokenRequestByRefreshToken ends the session of a refresh token that was used before: a thief may have used it.
 func (s storage) TokenRequestByRefreshToken(_ context.Context, token string) (op.RefreshTokenRequest, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known, ok := s.refreshTokens[token]
-	if !ok {
-		return nil, op.ErrInvalidRefreshToken
+	if ok {
+		return known, nil
 	}
-	return known, nil
+	ended, wasUsed := s.used[token]
+	maps.DeleteFunc(s.refreshTokens, func(_ string, r *refreshRequest) bool { return wasUsed && r.session == ended })
+	return nil, op.ErrInvalidRefreshToken
 }
 
 func (s storage) RevokeToken(_ context.Context, token, _, _ string) *oidc.Error {
@@ -526,11 +562,11 @@ func (s storage) GetClientByClientID(_ context.Context, id string) (op.Client, e
 	if id != ClientID {
 		return nil, errors.New("there is no such client")
 	}
-	return client{}, nil
+	return client{s.IsOpaque}, nil
 }
 
 // client is the program fundesk at the provider. It implements op.Client.
-type client struct{}
+type client struct{ isOpaque bool }
 
 func (client) GetID() string                        { return ClientID }
 func (client) RedirectURIs() []string               { return nil }
@@ -539,12 +575,18 @@ func (client) ApplicationType() op.ApplicationType  { return op.ApplicationTypeN
 func (client) AuthMethod() oidc.AuthMethod          { return oidc.AuthMethodNone }
 func (client) ResponseTypes() []oidc.ResponseType   { return nil }
 func (client) LoginURL(string) string               { return "" }
-func (client) AccessTokenType() op.AccessTokenType  { return op.AccessTokenTypeJWT }
 func (client) IDTokenLifetime() time.Duration       { return 5 * time.Minute }
 func (client) DevMode() bool                        { return false }
 func (client) IsScopeAllowed(string) bool           { return true }
 func (client) IDTokenUserinfoClaimsAssertion() bool { return false }
 func (client) ClockSkew() time.Duration             { return 0 }
+
+func (c client) AccessTokenType() op.AccessTokenType {
+	if c.isOpaque {
+		return op.AccessTokenTypeBearer
+	}
+	return op.AccessTokenTypeJWT
+}
 
 func (client) GrantTypes() []oidc.GrantType {
 	return []oidc.GrantType{oidc.GrantTypeDeviceCode, oidc.GrantTypeRefreshToken}
