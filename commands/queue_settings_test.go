@@ -232,7 +232,7 @@ func TestUnknownResultCode(t *testing.T) {
 func TestEmptyQueueSettings(t *testing.T) {
 	t.Parallel()
 	f := newSettingsService(t)
-	for _, file := range []string{"", "\n", "# revision 1\n", "{}"} {
+	for _, file := range []string{"", "\n", "# revision 0123456789abcdef\n", "{}", `{"_revision":"0123456789abcdef"}`} {
 		environment := homeAt(t, f.URL, "token")
 		tryWith(t, environment, file, "queue settings set - --yes").Ends(2, "stdin has no setting: nothing was sent")
 		servicetest.Same(t, "f.written", "", f.written)
@@ -288,27 +288,25 @@ func TestQueueSettingsOfTheService(t *testing.T) {
 	).Ends(2, "did you mean back?")
 }
 
-// A file that was made from older settings does not overwrite newer ones.
+// A file that was made from older settings does not overwrite newer ones, in each form that get prints.
 func TestSettingsOfAnOlderFile(t *testing.T) {
 	t.Parallel()
-	f := newSettingsService(t)
-	text, _, code := f.run(t, "queue settings get")
-	if code != 0 || !strings.HasPrefix(text, "# revision ") {
-		t.Fatalf("got exit code %d and %.40q, want a file with its revision", code, text)
-	}
-	file := filepath.Join(t.TempDir(), "settings.toml")
-	mine := strings.Replace(text, `code = "back"`, `code = "returned"`, 1)
-	if mine == text {
-		t.Fatalf("got %s, want the code back", text)
-	}
-	writeFile(t, file, mine)
-	f.settings = strings.Replace(floorSettings, `"maxCallAttempts":6`, `"maxCallAttempts":3`, 1)
-	_, errs, code := f.run(t, "queue settings set", file, "--yes")
-	if code != 6 || f.written != "" || !strings.Contains(errs, "changed since the file was made") {
-		t.Errorf("got exit code %d, %s and the request %q, want a conflict and nothing sent", code, errs, f.written)
-	}
-	f.settings = floorSettings
-	if _, errs, code := f.run(t, "queue settings set", file, "--yes"); code != 0 || f.written == "" {
-		t.Errorf("got exit code %d and %s, want it changed: the settings are those of the file", code, errs)
+	for _, get := range []string{"", floorOrganization + " -o json", "-o json --jq .organizations[0]"} {
+		f := newSettingsService(t)
+		text, _, code := f.run(t, "queue settings get", servicetest.Words(get)...)
+		mine := strings.Replace(text, `"back"`, `"returned"`, 1)
+		if code != 0 || mine == text {
+			t.Fatalf("get %s: got exit code %d and %s, want the code back", get, code, text)
+		}
+		file := filepath.Join(t.TempDir(), "settings")
+		writeFile(t, file, mine)
+		f.settings = strings.Replace(floorSettings, `"maxCallAttempts":6`, `"maxCallAttempts":3`, 1)
+		f.try(t, "queue settings set", file, "--yes").Ends(6, "changed since the file was made")
+		servicetest.Same(t, "written after "+get, "", f.written)
+		f.settings = floorSettings
+		f.try(t, "queue settings set", file, "--yes").Ends(0, "changed: results.winback")
+		if !strings.Contains(f.written, `"returned"`) || strings.Contains(f.written, "revision") {
+			t.Errorf("get %s: got %s sent, want the settings alone", get, f.written)
+		}
 	}
 }

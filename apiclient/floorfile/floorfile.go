@@ -38,16 +38,17 @@ var keys = map[string]string{
 	"notReached":      "not_reached",
 }
 
-// Read reads a file whole. Its error is [Problems].
-func Read(text []byte) (s apitype.OrganizationSettings, err error) {
+// Read reads a file whole, and the revision that get wrote into it. An empty revision replaces any settings. Its error
+// is [Problems].
+func Read(text []byte) (s apitype.OrganizationSettings, revision string, err error) {
 	isJSON := bytes.HasPrefix(bytes.TrimSpace(text), []byte("{"))
 	if isJSON {
-		err = readJSON(text, &s)
+		revision, err = readJSON(text, &s)
 	} else {
-		err = readTOML(text, &s)
+		revision, err = readTOML(text, &s)
 	}
 	if err != nil {
-		return s, err
+		return s, "", err
 	}
 	var problems Problems
 	for _, v := range s.Validate() {
@@ -60,13 +61,27 @@ func Read(text []byte) (s apitype.OrganizationSettings, err error) {
 		problems = append(problems, strings.Join(path, ".")+" "+v.Message)
 	}
 	if len(problems) > 0 {
-		return s, problems
+		return s, "", problems
 	}
-	return s, nil
+	return s, revision, nil
 }
 
-func readJSON(text []byte, s *apitype.OrganizationSettings) error {
-	err := jsonv2.Unmarshal(text, s, jsonv2.RejectUnknownMembers(true))
+func readJSON(text []byte, s *apitype.OrganizationSettings) (string, error) {
+	var file struct {
+		apitype.OrganizationSettings
+		Revision *string `json:"_revision"`
+	}
+	err := decodeJSON(text, &file)
+	*s = file.OrganizationSettings
+	if err != nil || file.Revision == nil {
+		return "", err
+	}
+	return checkRevision(*file.Revision)
+}
+
+// decodeJSON returns [Problems] with their lines.
+func decodeJSON(text []byte, file any) error {
+	err := jsonv2.Unmarshal(text, file, jsonv2.RejectUnknownMembers(true))
 	at := int64(0)
 	if semantic, ok := errors.AsType[*jsonv2.SemanticError](err); ok {
 		if at = semantic.ByteOffset; errors.Is(err, jsonv2.ErrUnknownName) {
@@ -97,17 +112,17 @@ var tomlError = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^toml: line (\d+)(?: \(last key "(.*?)"\))?: (.*)`)
 })
 
-func readTOML(text []byte, s *apitype.OrganizationSettings) error {
+func readTOML(text []byte, s *apitype.OrganizationSettings) (string, error) {
 	meta, err := toml.Decode(string(text), s)
 	if err != nil {
 		said := tomlError().FindStringSubmatch(err.Error())
 		switch {
 		case said == nil:
-			return Problems{err.Error()}
+			return "", Problems{err.Error()}
 		case strings.HasPrefix(said[3], "incompatible types"):
-			return Problems{"line " + said[1] + ": " + said[2] + " is of another kind"}
+			return "", Problems{"line " + said[1] + ": " + said[2] + " is of another kind"}
 		default:
-			return Problems{"line " + said[1] + ": " + said[3]}
+			return "", Problems{"line " + said[1] + ": " + said[3]}
 		}
 	}
 	var problems Problems
@@ -124,9 +139,9 @@ func readTOML(text []byte, s *apitype.OrganizationSettings) error {
 		problems = append(problems, "there is no setting "+key.String())
 	}
 	if len(problems) > 0 {
-		return problems
+		return "", problems
 	}
-	return nil
+	return revisionOfTOML(text)
 }
 
 func lineAt(text []byte, offset int64) int {

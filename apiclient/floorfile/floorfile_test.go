@@ -29,7 +29,7 @@ func TestWriteAndRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := floorfile.Read(text)
+	got, _, err := floorfile.Read(text)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("got %v, read again (-want +got):\n%s\nof\n%s", err, diff, text)
 	}
@@ -65,11 +65,15 @@ func TestProblemsNameTheirSetting(t *testing.T) {
 		{"JSON cut off", "{\n\"results\":\n", "line 3: "},
 		{"a member that is none", "{\n\"result\": {}}\n", "line 2: there is no result"},
 		{"JSON of another kind", "{\"uuid\":null,\n\"results\":\n7}\n", "line 3: results is of another kind"},
+		{"a revision that is none", "# revision 7\nmax_attempts = 3\n", "the revision \"7\" is none that get prints"},
+		{"a revision cut off", "# revision\nmax_attempts = 3\n", "the revision \"\" is none that get prints"},
+		{"a revision of JSON that is none", "{\"_revision\":\"7\"}", "the revision \"7\" is none that get prints"},
+		{"a revision of another kind", "{\n\"_revision\":7}", "line 2: _revision is of another kind"},
 		{"a code twice in JSON", "{\"results\":{\"winback\":[\n{\"code\":\"a\"},\n{\"code\":\"a\"}]}}\n", "results.winback.1.code is there twice"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := floorfile.Read([]byte(test.text))
+			_, _, err := floorfile.Read([]byte(test.text))
 			if err == nil || !strings.HasPrefix(err.Error(), test.want) {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
@@ -80,7 +84,7 @@ func TestProblemsNameTheirSetting(t *testing.T) {
 // One message lists all problems of a file.
 func TestAllProblems(t *testing.T) {
 	t.Parallel()
-	_, err := floorfile.Read([]byte("max_attempts = -1\n[calling_hours.nl]\n"))
+	_, _, err := floorfile.Read([]byte("max_attempts = -1\n[calling_hours.nl]\n"))
 	if problems, ok := errors.AsType[floorfile.Problems](err); !ok || len(problems) != 2 {
 		t.Errorf("got %v, want two problems", err)
 	}

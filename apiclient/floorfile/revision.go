@@ -1,38 +1,59 @@
 package floorfile
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"regexp"
 	"strings"
 
 	"fundesk/apiclient/apitype"
 )
 
-// revisionMark begins the line of a file that names the settings it was made from.
-const revisionMark = "# revision "
+// revisionMark begins the line of a TOML file that names the settings it was made from.
+const revisionMark = "# revision"
 
-// RevisionLine returns the line that a file begins with, so that [IsStale] finds changes since.
+// RevisionLine returns the line that a TOML file begins with, so that [IsStale] finds changes since.
 func RevisionLine(of apitype.OrganizationSettings) string {
-	return revisionMark + revisionOf(of) + "\n"
+	return revisionMark + " " + Revision(of) + "\n"
 }
 
-// revisionOf returns a digest of settings.
-func revisionOf(of apitype.OrganizationSettings) string {
+// Revision returns a digest of settings. It is the member [apitype.RevisionMember] of a JSON file.
+func Revision(of apitype.OrganizationSettings) string {
 	text, _ := json.Marshal(of) // The type has no value that fails.
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }
 
-// IsStale reports whether a file was made from other settings than those of now. A file without a revision is never
-// stale.
-func IsStale(file []byte, now apitype.OrganizationSettings) bool {
-	for line := range strings.Lines(string(file)) {
-		revision, isMark := strings.CutPrefix(strings.TrimSpace(line), strings.TrimSpace(revisionMark))
-		if isMark {
-			revision = strings.TrimSpace(revision)
-			return revision != "" && revision != revisionOf(now)
+// IsStale reports whether a file with this revision was made from other settings than those of now. A file without a
+// revision is never stale.
+func IsStale(revision string, now apitype.OrganizationSettings) bool {
+	return revision != "" && revision != Revision(now)
+}
+
+// revisionOfTOML returns the revision that a TOML file names, or an empty text. A comment of several words is no
+// revision.
+func revisionOfTOML(text []byte) (string, error) {
+	for line := range bytes.Lines(text) {
+		rest, isMark := strings.CutPrefix(strings.TrimSpace(string(line)), revisionMark)
+		if !isMark || strings.Contains(strings.TrimSpace(rest), " ") {
+			continue
 		}
+		return checkRevision(strings.TrimSpace(rest))
 	}
-	return false
+	return "", nil
+}
+
+var aRevision = regexp.MustCompile(`^[0-9a-f]{16}$`)
+
+// checkRevision refuses a revision that [Revision] does not return: the file could replace newer settings.
+func checkRevision(revision string) (string, error) {
+	if !aRevision.MatchString(revision) {
+		return "", Problems{fmt.Sprintf(
+			"the revision %q is none that get prints; without a revision, the file replaces what is there", revision,
+		)}
+	}
+	return revision, nil
 }

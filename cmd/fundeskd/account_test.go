@@ -249,6 +249,8 @@ func TestStaleOrganizationSettings(t *testing.T) {
 		t.Errorf("got the script %q, want that of the file", got)
 	}
 	e.reading(fresh).done("organization set", sea, "--settings", "-") // It has what the file says.
+	e.done("organization set", sea, "--max-call-attempts", "3")
+	e.reading(fresh).try("organization set", sea, "--settings", "-").Ends(exitFailure, "changed since the file was made")
 }
 
 // TestRefusedUserChange gives a user a subject, and a name that is refused. Nothing is saved: no one may sign in as the

@@ -178,7 +178,7 @@ func (p *program) organizationSet() *cobra.Command {
 		country    string
 		anyHour    bool
 		file       string
-		text       []byte // Of the file.
+		revision   string // Of the file.
 	)
 	return operation[organizationView]{
 		use:   "set UUID",
@@ -225,11 +225,11 @@ func (p *program) organizationSet() *cobra.Command {
 			if file == "" {
 				return nil
 			}
-			text, err = p.readFile(file)
+			text, err := p.readFile(file)
 			if err != nil {
 				return usageError{err}
 			}
-			change.settings, err = parseSettings(text, file, id)
+			change.settings, revision, err = parseSettings(text, file, id)
 			return err
 		},
 		failure: "change the organization",
@@ -240,8 +240,9 @@ func (p *program) organizationSet() *cobra.Command {
 				before = *o
 				before.Settings = new(*o.Settings)
 				change.apply(o)
-				isChange := len(before.Settings.Changed(*o.Settings)) > 0
-				isRefused = isChange && floorfile.IsStale(text, *before.Settings)
+				isSameMaximum := reflect.DeepEqual(before.MaxCallAttempts, o.MaxCallAttempts)
+				isChange := len(before.Settings.Changed(*o.Settings)) > 0 || !isSameMaximum
+				isRefused = isChange && floorfile.IsStale(revision, *before.Settings)
 				if isRefused {
 					*o = before
 				}
@@ -262,16 +263,16 @@ func (p *program) organizationSet() *cobra.Command {
 	}.command(p)
 }
 
-// parseSettings reads the text of a settings file for an organization.
-func parseSettings(text []byte, file string, of apitype.UUID) (*apitype.OrganizationSettings, error) {
-	settings, err := floorfile.Read(text)
+// parseSettings reads the text of a settings file for an organization, and its revision.
+func parseSettings(text []byte, file string, of apitype.UUID) (*apitype.OrganizationSettings, string, error) {
+	settings, revision, err := floorfile.Read(text)
 	if err != nil {
-		return nil, usage("the settings of %s are not valid: %w", file, err)
+		return nil, "", usage("the settings of %s are not valid: %w", file, err)
 	}
 	if !settings.UUID.IsZero() && settings.UUID != of {
-		return nil, usage("%s has the settings of the organization %s, not of %s", file, settings.UUID, of)
+		return nil, "", usage("%s has the settings of the organization %s, not of %s", file, settings.UUID, of)
 	}
-	return &settings, nil
+	return &settings, revision, nil
 }
 
 // readFile reads a whole file, or stdin for "-".

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,8 +9,11 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient"
@@ -17,6 +21,7 @@ import (
 	"fundesk/apiclient/floorfile"
 	"fundesk/commands/change"
 	"fundesk/commands/cli"
+	"fundesk/commands/read"
 )
 
 func queueSettings(s *cli.Session) *cobra.Command {
@@ -36,7 +41,7 @@ func settingsGet(s *cli.Session) *cobra.Command {
 		Args:  cli.AtMost(1),
 		Long: "Print the settings of an organization as TOML, for: fundesk queue settings set. ORGANIZATION is\n" +
 			"a uuid. It is needed where the account sees several. With -o json the settings are printed as\n" +
-			"the service has them.",
+			"the service has them, and _revision for each organization.",
 		Example: "  fundesk queue settings get > settings.toml\n  fundesk queue settings get -o json --jq '.users'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := s.Output()
@@ -54,19 +59,27 @@ func settingsGet(s *cli.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			read, _, err := client.Settings(cmd.Context(), "")
+			current, _, err := client.Settings(cmd.Context(), "")
 			if err != nil {
 				return err
 			}
 			if isJSON && len(args) == 0 {
-				return cli.ShowOne(s, read.Raw, nil)
+				settings, err := withRevisions(current)
+				if err != nil {
+					return err
+				}
+				return cli.ShowOne(s, settings, nil)
 			}
-			of, err := settingsOf(read, organization, "fundesk queue settings get UUID")
+			of, err := settingsOf(current, organization, "fundesk queue settings get UUID")
 			if err != nil {
 				return err
 			}
 			if isJSON {
-				return cli.ShowOne(s, of, nil)
+				file := struct {
+					apitype.OrganizationSettings
+					Revision string `json:"_revision"`
+				}{of, floorfile.Revision(of)}
+				return cli.ShowOne(s, file, nil)
 			}
 			text, err := floorfile.Write(of)
 			if err != nil {
@@ -78,14 +91,36 @@ func settingsGet(s *cli.Session) *cobra.Command {
 	}
 }
 
+// withRevisions adds to each organization the member that set compares. The rest stays as the service sent it.
+func withRevisions(current apiclient.Record[apitype.Settings]) (json.RawMessage, error) {
+	settings, err := current.Decode()
+	if err != nil {
+		return nil, err
+	}
+	var sent struct {
+		Organizations []jsontext.Value `json:"organizations"`
+	}
+	err = jsonv2.Unmarshal(current.Raw, &sent, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return nil, fmt.Errorf("read the settings: %w", err)
+	}
+	all := current.Raw
+	for i, of := range settings.Organizations {
+		was := sent.Organizations[i]
+		revision := strconv.Quote(floorfile.Revision(of))
+		all = bytes.Replace(all, was, read.WithMember(json.RawMessage(was), apitype.RevisionMember, []byte(revision)), 1)
+	}
+	return all, nil
+}
+
 // settingsOf returns the settings of one organization. The zero uuid means the only one. If there are several, the
 // error says how to name one.
 func settingsOf(
-	read apiclient.Record[apitype.Settings],
+	current apiclient.Record[apitype.Settings],
 	organization apitype.UUID,
 	howToName string,
 ) (apitype.OrganizationSettings, error) {
-	settings, err := read.Decode()
+	settings, err := current.Decode()
 	if err != nil {
 		return apitype.OrganizationSettings{}, err
 	}
@@ -125,15 +160,16 @@ func settingsSet(s *cli.Session) *cobra.Command {
 			"after the last pledge. country = \"NL\" gives calls in calling hours only. [calling_hours.NL] has\n" +
 			"weekday, saturday and sunday: \"09:00-21:00\", \"00:00-24:00\", or \"-\" for no calls. holidays =\n" +
 			"[\"-NL\", \"NL:2026-05-05\"] changes the public holidays.\n\n" +
-			"get writes the line \"# revision\" into the file. If the settings were changed since then, set\n" +
-			"changes nothing and ends with exit code 6. A file without that line replaces what is there.",
+			"get writes the line \"# revision\" into the file (JSON: _revision). If the settings were changed\n" +
+			"since then, set changes nothing and ends with exit code 6. A file without a revision replaces\n" +
+			"what is there.",
 		Example: "  fundesk queue settings set settings.toml\n  fundesk queue settings set - --yes < settings.toml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := s.ReadInput(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			is, err := floorfile.Read(text)
+			is, revision, err := floorfile.Read(text)
 			if problems, ok := errors.AsType[floorfile.Problems](err); ok && len(problems) > 0 {
 				return cli.UsageError("nothing was sent, "+args[0]+" has problems: "+problems[0], problems...)
 			}
@@ -146,7 +182,7 @@ func settingsSet(s *cli.Session) *cobra.Command {
 			if organization != nil {
 				is.UUID = *organization
 			}
-			return setSettings(s, cmd, is, text, yes, dryRun)
+			return setSettings(s, cmd, is, revision, yes, dryRun)
 		},
 	}
 	cmd.Flags().
@@ -174,7 +210,7 @@ func setSettings(
 	s *cli.Session,
 	cmd *cobra.Command,
 	is apitype.OrganizationSettings,
-	file []byte,
+	revision string,
 	yes, dryRun bool,
 ) error {
 	if dryRun && is.UUID != (apitype.UUID{}) {
@@ -184,11 +220,11 @@ func setSettings(
 	if err != nil {
 		return err
 	}
-	read, _, err := client.Settings(cmd.Context(), "")
+	current, _, err := client.Settings(cmd.Context(), "")
 	if err != nil {
 		return err
 	}
-	was, err := settingsOf(read, is.UUID, "add --organization UUID")
+	was, err := settingsOf(current, is.UUID, "add --organization UUID")
 	if err != nil {
 		return err
 	}
@@ -200,7 +236,7 @@ func setSettings(
 		s.Note("the organization has these settings already")
 		return nil
 	}
-	if floorfile.IsStale(file, was) {
+	if floorfile.IsStale(revision, was) {
 		return cli.WithHint(
 			cli.Failure(
 				apiclient.KindConflict,
@@ -219,7 +255,7 @@ func setSettings(
 	); err != nil {
 		return err
 	}
-	if err := client.SetSettings(cmd.Context(), is, read.ETag); err != nil {
+	if err := client.SetSettings(cmd.Context(), is, current.ETag); err != nil {
 		return err
 	}
 	s.Note("changed: %s", strings.Join(changes, ", "))

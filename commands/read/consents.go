@@ -50,7 +50,7 @@ func withNewestConsents(ctx context.Context, client *apiclient.Client, record pe
 		return record, err
 	}
 	newest, err := json.Marshal(consents.ByChannel())
-	record.Raw = withMember(record.Raw, apitype.ConsentsMember, newest)
+	record.Raw = WithMember(record.Raw, apitype.ConsentsMember, newest)
 	return record, err
 }
 

@@ -84,7 +84,7 @@ func withRevisions[T any](records iter.Seq2[apiclient.Record[T], error]) iter.Se
 	return func(yield func(apiclient.Record[T], error) bool) {
 		for record, err := range records {
 			if revision := record.Revision(); revision != "" {
-				record.Raw = withMember(record.Raw, apitype.RevisionMember, json.RawMessage(revision))
+				record.Raw = WithMember(record.Raw, apitype.RevisionMember, json.RawMessage(revision))
 			}
 			if !yield(record, err) {
 				return

@@ -177,8 +177,8 @@ func batches[T any](records iter.Seq2[apiclient.Record[T], error]) iter.Seq2[[]a
 	}
 }
 
-// withMember returns an object with one more member at its end. The rest stays as it was sent.
-func withMember(raw json.RawMessage, name string, value json.RawMessage) json.RawMessage {
+// WithMember returns an object with one more member at its end. The rest stays as it was sent.
+func WithMember(raw json.RawMessage, name string, value json.RawMessage) json.RawMessage {
 	text := strings.TrimRight(string(raw), " \t\r\n")
 	separator := ","
 	if strings.TrimSpace(text) == "{}" {
