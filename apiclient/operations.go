@@ -30,6 +30,8 @@ const (
 	OpDescribeAttempt = "call.describe-attempt"
 	OpReleaseLease    = "lease.release"
 	OpReleaseUser     = "user.release"
+	OpSetUserState    = "user.state"
+	OpSetMessage      = "message.set"
 	OpSetSettings     = "settings.set"
 )
 
@@ -202,6 +204,22 @@ var operations = sync.OnceValue(func() []Operation {
 			Path:       queuePath + "/release",
 			Repeatable: true,
 			extension:  apitype.ExtensionQueue,
+		},
+		{
+			Name:       OpSetUserState,
+			Label:      "state of a user",
+			Method:     http.MethodPut,
+			Path:       queuePath + "/users/{uuid}/state",
+			Repeatable: true,
+			extension:  apitype.ExtensionUserState,
+		},
+		{
+			Name:       OpSetMessage,
+			Label:      "message to all desks",
+			Method:     http.MethodPut,
+			Path:       queuePath + "/message",
+			Repeatable: true,
+			extension:  apitype.ExtensionMessage,
 		},
 		{
 			Name:      OpSetSettings,

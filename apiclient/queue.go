@@ -65,11 +65,7 @@ func (s *QueueService) ReleaseUser(
 	ctx context.Context,
 	r apitype.ReleaseUserRequest,
 ) (Record[apitype.ReleasedUser], error) {
-	answer, err := s.change(ctx, OpReleaseUser, apitype.UUID{}, r)
-	if err != nil {
-		return Record[apitype.ReleasedUser]{}, err
-	}
-	return record[apitype.ReleasedUser](s.client, answer), nil
+	return change[apitype.ReleasedUser](ctx, s, OpReleaseUser, apitype.UUID{}, r)
 }
 
 // Extend extends a lease from now on. An ended one is not found.
@@ -86,14 +82,14 @@ func (s *QueueService) Extend(
 // error.
 // POST /fundesk/v1/queue/leases/{leaseUuid}/release
 func (s *QueueService) Release(ctx context.Context, lease apitype.UUID, r apitype.DeferRequest) error {
-	_, err := s.change(ctx, OpReleaseLease, lease, r)
+	_, err := change[any](ctx, s, OpReleaseLease, lease, r)
 	return err
 }
 
 // Later defers a call without a lease.
 // PUT /fundesk/v1/queue/calls/{callUuid}/later
 func (s *QueueService) Later(ctx context.Context, call apitype.UUID, r apitype.DeferRequest) error {
-	_, err := s.change(ctx, OpDeferCall, call, r)
+	_, err := change[any](ctx, s, OpDeferCall, call, r)
 	return err
 }
 
@@ -148,11 +144,8 @@ func (s *QueueService) SetState(
 	ctx context.Context,
 	user apitype.UUID,
 	request apitype.UserStateRequest,
-) (r Record[apitype.UserState], err error) {
-	if err := s.client.required(ctx, apitype.ExtensionUserState, apitype.ExtensionUserState); err != nil {
-		return r, err
-	}
-	return ask[apitype.UserState](ctx, s, http.MethodPut, "/users/"+user.String()+"/state", nil, request)
+) (Record[apitype.UserState], error) {
+	return change[apitype.UserState](ctx, s, OpSetUserState, user, request)
 }
 
 // Messages returns the lines of the supervisors to all desks. Needs a service that announces message.
@@ -170,11 +163,8 @@ func (s *QueueService) Messages(ctx context.Context) (r Record[apitype.QueueMess
 func (s *QueueService) SetMessage(
 	ctx context.Context,
 	request apitype.QueueMessageRequest,
-) (r Record[apitype.QueueMessages], err error) {
-	if err := s.client.required(ctx, apitype.ExtensionMessage, apitype.ExtensionMessage); err != nil {
-		return r, err
-	}
-	return ask[apitype.QueueMessages](ctx, s, http.MethodPut, "/message", nil, request)
+) (Record[apitype.QueueMessages], error) {
+	return change[apitype.QueueMessages](ctx, s, OpSetMessage, apitype.UUID{}, request)
 }
 
 // ask sends a request of the queue that lasts only as long as a lease, until it is answered. body may be nil.
@@ -204,13 +194,23 @@ func ask[T any](
 	return record[T](s.client, answer), checkObject(answer)
 }
 
-// change sends a change of the queue.
-func (s *QueueService) change(ctx context.Context, op string, id apitype.UUID, request any) (*Response, error) {
+// change sends a change of the queue that lasts. If no answer comes, its outcome is unknown.
+func change[T any](
+	ctx context.Context,
+	s *QueueService,
+	op string,
+	id apitype.UUID,
+	request any,
+) (r Record[T], err error) {
 	ch, err := newChange(op, id, request)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
-	return s.client.Send(ctx, ch)
+	answer, err := s.client.Send(ctx, ch)
+	if err != nil {
+		return r, err
+	}
+	return record[T](s.client, answer), nil
 }
 
 // nameHolder adds the user that holds the person to a conflict.

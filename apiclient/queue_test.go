@@ -177,6 +177,14 @@ func TestLostAnswersOfTheQueue(t *testing.T) {
 			_, err := q.ReleaseUser(ctx, apitype.ReleaseUserRequest{UserUUID: id})
 			return err
 		},
+		"state of a user": func(ctx context.Context, q *apiclient.QueueService) error {
+			_, err := q.SetState(ctx, id, apitype.UserStateRequest{State: apitype.UserReady})
+			return err
+		},
+		"message to all desks": func(ctx context.Context, q *apiclient.QueueService) error {
+			_, err := q.SetMessage(ctx, apitype.QueueMessageRequest{OrganizationUUID: id, Text: "drill"})
+			return err
+		},
 		"take": func(ctx context.Context, q *apiclient.QueueService) error {
 			_, err := q.Take(ctx, apitype.TakeRequest{RequestUUID: id, UserUUID: id})
 			return err
@@ -200,7 +208,7 @@ func TestLostAnswersOfTheQueue(t *testing.T) {
 			client := queueOf(t, func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "application/json")
 				if r.Method == http.MethodGet {
-					fmt.Fprint(w, `{"extensions":["queue"]}`)
+					fmt.Fprint(w, `{"extensions":["queue","user-state","message"]}`)
 					return
 				}
 				status := test.then

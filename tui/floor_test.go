@@ -1,8 +1,11 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,6 +131,8 @@ func TestFloorFreesAnAgent(t *testing.T) {
 		return len(all.Leases)
 	}
 	w.options.Page = "floor"
+	now := fault(nil)
+	w.faulty(t, &now)
 	d := newDriver(t, w.options)
 	before := held()
 	d.enter("enter")
@@ -137,7 +142,12 @@ func TestFloorFreesAnAgent(t *testing.T) {
 	if held() != before {
 		t.Error("a question that was declined freed a call")
 	}
+	now = ofPath("/release", lost(nil))
 	d.enter("X", "y")
+	d.sees("look at what e0030000 has, then release it again")
+	now = nil
+	d.enter("X", "y")
+	d.enter("x")
 	d.sees("released: 1 call of e0030000")
 	servicetest.Same(t, "held()", before-1, held())
 }
@@ -207,11 +217,20 @@ func TestFloorShowsALineOnce(t *testing.T) {
 	servicetest.Same(t, "lines to all desks", 1, strings.Count(d.text(), "to all desks: "))
 }
 
+// supervisorWorld returns floorWorld for an account that may send lines to all desks.
+func supervisorWorld(t *testing.T, now *fault) *world {
+	t.Helper()
+	w := floorWorld(t)
+	w.connect(t, t.TempDir(), servicetest.May(append(slices.Clone(service.Permissions), service.SettingsWrite)...))
+	w.options.Page = "floor"
+	w.faulty(t, now)
+	return w
+}
+
 // A supervisor does not replace a line that another one sent after it was last read. What was typed is offered again.
 func TestFloorKeepsTheLineOfAnother(t *testing.T) {
 	t.Parallel()
-	w, down := floorWorld(t), fault(nil)
-	w.faulty(t, &down)
+	w := supervisorWorld(t, new(fault))
 	d := newDriver(t, w.options)
 	supervisor := w.Token(servicetest.May("calls:read", "settings:write"))
 	const path = "/fundesk/v1/queue/message"
@@ -229,15 +248,15 @@ func TestFloorKeepsTheLineOfAnother(t *testing.T) {
 	d.enter("t")
 	d.sees("from 16:00 win-back only")
 	d.enter("enter")
-	d.sees("sent to all desks")
+	d.sees("to all desks: from 16:00 win-back only")
 }
 
 // A line that the service did not take is offered again: nothing that was typed is lost.
 func TestFloorKeepsALineThatWasNotSent(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusForbidden, http.StatusServiceUnavailable} { // The last one is no connection.
-		w, down := floorWorld(t), fault(nil)
-		w.faulty(t, &down)
+		down := fault(nil)
+		w := supervisorWorld(t, &down)
 		d := newDriver(t, w.options)
 		d.press("t")
 		d.typing("from 16:00 win-back only")
@@ -248,8 +267,37 @@ func TestFloorKeepsALineThatWasNotSent(t *testing.T) {
 		d.enter("t")
 		d.sees("from 16:00 win-back only")
 		d.enter("enter")
-		d.sees("sent to all desks")
+		d.sees("to all desks: from 16:00 win-back only")
+		d.lacks("not sent")
 	}
+}
+
+// A message to all desks whose answer was lost may be there. The Desk does not say that it was not sent, and takes it
+// for no message of another supervisor, even if it cannot be read at once.
+func TestFloorIsUnsureOfALostMessage(t *testing.T) {
+	t.Parallel()
+	now := fault(nil)
+	w := supervisorWorld(t, &now)
+	d := newDriver(t, w.options)
+	d.press("t")
+	d.typing("from 16:00 win-back only")
+	now = func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodPut {
+			now = lost(nil)
+			_, err := w.Transport().RoundTrip(r)
+			return nil, errors.Join(err, io.ErrUnexpectedEOF)
+		}
+		return nil, nil
+	}
+	d.enter("enter")
+	d.sees("look at the message to all desks, then send it again")
+	d.lacks("not sent")
+	now = nil
+	d.enter("t")
+	d.typing(", please")
+	d.enter("enter")
+	d.sees("to all desks: from 16:00 win-back only, please")
+	d.lacks("then send it again")
 }
 
 // What an agent did opens for the key that asked for it alone. After another key it does not, and the screen says so.

@@ -16,6 +16,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/floor"
 	"fundesk/tui/desk/say"
 	"fundesk/tui/widget"
@@ -32,8 +33,8 @@ type Floor struct {
 	pace    []paceSample // Since the page was opened, the oldest first.
 	day     agentDay     // Of the chosen agent.
 	moves   int          // Of the cursor, and readings of a day.
-	unsent  string       // The line to all desks that the service did not take. Empty without one.
-	sent    string       // The line to all desks that was sent last. The next reading of the floor may not show it.
+	unsent  string       // The line to all desks of a send that failed, to be offered again. Empty without one.
+	sent    string       // The line to all desks that was sent last, perhaps. The next reading may not show it.
 	layout  Layout
 }
 
@@ -319,8 +320,8 @@ func (v *Floor) WhyNoMessage() string {
 	)
 }
 
-// otherMessage owns the error about a message that would have replaced another one.
-const otherMessage = "other message"
+// messageToAll owns the errors about the latest message to all desks.
+const messageToAll = "message to all desks"
 
 // AskMessage asks for the message to all desks. An empty one ends it.
 func (v *Floor) AskMessage() tea.Cmd {
@@ -339,17 +340,23 @@ func (v *Floor) AskMessage() tea.Cmd {
 			floor.SetMessage(v.Day.Client, floor.Message{User: v.Day.Agent, Text: text, Known: known}),
 			func(_ int, err error) tea.Cmd {
 				v.unsent = ""
-				v.Messages.Over(otherMessage)
+				v.Messages.Over(messageToAll)
 				if err == nil {
 					v.sent = text
 				}
 				switch {
 				case errors.Is(err, floor.ErrOtherMessage):
 					v.unsent = text
-					v.Messages.FailOf(otherMessage, "not sent: another message was sent meanwhile")
+					v.Messages.FailOf(messageToAll, "not sent: another message was sent meanwhile")
 				case err != nil:
-					v.unsent = text // It is not to be typed again.
-					v.FailChange("the message was not sent to all desks", err)
+					what := "the message was not sent to all desks"
+					if apiclient.KindOf(err) == apiclient.KindUnknownOutcome {
+						what = "look at the message to all desks, then send it again"
+						v.sent = text
+					}
+					v.unsent = text
+					v.Day.NoteConnection(err)
+					v.Messages.FailOf(messageToAll, event.ErrorText(v.Say(what), err))
 				case text == "":
 					v.Messages.Say(v.Say("the message to all desks was removed"))
 				default:
@@ -383,7 +390,11 @@ func (v *Floor) AskFree() tea.Cmd {
 		},
 		Yes: func() tea.Cmd {
 			return Load(v.Env, "leases of an agent ended", free, func(freed apitype.ReleasedUser, err error) tea.Cmd {
-				if err != nil {
+				switch {
+				case apiclient.KindOf(err) == apiclient.KindUnknownOutcome:
+					v.FailChange(v.Say("look at what %s has, then release it again", name), err)
+					return v.Refresh()
+				case err != nil:
 					v.FailChange(v.Say("cannot release the calls of %s", name), err)
 					return nil
 				}

@@ -79,6 +79,8 @@ func (p *Pause) start(reason apitype.PauseReason) {
 		isOver := p.isOver
 		p.isOver = false
 		switch {
+		case apiclient.KindOf(err) == apiclient.KindUnknownOutcome:
+			p.Events.Fail("perhaps paused; the Desk makes you ready again", err)
 		case err != nil:
 			p.Events.Fail("not paused", err)
 		case isOver:
@@ -105,6 +107,8 @@ func (p *Pause) end() {
 	since := p.since
 	p.setState("", func(_ apitype.UserState, err error) {
 		switch {
+		case apiclient.KindOf(err) == apiclient.KindUnknownOutcome:
+			p.Events.Fail("perhaps ready; the Desk pauses you again", err)
 		case err != nil:
 			p.Events.Fail("still paused", err)
 		case p.IsOn(): // No call was opened in between, which ends the pause.
@@ -131,7 +135,7 @@ func (p *Pause) setState(reason apitype.PauseReason, takeIn func(apitype.UserSta
 		next, ends := p.next, p.ends
 		p.next, p.ends = "", false
 		switch apiclient.KindOf(err) {
-		case apiclient.KindUnavailable, apiclient.KindInterrupted:
+		case apiclient.KindUnavailable, apiclient.KindUnknownOutcome, apiclient.KindInterrupted:
 			p.isUnsure = true // The next poll tries again.
 			takeIn(state, err)
 		default:
