@@ -208,8 +208,12 @@ func withReasons(node func(dst []byte, row CallRow) []byte) func(dst []byte, row
 	}
 }
 
-// maxWork is the most operations of a user that are listed.
-const maxWork = 1000
+// maxWork is the most operations of a user that are listed, beyond what a person does in two days. The documents of
+// their calls are read in batches.
+const (
+	maxWork   = 10_000
+	workBatch = 500
+)
 
 // Work returns the operations of a user, the newest first.
 // GET /fundesk/v1/queue/agents/{userUuid}/work
@@ -235,20 +239,25 @@ func (s *Service) Work(
 	}
 	work := apitype.AgentWork{Work: []apitype.AgentWorkItem{}}
 	err = s.ReadLong(ctx, "list the work of the user", func(r Reader) error {
-		rows, err := r.WorkOf(user, since)
+		rows, err := r.WorkOf(WorkQuery{Scope: c.Scope, User: user, Since: since, Limit: maxWork + 1})
 		if err != nil {
 			return err
 		}
-		work.Work, err = workItems(r, c.Scope, rows)
-		return err
+		work.HasMore = len(rows) > maxWork
+		for batch := range slices.Chunk(rows[:min(len(rows), maxWork)], workBatch) {
+			items, err := workItems(r, batch)
+			if err != nil {
+				return err
+			}
+			work.Work = append(work.Work, items...)
+		}
+		return nil
 	})
 	return Answered(work, err)
 }
 
-// workItems adds to the operations what is known of their calls, and leaves out calls outside a scope.
-func workItems(r Reader, scope Scope, rows []WorkRow) ([]apitype.AgentWorkItem, error) {
-	slices.SortStableFunc(rows, func(a, b WorkRow) int { return b.At.Compare(a.At.Time) })
-	rows = rows[:min(len(rows), maxWork)]
+// workItems adds to the operations what is known of their calls.
+func workItems(r Reader, rows []WorkRow) ([]apitype.AgentWorkItem, error) {
 	ids := mapped(rows, func(row WorkRow) apitype.UUID { return row.Call })
 	slices.SortFunc(ids, apitype.UUID.Compare)
 	calls, err := r.KeptCalls(slices.Compact(ids))
@@ -262,7 +271,7 @@ func workItems(r Reader, scope Scope, rows []WorkRow) ([]apitype.AgentWorkItem, 
 	items := []apitype.AgentWorkItem{}
 	for _, row := range rows {
 		of, ok := known[row.Call]
-		if !ok || !scope.Contains(of.Owner) {
+		if !ok {
 			continue
 		}
 		item, err := workItem(row, of)

@@ -124,6 +124,14 @@ type MessageRow struct {
 	EndsAt apitype.Time
 }
 
+// WorkQuery chooses operations of a user.
+type WorkQuery struct {
+	Scope Scope // Of the calls.
+	User  apitype.UUID
+	Since apitype.Time
+	Limit int // Of the newest ones.
+}
+
 // WorkRow is an operation of a user.
 type WorkRow struct {
 	At        apitype.Time

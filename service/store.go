@@ -295,8 +295,8 @@ type QueueReader interface {
 	ContactedAt(person apitype.UUID) (*apitype.Time, error)
 	// AttemptEndedLease reports whether an attempt has ended the lease of a call that began at a time.
 	AttemptEndedLease(person, call apitype.UUID, takenAt apitype.Time) (bool, error)
-	// WorkOf returns operations of a user since a time, the newest first.
-	WorkOf(user apitype.UUID, since apitype.Time) ([]WorkRow, error)
+	// WorkOf returns operations of a user, the newest first.
+	WorkOf(query WorkQuery) ([]WorkRow, error)
 	// WorkDone sums up the work of users, or of one of them, by user and code since the hour of a time.
 	WorkDone(scope Scope, user *apitype.UUID, since apitype.Time) ([]Work, error)
 }

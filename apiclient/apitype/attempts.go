@@ -80,6 +80,8 @@ type DescribedAttempts struct {
 // GET /fundesk/v1/queue/agents/{userUuid}/work
 type AgentWork struct {
 	Work []AgentWorkItem `json:"work"`
+	// HasMore is true if there were too many operations to list. The oldest ones are missing.
+	HasMore bool `json:"hasMore,omitzero"`
 }
 
 // AgentWorkItem is one operation of a user. It has no data of the donor.

@@ -65,27 +65,30 @@ func (r *reader) WorkDone(scope service.Scope, user *apitype.UUID, since apitype
 	})
 }
 
-// mostWork bounds the operations that are read of each source.
-const mostWork = 1000
-
 // WorkOf reads a user's operations from the audit, and the ends of the user's leases from the leases.
-func (r *reader) WorkOf(user apitype.UUID, since apitype.Time) ([]service.WorkRow, error) {
-	const text = `SELECT * FROM (
+func (r *reader) WorkOf(query service.WorkQuery) ([]service.WorkRow, error) {
+	q := &listQuery{}
+	user, since, limit := q.arg(identifier(query.User)), q.arg(query.Since.UnixMilli()), q.arg(query.Limit)
+	seen := func(call string) string {
+		return ` AND EXISTS (SELECT 1 FROM calls WHERE uuid = ` + call + q.visible(query.Scope, "owner") + `)`
+	}
+	newest := ` ORDER BY 1 DESC LIMIT ` + limit
+	text := `SELECT * FROM (
 			SELECT done_at, CASE operation
 					WHEN 'call.add-attempt' THEN 'attempt'
 					WHEN 'call.complete' THEN 'complete'
 					ELSE 'later' END, record_uuid
 			FROM audit
-			WHERE done_at >= $2 AND user_uuid = $1 AND operation IN ('call.add-attempt', 'call.complete', 'call.later')
-			ORDER BY done_at DESC LIMIT $3
+			WHERE done_at >= ` + since + ` AND user_uuid = ` + user + `
+				AND operation IN ('call.add-attempt', 'call.complete', 'call.later')` + seen(`record_uuid`) + newest + `
 		) AS audited UNION ALL SELECT * FROM (
 			SELECT ended_at, CASE ended_by WHEN 'returned' THEN 'release' ELSE ended_by END, call_uuid
 			FROM ended_leases
-			WHERE user_uuid = $1 AND ended_at >= $2
+			WHERE user_uuid = ` + user + ` AND ended_at >= ` + since + `
 				AND (ended_by IN ('cancel', 'expire') OR ended_by = 'returned' AND shown_at IS NOT NULL)
-			ORDER BY ended_at DESC LIMIT $3
-		) AS ended`
-	return all(r.conn, text, []any{identifier(user), since.UnixMilli(), mostWork}, func(w *service.WorkRow) []any {
+				` + seen(`call_uuid`) + newest + `
+		) AS ended` + newest
+	return all(r.conn, text, q.args, func(w *service.WorkRow) []any {
 		return []any{timeDest{&w.At}, &w.Operation, uuidDest{&w.Call}}
 	})
 }

@@ -208,7 +208,7 @@ func floorActions() []Action {
 // agentToday has an agent's leases and work of today.
 type agentToday struct {
 	leases []apitype.Lease
-	work   []apitype.AgentWorkItem
+	work   apitype.AgentWork
 	isKept bool // The service keeps what agents did.
 }
 
@@ -246,8 +246,7 @@ func readAgent(
 		return is, err
 	}
 	options := apitype.AgentWorkOptions{Since: new(apitype.NewTime(period(1).since(now)))}
-	done, err := apiclient.Decoded(client.Queue.Work(ctx, user, options))
-	is.work = done.Work
+	is.work, err = apiclient.Decoded(client.Queue.Work(ctx, user, options))
 	return is, err
 }
 
@@ -293,9 +292,9 @@ func workWord(operation string) string {
 }
 
 // workLines returns what an agent did, the newest first.
-func (v *Floor) workLines(work []apitype.AgentWorkItem) []string {
+func (v *Floor) workLines(work apitype.AgentWork) []string {
 	var lines []string
-	for _, w := range work {
+	for _, w := range work.Work {
 		at := w.Time.In(v.Day.Now().Location()).Format("15:04")
 		text := at + "  " + widget.Fit(v.Say(render.Words(string(w.Type))), queueType+2) + v.Say(workWord(w.Operation))
 		switch {
@@ -306,8 +305,11 @@ func (v *Floor) workLines(work []apitype.AgentWorkItem) []string {
 		}
 		lines = append(lines, text)
 	}
-	if len(lines) == 0 {
+	switch {
+	case len(lines) == 0:
 		lines = []string{v.Say("nothing yet")}
+	case work.HasMore:
+		lines = append(lines, v.Say("what was done before is too much to list"))
 	}
 	return lines
 }
