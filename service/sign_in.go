@@ -44,16 +44,14 @@ func (s *Service) authenticatePerson(ctx context.Context, token string) (Account
 		return Account{}, err
 	}
 	if err != nil {
-		refusal := errUnauthenticated()
-		refusal.Cause = err
-		return Account{}, refusal
+		return Account{}, refusedFor(err)
 	}
 	stored, err := s.userOfPerson(ctx, person)
 	if err != nil {
 		return Account{}, err
 	}
 	if stored.User.EndedAt != nil {
-		return Account{}, errUnauthenticated()
+		return Account{}, refusedFor(errors.New("the user's access has ended"))
 	}
 	if !person.IsMapped {
 		return Account{}, &Error{
@@ -70,6 +68,13 @@ func (s *Service) authenticatePerson(ctx context.Context, token string) (Account
 		Epoch:       stored.Epoch,
 		Person:      &apitype.UserName{UUID: stored.User.UUID, Name: stored.User.Name},
 	}, nil
+}
+
+// refusedFor refuses a token. The reason is for the log.
+func refusedFor(reason error) error {
+	refusal := errUnauthenticated()
+	refusal.Cause = reason
+	return refusal
 }
 
 // userOfPerson returns the stored user of a person. The first sign-in with a role creates it.

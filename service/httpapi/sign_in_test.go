@@ -363,6 +363,9 @@ func testEndedUser(t *testing.T, s *signedIn) {
 			}
 		}
 	}
+	if !strings.Contains(s.log.String(), `error="the user's access has ended"`) {
+		t.Errorf("got the log %s, want the reason", s.log)
+	}
 	_, _, err := s.Service.SetUser(t.Context(), anneke.UUID, service.UserChange{Name: "Anneke"})
 	servicetest.Check(t, err)
 	lines := 0
