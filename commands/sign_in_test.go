@@ -375,6 +375,19 @@ func TestPlainProvider(t *testing.T) {
 	d.try("auth logout").Ends(0, "did not confirm the end of the session: it has no way to end one")
 }
 
+// A session that cannot be renewed is said to end.
+func TestSignInWithoutRenewal(t *testing.T) {
+	t.Parallel()
+	d := newSignInDesk(t)
+	d.provider.IsBrief = true
+	d.try(
+		"auth login --insecure-storage --no-browser --base-url "+d.url,
+	).Ends(0, "signed in to ", d.provider.URL+" gave no refresh token: you have to sign in again after ")
+	if _, out, errs := d.run("auth status"); !strings.Contains(out, "expires") || strings.Contains(out, "renews") {
+		t.Errorf("got %s %s, want that the token ends", out, errs)
+	}
+}
+
 // Shell completion ends after a second, whatever it is doing. It begins no renewal, whose answer has the next refresh
 // token.
 func TestCompletionRenewsNoSession(t *testing.T) {

@@ -350,7 +350,7 @@ type authState struct {
 	User *cli.Person `json:"user"`
 
 	ends   time.Time
-	renews bool // The token is one of a stored session.
+	renews bool // The token is one of a stored session, which can be renewed.
 }
 
 func authStatus(s *cli.Session) *cobra.Command {
@@ -375,7 +375,8 @@ func authStatus(s *cli.Session) *cobra.Command {
 			}
 			state.note(apiclient.ClaimsOf(token))
 			if t.EnvToken == "" {
-				_, state.renews = storedSession(cmd.Context(), s, t)
+				session, _ := storedSession(cmd.Context(), s, t)
+				state.renews = session.RefreshToken != ""
 			}
 			_, problem := client.Calls.List(
 				cmd.Context(),

@@ -43,6 +43,8 @@ type Provider struct {
 	ApproveAs string
 	// IsOpaque lets access tokens be no JWTs, as certified providers do by default.
 	IsOpaque bool
+	// IsBrief leaves out the scope offline_access, as providers do that do not offer it to the program.
+	IsBrief bool
 	// IsPlain lets it be like dex: nobody can end a session (RFC 7009), and a used-up refresh token is an
 	// invalid_request.
 	IsPlain       bool
@@ -435,6 +437,9 @@ func (s storage) StoreDeviceAuthorization(
 	expires time.Time,
 	scopes []string,
 ) error {
+	if s.IsBrief {
+		scopes = slices.DeleteFunc(scopes, func(scope string) bool { return scope == oidc.ScopeOfflineAccess })
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.devices[deviceCode] = &op.DeviceAuthorizationState{
