@@ -363,7 +363,8 @@ func TestRenewal(t *testing.T) {
 	d.try("call list").Ends(4, "your session at "+d.provider.URL+" has ended", "sign in again: fundesk auth login")
 }
 
-// A provider like dex calls a used-up refresh token an invalid request, and has no way to end a session.
+// A provider like dex calls a used-up refresh token an invalid request, and has no way to end a session. Glewlwyd's
+// refusal has no words at all.
 func TestPlainProvider(t *testing.T) {
 	t.Parallel()
 	d := newSignInDesk(t)
@@ -371,6 +372,8 @@ func TestPlainProvider(t *testing.T) {
 	d.login()
 	d.provider.EndSessions()
 	d.ahead = 24 * time.Hour // The access token has ended.
+	d.try("call list").Ends(4, "your session at "+d.provider.URL+" has ended")
+	d.provider.RefuseTokens("", "", "", "")
 	d.try("call list").Ends(4, "your session at "+d.provider.URL+" has ended")
 	d.try("auth logout").Ends(0, "did not confirm the end of the session: it has no way to end one")
 }

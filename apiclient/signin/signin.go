@@ -289,14 +289,16 @@ func Renew(ctx context.Context, client *http.Client, s Session) (Session, error)
 }
 
 // isRefused reports whether an issuer refuses a refresh token. The standard has invalid_grant for it, but dex says
-// invalid_request, and others interaction_required or the like.
+// invalid_request, others interaction_required or the like, and Glewlwyd says nothing.
 func isRefused(err error) bool {
 	refusal, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if !ok || refusal.Response == nil || refusal.Response.StatusCode >= http.StatusInternalServerError {
 		return false
 	}
 	switch refusal.ErrorCode {
-	case "", "slow_down", "temporarily_unavailable", "server_error":
+	case "":
+		return refusal.Response.StatusCode == http.StatusBadRequest // Proxies have other ones.
+	case "slow_down", "temporarily_unavailable", "server_error":
 		return false // The same may work later.
 	case "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope":
 		return false // The program is refused, not the person.
@@ -304,7 +306,7 @@ func isRefused(err error) bool {
 	return true
 }
 
-// ErrNoEnd means that an issuer lets nobody end a session.
+// ErrNoEnd means that an issuer has no place where a session can be ended.
 var ErrNoEnd = errors.New("it has no way to end one (RFC 7009)")
 
 // Revoke ends a session at the issuer (RFC 7009). It returns ErrNoEnd if that has no place for it.

@@ -82,8 +82,8 @@ func signIn(
 		return "", nil, noPlace(err)
 	}
 	if session.RefreshToken == "" {
-		s.Warn("%s gave no refresh token: you have to sign in again after %s; ask the service's operator for the scope "+
-			"offline_access", cli.ShownURL(session.Issuer), session.ExpiresAt.Local().Format("15:04"))
+		s.Warn("%s gave no refresh token: you have to sign in again after %s; ask the service's operator for the "+
+			"scope offline_access", cli.ShownURL(session.Issuer), session.ExpiresAt.Local().Format("15:04"))
 	}
 	return storage, person, nil
 }

@@ -45,7 +45,7 @@ type Provider struct {
 	IsOpaque bool
 	// IsBrief leaves out the scope offline_access, as providers do that do not offer it to the program.
 	IsBrief bool
-	// IsPlain lets it be like dex: nobody can end a session (RFC 7009), and a used-up refresh token is an
+	// IsPlain lets it be like dex: no session can be ended (RFC 7009), and a used-up refresh token is an
 	// invalid_request.
 	IsPlain       bool
 	server        *httptest.Server
@@ -136,7 +136,8 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request) {
 	p.requests[r.URL.Path]++
 	isDown, hold, held, handler := p.isDown, p.hold, p.held, p.handler
 	refusal := ""
-	if r.URL.Path == "/oauth/token" && len(p.refusals) > 0 {
+	isRefused := r.URL.Path == "/oauth/token" && len(p.refusals) > 0
+	if isRefused {
 		refusal, p.refusals = p.refusals[0], p.refusals[1:]
 	}
 	p.mu.Unlock()
@@ -154,7 +155,9 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case isDown:
 		panic(http.ErrAbortHandler)
-	case refusal != "":
+	case isRefused && refusal == "":
+		w.WriteHeader(http.StatusBadRequest)
+	case isRefused:
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
 		_, _ = w.Write([]byte(`{"error":"` + refusal + `"}`))
@@ -241,7 +244,8 @@ func (p *Provider) Codes() (codes []string) {
 	return codes
 }
 
-// RefuseTokens answers the next requests for tokens with errors, such as slow_down.
+// RefuseTokens answers the next requests for tokens with errors, such as slow_down. The answer to an empty one has no
+// body, as Glewlwyd's has none for a used-up refresh token.
 func (p *Provider) RefuseTokens(errors ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
