@@ -8,8 +8,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// A change whose file is damaged is not sent, and send says so.
-func TestSendNamesDamagedFiles(t *testing.T) {
+// A change whose file is damaged is not sent. send says so, and doctor ends with it.
+func TestDamagedFilesAreNamed(t *testing.T) {
 	t.Parallel()
 	state := t.TempDir()
 	queued := filepath.Join(state, "outbox", "queued")
@@ -17,6 +17,8 @@ func TestSendNamesDamagedFiles(t *testing.T) {
 	writeFile(t, filepath.Join(queued, "1-deadbeef.json"), "cut")
 	l := lineAt(t, "http://127.0.0.1:1", "t", "FUNDESK_STATE_DIR", state)
 	for range 2 { // It stays where it was set aside.
-		l.try(t, "outbox send").Ends(0, "1-deadbeef.json")
+		doctor := l.try(t, "doctor").Ends(1, "1-deadbeef.json", "make the change again, then remove the file")
+		doctor.Prints("0 waiting, 0 refused, 1 damaged: ")
+		l.try(t, "outbox send").Ends(9, "1-deadbeef.json", "1 change not read and not sent")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"fundesk/apiclient/durable"
@@ -170,12 +171,28 @@ func scanFiles[T any](folder string, read func(path string) (T, error)) (found [
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // Moved on since the folder was read.
 		case err != nil:
-			damaged = append(damaged, Damaged{Path: path, Reason: err.Error(), IsNewer: errors.Is(err, errNewer)})
+			damaged = append(damaged, damagedBy(path, err))
 		default:
 			found = append(found, value)
 		}
 	}
 	return found, damaged, nil
+}
+
+// damagedBy returns the file that could not be read.
+func damagedBy(path string, err error) Damaged {
+	d := Damaged{Path: path, Reason: err.Error(), IsNewer: errors.Is(err, errNewer)}
+	failed, isOfSystem := errors.AsType[*fs.PathError](err)
+	if isOfSystem && !errors.Is(err, syscall.ELOOP) { // A link is nothing of ours.
+		d.Reason, d.IsUnread = failed.Err.Error(), true
+	}
+	return d
+}
+
+// isDraft reports whether the file was a draft, which is no change.
+func (d Damaged) isDraft() bool {
+	folder, name := filepath.Split(d.Path)
+	return filepath.Base(folder) == dirDrafts || strings.HasPrefix(name, dirDrafts+"-")
 }
 
 func readEntry(path string) (Entry, error) {
@@ -195,7 +212,7 @@ func readEntry(path string) (Entry, error) {
 // setAside moves damaged files out of the way of the others.
 func (o *Outbox) setAside(damaged []Damaged) {
 	for _, d := range damaged {
-		if d.IsNewer || filepath.Base(filepath.Dir(d.Path)) == dirDamaged {
+		if d.IsNewer || d.IsUnread || filepath.Base(filepath.Dir(d.Path)) == dirDamaged {
 			continue
 		}
 		name := filepath.Base(filepath.Dir(d.Path)) + "-" + filepath.Base(d.Path)

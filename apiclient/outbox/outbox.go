@@ -95,12 +95,14 @@ func (e Entry) waits(now time.Time) bool {
 // clockStep is the largest jump of a synchronised machine's clock.
 const clockStep = time.Second
 
-// Damaged is a file that is not a whole entry of ours. It is set aside, never deleted.
+// Damaged is a file that could not be read as a whole entry of ours. It is set aside, never deleted.
 type Damaged struct {
 	Path   string
 	Reason string
 	// IsNewer reports that a later version of the program made it. It is left alone.
 	IsNewer bool
+	// IsUnread reports that the system did not let us read it. It may be whole, and is left alone.
+	IsUnread bool
 }
 
 // formatVersion is the version of the format of entries and leases. A change that older programs would misread raises

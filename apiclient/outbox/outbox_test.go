@@ -334,6 +334,25 @@ func TestDamagedFilesAreSetAside(t *testing.T) {
 	}
 }
 
+// A change that the system does not let us read is not set aside: it is sent once it can be read.
+func TestUnreadFilesAreLeft(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	server := newService(t)
+	box := open(t, t.TempDir(), server.URL)
+	path := box.path(dirQueued, add(t, box, attempt(t, apitype.NewUUID())).ID)
+	servicetest.Check(t, os.Chmod(path, 0))
+	settleAll(t, box, server.client(t))
+	if _, damaged, err := box.List(); err != nil || len(damaged) != 1 || damaged[0].Path != path {
+		t.Errorf("got %v, %v, want the file where it was", damaged, err)
+	}
+	servicetest.Check(t, os.Chmod(path, 0o600))
+	settleAll(t, box, server.client(t))
+	servicetest.Same(t, "changes", 1, len(server.applied))
+}
+
 func TestLinksAndOpenFoldersAreRefusedOrClosed(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

@@ -60,6 +60,7 @@ type Report struct {
 	Accepted, Rejected int
 	Refused            int   // In the outbox and refused, by this SendDue or an earlier one.
 	Newer              int   // Made by a later version of the program, which alone can send them.
+	Damaged            int   // Files of changes that are damaged or cannot be read.
 	Waiting            int   // Still in the outbox and not refused, those held included.
 	Stuck              int   // The part of them that waits for a refused entry, or for one with an unknown outcome.
 	Err                error // The last failure: why entries wait; see apiclient.KindOf.
@@ -124,8 +125,11 @@ func (s *Sender) count(report *Report) error {
 		return err
 	}
 	for _, d := range damaged {
-		if d.IsNewer {
+		switch {
+		case d.IsNewer:
 			report.Newer++
+		case !d.isDraft():
+			report.Damaged++
 		}
 	}
 	report.Waiting, report.Stuck = 0, 0

@@ -72,11 +72,6 @@ func outboxList(s *cli.Session) *cobra.Command {
 					}
 				}
 			}
-			for _, d := range damaged {
-				if d.IsNewer {
-					s.Warn("left alone: %s (it %s)", d.Path, d.Reason)
-				}
-			}
 			warnOfDamaged(s, damaged)
 			return cli.ShowList(s, "id", render.EntryColumns(), shown)
 		},
@@ -223,7 +218,12 @@ func outboxSend(s *cli.Session) *cobra.Command {
 // warnOfDamaged names the files that cannot be read, and so are not sent.
 func warnOfDamaged(s *cli.Session, damaged []outbox.Damaged) {
 	for _, d := range damaged {
-		if !d.IsNewer {
+		switch {
+		case d.IsNewer:
+			s.Warn("left alone: %s (it %s)", d.Path, d.Reason)
+		case d.IsUnread:
+			s.Warn("a file cannot be read: %s (%s)", d.Path, d.Reason)
+		default:
 			s.Warn("a damaged file was set aside: %s (%s)", d.Path, d.Reason)
 		}
 	}
@@ -312,6 +312,11 @@ func sendOutcome(report outbox.Report) error {
 				report.Newer,
 			),
 			"see: fundesk outbox list",
+		)
+	case report.Damaged > 0:
+		return cli.WithHint(
+			cli.Failure(apiclient.KindPartial, "%s not read and not sent", cli.Count(report.Damaged, "change")),
+			"see: fundesk doctor",
 		)
 	case report.Stuck > 0:
 		return cli.WithHint(

@@ -188,7 +188,7 @@ func checkConfig(s *cli.Session) error {
 	return nil
 }
 
-// checkOutbox counts the waiting changes, or returns the reason why nothing can be sent.
+// checkOutbox counts the waiting changes, or returns the reason why something cannot be sent.
 func checkOutbox(s *cli.Session) (string, error) {
 	entries, damaged, err := s.AllEntries()
 	if err != nil {
@@ -210,12 +210,30 @@ func checkOutbox(s *cli.Session) (string, error) {
 			refused++
 		}
 	}
-	return fmt.Sprintf(
-		"%d waiting, %d refused, %s damaged",
-		len(entries)-refused,
-		refused,
-		cli.Count(len(damaged), "file"),
-	), nil
+	counts := fmt.Sprintf("%d waiting, %d refused", len(entries)-refused, refused)
+	return counts, checkDamaged(counts, damaged)
+}
+
+// checkDamaged names the files of the outbox that cannot be read, with a way out for the first one.
+func checkDamaged(counts string, damaged []outbox.Damaged) error {
+	if len(damaged) == 0 {
+		return nil
+	}
+	wayOut := "a file that was damaged is never sent: make the change again, then remove the file"
+	switch {
+	case damaged[0].IsNewer:
+		wayOut = "use the later version of fundesk, which sends it"
+	case damaged[0].IsUnread:
+		wayOut = "let your user read the file; it is sent then"
+	}
+	var files []string
+	for _, d := range damaged {
+		files = append(files, d.Path+" ("+d.Reason+")")
+	}
+	return cli.WithHint(
+		cli.Failure(apiclient.KindFailure, "%s, %d damaged: %s", counts, len(files), strings.Join(files, ", ")),
+		wayOut,
+	)
 }
 
 // checkClock returns how far the clocks differ, because times of attempts and pulls depend on it.
