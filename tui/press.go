@@ -205,10 +205,13 @@ func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 	if a.Dialog == nil && a.isTyping() && !strings.HasPrefix(msg.String(), "ctrl+") && msg.String() != "esc" {
 		return a.desk.Text(msg)
 	}
+	if a.Dialog != nil && msg.String() == "ctrl+c" {
+		return a.pressDialog(msg) // As elsewhere, it closes what is open, and the next one quits.
+	}
 	switch act := a.keys.find(msg.String(), []page.Scope{page.ScopeEverywhere}); {
 	case act == nil:
 		return nil
-	case act.ID == "quit" && a.Day.Changes.Drafts.Trouble == nil && (len(msg.Text) == 0 || a.Dialog == nil):
+	case act.ID == "quit" && a.Day.Changes.Drafts.Trouble == nil && a.Dialog == nil:
 		return a.finish() // What was typed is kept as a draft.
 	case act.Is(page.WhenSmall):
 		return a.run(act)

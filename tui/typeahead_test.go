@@ -162,7 +162,8 @@ func TestTooSmallRunsNoKeys(t *testing.T) {
 	}
 }
 
-// In a terminal that is too small, what is typed into an open line goes on, too.
+// In a terminal that is too small, what is typed into an open line goes on, too. ctrl+c closes the line as elsewhere,
+// and does not end the program with it.
 func TestTooSmallKeepsTheTextOfALine(t *testing.T) {
 	t.Parallel()
 	small, large := tea.WindowSizeMsg{Width: 59, Height: 15}, tea.WindowSizeMsg{Width: 80, Height: 24}
@@ -182,6 +183,12 @@ func TestTooSmallKeepsTheTextOfALine(t *testing.T) {
 		d.send(large)
 		if !strings.Contains(d.text(), test.want) || strings.Contains(d.text(), "supperr") {
 			t.Errorf("%s: got\n%s\nwant %q", test.name, d.text(), test.want)
+		}
+		d.send(small)
+		d.press("ctrl+c")
+		isEnding := strings.HasPrefix(d.app.Messages.Text, "sending what is held")
+		if d.app.Dialog != nil || isEnding {
+			t.Errorf("%s: got %v and %q, want the line closed alone", test.name, d.app.Dialog, d.app.Messages.Text)
 		}
 	}
 }
