@@ -20,7 +20,8 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	hidErrors := a.Messages.Standing != "" && len(a.Messages.Errors) > 0
 	a.Messages.Standing = ""
-	if hidErrors && name == a.KeyOf(page.ActDismiss) && a.Dialog == nil && !a.isTyping() {
+	isDismissal := name == a.KeyOf(page.ActDismiss) && a.Dialog == nil && !a.isTyping()
+	if hidErrors && isDismissal {
 		return nil // The agent has not seen them.
 	}
 	if a.layout.TooSmall {
@@ -144,9 +145,12 @@ func (a *app) askAboutCapsLock(name string) {
 // before that is read. Text still reaches its editor.
 func (a *app) wake(name string, isText bool) (cmd tea.Cmd, isStale bool) {
 	cmd = a.Perform(a.Day.Wake())
-	_, isTyped := a.Dialog.(page.Paster)
-	if !a.Day.IsStale() || a.current != page.DeskPage || isTyped || a.isTyping() && isText || name == "esc" ||
-		name == "ctrl+c" {
+	if !a.Day.IsStale() || a.current != page.DeskPage {
+		return cmd, false
+	}
+	_, hasField := a.Dialog.(page.Paster)
+	isTyped := hasField || a.isTyping() && isText
+	if isTyped || name == "esc" || name == "ctrl+c" {
 		return cmd, false
 	}
 	a.Day.Keys.Touch(a.Day.Now())
@@ -202,7 +206,8 @@ func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 		_, cmd := a.Dialog.Key(msg)
 		return cmd
 	}
-	if a.Dialog == nil && a.isTyping() && !strings.HasPrefix(msg.String(), "ctrl+") && msg.String() != "esc" {
+	isPart := !strings.HasPrefix(msg.String(), "ctrl+") && msg.String() != "esc" // Of a text.
+	if isPart && a.Dialog == nil && a.isTyping() {
 		return a.desk.Text(msg)
 	}
 	if a.Dialog != nil && msg.String() == "ctrl+c" {
