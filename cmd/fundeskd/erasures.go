@@ -252,8 +252,8 @@ func readErasures(name string) ([]service.ErasedPerson, error) {
 	}
 }
 
-// copyErasures copies erasures that another machine recorded from the database to this machine's file. It makes the file
-// if there is none. It returns how many erasures of the file the database lacks: it was restored, and not replayed.
+// copyErasures copies erasures that another machine recorded from the database to this machine's file. It makes the
+// file if there is none. It returns how many erasures of the file the database lacks: it was put back, and not replayed.
 func (p *program) copyErasures(ctx context.Context, s *service.Service, flag string) (lost int, err error) {
 	name, err := p.erasuresFile(flag)
 	if err != nil {
@@ -318,7 +318,8 @@ func stillMissing(
 	return len(missing), err
 }
 
-// compareErasures returns the erasures of the database that a file lacks, and those of the file that the database lacks.
+// compareErasures returns the erasures of the database that a file lacks, and those of the file that the database
+// lacks.
 func compareErasures(
 	ctx context.Context,
 	s *service.Service,

@@ -91,7 +91,8 @@ func (e *postgresEngine) lead(c *conn, now int64, pause time.Duration) (last int
 	return last, true, c.row(noteTended, now).scan(new(int64))
 }
 
-// oneAtATime waits in the statement that is asked anyway. Its counts are then of the time before: claimMany counts again.
+// oneAtATime waits in the statement that is asked anyway. Its counts are then of the time before: claimMany counts
+// again.
 func (e *postgresEngine) oneAtATime(user string) string {
 	return ` FROM pg_advisory_xact_lock(730580440, hashtext(CAST(CAST(` + user + ` AS UUID) AS TEXT)))`
 }

@@ -94,8 +94,8 @@ var (
 		return fmt.Sprintf(ineligibleUntil, `$2`, `$3`, `$4`) + ` WHERE c.` + ofPerson
 	})
 	// claimMany does all of it in one statement. Rows that others hold are left to them. It claims nothing and returns
-	// a NULL if the request was given a later lease meanwhile, which may have ended, or if the user would hold too many:
-	// other claims of the user may have come while this one waited for them.
+	// a NULL if the request was given a later lease meanwhile, which may have ended, or if the user would hold too
+	// many: other claims of the user may have come while this one waited for them.
 	claimMany = sync.OnceValue(func() string {
 		const fields, takenAt = claimFields, `($9::bigint[])[1]`
 		const later = ` account_uuid = ($13::uuid[])[1] AND request_uuid = ($14::uuid[])[1] AND ordinal >= first`
@@ -108,8 +108,8 @@ var (
 			SELECT 1 FROM (SELECT MIN(ordinal) AS first FROM wanted) AS w
 			WHERE EXISTS (SELECT 1 FROM donors WHERE ` + isClaimed + ` AND` + later + `)
 				OR EXISTS (SELECT 1 FROM ended_leases WHERE` + later + `)
-				OR ($12::bigint[])[1] = 0 AND cardinality($1::uuid[]) + ` + heldLeases(`($7::uuid[])[1]`, takenAt) + ` > ` +
-			strconv.Itoa(apitype.MaxLeases) + `
+				OR ($12::bigint[])[1] = 0
+					AND cardinality($1::uuid[]) + ` + heldLeases(`($7::uuid[])[1]`, takenAt) + ` > ` + mostLeases + `
 		), logged AS (
 			` + logDonors + `expires_at, '` + string(service.EndedByTime) + `' FROM donors
 			WHERE person_uuid = ANY($1) AND ` + hasExpired + takenAt + `
@@ -228,6 +228,9 @@ func (d userNameDest) Scan(value any) error {
 	*d.name = user.Name
 	return err
 }
+
+// mostLeases limits how many leases a user holds.
+var mostLeases = strconv.Itoa(apitype.MaxLeases)
 
 // mostPause limits the length of a pause, in milliseconds.
 var mostPause = strconv.FormatInt(apitype.MaxPause.Milliseconds(), 10)
