@@ -210,7 +210,12 @@ func checkOutbox(s *cli.Session) (string, error) {
 			refused++
 		}
 	}
-	counts := fmt.Sprintf("%d waiting, %d refused", len(entries)-refused, refused)
+	counts := fmt.Sprintf(
+		"%d waiting, %d refused, %s damaged",
+		len(entries)-refused,
+		refused,
+		cli.Count(len(damaged), "file"),
+	)
 	return counts, checkDamaged(counts, damaged)
 }
 
@@ -231,7 +236,7 @@ func checkDamaged(counts string, damaged []outbox.Damaged) error {
 		files = append(files, d.Path+" ("+d.Reason+")")
 	}
 	return cli.WithHint(
-		cli.Failure(apiclient.KindFailure, "%s, %d damaged: %s", counts, len(files), strings.Join(files, ", ")),
+		cli.Failure(apiclient.KindFailure, "%s: %s", counts, strings.Join(files, ", ")),
 		wayOut,
 	)
 }
