@@ -168,14 +168,7 @@ func runChange[T any](
 	if answer.Body == nil {
 		return nil // The outbox settled it without the record.
 	}
-	if err := print.Record(apiclient.Record[T]{Raw: json.RawMessage(answer.Body)}, nil); err != nil {
-		if cli.IsClosedPipe(err) {
-			return err
-		}
-		// The change took effect. A record that cannot be shown must not look like a failure.
-		s.Warn("done; the answer cannot be shown: %s", err)
-	}
-	return nil
+	return s.Done(print.Record(apiclient.Record[T]{Raw: json.RawMessage(answer.Body)}, nil))
 }
 
 // Create lets a command create the record that its flags and its file describe.
@@ -420,12 +413,17 @@ func PrintOutcomes[I any](
 		}
 		printed.Add(r)
 	}
-	return cmp.Or(cli.Partial(failed, total), printed.Close())
+	printing := printed.Close()
+	if len(failed) > 0 {
+		return cli.Partial(failed, total)
+	}
+	return printed.session.Done(printing)
 }
 
 // Results prints a line for each record of a bulk operation. A closed pipe must not leave half of the records unsent,
 // so its error comes at the end.
 type Results struct {
+	session *cli.Session
 	list    *render.List[Result] // Nil prints nothing.
 	options render.Options
 	err     error
@@ -443,7 +441,7 @@ func NewResults(s *cli.Session) (*Results, error) {
 		return nil, err
 	}
 	list, err := print.List()
-	return &Results{list: list, options: print.Options}, err
+	return &Results{session: s, list: list, options: print.Options}, err
 }
 
 // Add prints one line at once. With -o id it prints only changed records.

@@ -37,6 +37,16 @@ func OutcomeOf(isRead bool, err error) error {
 	return &unclear
 }
 
+// Done ends a change that took effect. A full disk must not make it look like a failure, which would be repeated. A
+// closed pipe ends the command quietly.
+func (s *Session) Done(printing error) error {
+	if printing == nil || IsClosedPipe(printing) {
+		return printing
+	}
+	s.Warn("done; the answer cannot be shown: %s", printing)
+	return nil
+}
+
 // PrintAnswer prints whatever was answered.
 func PrintAnswer(s *Session, options render.Options, answer *apiclient.Response) error {
 	if len(answer.Body) == 0 {

@@ -85,5 +85,9 @@ func (d *putOff) releaseUser(ctx context.Context, s *cli.Session, r apitype.Rele
 	if err := s.AskChange(ctx, d.yes, question, nil, 1); err != nil {
 		return err
 	}
-	return print.Record(client.Queue.ReleaseUser(ctx, r))
+	released, err := client.Queue.ReleaseUser(ctx, r)
+	if err != nil {
+		return err
+	}
+	return s.Done(print.Record(released, nil))
 }

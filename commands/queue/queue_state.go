@@ -35,7 +35,11 @@ func (t *stating) run(ctx context.Context, s *cli.Session, request apitype.UserS
 	if err != nil {
 		return err
 	}
-	return print.Record(client.Queue.SetState(ctx, *t.user, request))
+	state, err := client.Queue.SetState(ctx, *t.user, request)
+	if err != nil {
+		return err
+	}
+	return s.Done(print.Record(state, nil))
 }
 
 func queuePause(s *cli.Session) *cobra.Command {
@@ -112,10 +116,11 @@ func queueMessage(s *cli.Session) *cobra.Command {
 				return err
 			}
 			all, err := client.Queue.SetMessage(cmd.Context(), request)
-			if err == nil {
-				noteReplaced(s, before, request)
+			if err != nil {
+				return err
 			}
-			return print.Members("messages", all.Raw, err)
+			noteReplaced(s, before, request)
+			return s.Done(print.Members("messages", all.Raw, nil))
 		},
 	}
 	cmd.Flags().Var(cli.UUIDValue(&organization), "organization", "the organization, if the account sees several")
