@@ -253,7 +253,7 @@ func readErasures(name string) ([]service.ErasedPerson, error) {
 }
 
 // copyErasures copies erasures that another machine recorded from the database to this machine's file. It makes the
-// file if there is none. It returns how many erasures of the file the database lacks: it was put back, and not replayed.
+// file if there is none. It returns how many erasures of the file a database lacks that was put back and not replayed.
 func (p *program) copyErasures(ctx context.Context, s *service.Service, flag string) (lost int, err error) {
 	name, err := p.erasuresFile(flag)
 	if err != nil {

@@ -107,8 +107,9 @@ func withRevisions(current apiclient.Record[apitype.Settings]) (json.RawMessage,
 	all := current.Raw
 	for i, of := range settings.Organizations {
 		was := sent.Organizations[i]
-		revision := strconv.Quote(floorfile.Revision(of))
-		all = bytes.Replace(all, was, read.WithMember(json.RawMessage(was), apitype.RevisionMember, []byte(revision)), 1)
+		revision := []byte(strconv.Quote(floorfile.Revision(of)))
+		is := read.WithMember(json.RawMessage(was), apitype.RevisionMember, revision)
+		all = bytes.Replace(all, was, is, 1)
 	}
 	return all, nil
 }
