@@ -108,6 +108,44 @@ func TestLineDeskTakesAPasteWhole(t *testing.T) {
 	}
 }
 
+// A terminal drops the end of a line that is too long, also the mark behind a paste. Such a line is asked for again, and
+// what is typed next is no part of it.
+func TestLineDeskAsksAgainForALineThatWasCut(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 5000)
+	for name, typed := range map[string]string{"typed": long + "\n", "pasted": "\x1b[200~" + long + "\x1b[201~\n"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newTypist(t)
+			notes := []string{typed, "short\n"}
+			isDone := false
+			said := &heard{on: map[string]func(){
+				"q to end: ": func() {
+					if isDone {
+						a.types("q\n")
+						return
+					}
+					isDone = true
+					a.types("c\n")
+				},
+				"result code: ":              func() { a.types("reached\n") },
+				"rating from 0 to 10, empty": func() { a.types("8\n") },
+				"notes, empty for none": func() {
+					a.types(notes[0])
+					notes = notes[1:]
+				},
+			}}
+			var got []any
+			for _, call := range a.work(said) {
+				if call["status"] == "completed" {
+					got = append(got, call["result"].(map[string]any)["notes"])
+				}
+			}
+			servicetest.Same(t, "notes", []any{"short"}, got)
+		})
+	}
+}
+
 // What was typed before a call was shown is no answer for it.
 func TestLineDeskDropsWhatIsTypedBeforeACall(t *testing.T) {
 	t.Parallel()

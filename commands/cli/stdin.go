@@ -218,14 +218,26 @@ func (s *Session) MarkPastes() (end func()) {
 // pasteGap is the time in which the next line of a paste follows. No hand is so fast.
 const pasteGap = 50 * time.Millisecond
 
+// longestLine is the length of the longest line that Linux passes on from a terminal, in bytes. It drops the rest.
+const longestLine = 4095
+
+// ErrLineCut means that the terminal dropped the end of a line.
+var ErrLineCut = errors.New("the terminal cut the line")
+
 // Answer returns the answer to a question. A paste is one answer with all its lines: they would be taken for the
-// answers to the questions that follow. At the end of the input it returns io.EOF with the text before it.
+// answers to the questions that follow. At the end of the input it returns io.EOF with the text before it. If a line
+// was cut, it returns [ErrLineCut]: the mark behind a paste may be gone, too.
 func (s *Session) Answer(ctx context.Context) (string, error) {
 	text, err := s.Line(ctx)
-	for err == nil && (isOpenPaste(text) || s.hasInput()) {
+	isCut := s.isCut(text)
+	for err == nil && (isOpenPaste(text) && !isCut || s.hasInput()) {
 		var line string
 		line, err = s.Line(ctx)
+		isCut = isCut || s.isCut(line)
 		text += "\n" + line
+	}
+	if isCut && err == nil {
+		return "", ErrLineCut
 	}
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
@@ -234,6 +246,9 @@ func (s *Session) Answer(ctx context.Context) (string, error) {
 		return r
 	}, ansi.Strip(text)), err
 }
+
+// isCut reports whether a terminal may have dropped the end of a line.
+func (s *Session) isCut(line string) bool { return len(line) >= longestLine && IsTerminal(s.App.In) }
 
 // isOpenPaste reports whether a text ends within a paste.
 func isOpenPaste(text string) bool {
@@ -253,6 +268,9 @@ func (s *Session) DropAhead(ctx context.Context) (isDropped bool, err error) {
 		return false, nil
 	}
 	_, err = s.Answer(ctx)
+	if errors.Is(err, ErrLineCut) {
+		err = nil
+	}
 	return true, err
 }
 

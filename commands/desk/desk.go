@@ -246,6 +246,9 @@ func (l *lineDesk) ask(ctx context.Context, text string, meanwhile func()) (answ
 			) // After the computer slept, everything is read before the answer counts.
 			l.day.Keys.Touch(l.session.App.Now()) // The call on the desk stays the agent's.
 			switch answer = strings.TrimSpace(answer); {
+			case errors.Is(err, cli.ErrLineCut):
+				l.say("that line is longer than a terminal passes on, and does not count: make it shorter")
+				return l.ask(ctx, text, meanwhile)
 			case errors.Is(err, io.EOF) && answer == "":
 				l.say("")
 				return "", errLeave
