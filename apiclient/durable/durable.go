@@ -215,6 +215,22 @@ func CheckLocks(folder string) error {
 	return errors.Join(TryLock(file), file.Close(), os.Remove(file.Name()))
 }
 
+// CheckRoom returns why nothing can be written in a folder, such as a full disk.
+func CheckRoom(folder string) error {
+	file, err := os.CreateTemp(folder, NewPrefix+"*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(make([]byte, leastRoom))
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close(), os.Remove(file.Name()))
+}
+
+// leastRoom is what a change needs on the disk, in bytes.
+const leastRoom = 4096
+
 // Lock waits for the lock on the file of a name, which it makes, and keeps it until unlock.
 func Lock(path string) (unlock func(), err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)

@@ -432,11 +432,13 @@ func Enqueue(ctx context.Context, s *cli.Session, changes []apiclient.Change, ho
 		entry, err := box.Add(entry)
 		if err != nil {
 			results[i].Err = cli.Failure(apiclient.KindFailure, "put the change into the outbox: %s", err)
+			continue
 		}
 		ids[i] = entry.ID
 	}
-	if hold > 0 {
-		if err := waitHeld(ctx, s, box, ids, hold); err != nil {
+	held := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id == "" })
+	if hold > 0 && len(held) > 0 {
+		if err := waitHeld(ctx, s, box, held, hold); err != nil {
 			return nil, err
 		}
 	}

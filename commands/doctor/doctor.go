@@ -204,6 +204,13 @@ func checkOutbox(s *cli.Session) (string, error) {
 			"FUNDESK_STATE_DIR names another folder for it",
 		)
 	}
+	err = durable.CheckRoom(dir)
+	if err != nil {
+		return "", cli.WithHint(
+			cli.Failure(apiclient.KindFailure, "nothing can be saved in %s: %s", dir, err),
+			"make room, or name another folder for it: FUNDESK_STATE_DIR",
+		)
+	}
 	refused := 0
 	for _, entry := range entries {
 		if entry.State == outbox.StateRejected {
