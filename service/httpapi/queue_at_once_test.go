@@ -78,26 +78,6 @@ func testTakesAtOnce(t *testing.T, f *floor, due bool) {
 	}
 }
 
-// TestTakesOfOneUserAtOnce lets the clients of one user take and choose calls in parallel: the user holds ten at most.
-func TestTakesOfOneUserAtOnce(t *testing.T) {
-	servicetest.SlowUnlessRaced(t)
-	onEngines(t, func(t *testing.T, f *floor) {
-		agents := &crowd{service: f.Service, caller: f.caller()}
-		for range 3 {
-			user := apitype.NewUUID()
-			chosen := f.waitingCalls(30)
-			for i := range 6 {
-				agents.take(t.Context(), user, apitype.NewUUID(), apitype.MaxLeases)
-				agents.Go(func() { f.choose(user, chosen[len(chosen)-1-i]) })
-			}
-			agents.Wait()
-			f.take(user, `,"count":10`) // Fewer, if calls were locked at that instant.
-			servicetest.Same(t, "leases", apitype.MaxLeases, len(f.leases("?userUuid="+user.String())))
-		}
-		agents.held(t)
-	})
-}
-
 // crowd is a group of agents who take in parallel.
 type crowd struct {
 	sync.WaitGroup
