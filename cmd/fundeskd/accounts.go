@@ -155,7 +155,11 @@ func (p *program) accountAdd() *cobra.Command {
 		access: access{create: true},
 		run: func(ctx context.Context, s *service.Service) (accountView, error) {
 			chosen.apply(&account)
-			added, token, expires, err := s.AddAccountWithToken(ctx, account, ttl)
+			added, err := s.AddAccount(ctx, account)
+			if err != nil {
+				return accountView{}, err
+			}
+			token, expires, err := s.IssueToken(ctx, added.UUID, ttl)
 			if err != nil {
 				return accountView{}, err
 			}
