@@ -71,15 +71,15 @@ func (s *Service) erasing(ctx context.Context, what string, change func(tx servi
 // takeBack removes refused erasures of one person from the record. It keeps them if the person is erased all the same:
 // a commit may be kept later than its caller was told. What it cannot do now is left to FinishErasures.
 func (s *Service) takeBack(ctx context.Context, added []service.ErasedPerson) error {
+	id, left := added[0].UUID, added
 	err := s.rules.Write(ctx, service.WriteShared, "take back a refused erasure", func(tx service.Tx) error {
 		err := tx.ExcludeErasure(false) // After a commit that is still under way.
 		if err != nil {
 			return err
 		}
-		id := added[0].UUID
 		_, err = tx.Person(id, service.Scope{All: true})
 		if errors.Is(err, service.ErrNoRow) {
-			added = nil
+			left = nil
 			return nil
 		}
 		if err != nil {
@@ -90,22 +90,23 @@ func (s *Service) takeBack(ctx context.Context, added []service.ErasedPerson) er
 			return err
 		}
 		if p != nil {
-			added = nil
+			left = nil
 		}
-		for len(added) > 0 { // This may run again.
-			err := s.record.TakeBack(added[0])
+		for len(left) > 0 { // The transaction may run again.
+			err := s.record.TakeBack(left[0])
 			if err != nil {
 				return err
 			}
-			added = added[1:]
+			left = left[1:]
 		}
 		return nil
 	})
-	if err != nil && len(added) > 0 {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.refused = append(s.refused, added...)
+	if len(left) == 0 { // Whatever became of the transaction, which only looks.
+		return nil
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refused = append(s.refused, left...)
 	return err
 }
 
