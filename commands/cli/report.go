@@ -61,7 +61,9 @@ func newReport(err error, t *Target) Report {
 	} // Of several, each is on a line.
 	if known, ok := errors.AsType[*apiclient.Error](err); ok {
 		r.Status, r.RequestID, r.Retryable = known.Status, known.RequestID, known.Retryable
-		r.Message = strings.TrimPrefix(r.Message, strconv.Itoa(known.Status)+" ") // It has its own field.
+		if known.Status != 0 { // It has its own field.
+			r.Message = strings.TrimPrefix(r.Message, strconv.Itoa(known.Status)+" ")
+		}
 		if known.Detail != nil {
 			r.Detail = known.Detail
 		}
