@@ -410,8 +410,9 @@ func (p *program) erasuresReplay() *cobra.Command {
 			"revocations, so replay then makes a new signing key, which ends every token:\n" +
 			"issue new ones with fundeskd token issue. --keep-tokens keeps the key, which\n" +
 			"undoes every revocation and every narrowed permission since the backup.\n\n" +
-			"After a restore of PostgreSQL, replay also lets copies begin again, even if it\n" +
-			"finds no lacking erasure. Otherwise a replay that finds none changes nothing.",
+			"After a restore or a takeover of PostgreSQL, replay also lets copies begin\n" +
+			"again, even if no erasure is lacking. Otherwise a replay that finds none changes\n" +
+			"nothing.",
 		example: "  fundeskd erasures replay\n  fundeskd erasures replay --from /var/lib/fundesk/fundeskd.db.erasures",
 		flags: func(flags *pflag.FlagSet) {
 			flags.BoolVar(&o.keepTokens, "keep-tokens", false,
@@ -457,10 +458,14 @@ type replayView struct {
 	Replayed   int  `json:"replayed"` // Erased again.
 	Ended      int  `json:"ended"`    // Tokens.
 	KeptTokens bool `json:"keptTokens"`
+	NewEpoch   bool `json:"newEpoch"` // Copies begin again.
 }
 
 func (v replayView) write(w io.Writer) {
 	fmt.Fprintf(w, "noted as erased: %d; erased again: %d\n", v.Noted, v.Replayed)
+	if v.NewEpoch {
+		fmt.Fprintln(w, "copies of the records begin again: pull, copy sync and the feed of changes refuse their positions")
+	}
 	if v.KeptTokens {
 		fmt.Fprintln(w, keptTokensWarning)
 		return
@@ -494,6 +499,7 @@ func (p *program) replayErasures(ctx context.Context, s *service.Service, o repl
 		view.Ended = rotation.Ended
 	}
 	view.KeptTokens = wasRestored && o.keepTokens
-	view.Replayed, err = privacy.New(s, nil).ReplayErasures(ctx, o.persons)
+	done, err := privacy.New(s, nil).ReplayErasures(ctx, o.persons)
+	view.Replayed, view.NewEpoch = done.Erased, done.NewEpoch
 	return view, err
 }

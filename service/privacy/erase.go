@@ -228,37 +228,44 @@ func keptFor(
 	return kept, nil
 }
 
-// ReplayErasures repeats the erasures that a restored database has lost, and returns their number. It reserves the
-// uuid of an unknown person, so that it is never used again.
-func (s *Service) ReplayErasures(ctx context.Context, persons []service.ErasedPerson) (replayed int, err error) {
-	hasBegun, err := s.rules.ChangeEpochIfRestored(ctx)
+// Replay is what a replay of erasures changed.
+type Replay struct {
+	Erased   int
+	NewEpoch bool // Copies of the records begin again.
+}
+
+// ReplayErasures repeats the erasures that a restored database has lost. It reserves the uuid of an unknown person, so
+// that it is never used again.
+func (s *Service) ReplayErasures(ctx context.Context, persons []service.ErasedPerson) (done Replay, err error) {
+	done.NewEpoch, err = s.rules.ChangeEpochIfRestored(ctx)
 	if err != nil {
-		return 0, err
+		return done, err
 	}
 	for _, person := range persons {
-		if !hasBegun {
+		if !done.NewEpoch {
 			isLacking, err := s.lacksErasure(ctx, person.UUID)
 			if err != nil {
-				return 0, err
+				return done, err
 			}
 			if !isLacking {
 				continue
 			}
 			// Before the first erasure: a replay after an interruption may find none that is lacking.
-			if err := s.rules.ChangeEpoch(ctx); err != nil {
-				return 0, err
+			err = s.rules.ChangeEpoch(ctx)
+			if err != nil {
+				return done, err
 			}
-			hasBegun = true
+			done.NewEpoch = true
 		}
 		isNew, err := s.replayErasure(ctx, person)
 		if err != nil {
-			return replayed, err
+			return done, err
 		}
 		if isNew {
-			replayed++
+			done.Erased++
 		}
 	}
-	return replayed, nil
+	return done, nil
 }
 
 // lacksErasure reports whether a person is not erased.
