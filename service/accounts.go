@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"fundesk/apiclient/apitype"
@@ -111,18 +112,48 @@ func (a Account) Require(p Permission) error {
 
 // AddAccount saves a new account. Its uuid and creation time are chosen here.
 func (s *Service) AddAccount(ctx context.Context, a Account) (Account, error) {
-	a.UUID, a.RevokedAt = apitype.NewUUID(), nil
-	if err := a.check(); err != nil {
+	err := a.begin()
+	if err != nil {
 		return Account{}, err
 	}
-	err := s.Write(ctx, WriteIsolated, "add the account", func(tx Tx) error {
-		if err := a.Scope.check(tx); err != nil {
+	err = s.Write(ctx, WriteIsolated, "add the account", func(tx Tx) error { return s.addAccount(tx, &a) })
+	return a, err
+}
+
+// AddAccountWithToken saves a new account together with its first token, which is valid for ttl.
+func (s *Service) AddAccountWithToken(
+	ctx context.Context,
+	a Account,
+	ttl time.Duration,
+) (added Account, token string, expires apitype.Time, err error) {
+	err = a.begin()
+	if err != nil {
+		return Account{}, "", expires, err
+	}
+	token, expires, err = s.issue(ctx, a.UUID, ttl, func(tx Tx, issued IssuedToken) error {
+		err := s.addAccount(tx, &a)
+		if err != nil {
 			return err
 		}
-		a.CreatedAt = s.TimeOf(tx)
-		return accountAudited(tx, a)
+		issued.IssuedAt = a.CreatedAt // Not before its account.
+		return errors.Join(tx.InsertToken(issued), tx.Audit(issued.line()))
 	})
-	return a, err
+	return a, token, expires, err
+}
+
+// begin gives a new account its uuid, and checks it.
+func (a *Account) begin() error {
+	a.UUID, a.RevokedAt = apitype.NewUUID(), nil
+	return a.check()
+}
+
+func (s *Service) addAccount(tx Tx, a *Account) error {
+	err := a.Scope.check(tx)
+	if err != nil {
+		return err
+	}
+	a.CreatedAt = s.TimeOf(tx)
+	return accountAudited(tx, *a)
 }
 
 // SetAccount changes the permissions and the scope of an account, from the next request on, in every process. A

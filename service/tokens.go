@@ -193,8 +193,17 @@ func (s *Service) IssueToken(
 	ttl time.Duration,
 ) (token string, expires apitype.Time, err error) {
 	return s.issue(ctx, id, ttl, func(tx Tx, issued IssuedToken) error {
-		return tx.Audit(AuditLine{At: issued.IssuedAt, Operation: AuditTokenIssue, Record: &id})
+		_, err := activeAccount(tx, id)
+		if err != nil {
+			return err
+		}
+		return errors.Join(tx.InsertToken(issued), tx.Audit(issued.line()))
 	})
+}
+
+// line returns the audit line of the token.
+func (t IssuedToken) line() AuditLine {
+	return AuditLine{At: t.IssuedAt, Operation: AuditTokenIssue, Record: &t.Account}
 }
 
 // ReplaceTokens returns a new token of an account that replaces all earlier ones. These stay valid for overlap. ended
@@ -211,7 +220,7 @@ func (s *Service) ReplaceTokens(
 		}
 	}
 	token, expires, err = s.issue(ctx, id, ttl, func(tx Tx, issued IssuedToken) error {
-		account, err := tx.Account(id)
+		account, err := activeAccount(tx, id)
 		if err != nil {
 			return err
 		}
@@ -227,10 +236,7 @@ func (s *Service) ReplaceTokens(
 			return conflict("the account is one that a program keeps for itself; its tokens are not replaced")
 		}
 		at := apitype.NewTime(issued.IssuedAt.Add(overlap))
-		ended = slices.DeleteFunc(
-			tokens,
-			func(t IssuedToken) bool { return t.UUID == issued.UUID || !t.isGood(at.Time) },
-		)
+		ended = slices.DeleteFunc(tokens, func(t IssuedToken) bool { return !t.isGood(at.Time) })
 		for i := range ended {
 			ended[i].EndedAt = &at
 			if err := tx.EndToken(ended[i].UUID, at); err != nil {
@@ -238,17 +244,17 @@ func (s *Service) ReplaceTokens(
 			}
 		}
 		line := AuditLine{At: issued.IssuedAt, Operation: AuditTokenReplace, Record: &id, Records: new(len(ended))}
-		return tx.Audit(line)
+		return errors.Join(tx.InsertToken(issued), tx.Audit(line))
 	})
 	return token, expires, ended, err
 }
 
-// issue signs a token and stores its row, in one transaction with change.
+// issue signs a token in the transaction in which save stores its row.
 func (s *Service) issue(
 	ctx context.Context,
 	id apitype.UUID,
 	ttl time.Duration,
-	change func(Tx, IssuedToken) error,
+	save func(Tx, IssuedToken) error,
 ) (token string, expires apitype.Time, err error) {
 	if ttl < time.Second {
 		return "", expires, &Error{Kind: Invalid, Detail: "a token is valid for a second at least"}
@@ -259,9 +265,6 @@ func (s *Service) issue(
 	now, issued := s.clock(), IssuedToken{UUID: apitype.NewUUID(), Account: id}
 	issued.IssuedAt, issued.ExpiresAt = apitype.NewTime(now), &expires
 	err = s.Write(ctx, WriteIsolated, "issue the token", func(tx Tx) error {
-		if _, err := activeAccount(tx, id); err != nil {
-			return err
-		}
 		seed, err := tx.SigningSeed() // It may be another one by now, and stays until the token is stored.
 		if err != nil {
 			return err
@@ -273,7 +276,7 @@ func (s *Service) issue(
 		if token, expires, err = known.sign(issued.UUID, id, now, ttl); err != nil {
 			return err
 		}
-		return errors.Join(tx.InsertToken(issued), change(tx, issued))
+		return save(tx, issued)
 	})
 	if err != nil {
 		return "", expires, err

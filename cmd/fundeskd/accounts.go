@@ -155,11 +155,7 @@ func (p *program) accountAdd() *cobra.Command {
 		access: access{create: true},
 		run: func(ctx context.Context, s *service.Service) (accountView, error) {
 			chosen.apply(&account)
-			added, err := s.AddAccount(ctx, account)
-			if err != nil {
-				return accountView{}, err
-			}
-			token, expires, err := s.IssueToken(ctx, added.UUID, ttl)
+			added, token, expires, err := s.AddAccountWithToken(ctx, account, ttl)
 			if err != nil {
 				return accountView{}, err
 			}

@@ -290,12 +290,8 @@ func (t *twin) token(ctx context.Context, o sandbox.TokenOrder) (issued sandbox.
 		account.Permissions = append(slices.Clone(service.Permissions), service.ChangesRead)
 	}
 	err = issuer.withService(ctx, access{}, func(s *service.Service) error {
-		added, err := s.AddAccount(ctx, account)
-		if err != nil {
-			return err
-		}
-		issued.Account = added.UUID
-		issued.Token, issued.ExpiresAt, err = s.IssueToken(ctx, added.UUID, ttl)
+		added, token, expires, err := s.AddAccountWithToken(ctx, account, ttl)
+		issued.Account, issued.Token, issued.ExpiresAt = added.UUID, token, expires
 		return err
 	})
 	return issued, err

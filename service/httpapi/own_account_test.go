@@ -50,6 +50,25 @@ func TestTokenBesideARotation(t *testing.T) {
 	})
 }
 
+// TestAccountComesWithItsToken fails between a new account and its token: neither is left.
+func TestAccountComesWithItsToken(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		before, err := f.Service.Accounts(t.Context())
+		servicetest.Check(t, err)
+		account := service.Account{Name: "dialer", Scope: service.Scope{All: true}}
+		_, _, _, err = f.On(hooked{f.Store, failAt("before Audit token.issue", errCut)}).
+			AddAccountWithToken(t.Context(), account, time.Hour)
+		after, readErr := f.Service.Accounts(t.Context())
+		servicetest.Check(t, readErr)
+		if !errors.Is(err, errCut) || len(after) != len(before) {
+			t.Errorf("got %v and %d accounts, want %d", err, len(after), len(before))
+		}
+		_, token, _, err := f.Service.AddAccountWithToken(t.Context(), account, time.Hour)
+		servicetest.Check(t, err)
+		f.Want(403, token, http.MethodGet, "/api/v1/calls", "")
+	})
+}
+
 // TestTokensReplacedAtOnce replaces the tokens of an account without any in the middle of another replacement, at another
 // process. One of the two tokens is good.
 func TestTokensReplacedAtOnce(t *testing.T) {
