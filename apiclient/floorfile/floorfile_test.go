@@ -65,9 +65,9 @@ func TestProblemsNameTheirSetting(t *testing.T) {
 		{"JSON cut off", "{\n\"results\":\n", "line 3: "},
 		{"a member that is none", "{\n\"result\": {}}\n", "line 2: there is no result"},
 		{"JSON of another kind", "{\"uuid\":null,\n\"results\":\n7}\n", "line 3: results is of another kind"},
-		{"a revision that is none", "# revision 7\nmax_attempts = 3\n", "the revision \"7\" is none that get prints"},
-		{"a revision cut off", "# revision\nmax_attempts = 3\n", "the revision \"\" is none that get prints"},
-		{"a revision of JSON that is none", "{\"_revision\":\"7\"}", "the revision \"7\" is none that get prints"},
+		{"a revision that is none", "# revision 7\nmax_attempts = 3\n", "get never prints the revision \"7\""},
+		{"a revision cut off", "# revision\nmax_attempts = 3\n", "get never prints the revision \"\""},
+		{"a revision of JSON that is none", "{\"_revision\":\"7\"}", "get never prints the revision \"7\""},
 		{"a revision of another kind", "{\n\"_revision\":7}", "line 2: _revision is of another kind"},
 		{"a code twice in JSON", "{\"results\":{\"winback\":[\n{\"code\":\"a\"},\n{\"code\":\"a\"}]}}\n", "results.winback.1.code is there twice"},
 	} {

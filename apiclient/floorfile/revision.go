@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"fundesk/apiclient/apitype"
@@ -20,11 +19,14 @@ func RevisionLine(of apitype.OrganizationSettings) string {
 	return revisionMark + " " + Revision(of) + "\n"
 }
 
+// revisionSize is the length of a digest, in bytes.
+const revisionSize = 8
+
 // Revision returns a digest of settings. It is the member [apitype.RevisionMember] of a JSON file.
 func Revision(of apitype.OrganizationSettings) string {
 	text, _ := json.Marshal(of) // The type has no value that fails.
 	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:8])
+	return hex.EncodeToString(sum[:revisionSize])
 }
 
 // IsStale reports whether a file with this revision was made from other settings than those of now. A file without a
@@ -46,14 +48,12 @@ func revisionOfTOML(text []byte) (string, error) {
 	return "", nil
 }
 
-var aRevision = regexp.MustCompile(`^[0-9a-f]{16}$`)
-
 // checkRevision refuses a revision that [Revision] does not return: the file could replace newer settings.
 func checkRevision(revision string) (string, error) {
-	if !aRevision.MatchString(revision) {
-		return "", Problems{fmt.Sprintf(
-			"the revision %q is none that get prints; without a revision, the file replaces what is there", revision,
-		)}
+	digest, err := hex.DecodeString(revision)
+	if err != nil || len(digest) != revisionSize {
+		const problem = "get never prints the revision %q; a file without a revision replaces what is there"
+		return "", Problems{fmt.Sprintf(problem, revision)}
 	}
 	return revision, nil
 }

@@ -224,7 +224,7 @@ func warnOfDamaged(s *cli.Session, damaged []outbox.Damaged) {
 		case d.IsUnread:
 			s.Warn("a file cannot be read: %s (%s)", d.Path, d.Reason)
 		default:
-			s.Warn("a damaged file was set aside: %s (%s)", d.Path, d.Reason)
+			s.Warn("a damaged file is never sent: %s (%s)", d.Path, d.Reason)
 		}
 	}
 }

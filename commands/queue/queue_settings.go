@@ -172,7 +172,7 @@ func settingsSet(s *cli.Session) *cobra.Command {
 			}
 			is, revision, err := floorfile.Read(text)
 			if problems, ok := errors.AsType[floorfile.Problems](err); ok && len(problems) > 0 {
-				return cli.UsageError("nothing was sent, "+args[0]+" has problems: "+problems[0], problems...)
+				return cli.UsageError("nothing was sent, "+inputName(args[0])+" has problems: "+problems[0], problems...)
 			}
 			if err != nil {
 				return err
@@ -195,13 +195,18 @@ func settingsSet(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
+// inputName returns the name of a file for people.
+func inputName(file string) string {
+	if file == "-" {
+		return "stdin"
+	}
+	return file
+}
+
 // hasNoSetting refuses an empty file: it is more often what a failed command left than a wish to remove all settings.
 func hasNoSetting(file string) error {
-	if file == "-" {
-		file = "stdin"
-	}
 	return cli.WithHint(
-		cli.UsageError(file+" has no setting: nothing was sent"),
+		cli.UsageError(inputName(file)+" has no setting: nothing was sent"),
 		"to remove all settings, name the organization in the file: organization = \"UUID\"",
 	)
 }
