@@ -97,19 +97,25 @@ func blockNumbers(tx Tx, numbers []string, b Block, clock apitype.Time) error {
 // refreshPersons copies the fields of changed persons to the queue.
 func refreshPersons(tx Tx, ids []apitype.UUID, clock apitype.Time) error {
 	for _, id := range ids {
-		row, err := tx.Person(id, Scope{All: true})
+		_, err := refreshPerson(tx, id, clock)
 		if err != nil {
-			return err
-		}
-		person, err := row.person()
-		if err != nil {
-			return err
-		}
-		if err := personChanged(tx, id, person, clock); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// refreshPerson copies the fields of a changed person to the queue, and returns the person.
+func refreshPerson(tx Tx, id apitype.UUID, clock apitype.Time) (PersonRow, error) {
+	row, err := tx.Person(id, Scope{All: true})
+	if err != nil {
+		return row, err
+	}
+	person, err := row.person()
+	if err != nil {
+		return row, err
+	}
+	return row, personChanged(tx, id, person, clock)
 }
 
 // blockOf returns the digest of a number of a person that is blocked for their organization, or nil if none is.

@@ -147,18 +147,14 @@ func (s *Service) LookAgain(ctx context.Context, began apitype.Time) error {
 }
 
 func lookAgain(tx Tx, id apitype.UUID, now apitype.Time) error {
-	row, err := tx.Person(id, Scope{All: true})
+	row, err := refreshPerson(tx, id, now)
 	if errors.Is(err, ErrNoRow) { // Erased since.
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	person, err := row.person()
-	if err != nil {
-		return err
-	}
-	return cmp.Or(personChanged(tx, id, person, now), pledgesChanged(tx, id, row.Owner, now))
+	return pledgesChanged(tx, id, row.Owner, now)
 }
 
 // loadBatch is the number of records that are saved together. Their references are looked up at once.

@@ -163,12 +163,12 @@ func (s *Session) renew(
 ) (session signin.Session, isSession bool, err error) {
 	c := &s.token
 	if s.isBrief { // The answer has the next refresh token, and would be lost with the program.
-		known, err = c.orOld(known, s.App.Now(), "this command is too short")
+		known, err = c.orOld(known, s.App.Now(), true, "this command is too short")
 		return known, true, err
 	}
 	unlock, err := s.Tokens().LockRenewal(ctx, t.Name, apiclient.Pause)
 	if err != nil {
-		known, err = c.orOld(known, s.App.Now(), "another program renews it: "+err.Error())
+		known, err = c.orOld(known, s.App.Now(), true, "another program renews it: "+err.Error())
 		return known, true, err
 	}
 	defer unlock()
@@ -195,11 +195,8 @@ func (s *Session) renew(
 		)
 	}
 	if err != nil {
-		isSlow := errors.Is(err, context.DeadlineExceeded)
-		known, err = c.orOld(known, s.App.Now(), err.Error())
-		if problem, ok := errors.AsType[*apiclient.Error](err); ok {
-			problem.Retryable = !isSlow // Trying again at once would only wait again.
-		}
+		isSlow := errors.Is(err, context.DeadlineExceeded) // Trying again at once would only wait again.
+		known, err = c.orOld(known, s.App.Now(), !isSlow, err.Error())
 		return known, true, err
 	}
 	renewed = Described(renewed)
@@ -211,13 +208,18 @@ func (s *Session) renew(
 }
 
 // orOld returns the session if its access token is still valid, or else the error of the renewal.
-func (c *tokenCache) orOld(known signin.Session, now time.Time, problem string) (signin.Session, error) {
+func (c *tokenCache) orOld(
+	known signin.Session,
+	now time.Time,
+	isRetryable bool,
+	problem string,
+) (signin.Session, error) {
 	if known.IsGood(now) && known.AccessToken != c.refused {
 		return known, nil
 	}
 	return known, &apiclient.Error{
 		Kind:      apiclient.KindUnavailable,
-		Retryable: true,
+		Retryable: isRetryable,
 		Message:   "your sign-in could not be renewed: " + problem,
 	}
 }

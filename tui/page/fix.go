@@ -369,3 +369,9 @@ func (d *Desk) turned(was, is string) string {
 	}
 	return was + d.Styles.bold(" → "+is+" "+d.Styles.fixSign)
 }
+
+// fixing returns the open correction, or nil.
+func (d *Desk) fixing() *fixing {
+	f, _ := d.Dialog.(*fixing)
+	return f
+}
