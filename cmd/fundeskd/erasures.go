@@ -464,7 +464,7 @@ type replayView struct {
 func (v replayView) write(w io.Writer) {
 	fmt.Fprintf(w, "noted as erased: %d; erased again: %d\n", v.Noted, v.Replayed)
 	if v.NewEpoch {
-		fmt.Fprintln(w, "copies of the records begin again: pull, copy sync and the feed of changes refuse their positions")
+		fmt.Fprintln(w, "copies of the records begin again: pull and copy sync refuse to go on from where they were")
 	}
 	if v.KeptTokens {
 		fmt.Fprintln(w, keptTokensWarning)

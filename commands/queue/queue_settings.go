@@ -172,7 +172,8 @@ func settingsSet(s *cli.Session) *cobra.Command {
 			}
 			is, revision, err := floorfile.Read(text)
 			if problems, ok := errors.AsType[floorfile.Problems](err); ok && len(problems) > 0 {
-				return cli.UsageError("nothing was sent, "+inputName(args[0])+" has problems: "+problems[0], problems...)
+				name := inputName(args[0])
+				return cli.UsageError("nothing was sent, "+name+" has problems: "+problems[0], problems...)
 			}
 			if err != nil {
 				return err
