@@ -23,6 +23,8 @@ type Draft struct {
 	Proposed   bool         `json:"proposed,omitzero"` // The code comes from the corrections.
 	Rating     *int         `json:"rating,omitzero"`   // 0 to 10.
 	Notes      string       `json:"notes,omitzero"`
+	// Unfinished has lines that were being typed, by what they are for.
+	Unfinished map[string]string `json:"unfinished,omitempty"`
 	// Corrections has the unsent corrections, by their place in the update.
 	Corrections map[string]string `json:"corrections,omitzero"`
 	Recorded    map[string]string `json:"recorded,omitzero"`  // What the record showed of them when they were typed.
@@ -37,7 +39,8 @@ type Draft struct {
 
 // IsEmpty reports whether there is nothing in the draft to lose.
 func (d Draft) IsEmpty() bool {
-	return d.ResultCode == "" && d.Rating == nil && d.Notes == "" && len(d.Corrections) == 0 && len(d.Checked) == 0
+	hasChoice := d.ResultCode != "" || d.Rating != nil || len(d.Checked) > 0
+	return !hasChoice && d.Notes == "" && len(d.Corrections) == 0 && len(d.Unfinished) == 0
 }
 
 // HasWords reports whether the draft holds text that the agent typed, and not only choices.
@@ -47,7 +50,7 @@ func (d Draft) HasWords() bool {
 			return true
 		}
 	}
-	return d.Notes != ""
+	return d.Notes != "" || len(d.Unfinished) > 0
 }
 
 // JoinNotes does a three-way merge of two edits of base.

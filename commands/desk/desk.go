@@ -427,6 +427,9 @@ func (l *lineDesk) entered() string {
 	if checked := l.day.Card().CheckedText(); checked != "" {
 		parts = append(parts, checked)
 	}
+	if words := l.day.Form().UnfinishedWords(); len(words) > 0 {
+		parts = append(parts, l.spoken(l.day.Say("not finished: %s", strings.Join(words, ", "))))
+	}
 	return strings.Join(parts, ", ")
 }
 

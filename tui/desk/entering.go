@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"strings"
 	"time"
 
 	"fundesk/apiclient/apitype"
@@ -64,11 +65,15 @@ func (c *current) openForm(call apitype.UUID, read *outbox.Draft) {
 }
 
 func (c *current) fill(draft outbox.Draft) {
-	if draft.BaseURL != "" { // Read from disk.
+	isSaved := draft.BaseURL != ""
+	if isSaved {
 		c.Changes.Drafts.Loaded(draft)
 	}
 	draft.BaseURL, draft.Account, draft.SavedAt = "", "", time.Time{} // They are the problems of the saved entries.
 	c.entered = entry.Entered{Draft: draft}
+	if words := c.Form().UnfinishedWords(); isSaved && len(words) > 0 {
+		c.Sayf("not finished: %s", strings.Join(words, ", "))
+	}
 }
 
 // tellDrafts sends the messages about drafts, which come from the background, for Receive.

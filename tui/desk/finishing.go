@@ -78,6 +78,7 @@ func (s *seat) restore(before worked) {
 		both := entry.Join(outbox.Draft{}, *since, draft) // Those since win.
 		draft.Corrections, draft.Recorded = both.Corrections, both.Recorded
 		draft.Checked, draft.CheckedAt = both.Checked, both.CheckedAt
+		draft.Unfinished = both.Unfinished
 	}
 	s.Changes.Drafts.Forget(call.UUID)
 	s.askedAt = s.Keys.Presses

@@ -35,6 +35,13 @@ func (d *Desk) Fix() tea.Cmd {
 	return nil
 }
 
+// keepLine puts what is typed for a call into its draft. The call may have left the Desk.
+func (d *Desk) keepLine(call apitype.UUID, line, typed string) {
+	if d.Day.IsOn(call) {
+		d.Day.Form().KeepLine(line, typed)
+	}
+}
+
 // chosen returns the detail that is being typed.
 func (f *fixing) chosen() (entry.Fix, bool) {
 	for _, fix := range f.desk.Day.Form().Fixes() {
@@ -49,8 +56,11 @@ func (f *fixing) chosen() (entry.Fix, bool) {
 func (f *fixing) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	name := msg.String()
 	switch {
-	case !f.desk.Day.IsOn(f.call), name == "ctrl+c":
+	case !f.desk.Day.IsOn(f.call):
 		return Closes, nil // The call left the Desk while the question was open.
+	case name == "ctrl+c":
+		f.leave()
+		return Closes, nil
 	case f.key != "":
 		return f.typeKey(msg), nil
 	case name == "ctrl+s":
@@ -80,6 +90,11 @@ func (f *fixing) choose(fix entry.Fix) {
 		f.wrong = f.desk.Say(fix.Label) + ": " + f.desk.Say(fix.Why)
 		return
 	}
+	if typed, found := f.desk.Day.Form().Unfinished[fix.Key]; found {
+		f.editor.SetValue(typed)
+		f.check(fix)
+		return
+	}
 	isShown := !fix.IsSecret() || fix.IsChanged() || f.desk.Day.IsRevealed
 	if !fix.IsYesNo() && isShown {
 		f.editor.SetValue(fix.Is)
@@ -87,10 +102,16 @@ func (f *fixing) choose(fix entry.Fix) {
 	}
 }
 
+// leave ends the typing of a detail, which was entered or left as it is.
+func (f *fixing) leave() {
+	f.desk.keepLine(f.call, f.key, "")
+	f.key, f.wrong = "", ""
+}
+
 // drop takes a key for a detail that may not be corrected.
 func (f *fixing) drop(name string) Fate {
 	if name == "enter" || name == "esc" {
-		f.key, f.wrong = "", ""
+		f.leave()
 	}
 	return Stays
 }
@@ -111,7 +132,7 @@ func (f *fixing) turn(fix entry.Fix, name string) Fate {
 	case name == "ctrl+r":
 		form.Uncorrect(fix)
 	case name == "ctrl+s":
-		f.key, f.wrong = "", ""
+		f.leave()
 		return Passes
 	case name != "esc":
 		f.wrong = f.desk.Say("%s: y is yes, n is no, enter switches it", f.desk.Say(fix.Label))
@@ -137,16 +158,19 @@ func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 	}
 	switch name := msg.String(); {
 	case !found || name == "esc":
-		f.key, f.wrong, f.moving = "", "", false
+		f.leave()
+		f.moving = false
 	case name == "enter" || name == "ctrl+s":
 		return f.accept(fix, f.editor.Value(), name == "ctrl+s")
 	case name == "ctrl+x":
-		if f.key, f.wrong = "", ""; f.desk.Day.Form().Correct(fix, "") != "" {
-			f.key, f.wrong = fix.Key, f.desk.Say(fix.Label)+" "+f.desk.Day.Form().Correct(fix, "")
+		if problem := f.desk.Day.Form().Correct(fix, ""); problem != "" {
+			f.wrong = f.desk.Say(fix.Label) + " " + problem
+		} else {
+			f.leave()
 		}
 	case name == "ctrl+r":
 		f.desk.Day.Form().Uncorrect(fix)
-		f.key, f.wrong = "", ""
+		f.leave()
 	case interval >= 0 && len(name) == 1:
 		return f.accept(fix, string(apitype.DonationIntervals[interval]), false)
 	case fix.IsInterval(): // Only the offered ones are accepted.
@@ -158,8 +182,9 @@ func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 	return Stays
 }
 
-// check sets the mistake in the typed value.
+// check keeps the typed value, and sets the mistake in it.
 func (f *fixing) check(fix entry.Fix) {
+	f.desk.keepLine(f.call, fix.Key, f.editor.Value())
 	if f.wrong = ""; strings.TrimSpace(f.editor.Value()) != "" {
 		if problem := f.desk.Day.Form().WrongFix(fix, f.editor.Value()); problem != "" {
 			f.wrong = f.desk.Say(fix.Label) + " " + f.desk.Say(problem)
@@ -177,7 +202,7 @@ func (f *fixing) accept(fix entry.Fix, typed string, sends bool) Fate {
 				return Stays
 			}
 		}
-		f.key, f.wrong = "", ""
+		f.leave()
 		if why, missing := f.desk.Day.Form().HalfAddress(); why != "" && strings.HasPrefix(fix.Key, "address/") {
 			f.choose(missing)
 			f.wrong = why

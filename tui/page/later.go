@@ -10,6 +10,7 @@ import (
 	"fundesk/render"
 	"fundesk/tui/desk/ask"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/entry"
 	"fundesk/tui/widget"
 )
 
@@ -26,7 +27,9 @@ type askedLater struct {
 // AskLater asks when the donor is called again, in the donor's own time.
 func (d *Desk) AskLater() tea.Cmd {
 	ask := func() ask.Answer {
-		d.Dialog = &askedLater{desk: d, call: d.Day.Call.UUID, offers: d.Day.Card().LaterOffers()}
+		l := &askedLater{desk: d, call: d.Day.Call.UUID, offers: d.Day.Card().LaterOffers()}
+		l.Editor.SetValue(d.Day.Form().Unfinished[entry.CallbackLine])
+		d.Dialog = l
 		return ask.Answer{}
 	}
 	return d.Answer(d.Questions.OnceEnding(ask), nil)
@@ -35,8 +38,11 @@ func (d *Desk) AskLater() tea.Cmd {
 // Key implements Dialog.
 func (l *askedLater) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	switch name := msg.String(); {
-	case name == "esc", name == "ctrl+c", !l.desk.Day.IsOn(l.call):
-		return Closes, nil // The call may have left the Desk while the question was open.
+	case !l.desk.Day.IsOn(l.call):
+		return Closes, nil // The call left the Desk while the question was open.
+	case name == "esc", name == "ctrl+c":
+		l.keep("")
+		return Closes, nil
 	case name == "enter":
 		return l.accept()
 	case name == "tab":
@@ -45,9 +51,13 @@ func (l *askedLater) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	default:
 		l.Editor.Update(msg)
 		l.wrong = ""
+		l.keep(l.text())
 	}
 	return Stays, nil
 }
+
+// keep puts the typed text into the draft of the call. An empty one was entered or left.
+func (l *askedLater) keep(typed string) { l.desk.keepLine(l.call, entry.CallbackLine, typed) }
 
 func (l *askedLater) text() string { return strings.TrimSpace(l.Editor.Value()) }
 
@@ -58,12 +68,16 @@ func (l *askedLater) isOffering() bool { return l.text() == "" }
 func (l *askedLater) Paste(text string) tea.Cmd {
 	l.Editor.Insert(text)
 	l.wrong = ""
+	l.keep(l.text())
 	return nil
 }
 
 // accept saves the time, or asks which one is meant; outside calling hours it asks once.
 func (l *askedLater) accept() (Fate, tea.Cmd) {
-	put := func(c apitype.Callback) ask.Answer { return l.desk.Questions.Later(c, !l.anybody) }
+	put := func(c apitype.Callback) ask.Answer {
+		l.keep("")
+		return l.desk.Questions.Later(c, !l.anybody)
+	}
 	var a ask.Answer
 	if l.isOffering() {
 		a = put(card.At(l.offers[l.cursor].At))
@@ -71,7 +85,11 @@ func (l *askedLater) accept() (Fate, tea.Cmd) {
 		l.wrong = a.Wrong
 		return Stays, nil
 	}
-	return Closes, l.desk.Answer(a, func() { l.desk.Dialog = l })
+	back := func() {
+		l.desk.Dialog = l
+		l.keep(l.text())
+	}
+	return Closes, l.desk.Answer(a, back)
 }
 
 // Hints implements Dialog.

@@ -288,6 +288,7 @@ func (a *Autosave) Delete(d, from outbox.Draft) error {
 	if err == nil && !isSame(there, d) {
 		rest := entry.Join(from, outbox.Draft{}, there)
 		there.Notes, there.Corrections, there.Checked = rest.Notes, rest.Corrections, rest.Checked
+		there.Unfinished = rest.Unfinished
 		if !isSame(there, outbox.Draft{}) { // Written since then or at another terminal, and not sent.
 			return a.box.SaveDraft(d.Call, there)
 		}
@@ -301,5 +302,5 @@ func (a *Autosave) Delete(d, from outbox.Draft) error {
 
 // isSame reports whether two drafts hold the same text.
 func isSame(a, b outbox.Draft) bool {
-	return a.Notes == b.Notes && maps.Equal(a.Corrections, b.Corrections)
+	return a.Notes == b.Notes && maps.Equal(a.Corrections, b.Corrections) && maps.Equal(a.Unfinished, b.Unfinished)
 }

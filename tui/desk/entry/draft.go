@@ -29,13 +29,15 @@ func DraftText(t say.Texts, draft outbox.Draft) string {
 	add(utf8.RuneCountInString(draft.Notes), "character", "characters")
 	add(len(draft.Corrections), "correction", "corrections")
 	add(len(draft.Checked), "detail checked", "details checked")
+	add(len(draft.Unfinished), "unfinished line", "unfinished lines")
 	return strings.Join(parts, ", ")
 }
 
-// Join does a three-way merge of two edits of base: of the notes and the corrections. What mine has changed wins. The
-// result is that of mine, so corrections that come from the result of theirs are left out.
+// Join does a three-way merge of two edits of base: of the notes, the corrections and the unfinished lines. What mine
+// has changed wins. The result is that of mine, so corrections that come from the result of theirs are left out.
 func Join(base, mine, theirs outbox.Draft) outbox.Draft {
 	mine.Notes = outbox.JoinNotes(base.Notes, mine.Notes, theirs.Notes)
+	mine.Unfinished = joinLines(base, mine, theirs)
 	for key, is := range theirs.Corrections {
 		was, isInBase := base.Corrections[key]
 		mineIs, isInMine := mine.Corrections[key]
