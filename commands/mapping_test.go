@@ -122,7 +122,13 @@ optIns.phone = { Yes = false, "" = true }
 		"a whole address beside a town": {"address,address.city,address.country\n\"Dorpsstraat 12 bis, 1234 AB Utrecht\",Ede,NL\n", "", "", 2, []string{
 			`line 2: address.street (column 1 "address"): cannot be split`,
 		}},
-		"blanks": {"last\n\u00a0Jansen\u200b \n", last, "", 0, []string{`"lastName":"Jansen"`, "removed spaces around 1 cell"}},
+		"blanks":          {"last\n\u00a0Jansen\u200b \n", last, "", 0, []string{`"lastName":"Jansen"`, "removed spaces around 1 cell"}},
+		"a row of blanks": {"last;email\n ;\u00a0\n;b\n", last, "", 2, []string{`line 3: email (column 2)`}},
+		"a row of totals": {"last;Sum\nA;1\n;1\n", last + "Sum = \"ignore\"\n", "", 2, []string{
+			`line 3: has no value in the columns that are read`,
+		}},
+		"a row whose empty cell has a meaning": {"last;no calls;Sum\n;;1\n", last + "\"no calls\" = \"optIns.phone\"\nSum = \"ignore\"\n" +
+			"[values]\noptIns.phone = { \"\" = true }\n", "", 2, []string{`line 2: has no value in the columns that are read`}},
 		"heads that changed": {"First name,Nachname\na,b\n", "[columns]\n\"Voornaam\" = \"name.firstName\"\n\"Nachname\" = \"name.lastName\"\n", "", 2, []string{
 			`does not have: "Voornaam"; columns that the mapping does not name: column 1 "First name"`,
 		}},

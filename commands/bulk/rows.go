@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -280,13 +281,25 @@ func csvRows(reader *csv.Reader, above int, yield func(Row, error) bool) {
 			return
 		}
 		line, _ := reader.FieldPos(0)
-		if strings.Join(cells, "") == "" { // As spreadsheets leave them below the last one.
+		if isBlankRow(cells) {
 			continue
 		}
 		if !yield(Row{Line: line + above, Cells: cells}, nil) {
 			return
 		}
 	}
+}
+
+// isBlankRow reports whether a row shows nothing, as spreadsheets leave them below the last one.
+func isBlankRow(cells []string) bool {
+	return !slices.ContainsFunc(cells, func(cell string) bool { return Trimmed(cell) != "" })
+}
+
+// Trimmed returns a cell without the blanks at its ends: spaces, and characters without a width.
+func Trimmed(cell string) string {
+	return strings.TrimFunc(cell, func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune("\u200b\u200c\u200d\u2060\ufeff", r)
+	})
 }
 
 // delimiters are the known separators of cells, the usual one first.

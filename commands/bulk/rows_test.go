@@ -26,6 +26,7 @@ func TestReadRows(t *testing.T) {
 		{"an object over lines", bulk.Format{}, "{\n\"a\":1\n}\n", "1:{\n\"a\":1\n}"},
 		{"objects over lines", bulk.Format{}, "{\n\"a\":1\n}\n{\n\"a\":2\n}", "1:{\n\"a\":1\n} 4:{\n\"a\":2\n}"},
 		{"csv", bulk.Format{}, "a;b\n1;\"x\ny\"\n\n;\n2;z", "2:1|x\ny 6:2|z"},
+		{"csv with rows of blanks", bulk.Format{}, "a;b\n ;\u00a0\n\u200b;\n2;z", "4:2|z"},
 		{"csv with a row that is short", bulk.Format{}, "a,b\n1\n2,3\n", "2!wrong number of fields 3:2|3"},
 		{"csv with a quote that does not end", bulk.Format{}, "a,b\n1,\"2\n", "2!extraneous or missing \" in quoted-field"},
 		{"utf-16, little end first", bulk.Format{}, "\xff\xfea\x00\n\x00\xeb\x00\n\x00", "2:ë"},

@@ -286,9 +286,10 @@ func (r *rowReader) addressFields(w wanted, f wantedField, text string) (fields 
 	return fields
 }
 
-// cells returns the fields of a row of CSV.
+// cells returns the fields of a row of CSV. It refuses a row without a value of its own.
 func (r *rowReader) cells(header, cells []string) ([]wantedField, error) {
 	fields := make([]wantedField, 0, len(cells))
+	hasValue := false
 	for i, cell := range cells {
 		c := r.column(header[i])
 		text := trimmed(cell)
@@ -304,14 +305,21 @@ func (r *rowReader) cells(header, cells []string) ([]wantedField, error) {
 		if len(text) < len(cell) {
 			r.blanks++
 		}
+		hasValue = hasValue || text != ""
 		f := wantedField{column: c, given: unguarded(text), isCell: true, at: i + 1, head: trimmed(header[i])}
 		if meaning, has := r.meaning(c.field.Path, text); has && (c.creates || c.updates) {
 			f.given = meaning
 		}
 		fields = append(fields, f)
 	}
+	if !hasValue {
+		return nil, errNoValue
+	}
 	return fields, nil
 }
+
+// errNoValue is the mistake of a row that would be a record of defaults alone, such as a line of totals.
+var errNoValue = errors.New("has no value in the columns that are read")
 
 // flatten returns the fields of an object. A field that takes an object has it as a whole.
 func (r *rowReader) flatten(prefix string, object map[string]any) ([]wantedField, error) {

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
+
+	"fundesk/commands/bulk"
 )
 
 // gendersOf lists the words of English, Dutch, German, French and Spanish for a gender, without accents and points.
@@ -62,10 +63,5 @@ func genderWord(text, country string) (string, error) {
 	return "", errNoGender
 }
 
-// isBlank reports whether a character shows nothing: spaces, and those without a width.
-func isBlank(r rune) bool {
-	return unicode.IsSpace(r) || r == '\u200b' || r == '\u200c' || r == '\u200d' || r == '\u2060' || r == '\ufeff'
-}
-
 // trimmed returns a text without the blanks at its ends.
-func trimmed(text string) string { return strings.TrimFunc(text, isBlank) }
+func trimmed(text string) string { return bulk.Trimmed(text) }
