@@ -129,6 +129,16 @@ optIns.phone = { Yes = false, "" = true }
 		}},
 		"a row whose empty cell has a meaning": {"last;no calls;Sum\n;;1\n", last + "\"no calls\" = \"optIns.phone\"\nSum = \"ignore\"\n" +
 			"[values]\noptIns.phone = { \"\" = true }\n", "", 2, []string{`line 2: has no value in the columns that are read`}},
+		"errors of formulas": {"last,email,mandate.id,initials\n#N/B,a@example.org,#¡VALOR!,#1\n", last + "initials = \"name.initials\"\n", "", 2, []string{
+			`line 2: name.lastName (column 1 "last"): is the error of a formula`, `mandate.id (column 3): is the error of a formula`,
+		}},
+		"a rounded number": {"last;mandate.id;phoneNumber\nA;1,23457E+11;3,16123E+10\n", last, "--country NL", 2, []string{
+			`line 2: mandate.id (column 2): is a number that the spreadsheet has rounded`,
+			`phoneNumber (column 3): is a number that the spreadsheet has rounded`,
+		}},
+		"texts that only look damaged": {"last,name.firstName,mandate.id\n#1 Dad!,E+11,12E+11\n", last, "", 0, []string{
+			`"firstName":"E+11","lastName":"#1 Dad!"`, `"id":"12E+11"`,
+		}},
 		"heads that changed": {"First name,Nachname\na,b\n", "[columns]\n\"Voornaam\" = \"name.firstName\"\n\"Nachname\" = \"name.lastName\"\n", "", 2, []string{
 			`does not have: "Voornaam"; columns that the mapping does not name: column 1 "First name"`,
 		}},

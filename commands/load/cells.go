@@ -22,6 +22,11 @@ func (r *rowReader) resolve(f wantedField) (any, error) {
 	if f.given == nil || f.isCell && text == "" {
 		return nil, nil
 	}
+	if f.isCell {
+		if err := damaged(text); err != nil {
+			return nil, err
+		}
+	}
 	if isText && f.field.Kind == apitype.PhoneField && f.country != "" {
 		return render.Dialled(text, f.country)
 	}
@@ -105,6 +110,35 @@ func unguarded(cell string) string {
 		return cell[1:]
 	}
 	return cell
+}
+
+var (
+	errFormula = errors.New("is the error of a formula, not a value; correct it in the spreadsheet")
+	errRounded = errors.New(
+		"is a number that the spreadsheet has rounded; format its column as text there, and save the file again",
+	)
+)
+
+// formulaError matches the error of a formula in the languages of spreadsheets: #N/A, #REF!, #NAAM?, #¡VALOR!.
+var formulaError = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^#(?:N/A|N/B|N/D|NV|[¡¿]?[A-ZÀ-Þ/0]+[!?])$`)
+})
+
+// roundedNumber matches a long number as a spreadsheet shows it in a narrow column: 1,23457E+11.
+var roundedNumber = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9](?:[.,][0-9]+)?[eE]\+[0-9]{2,3}$`)
+})
+
+// damaged returns why a cell has lost its value in a spreadsheet, or nil.
+func damaged(cell string) error {
+	switch {
+	case formulaError().MatchString(cell):
+		return errFormula
+	case roundedNumber().MatchString(cell):
+		return errRounded
+	default:
+		return nil
+	}
 }
 
 // errThousands is returned for a number such as 1.250 or 1,250.
