@@ -9,6 +9,10 @@ import (
 	"sync"
 	"testing"
 
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+
 	"fundesk/service/servicetest"
 )
 
@@ -240,6 +244,50 @@ func TestSkipWrong(t *testing.T) {
 	l.try(t, "", args...).Ends(0, "1 created, 0 failed")
 	if _, err := os.Stat(wrong); !os.IsNotExist(err) {
 		t.Errorf("got %v, want no file of errors", err)
+	}
+}
+
+// A file of errors is read by the flags and the mapping of the file that it comes from, once it is corrected.
+func TestErrorsComeBackInTheFormOfTheirFile(t *testing.T) {
+	t.Parallel()
+	rows := "name.firstName;email\r\nZoë;none\r\n"
+	for name, test := range map[string]struct {
+		encoding encoding.Encoding
+		text     string
+		mapping  string
+	}{
+		"Windows":                   {charmap.Windows1252, rows, `encoding = "windows-1252"`},
+		"Windows, with a delimiter": {charmap.Windows1252, rows, "encoding = \"windows-1252\"\ndelimiter = \";\""},
+		"Excel":                     {unicode.UTF8BOM, rows, ""},
+		"UTF-16":                    {unicode.UTF16(unicode.BigEndian, unicode.UseBOM), rows, ""},
+		"UTF-16 by name":            {unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), rows, `encoding = "utf-16"`},
+		"another delimiter":         {unicode.UTF8, strings.ReplaceAll(rows, ";", "~"), `delimiter = "~"`},
+		"a line for Excel":          {unicode.UTF8, "sep=~\r\n" + strings.ReplaceAll(rows, ";", "~"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			file, wrong, mapping := filepath.Join(home, "rows.csv"), filepath.Join(home, "wrong.csv"), filepath.Join(home, "m.toml")
+			encoded := func(text string) string {
+				encoded, err := test.encoding.NewEncoder().String(text)
+				servicetest.Check(t, err)
+				return encoded
+			}
+			writeFile(t, file, encoded(test.text))
+			writeFile(t, mapping, test.mapping)
+			l := line{environment: map[string]string{"HOME": home}}
+			options := "--dry-run --errors " + wrong + " --mapping " + mapping +
+				" --default owningOrganizationUuid=" + testID + " --default recruitingOrganizationUuid=" + testID
+			for range 2 { // The second run replaces the file of the first.
+				l.try(t, "person import "+file+" "+options).Ends(2, "email")
+			}
+			kept, err := os.ReadFile(wrong)
+			servicetest.Check(t, err)
+			text, err := test.encoding.NewDecoder().String(string(kept))
+			servicetest.Check(t, err)
+			writeFile(t, file, encoded(strings.ReplaceAll(text, "none", "zoe@example.org")))
+			l.try(t, "person import "+file+" "+options).Ends(0).Tells(`"firstName":"Zoë"`)
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package bulk
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/durable"
@@ -83,15 +85,13 @@ func CheckMistakes(path string) error {
 		return &Fault{Message: err.Error()}
 	}
 	defer func() { _ = file.Close() }()
-	const most = int64(len("\ufeff" + ColumnLine + "," + ColumnMistakes))
-	begin, err := io.ReadAll(io.LimitReader(file, most))
+	begin, err := beginningOf(file)
 	if err != nil {
 		return &Fault{Message: err.Error()}
 	}
-	isSeparator := func(r rune) bool { return strings.ContainsRune(",;\t", r) }
-	names := strings.FieldsFunc(string(WithoutMark(begin)), isSeparator)
-	isOurs := len(names) > 1 && names[0] == ColumnLine && strings.HasPrefix(names[1], ColumnMistakes)
-	if len(begin) == 0 || isOurs {
+	after, isOurs := strings.CutPrefix(begin, ColumnLine)
+	_, delimiter := utf8.DecodeRuneInString(after)
+	if begin == "" || isOurs && strings.HasPrefix(after[delimiter:], ColumnMistakes) {
 		return nil
 	}
 	return &Fault{
@@ -100,43 +100,64 @@ func CheckMistakes(path string) error {
 	}
 }
 
-// WriteMistakes writes the wrong lines and their mistakes as CSV: rows under their own header, JSON as one cell.
-func WriteMistakes(path string, header []string, wrong iter.Seq[Mistakes]) error {
+// beginningOf returns the beginning of a file as text, as far as the names of the first columns of a file of mistakes
+// go. It is not empty for a file that is no text.
+func beginningOf(file io.Reader) (string, error) {
+	const most = int64(len(ColumnLine) + utf8.UTFMax + len(ColumnMistakes))
+	text, _, err := newTextReader(file, "")
+	var begin []byte
+	if err == nil {
+		begin, err = io.ReadAll(io.LimitReader(text, most))
+	}
+	if fault, isNoText := errors.AsType[*Fault](err); isNoText {
+		return fault.Message, nil
+	}
+	return string(begin), err
+}
+
+// WriteMistakes writes the wrong lines and their mistakes as CSV: rows under their own header and in the form of their
+// file, so that what reads the file reads them, and JSON as one cell.
+func WriteMistakes(path string, form Form, header []string, wrong iter.Seq[Mistakes]) error {
 	err := durable.Write(path, func(file io.Writer) error {
-		w := csv.NewWriter(file)
-		keep := make([]int, 0, len(header)) // The columns that are the rows' own.
-		names := []string{ColumnLine, ColumnMistakes}
-		for i, name := range header {
-			if !IsOwnColumn(name) {
-				keep = append(keep, i)
-				names = append(names, name)
-			}
-		}
-		if header == nil {
-			names = append(names, "row")
-		}
-		_ = w.Write(names) // Flush returns its error, too.
-		for m := range wrong {
-			what := m.What
-			if m.Plain != nil {
-				what = m.Plain
-			}
-			line := []string{strconv.Itoa(m.Row.Line), strings.Join(what, "; ")}
-			if m.Row.Text != nil {
-				line = append(line, string(m.Row.Text))
-			}
-			for _, i := range keep {
-				if i < len(m.Row.Cells) {
-					line = append(line, m.Row.Cells[i])
-				}
-			}
-			_ = w.Write(slices.Concat(line, make([]string, max(0, len(names)-len(line)))))
-		}
-		w.Flush()
-		return w.Error()
+		return form.write(file, func(text io.Writer) error { return writeMistakes(text, form, header, wrong) })
 	})
 	if err != nil {
 		return fmt.Errorf("write the file of mistakes: %w", err)
 	}
 	return nil
+}
+
+func writeMistakes(text io.Writer, form Form, header []string, wrong iter.Seq[Mistakes]) error {
+	w := csv.NewWriter(text)
+	w.Comma = cmp.Or(form.delimiter, w.Comma)
+	keep := make([]int, 0, len(header)) // The columns that are the rows' own.
+	names := []string{ColumnLine, ColumnMistakes}
+	for i, name := range header {
+		if !IsOwnColumn(name) {
+			keep = append(keep, i)
+			names = append(names, name)
+		}
+	}
+	if header == nil {
+		names = append(names, "row")
+	}
+	_ = w.Write(names) // Flush returns its error, too.
+	for m := range wrong {
+		what := m.What
+		if m.Plain != nil {
+			what = m.Plain
+		}
+		line := []string{strconv.Itoa(m.Row.Line), strings.Join(what, "; ")}
+		if m.Row.Text != nil {
+			line = append(line, string(m.Row.Text))
+		}
+		for _, i := range keep {
+			if i < len(m.Row.Cells) {
+				line = append(line, m.Row.Cells[i])
+			}
+		}
+		_ = w.Write(slices.Concat(line, make([]string, max(0, len(names)-len(line)))))
+	}
+	w.Flush()
+	return w.Error()
 }

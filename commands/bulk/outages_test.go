@@ -61,7 +61,7 @@ func TestResultsThatCannotBeKept(t *testing.T) {
 	if err := results.Close(); err != nil || told != 1 {
 		t.Errorf("got %v and %d results, want the one of the line", err, told)
 	}
-	if err := WriteMistakes(t.TempDir()+"/none/wrong.csv", nil, slices.Values([]Mistakes{})); err == nil || !strings.HasPrefix(err.Error(), "write the file of mistakes: ") {
+	if err := WriteMistakes(t.TempDir()+"/none/wrong.csv", Form{}, nil, slices.Values([]Mistakes{})); err == nil || !strings.HasPrefix(err.Error(), "write the file of mistakes: ") {
 		t.Errorf("got %v, want that the mistakes cannot be written", err)
 	}
 }

@@ -33,6 +33,7 @@ type Row struct {
 // Rows are the records of a file, of which one at a time is read.
 type Rows struct {
 	Header []string // Of CSV; nil in JSON.
+	Form   Form     // Of CSV.
 	// All yields the records once. A wrong row has its own error; an error of the iterator means that no further row
 	// can be read.
 	All iter.Seq2[Row, error]
@@ -57,7 +58,7 @@ func ReadRows(in io.Reader, f Format) (Rows, error) {
 			Hint:    "save it as CSV in the spreadsheet, and name the country: --country NL",
 		}
 	}
-	text, err := newTextReader(raw, f.Encoding)
+	text, form, err := newTextReader(raw, f.Encoding)
 	if err != nil {
 		return Rows{}, err
 	}
@@ -74,7 +75,10 @@ func ReadRows(in io.Reader, f Format) (Rows, error) {
 			whole = bufio.NewReaderSize(&feedReader{whole}, beginning)
 			begin, _ = whole.Peek(beginning) // Its error is that of the reading above, or comes again.
 		}
-		return readCSV(whole, begin, f.Delimiter)
+		rows, err := readCSV(whole, begin, f.Delimiter)
+		form.delimiter = rows.Form.delimiter
+		rows.Form = form
+		return rows, err
 	}
 	return Rows{All: jsonRows(whole, begin)}, nil
 }
@@ -217,6 +221,7 @@ var separatorLine = sync.OnceValue(func() *regexp.Regexp {
 })
 
 func readCSV(in io.Reader, begin []byte, delimiter string) (Rows, error) {
+	isNamed := delimiter != ""
 	lines := 0 // Before the header.
 	if m := separatorLine().FindSubmatch(begin); m != nil {
 		if _, err := io.CopyN(io.Discard, in, int64(len(m[0]))); err != nil {
@@ -237,7 +242,15 @@ func readCSV(in io.Reader, begin []byte, delimiter string) (Rows, error) {
 	if err != nil {
 		return Rows{}, &Fault{Message: "line 1: there is no CSV header"}
 	}
-	return Rows{Header: header, All: func(yield func(Row, error) bool) { csvRows(reader, lines, yield) }}, nil
+	form := Form{delimiter: comma}
+	if !isNamed && !strings.ContainsRune(delimiters, comma) { // A line names it that a file of mistakes does not have.
+		form.delimiter = ','
+	}
+	return Rows{
+		Header: header,
+		Form:   form,
+		All:    func(yield func(Row, error) bool) { csvRows(reader, lines, yield) },
+	}, nil
 }
 
 // lineLimiter refuses a line that is longer than [MaxLine].

@@ -25,16 +25,34 @@ type decoder struct {
 	line     int
 }
 
-// newTextReader returns the decoder. It guesses nothing except by a byte order mark, because a wrong guess replaces
-// letters of names in silence.
-func newTextReader(in io.Reader, name string) (io.Reader, error) {
+// encodingOf returns the usual name of an encoding, and how it is read and written: nil for UTF-8.
+func encodingOf(name string) (usual string, of encoding.Encoding, isKnown bool) {
+	switch strings.ToLower(name) {
+	case "", "utf-8", "utf8":
+		return "utf-8", nil, true
+	case "utf-16", "utf-16le": // Without a mark as Windows writes it.
+		return "utf-16", unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), true
+	case "utf-16be":
+		return "utf-16be", unicode.UTF16(unicode.BigEndian, unicode.UseBOM), true
+	case "iso-8859-15", "latin9":
+		return "iso-8859-15", charmap.ISO8859_15, true
+	case "cp1252", "windows-1252":
+		return "cp1252", charmap.Windows1252, true
+	case "latin1", "iso-8859-1":
+		return "latin1", charmap.ISO8859_1, true
+	default:
+		return "", nil, false
+	}
+}
+
+// newTextReader returns the decoder, and the form of the text. It guesses nothing except by a byte order mark, because
+// a wrong guess replaces letters of names in silence.
+func newTextReader(in io.Reader, name string) (io.Reader, Form, error) {
 	text := bufio.NewReaderSize(in, 64<<10)
 	mark, _ := text.Peek(len(byteOrderMark)) // What is shorter has none.
 	marked := bytes.HasPrefix(mark, []byte{0xff, 0xfe}) || bytes.HasPrefix(mark, []byte{0xfe, 0xff})
-	d := &decoder{line: 1}
-	name = strings.ToLower(name)
-	if !marked && isOtherUTF16(text, name) {
-		return nil, &Fault{
+	if !marked && isOtherUTF16(text, strings.ToLower(name)) {
+		return nil, Form{}, &Fault{
 			Message: "the file is UTF-16 without a mark",
 			Hint:    "--encoding " + looksLikeUTF16(text) + " reads it",
 		}
@@ -42,26 +60,43 @@ func newTextReader(in io.Reader, name string) (io.Reader, error) {
 	if marked && name == "" {
 		name = "utf-16"
 	}
-	switch name {
-	case "utf-16", "utf-16le": // Without a mark as Windows writes it.
-		d.encoding, d.Transformer = "utf-16", unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()
-	case "utf-16be":
-		d.encoding, d.Transformer = name, unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewDecoder()
-	case "iso-8859-15", "latin9":
-		d.encoding, d.Transformer = "iso-8859-15", charmap.ISO8859_15.NewDecoder()
-	case "cp1252", "windows-1252":
-		d.encoding, d.Transformer = "cp1252", charmap.Windows1252.NewDecoder()
-	case "latin1", "iso-8859-1":
-		d.Transformer = charmap.ISO8859_1.NewDecoder()
-	case "", "utf-8", "utf8":
-		d.encoding, d.Transformer = "utf-8", encoding.UTF8Validator
-		if bytes.Equal(mark, byteOrderMark) {
-			_, _ = text.Discard(len(mark)) // It was peeked.
-		}
-	default:
-		return nil, &Fault{Message: "--encoding must be one of " + strings.Join(Encodings, ", ")}
+	usual, of, isKnown := encodingOf(name)
+	if !isKnown {
+		return nil, Form{}, &Fault{Message: "--encoding must be one of " + strings.Join(Encodings, ", ")}
 	}
-	return transform.NewReader(text, d), nil
+	d := &decoder{line: 1, encoding: usual, Transformer: encoding.UTF8Validator}
+	form := Form{encoding: of}
+	if of != nil {
+		d.Transformer = of.NewDecoder()
+	} else if bytes.Equal(mark, byteOrderMark) {
+		form.isMarked = true
+		_, _ = text.Discard(len(mark)) // It was peeked.
+	}
+	return transform.NewReader(text, d), form, nil
+}
+
+// Form is how a file of CSV is written. The zero value is UTF-8 with commas.
+type Form struct {
+	delimiter rune
+	encoding  encoding.Encoding // Nil for UTF-8.
+	isMarked  bool              // UTF-8 with a byte order mark, as Excel wants it.
+}
+
+// write writes a text in the encoding of the form. A sign replaces a character that the encoding does not have.
+func (f Form) write(out io.Writer, do func(io.Writer) error) error {
+	if f.isMarked {
+		if _, err := out.Write(byteOrderMark); err != nil {
+			return err
+		}
+	}
+	if f.encoding == nil {
+		return do(out)
+	}
+	encoded := transform.NewWriter(out, encoding.ReplaceUnsupported(f.encoding.NewEncoder()))
+	if err := do(encoded); err != nil {
+		return err
+	}
+	return encoded.Close()
 }
 
 // isOtherUTF16 reports whether a text looks like UTF-16, and the stated encoding is another one.

@@ -92,7 +92,7 @@ func (r *rowRun) partial(tried int) error {
 
 // refuse returns an error with every wrong line. Nothing is sent then.
 func (r *rowRun) refuse() error {
-	if err := r.wrong.write(r.errors, r.source.Header); err != nil {
+	if err := r.wrong.write(r.errors, r.source.Rows); err != nil {
 		return err
 	}
 	isCut := r.endsAt > 0 // The rows after the end are neither good nor known to be wrong.

@@ -457,7 +457,7 @@ func (r *rowRun) watch(ctx context.Context, job *bulk.Job) error {
 	stopped := job.Run(ctx)
 	r.printOvertaken()
 	progress.end()
-	stopped = errors.Join(stopped, r.lines.Err(), r.wrong.write(r.errors, r.source.Header))
+	stopped = errors.Join(stopped, r.lines.Err(), r.wrong.write(r.errors, r.source.Rows))
 	return errors.Join(r.conclude(stopped, progress), r.printed.Close())
 }
 

@@ -29,7 +29,7 @@ func (w *wrongLines) add(m bulk.Mistakes) {
 	}
 }
 
-func (w *wrongLines) write(path string, header []string) error {
+func (w *wrongLines) write(path string, rows bulk.Rows) error {
 	if w.all == nil {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (w *wrongLines) write(path string, header []string) error {
 		}
 		return err
 	}
-	return errors.Join(bulk.WriteMistakes(path, header, w.all.All()), w.all.Err())
+	return errors.Join(bulk.WriteMistakes(path, rows.Form, rows.Header, w.all.All()), w.all.Err())
 }
 
 func (w *wrongLines) texts() []string {
