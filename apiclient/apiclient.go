@@ -178,7 +178,7 @@ func (c *Client) BaseURL() string { return c.base.String() }
 // parseBaseURL checks an address; with secure set plain http is for this machine only.
 func parseBaseURL(text string, secure bool) (*url.URL, error) {
 	usage := func(message string) error { return &Error{Kind: KindUsage, Message: message} }
-	base, err := url.Parse(text)
+	base, err := url.Parse(apitype.BaseURL(text))
 	switch {
 	case text == "":
 		return nil, usage("no base URL")
@@ -191,9 +191,6 @@ func parseBaseURL(text string, secure bool) (*url.URL, error) {
 	case base.Scheme != "http" && base.Scheme != "https":
 		return nil, usage("the base URL must begin with https://")
 	}
-	base.Host = strings.ToLower(base.Host)
-	base.Path = strings.TrimRight(base.Path, "/")
-	base.RawPath = strings.TrimRight(base.RawPath, "/")
 	return base, nil
 }
 

@@ -229,6 +229,40 @@ func TestCopyEnds(t *testing.T) {
 	l.must(t, "copy remove --yes --profile one")
 }
 
+// A service has one copy and one position of a pull, however its address is spelled, and a logout ends the copy.
+func TestAnAddressIsOneServiceHoweverItIsSpelled(t *testing.T) {
+	t.Parallel()
+	h, _ := copyHome(t)
+	home := t.TempDir()
+	l := line{environment: map[string]string{"HOME": home}, stdin: h.Token()}
+	l.must(t, "auth login --profile one --with-token --insecure-storage --base-url", strings.ToUpper(h.URL)+"//")
+	l.stdin = ""
+	pulled, _, _ := l.run(t, "pull call --profile one")
+	if pulled == "" {
+		t.Fatal("the first pull printed nothing")
+	}
+	config := filepath.Join(home, ".config/fundesk/config.toml")
+	text, err := os.ReadFile(config)
+	servicetest.Check(t, err)
+	writeFile(t, config, strings.ReplaceAll(string(text), h.URL, h.URL+"/")) // By hand.
+	for _, spelled := range []string{h.URL, h.URL + "/", strings.ToUpper(h.URL)} {
+		l.must(t, "copy sync --profile one --base-url", spelled)
+		if pulled, _, _ := l.run(t, "pull call --profile one --base-url", spelled); pulled != "" {
+			t.Errorf("%s: got %.99s again", spelled, pulled)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(home, ".local/state/fundesk/copy/*.db"))
+	if err != nil || len(files) != 1 {
+		t.Errorf("got %v, %v, want one copy", files, err)
+	}
+	l.must(t, "auth logout --profile one")
+	if files, _ := filepath.Glob(filepath.Join(home, ".local/state/fundesk/copy/*")); len(files) > 0 {
+		t.Errorf("got %v after the logout, want nothing", files)
+	}
+	l.stdin = h.Token()
+	l.must(t, "auth login --profile one --with-token --insecure-storage --base-url", h.URL)
+}
+
 // A copy of another epoch ends with 8, and --anew begins again.
 func TestCopyOfAnotherEpoch(t *testing.T) {
 	t.Parallel()

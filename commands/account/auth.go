@@ -72,7 +72,7 @@ func login(s *cli.Session, cmd *cobra.Command, o loginOptions) error {
 	if s.Flags.Profile != "" && s.Flags.BaseURL == "" && p.BaseURL != "" {
 		address = p.BaseURL // Of the profile that was named.
 	}
-	chosen := strings.TrimRight(address, "/")
+	chosen := apitype.BaseURL(address)
 	if p.BaseURL != "" && chosen != p.BaseURL {
 		return isForAnother(name, p, chosen)
 	}

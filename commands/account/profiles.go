@@ -3,11 +3,11 @@ package account
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
 	"fundesk/commands/profile"
 	"fundesk/render"
@@ -126,7 +126,7 @@ func addProfile(s *cli.Session, cmd *cobra.Command, name, agent string, texts []
 			"choose another name; its settings: fundesk profile set demo KEY=VALUE",
 		)
 	}
-	address := strings.TrimRight(s.Flags.BaseURL, "/")
+	address := apitype.BaseURL(s.Flags.BaseURL)
 	if isKnown && address != "" && address != was.BaseURL {
 		return isForAnother(name, was, address)
 	}
@@ -180,10 +180,10 @@ func agentNamed(
 		return "", err
 	}
 	if s.Flags.BaseURL != "" {
-		p.BaseURL = strings.TrimRight(s.Flags.BaseURL, "/")
+		p.BaseURL = apitype.BaseURL(s.Flags.BaseURL)
 	}
 	t := &cli.Target{Name: name, Profile: p, BaseURL: p.BaseURL, FromProfile: true}
-	if from := s.App.Getenv("FUNDESK_BASE_URL"); from == "" || strings.TrimRight(from, "/") == p.BaseURL {
+	if from := s.App.Getenv("FUNDESK_BASE_URL"); from == "" || apitype.BaseURL(from) == p.BaseURL {
 		t.EnvToken = s.App.Getenv("FUNDESK_TOKEN")
 	}
 	s.Target = t

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
 	"fundesk/commands/cli"
 	"fundesk/commands/desk"
 	"fundesk/commands/profile"
@@ -389,7 +390,7 @@ func changeProfile(
 // changed returns a profile with an address and the given settings. was is the profile as the command has read it.
 func changed(p, was profile.Profile, address string, all []given) (profile.Profile, error) {
 	if address != "" {
-		p.BaseURL = strings.TrimRight(address, "/")
+		p.BaseURL = apitype.BaseURL(address)
 	}
 	if p.BaseURL != was.BaseURL && was.TokenStorage != profile.StorageCommand {
 		p.TokenStorage = "" // The stored token belongs to the old address.

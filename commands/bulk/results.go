@@ -157,7 +157,7 @@ func (e *Earlier) note(line []byte, service string) error {
 	if r.Sum == (Sum{}) {
 		return errOldResults
 	}
-	isOfAnother := service != "" && r.Service != "" && r.Service != service
+	isOfAnother := service != "" && r.Service != "" && apitype.BaseURL(r.Service) != service
 	switch {
 	case r.State == StatePlanned && isOfAnother:
 		if len(e.Rows) == 0 {

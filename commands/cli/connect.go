@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"fundesk/apiclient"
+	"fundesk/apiclient/apitype"
 	"fundesk/commands/profile"
 	"fundesk/render"
 )
@@ -43,6 +44,7 @@ func (s *Session) Resolve() (*Target, error) {
 	default:
 		t.BaseURL = t.Profile.BaseURL
 	}
+	t.BaseURL = apitype.BaseURL(t.BaseURL)
 	if t.BaseURL == "" {
 		return nil, WithHint(
 			Failure(apiclient.KindUnauthenticated, "no service is chosen"),
@@ -50,10 +52,10 @@ func (s *Session) Resolve() (*Target, error) {
 				"command with --profile demo",
 		)
 	}
-	if t.FromProfile = isSameURL(t.BaseURL, t.Profile.BaseURL); !t.FromProfile {
+	if t.FromProfile = t.BaseURL == t.Profile.BaseURL; !t.FromProfile {
 		t.Profile = t.Profile.Elsewhere()
 	}
-	if fromEnv == "" || isSameURL(t.BaseURL, fromEnv) {
+	if fromEnv == "" || t.BaseURL == apitype.BaseURL(fromEnv) {
 		t.EnvToken = s.App.Getenv("FUNDESK_TOKEN")
 	} else if s.App.Getenv("FUNDESK_TOKEN") != "" {
 		t.foreignToken = fromEnv
@@ -61,8 +63,6 @@ func (s *Session) Resolve() (*Target, error) {
 	s.Target = t
 	return t, nil
 }
-
-func isSameURL(a, b string) bool { return strings.TrimRight(a, "/") == strings.TrimRight(b, "/") }
 
 // ProfileName returns the name of the requested profile, or "".
 func (s *Session) ProfileName(config profile.Config) string {

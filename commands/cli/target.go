@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/commands/profile"
 )
 
@@ -39,7 +40,7 @@ func (t *Target) Label() string {
 // Service names the target in one way everywhere: its address with the port, and the
 // profile.
 func (t *Target) Service() string {
-	address := ShownURL(strings.TrimRight(t.BaseURL, "/"))
+	address := ShownURL(apitype.BaseURL(t.BaseURL))
 	if u, err := url.Parse(address); err == nil && u.Host != "" && u.Port() == "" {
 		port := "443"
 		if u.Scheme == "http" {

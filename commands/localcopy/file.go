@@ -283,7 +283,7 @@ func Forget(ctx context.Context, state, service, profile string, isRemoved bool)
 	var failed error
 	for _, path := range paths {
 		o, err := readOwner(path)
-		isOurs := err == nil && o.Service == service && slices.Contains(o.Profiles, profile)
+		isOurs := err == nil && apitype.BaseURL(o.Service) == service && slices.Contains(o.Profiles, profile)
 		if !isOurs {
 			continue
 		}

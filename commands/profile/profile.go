@@ -199,6 +199,10 @@ func decode(text string) (Config, error) {
 	if config.Profiles == nil {
 		config.Profiles = map[string]Profile{}
 	}
+	for name, p := range config.Profiles {
+		p.BaseURL = apitype.BaseURL(p.BaseURL) // The file may have been edited by hand.
+		config.Profiles[name] = p
+	}
 	return config, nil
 }
 

@@ -43,6 +43,7 @@ func (p *position) load(path string) error {
 			"remove it to begin from the start",
 		)
 	}
+	last.Service = apitype.BaseURL(last.Service)
 	if last.Service != p.Service || last.Query != p.Query {
 		return cli.WithHint(
 			cli.UsageError("the file "+path+" belongs to a pull with another service or other filters"),
