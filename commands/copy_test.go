@@ -69,6 +69,20 @@ func TestQueryAnswers(t *testing.T) {
 	}
 }
 
+// Amounts are compared, sorted and added up as numbers. Texts would put 7.50 above 100.
+func TestAmountsOfTheCopyAreNumbers(t *testing.T) {
+	t.Parallel()
+	_, l := copyHome(t)
+	for table, amount := range map[string]string{"pledges": "donationAmount", "transactions": "amount"} {
+		question := func(text string) string { return strings.NewReplacer("$a", amount, "$t", table).Replace(text) }
+		l.try(t, "query -o tsv", question("SELECT count(*) > 0 FROM $t")).Ends(0).PrintsOnly("1\n")
+		l.try(t, "query -o tsv", question("SELECT count(*) FROM $t WHERE $a > 9999999")).Ends(0).PrintsOnly("0\n")
+		l.try(t, "query -o tsv", question(
+			"SELECT count(*) FROM $t WHERE $a <> $a_cents / 100.0 OR typeof($a) NOT IN ('integer', 'real')",
+		)).Ends(0).PrintsOnly("0\n")
+	}
+}
+
 // Everything but one SELECT is refused, and the copy and other files stay as they were.
 func TestQueryOnlyReads(t *testing.T) {
 	t.Parallel()

@@ -78,7 +78,8 @@ func fieldsOf[T any](fields []apitype.Field[T], without ...string) *values[T] {
 	return v
 }
 
-// addField appends the column of a field. An amount has a second one, in cents.
+// addField appends the column of a field. An amount has a second one, in cents. Both are numbers, because texts are
+// compared by their first digits.
 func (v *values[T]) addField(name string, field apitype.Field[T]) {
 	switch field.Kind {
 	case apitype.NumberField:
@@ -86,7 +87,7 @@ func (v *values[T]) addField(name string, field apitype.Field[T]) {
 	case apitype.YesNoField:
 		v.add(name, integer, field.Value)
 	case apitype.AmountField:
-		v.add(name, text, field.Value)
+		v.add(name, numeric, field.Value)
 		v.add(name+"_cents", integer, func(record T) any { return cents(field.Value(record)) })
 	default:
 		v.add(name, text, field.Value)
@@ -284,7 +285,7 @@ func (f *fields) addTransactions() {
 	f.transactions.add("pledgeUuid", text, func(p payment) any { return p.pledge })
 	f.transactions.add("personUuid", text, func(p payment) any { return p.PersonUUID })
 	f.transactions.add("status", text, func(p payment) any { return p.Status })
-	f.transactions.add("amount", text, func(p payment) any { return p.Amount })
+	f.transactions.add("amount", numeric, func(p payment) any { return p.Amount })
 	f.transactions.add("amount_cents", integer, func(p payment) any { return cents(p.Amount) })
 	f.transactions.add("name", text, func(p payment) any { return p.Name })
 	f.transactions.add("iban", text, func(p payment) any { return p.IBAN })
