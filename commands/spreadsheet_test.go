@@ -181,6 +181,22 @@ func TestCellsOfSpreadsheets(t *testing.T) {
 	}
 }
 
+// Excel gets numbers as numbers, so that it can add them up, and every text as text.
+func TestNumbersForExcel(t *testing.T) {
+	t.Parallel()
+	_, l := copyHome(t)
+	l.try(t, "query -o csv --for-excel NL", "SELECT 30 AS n, 12.5 AS d, '0612' AS t, 1234567890123456 AS long, NULL AS none").Ends(0).Tells(
+		"\n30;\"12,5\";\"=\"\"0612\"\"\";\"=\"\"1234567890123456\"\"\";\r\n",
+	)
+	for _, words := range []string{
+		"call stats --by type,result", "pledge stats --by status", "person stats --by language",
+		"call list --include pledge --columns uuid,pledgeCase.donationAmount,attemptsCount",
+		"pledge list --columns uuid,donationAmount",
+	} {
+		l.try(t, words+" -q -o csv --for-excel NL").Ends(0).Tells(";").Omits("=\"")
+	}
+}
+
 // At a terminal a message has the wrong value, and the names of all unknown columns.
 func TestWrongCellsOnATerminal(t *testing.T) {
 	t.Parallel()

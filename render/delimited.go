@@ -45,7 +45,7 @@ func appendCSV[T any](b []byte, columns []Column[T], record T, o Options) []byte
 	return appendRow(b, columns, o.delimiter(), "\r\n", func(column Column[T]) string {
 		value := column.Value(record)
 		if o.Excel != "" {
-			value = excelCell(value, column.Number != nil, o.Excel)
+			value = excelCell(value, column.isNumber(record), o.Excel)
 		}
 		if o.Terminal {
 			value = CleanLines(value)

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"encoding/json"
 	"reflect"
 	"strings"
 
@@ -12,10 +13,26 @@ import (
 func pathColumn[T any](path string) (c Column[T], ok bool) {
 	names := strings.Split(path, ".")
 	_, ok = valueAt(reflect.Zero(reflect.TypeFor[T]()), names)
-	return Column[T]{Name: path, Flexible: true, Value: func(record T) string {
+	at := func(record T) any {
 		value, _ := valueAt(reflect.ValueOf(record), names)
-		return FieldText(value)
-	}}, ok
+		return value
+	}
+	return Column[T]{
+		Name:     path,
+		Flexible: true,
+		Value:    func(record T) string { return FieldText(at(record)) },
+		IsNumber: func(record T) bool { return isNumber(at(record)) },
+	}, ok
+}
+
+// isNumber reports whether a value is a number in JSON.
+func isNumber(value any) bool {
+	switch value.(type) {
+	case apitype.Amount, apitype.Number, json.Number, int, int64, float64:
+		return true
+	default:
+		return false
+	}
 }
 
 // listIn returns the part of a path that is a list in the JSON of a record, or an empty text.

@@ -93,6 +93,16 @@ type Column[T any] struct {
 	// Time and Number are the source of the value, if it has one: lists on the screen show ages, and sort by them.
 	Time   func(T) *apitype.Time
 	Number func(T) int64
+	// IsNumber reports whether the value is a number for Excel. Nil means that it is one if Number is set.
+	IsNumber func(T) bool
+}
+
+// isNumber reports whether Excel gets the value of a record as a number.
+func (c Column[T]) isNumber(record T) bool {
+	if c.IsNumber != nil {
+		return c.IsNumber(record)
+	}
+	return c.Number != nil
 }
 
 // RevisionColumn returns the column of the revisions of records that were read with them.

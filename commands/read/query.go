@@ -122,9 +122,23 @@ func answerColumns(names []string) []render.Column[answerRow] {
 			Default:  true,
 			Flexible: true,
 			Value:    func(row answerRow) string { return cellText(row[i]) },
+			IsNumber: func(row answerRow) bool { return isExcelNumber(row[i]) },
 		}
 	}
 	return columns
+}
+
+// isExcelNumber reports whether a value is a number that Excel keeps: it has 15 digits.
+func isExcelNumber(cell any) bool {
+	const most = 999_999_999_999_999
+	switch v := cell.(type) {
+	case int64:
+		return -most <= v && v <= most
+	case float64:
+		return math.Abs(v) <= most
+	default:
+		return false
+	}
 }
 
 // cellText returns a value as text. Bytes are hexadecimal, and nothing is "".

@@ -385,7 +385,7 @@ func (n statsNoun[T, O]) columnsFor(by []string) []render.Column[statRow] {
 	columns := []render.Column[statRow]{
 		{Name: "group", Default: true, Value: func(r statRow) string { return r.Group }},
 		{Name: "value", Default: true, Flexible: true, Value: func(r statRow) string { return r.Value }},
-		{Name: "count", Default: true, Right: true, Value: func(r statRow) string { return strconv.Itoa(r.Count) }},
+		countColumn("count", func(r statRow) int { return r.Count }),
 	}
 	if len(by) == 0 {
 		return columns
@@ -403,17 +403,19 @@ func (n statsNoun[T, O]) columnsFor(by []string) []render.Column[statRow] {
 		)
 	}
 	for _, state := range n.states {
-		columns = append(
-			columns,
-			render.Column[statRow]{
-				Name:    state,
-				Default: true,
-				Right:   true,
-				Value:   func(r statRow) string { return strconv.Itoa(r.States[state]) },
-			},
-		)
+		columns = append(columns, countColumn(state, func(r statRow) int { return r.States[state] }))
 	}
 	return append(columns, n.columns...)
+}
+
+func countColumn(name string, of func(statRow) int) render.Column[statRow] {
+	return render.Column[statRow]{
+		Name:    name,
+		Default: true,
+		Right:   true,
+		Value:   func(r statRow) string { return strconv.Itoa(of(r)) },
+		Number:  func(r statRow) int64 { return int64(of(r)) },
+	}
 }
 
 func numberColumn(name, title string, of func(statRow) *json.Number) render.Column[statRow] {
@@ -423,6 +425,8 @@ func numberColumn(name, title string, of func(statRow) *json.Number) render.Colu
 		Default: true,
 		Right:   true,
 		Value:   func(r statRow) string { return apitype.TextOf(of(r)) },
+
+		IsNumber: func(r statRow) bool { return of(r) != nil },
 	}
 }
 
