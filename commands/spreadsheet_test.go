@@ -181,6 +181,23 @@ func TestCellsOfSpreadsheets(t *testing.T) {
 	}
 }
 
+// An export that was not edited changes nothing, whatever the values look like in a spreadsheet.
+func TestAnExportWithoutEditsChangesNothing(t *testing.T) {
+	t.Parallel()
+	h := plain(t)
+	owner := h.Organization("AID").String()
+	l := lineAt(t, h.URL, h.Token())
+	file := filepath.Join(t.TempDir(), "export.csv")
+	for _, name := range []string{"A\r\nB", "A\nB", "'=x", "=x", "'t Hooft", `="0612"`, `="a"`, "0612", "-5", "1E5", "1,23457E+11", "#N/A", "True", "\ttab"} {
+		l.must(t, "person create --last-name Meer --owning-organization "+owner+" --recruiting-organization "+owner, "--first-name", name)
+	}
+	for _, flags := range []string{"", "--for-edit", "--for-excel NL", "--for-excel EN"} {
+		out, _, _ := l.run(t, "person list --all -q -o csv "+flags)
+		writeFile(t, file, out)
+		l.try(t, "person apply", file, "--dry-run", "--country", "NL").Ends(0).Lacks("firstName")
+	}
+}
+
 // Excel gets numbers as numbers, so that it can add them up, and every text as text.
 func TestNumbersForExcel(t *testing.T) {
 	t.Parallel()

@@ -229,9 +229,10 @@ func truthWord(text string) string {
 	}
 }
 
-// isShownText reports whether a cell is the text of a record as a spreadsheet keeps it: without blanks at its ends, and
-// without the zeros that a number begins with.
+// isShownText reports whether a cell is the text of a record as a file keeps it: without blanks at its ends, with one
+// character for the end of a line, and in a spreadsheet without the zeros that a number begins with.
 func isShownText(cell, shown string) bool {
+	shown = strings.ReplaceAll(shown, "\r\n", "\n")
 	short := strings.TrimLeft(shown, "0")
 	isNumber := strings.Trim(shown, "0123456789") == ""
 	return cell == trimmed(shown) || isNumber && short != "" && cell == short
@@ -260,7 +261,8 @@ func (r *rowReader) isShownAs(path string, f wantedField, shown any) bool {
 		case bool:
 			return truthWord(text) == fmt.Sprint(shown)
 		case string:
-			if isShownText(text, was) || r.isReadOnlyAs(f, text, was) {
+			isAsItIs := f.cell != "" && isShownText(f.cell, was) // A mark of a spreadsheet that is part of the value.
+			if isAsItIs || isShownText(text, was) || r.isReadOnlyAs(f, text, was) {
 				return true
 			}
 		}

@@ -44,10 +44,11 @@ func (c *column) isWholeAddress() bool { return c.name == wholeAddress && !c.cre
 // wantedField is one value of a row.
 type wantedField struct {
 	*column
-	given  any   // As it is in the file.
-	isCell bool  // A text that stands for a value of any kind.
-	value  any   // As a request has it.
-	err    error // Why it is not a value of the field.
+	given  any    // As it is in the file.
+	isCell bool   // A text that stands for a value of any kind.
+	cell   string // The cell as it is in the file, if it has no meaning of its own.
+	value  any    // As a request has it.
+	err    error  // Why it is not a value of the field.
 
 	at      int    // The number of its column in CSV, from 1. Zero elsewhere.
 	head    string // The name of that column.
@@ -306,9 +307,16 @@ func (r *rowReader) cells(header, cells []string) ([]wantedField, error) {
 			r.blanks++
 		}
 		hasValue = hasValue || text != ""
-		f := wantedField{column: c, given: unguarded(text), isCell: true, at: i + 1, head: trimmed(header[i])}
+		f := wantedField{
+			column: c,
+			given:  unguarded(text),
+			cell:   text,
+			isCell: true,
+			at:     i + 1,
+			head:   trimmed(header[i]),
+		}
 		if meaning, has := r.meaning(c.field.Path, text); has && (c.creates || c.updates) {
-			f.given = meaning
+			f.given, f.cell = meaning, ""
 		}
 		fields = append(fields, f)
 	}
