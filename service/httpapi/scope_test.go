@@ -141,6 +141,32 @@ func TestRecruitedPledge(t *testing.T) {
 	}
 }
 
+// TestRecruiterLearnsNoDonor asks as the recruiting organization whose pledge it sees, by the filter of a person that
+// only the owner sees. The owner still finds the pledge, also after the erasure of the person. Spec gaps: A3, L8.
+func TestRecruiterLearnsNoDonor(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		recruiting := f.Organization("recruiting")
+		owner, recruiter := f.Token(servicetest.For(f.organization)), f.Token(servicetest.For(recruiting))
+		donor := f.person("null")
+		pledge := servicetest.NewPledge(donor, f.organization, apitype.NewTime(servicetest.Start))
+		pledge.RecruitingOrganizationUUID = recruiting
+		f.LoadAll(pledge)
+		listed := func(token, query string) []string {
+			return page(t, f.Do(token, "GET", "/api/v1/pledges?"+query, "")).ids()
+		}
+		of, all, none := "personUuid="+donor.String(), []string{pledge.UUID.String()}, []string(nil)
+		servicetest.Same(t, "the recruiter's pledges", all, listed(recruiter, ""))
+		for _, more := range []string{"", "&status=active", "&updatedAfter=2020-01-01", "&include=transactions"} {
+			servicetest.Same(t, "the recruiter's of the person"+more, none, listed(recruiter, of+more))
+			servicetest.Same(t, "the owner's of the person"+more, all, listed(owner, of+more))
+			servicetest.Same(t, "everybody's of the person"+more, all, listed(f.token, of+more))
+		}
+		f.erase(donor)
+		servicetest.Same(t, "the owner's of the erased person", all, listed(owner, of))
+		servicetest.Same(t, "the recruiter's of the erased person", none, listed(recruiter, of))
+	})
+}
+
 // TestCoveredTransactions shows that transactions hide the payer from an account that may not see the person, because
 // of the organization or without the right to read persons. They keep the details for the books. Spec gaps: A3, S30.
 // Promise S30: transactions of a foreign person are without who paid.

@@ -76,7 +76,9 @@ func (r *reader) pledgeQuery(f service.PledgeFilter, part service.Range) (*listQ
 	q.pledgeScope(f.Scope)
 	if f.Person != nil {
 		q.checkBranches()
-		q.where(`t.person_number = (SELECT number FROM persons WHERE uuid = %s)`, identifier(*f.Person))
+		// The person has to be visible. Otherwise the filter would tell an organization whose pledge it recruited.
+		person := `uuid = ` + q.arg(identifier(*f.Person)) + q.visible(f.Scope, `owner`, `erased_owner`)
+		q.conds = append(q.conds, `t.person_number = (SELECT number FROM persons WHERE `+person+`)`)
 	}
 	for _, filter := range []struct {
 		given  bool

@@ -67,8 +67,8 @@ SELECT * FROM (SELECT k.number, k.uuid, k.created_at FROM (SELECT number, uuid, 
 -- pledges of 17, 18 values
 SELECT * FROM (SELECT t.number, t.created_at FROM pledges t WHERE (t.owner IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) OR t.recruiting IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)) IS TRUE ORDER BY t.created_at DESC, t.uuid DESC LIMIT $18 + 0) f JOIN pledges t ON t.number = f.number AND t.created_at = f.created_at ORDER BY t.created_at DESC, t.uuid DESC
 
--- pledges of a person, by status, 4 values
-SELECT * FROM (SELECT t.number, t.created_at FROM pledges t WHERE t.person_number = (SELECT number FROM persons WHERE uuid = $2) AND ((t.owner = $1) OR (CASE WHEN t.recruiting <> t.owner THEN t.recruiting END = $1 AND (t.owner NOT IN ($1)) IS TRUE)) IS TRUE AND (t.status = $3) IS TRUE ORDER BY t.created_at DESC, t.uuid DESC LIMIT $4 + 0) f JOIN pledges t ON t.number = f.number AND t.created_at = f.created_at ORDER BY t.created_at DESC, t.uuid DESC
+-- pledges of a person, by status, 5 values
+SELECT * FROM (SELECT t.number, t.created_at FROM pledges t WHERE t.person_number = (SELECT number FROM persons WHERE uuid = $2 AND (owner IN ($3) OR erased_owner IN ($3))) AND ((t.owner = $1) OR (CASE WHEN t.recruiting <> t.owner THEN t.recruiting END = $1 AND (t.owner NOT IN ($1)) IS TRUE)) IS TRUE AND (t.status = $4) IS TRUE ORDER BY t.created_at DESC, t.uuid DESC LIMIT $5 + 0) f JOIN pledges t ON t.number = f.number AND t.created_at = f.created_at ORDER BY t.created_at DESC, t.uuid DESC
 
 -- pledges by status, 2 values
 SELECT * FROM pledges t WHERE t.status = $1 ORDER BY t.created_at DESC, t.uuid DESC LIMIT $2 + 0
