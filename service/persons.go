@@ -25,6 +25,9 @@ func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonLis
 		Search:       ParseSearch(o.Search),
 		WithRev:      o.Revisions,
 	}
+	if !c.May(PledgesRead) { // The payments of a pledge are not for the account, nor whose they are.
+		filter.Search = filter.Search.withoutPayers()
+	}
 	isEmpty := !ok || o.Search != "" && len(filter.Search) == 0 // Spec gap: L8
 	l := listing[PersonRow]{
 		what: "list persons", kind: personCursor, paging: o.Paging, isEmpty: isEmpty,

@@ -41,6 +41,11 @@ func ParseSearch(text string) Search {
 	return append(search, pairPart(search)...)
 }
 
+// withoutPayers returns the search without the meanings that find a person by the IBAN of a payment.
+func (s Search) withoutPayers() Search {
+	return mapped(s, func(part []string) []string { return slices.DeleteFunc(slices.Clone(part), IsPayerTerm) })
+}
+
 // pairPart returns a part that matches persons who match two parts of a search, if the parts are different words of a
 // name.
 func pairPart(search Search) Search {

@@ -167,6 +167,25 @@ func TestRecruiterLearnsNoDonor(t *testing.T) {
 	})
 }
 
+// TestSearchTellsNoPayer searches for the account of a payer, which only accounts that may read pledges may learn.
+// Spec gap: A3.
+func TestSearchTellsNoPayer(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		donor := f.donorWith(f.organization, `,"iban":"DE89370400440532013000"`)
+		pledge := servicetest.NewPledge(donor, f.organization, apitype.NewTime(servicetest.Start))
+		paid := servicetest.NewTransaction(pledge.UUID, donor, apitype.NewTime(servicetest.Start))
+		paid.IBAN = new("NL91 ABNA 0417 1643 00")
+		f.LoadAll(pledge, paid)
+		blind := f.Token(servicetest.MayNot(service.PledgesRead))
+		found := []string{donor.String()}
+		for _, text := range []string{"NL91ABNA0417164300", "nl91 abna 0417 1643 00", "NL91ABNA04"} {
+			servicetest.Same(t, text, found, f.searched(f.token, text))
+			servicetest.Same(t, text+" without pledges:read", []string(nil), f.searched(blind, text))
+		}
+		servicetest.Same(t, "the donor's own account", found, f.searched(blind, "DE89370400440532013000"))
+	})
+}
+
 // TestCoveredTransactions shows that transactions hide the payer from an account that may not see the person, because
 // of the organization or without the right to read persons. They keep the details for the books. Spec gaps: A3, S30.
 // Promise S30: transactions of a foreign person are without who paid.
