@@ -54,6 +54,18 @@ func digestsOf(key string, numbers []string) []apitype.UUID {
 	return slices.Compact(digests)
 }
 
+// plainNumber returns a number without zeros between the code of the country and the rest: +31 06 and +31 6 ring at the
+// same phone.
+func plainNumber(number string) string {
+	national, country := splitNumber(apitype.Digits(number))
+	return "+" + country + national
+}
+
+// spellingsOf returns numbers as they are and plain. A number is blocked plain. Earlier versions blocked it as it was.
+func spellingsOf(numbers []string) []string {
+	return slices.Concat(numbers, mapped(numbers, plainNumber))
+}
+
 // phoneNumbers returns the numbers of a person.
 func phoneNumbers(p apitype.Person) []string {
 	var numbers []string
@@ -77,7 +89,7 @@ func blockNumbers(tx Tx, numbers []string, b Block, clock apitype.Time) error {
 	if err != nil {
 		return err
 	}
-	for _, digest := range digestsOf(key, numbers) {
+	for _, digest := range digestsOf(key, mapped(numbers, plainNumber)) {
 		b.Number = digest
 		if err := tx.InsertBlock(b); err != nil {
 			return err
@@ -128,7 +140,7 @@ func blockOf(tx Tx, person apitype.Person) (*apitype.UUID, error) {
 	if err != nil || key == "" {
 		return nil, err
 	}
-	return tx.BlockOf(person.OwningOrganization.Value().UUID, digestsOf(key, numbers))
+	return tx.BlockOf(person.OwningOrganization.Value().UUID, digestsOf(key, spellingsOf(numbers)))
 }
 
 // deleteBlocks lifts blocks, and lets the calls wait again that they kept. It reports whether there were any.
@@ -162,7 +174,7 @@ func blockedSinceByKey(r Reader, key string, numbers []string, scope Scope) (*ap
 	if key == "" || len(numbers) == 0 {
 		return nil, nil
 	}
-	return r.BlockedSince(digestsOf(key, numbers), scope)
+	return r.BlockedSince(digestsOf(key, spellingsOf(numbers)), scope)
 }
 
 // NumberBlocked reports whether a number of a person is blocked.
@@ -236,7 +248,7 @@ func unblockPerson(
 	}
 	return deleteBlocks(tx, Lifting{
 		Organization: row.Owner,
-		Numbers:      digestsOf(key, phoneNumbers(person)),
+		Numbers:      digestsOf(key, spellingsOf(phoneNumbers(person))),
 		Person:       &row.UUID,
 		Until:        until,
 	}, clock)
@@ -271,7 +283,7 @@ func (s *Service) UnblockNumber(ctx context.Context, c Caller, request apitype.B
 		if err != nil || key == "" {
 			return err
 		}
-		numbers := digestsOf(key, []string{request.Number})
+		numbers := digestsOf(key, spellingsOf([]string{request.Number}))
 		_, err = deleteBlocks(tx, Lifting{Organization: request.OrganizationUUID, Numbers: numbers}, now)
 		return err
 	})

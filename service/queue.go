@@ -243,7 +243,7 @@ func (s *Service) numbersOf(row *PersonRow) (digests []apitype.UUID) {
 	for _, number := range []*string{person.MobilePhoneNumber, person.PhoneNumber} {
 		if number != nil {
 			mac := hmac.New(sha256.New, s.keys.known.Load().cursor)
-			mac.Write([]byte("number " + *number))
+			mac.Write([]byte("number " + plainNumber(*number)))
 			digests = append(digests, apitype.UUID(mac.Sum(nil)[:len(apitype.UUID{})]))
 		}
 	}

@@ -78,6 +78,34 @@ func TestOneOfTwoNumbersIsBlocked(t *testing.T) {
 	})
 }
 
+// A number is the same with and without the zero of national numbers after the code of its country.
+// Promise S79: an objection holds for the number.
+func TestNumberInTwoSpellings(t *testing.T) {
+	const plain, zero = "+31612345678", "+310612345678"
+	for _, spellings := range [][2]string{{plain, zero}, {zero, plain}} {
+		t.Run(spellings[0], func(t *testing.T) {
+			onEngines(t, func(t *testing.T, f *floor) {
+				objector := f.donor(spellings[0])
+				call := f.call(f.donor(spellings[1]), time.Hour, "happy_call")
+				f.callable("before", call)
+				f.optIn(objector, "false")
+				f.callable("after the objection")
+				f.call(f.donor(spellings[1]), time.Hour, "happy_call")
+				f.callable("as a new donor")
+				if !f.isBlocked(plain) || !f.isBlocked(zero) {
+					t.Error("got a spelling that is not blocked")
+				}
+				lead := f.Token(servicetest.For(f.organization), servicetest.May("settings:write", "calls:read"))
+				f.Want(204, lead, "POST", "/fundesk/v1/do-not-call/remove",
+					fmt.Sprintf(`{"number":%q,"organizationUuid":%q}`, spellings[1], f.organization))
+				if f.isBlocked(plain) || f.isBlocked(zero) {
+					t.Error("got a spelling that is still blocked")
+				}
+			})
+		})
+	}
+}
+
 // What lifts an objection after the clock went back leaves a leased donor of the household to the lease: leases go by the
 // clock, whatever the time of the change.
 func TestLeasesOutliveLiftedObjections(t *testing.T) {
