@@ -198,13 +198,13 @@ func NumberBlockedByKey(r Reader, key string, row PersonRow) (bool, error) {
 
 // optInChanged blocks or unblocks the numbers of a person after an update set the opt-in for phone. It lifts only the
 // person's own blocks and blocks without a person: another person with the number may have objected. line is the line
-// of the update, with its time. Leases and rests go by the clock, which may be behind it.
+// of the update, with its time. Leases and rests go by the clock, which may be behind it. An objection also blocks the
+// numbers that its update removes: a donor may ask for both.
 func optInChanged(
 	tx Tx,
 	line AuditLine,
 	row PersonRow,
-	person apitype.Person,
-	before *bool,
+	person, before apitype.Person,
 	request apitype.UpdatePersonRequest,
 	clock apitype.Time,
 ) error {
@@ -219,7 +219,7 @@ func optInChanged(
 		line.Fields = "optInPhone"
 		return tx.Audit(line)
 	}
-	wasOut := before != nil && !*before
+	wasOut := optedOut(before)
 	if !optedOut(person) || wasOut && !isGiven {
 		return nil
 	}
@@ -230,7 +230,7 @@ func optInChanged(
 		}
 	}
 	block := Block{Organization: row.Owner, Person: row.UUID, At: line.At}
-	return blockNumbers(tx, phoneNumbers(person), block, clock)
+	return blockNumbers(tx, slices.Concat(phoneNumbers(person), phoneNumbers(before)), block, clock)
 }
 
 // unblockPerson lifts the blocks of a person, and those without a person that were made until a time. Nil is any time.

@@ -253,8 +253,7 @@ func (s *Service) UpdatePerson(
 		if err != nil {
 			return err
 		}
-		before := row
-		phone := person.OptInPhone
+		before, personBefore := row, person
 		if err := NotValid(patchPerson(&person, &row.MandateID, request, now)); err != nil {
 			return err
 		}
@@ -276,7 +275,7 @@ func (s *Service) UpdatePerson(
 			}
 			row.Rev++
 		}
-		return optInChanged(tx, line, row, person, phone, request, s.TimeOf(tx))
+		return optInChanged(tx, line, row, person, personBefore, request, s.TimeOf(tx))
 	})
 	if err != nil {
 		return Answer{}, err

@@ -61,6 +61,25 @@ func TestObjectionOfADonorWithoutOptIn(t *testing.T) {
 	})
 }
 
+// A donor who asks that the number is removed, too, objects to calls of that number.
+func TestObjectionThatRemovesTheNumber(t *testing.T) {
+	const mobile, home, other = "+31612345678", "+31201234567", "+31687654321"
+	onEngines(t, func(t *testing.T, f *floor) {
+		person := f.donorWith(f.organization, fmt.Sprintf(`,"mobilePhoneNumber":%q,"phoneNumber":%q`, mobile, home))
+		twin := f.call(f.donor(mobile), time.Hour, "happy_call")
+		f.callable("before", twin)
+		f.update(person, fmt.Sprintf(`{"optIns":{"phone":false},"mobilePhoneNumber":null,"phoneNumber":%q}`, other))
+		for _, number := range []string{mobile, home, other} {
+			if !f.isBlocked(number) {
+				t.Errorf("%s is not blocked", number)
+			}
+		}
+		f.callable("after the objection")
+		f.optIn(person, "true")
+		f.callable("after the opt-in", twin)
+	})
+}
+
 // A donor with two numbers is not called while one of them is blocked.
 func TestOneOfTwoNumbersIsBlocked(t *testing.T) {
 	const number, other = "+31612345678", "+4915112345678"
