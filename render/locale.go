@@ -226,7 +226,7 @@ func (c phoneCountry) grouped(national string) string {
 }
 
 // International returns a number as typed in a country in E.164: 06 27 08 40 34 is +31627084034 in the Netherlands,
-// and so is +31 (0)6 27084034. An unknown form is returned without its spaces.
+// and so are +31 (0)6 27084034 and +31 06 27084034. An unknown form is returned without its spaces.
 func International(typed, country string) string {
 	number := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" -./()\u00a0", r) {
@@ -235,7 +235,11 @@ func International(typed, country string) string {
 		return r
 	}, strings.Replace(typed, "(0)", "", 1))
 	if after, ok := strings.CutPrefix(number, "00"); ok {
-		return "+" + after
+		number = "+" + after
+	}
+	// No number has this zero after the code of its country.
+	if of, national, ok := splitPhone(number); ok && of.trunk == "0" {
+		return "+" + of.code + strings.TrimPrefix(national, of.trunk)
 	}
 	for _, c := range phoneCountries {
 		if !c.has(country) || number == "" || strings.Trim(number, "0123456789") != "" {
