@@ -135,11 +135,26 @@ func (r *CreateCallRequest) validateExternal(v *Violations) {
 // validate checks a result under /result. Spec gap: C8.
 func (r *CallResultRequest) validate(v *Violations) {
 	optionalText(v, "/result/notes", r.Notes, MaxNotes)
-	if n := r.DonorRetentionRating; n != nil && (n.Compare(NumberFromInt(0)) < 0 || n.Compare(NumberFromInt(10)) > 0) {
-		v.Add("/result/donorRetentionRating", "must be a number from 0 to 10")
+	if n := r.DonorRetentionRating; n != nil {
+		n.validate(v, "/result/donorRetentionRating")
 	}
 	if code := r.ResultCode; code != nil && !isResultCode(*code) {
 		v.Add("/result/resultCode", wrongResultCode)
+	}
+}
+
+// maxRating is the longest text of a rating. Every number of a program is shorter: the digits are kept as they were
+// sent, in each answer with the call.
+const maxRating = 32
+
+// validate checks a rating at pointer. Spec gap: C8.
+func (n Number) validate(v *Violations, pointer string) {
+	isOutside := n.Compare(NumberFromInt(0)) < 0 || n.Compare(NumberFromInt(10)) > 0
+	switch {
+	case isOutside:
+		v.Add(pointer, "must be a number from 0 to 10")
+	case len(n.String()) > maxRating:
+		v.Add(pointer, "must be written with %d characters at most", maxRating)
 	}
 }
 
