@@ -332,6 +332,18 @@ func TestEmbeddedObjects(t *testing.T) {
 	}
 }
 
+// Other services write a whole number as 2.0, which is the same number.
+func TestWholeNumbersOfOthers(t *testing.T) {
+	t.Parallel()
+	raw := `{"attemptsCount":2.0,"pledgeCase":{"preferredPaymentDay":1.5e1},"person":{"optInPhone":true}}`
+	call, err := apiclient.Record[apitype.Call]{Raw: []byte(raw)}.Decode()
+	servicetest.Check(t, err)
+	day, isIn := call.PledgeCase.Value().PreferredPaymentDay, call.Person.Value().OptInPhone
+	if call.AttemptsCount != 2 || day == nil || *day != 15 || isIn == nil || !*isIn {
+		t.Errorf("got %d attempts, the day %v and the opt-in %v, want 2, 15 and true", call.AttemptsCount, day, isIn)
+	}
+}
+
 // A broken page yields nothing, and the records of the pages before it have come.
 func TestAllEndsAtABrokenPage(t *testing.T) {
 	t.Parallel()

@@ -31,14 +31,15 @@ type omitting struct {
 const mostOmitted = 100
 
 // decodeWithout decodes a record that failed to decode, without the embedded objects that break the interface: one bad
-// object must not hide the others. It returns their places, or the error of the record itself.
+// object must not hide the others. It reads 2.0 as a whole number. It returns the places of the objects, or the error
+// of the record itself.
 func decodeWithout[T any](raw []byte, failed error) (value T, omitted []string, err error) {
 	if apitype.Depth(raw) > apitype.MaxDepth {
 		return value, nil, failed
 	}
 	o := &omitting{}
 	o.options = jsonv2.JoinOptions(tolerant, jsonv2.WithUnmarshalers(jsonv2.JoinUnmarshalers(
-		jsonv2.UnmarshalFromFunc(o.readPart), jsonv2.UnmarshalFromFunc(o.readObject),
+		jsonv2.UnmarshalFromFunc(o.readPart), jsonv2.UnmarshalFromFunc(o.readObject), apitype.WholeNumbers(),
 	)))
 	if jsonv2.Unmarshal(raw, &value, o.options) != nil {
 		return *new(T), nil, failed

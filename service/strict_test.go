@@ -83,6 +83,24 @@ func TestDecodeStrictNumbers(t *testing.T) {
 	}
 }
 
+// A whole number is one in each form that JSON has for it, as openapi.json says.
+func TestWholeNumbers(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"15", "15.0", "1.5e1", "1500E-2"} {
+		var request apitype.CreatePledgeRequest
+		v := DecodeStrict([]byte(`{"preferredPaymentDay":`+text+`}`), &request)
+		day := request.PreferredPaymentDay
+		if len(v) > 0 || day == nil || *day != 15 {
+			t.Errorf("%s: got %v and %q, want 15", text, day, v)
+		}
+	}
+	var request apitype.CreatePledgeRequest
+	v := DecodeStrict([]byte(`{"preferredPaymentDay":null}`), &request)
+	if len(v) > 0 || request.PreferredPaymentDay != nil {
+		t.Errorf("null: got %v and %q, want none", request.PreferredPaymentDay, v)
+	}
+}
+
 // TestDecodeStrictPlaces shows that what is refused in the whole text is placed too.
 func TestDecodeStrictPlaces(t *testing.T) {
 	t.Parallel()

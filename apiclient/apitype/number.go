@@ -5,6 +5,9 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // decimal is a JSON number taken apart: sign, significant digits without zeros at
@@ -144,6 +147,28 @@ func (n Number) MarshalJSON() ([]byte, error) { return []byte(n.String()), nil }
 
 // UnmarshalJSON reads a JSON number; null leaves n unchanged.
 func (n *Number) UnmarshalJSON(data []byte) error { return unmarshalNumber(data, n, ParseNumber) }
+
+var errWhole = errors.New("must be a whole number")
+
+// WholeNumbers makes a decoder read a whole number in every form that JSON has for it: 15, 15.0 and 1.5e1 are the same.
+func WholeNumbers() *json.Unmarshalers {
+	return json.UnmarshalFromFunc(func(dec *jsontext.Decoder, value *int) error {
+		text, err := dec.ReadValue()
+		if err != nil || text.Kind() == jsontext.KindNull {
+			return err
+		}
+		number, err := ParseNumber(string(text))
+		if err != nil {
+			return errWhole
+		}
+		n, isWhole := number.Int()
+		if !isWhole {
+			return errWhole
+		}
+		*value = int(n)
+		return nil
+	})
+}
 
 func unmarshalNumber[T any](data []byte, value *T, parse func(string) (T, error)) error {
 	if string(data) == "null" {

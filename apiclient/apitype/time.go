@@ -163,7 +163,7 @@ func (d Date) validate(v *Violations, pointer string, now time.Time) {
 }
 
 // StrictDecoding makes a decoder take only the forms of times and dates that the
-// service takes; without it any ISO 8601 form is read. Spec gap: R5.
+// service takes; without it any ISO 8601 form is read. It reads [WholeNumbers]. Spec gap: R5.
 func StrictDecoding() json.Options {
 	return json.WithUnmarshalers(json.JoinUnmarshalers(
 		json.UnmarshalFromFunc(func(dec *jsontext.Decoder, t *Time) error {
@@ -172,6 +172,7 @@ func StrictDecoding() json.Options {
 		json.UnmarshalFromFunc(func(dec *jsontext.Decoder, d *Date) error {
 			return decodeString(dec, d, ParseDate)
 		}),
+		WholeNumbers(),
 	))
 }
 
