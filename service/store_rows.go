@@ -255,6 +255,7 @@ type Kept struct {
 	Leases       []LeaseRow // Ended ones, too.
 	ContactedAt  *apitype.Time
 	Consents     []apitype.Consent
+	Blocks       []Block // By the person's objections. They outlive an erasure.
 }
 
 // MarkRow is a mark with the account that made it.

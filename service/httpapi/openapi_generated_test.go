@@ -220,6 +220,7 @@ type PersonExport struct {
 	Signatures   []jsontext.Value     `json:"signatures"`
 	Marks        []jsontext.Value     `json:"marks"`
 	Queue        jsontext.Value       `json:"queue"`
+	Blocked      []jsontext.Value     `json:"blockedNumbers"`
 	Audit        []jsontext.Value     `json:"audit"`
 	Users        []apitype.UserName   `json:"users,omitzero"`
 	Elsewhere    map[apitype.UUID]int `json:"elsewhere,omitzero"`

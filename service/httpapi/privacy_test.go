@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -266,6 +267,32 @@ func TestEraseOverHTTP(t *testing.T) {
 	if got := w.get("/api/v1/persons?first=10"); len(page(t, got).Edges) != 1 {
 		t.Errorf("got %s, want the other person alone", got.Body)
 	}
+}
+
+// An export shows which objections of the person keep numbers from being called, and none of another person's.
+func TestExportShowsObjections(t *testing.T) {
+	const mobile, home = "+31612345678", "+31201234567"
+	onEngines(t, func(t *testing.T, f *floor) {
+		person := f.donorWith(f.organization, fmt.Sprintf(`,"mobilePhoneNumber":%q,"phoneNumber":%q`, mobile, home))
+		other := f.donor(mobile)
+		f.want(201, "POST", consentsPath(person), fmt.Sprintf(
+			`{"channel":"phone","basis":"withdrawn","at":%q,"userUuid":%q}`, f.In(0), f.users[0]))
+		blocked := func(id apitype.UUID) []any {
+			t.Helper()
+			numbers, _ := f.Do(f.officer(), "GET", officePath(id)+"/export", "").Object()["blockedNumbers"].([]any)
+			return numbers
+		}
+		numbers := blocked(person)
+		if len(numbers) != 2 || len(blocked(other)) > 0 {
+			t.Fatalf("got %v and %v, want two numbers of the objector alone", numbers, blocked(other))
+		}
+		first := numbers[0].(map[string]any)
+		servicetest.Same(t, "the organization", any(f.organization.String()), first["organizationUuid"])
+		servicetest.Same(t, "the user", any(f.users[0].String()), first["userUuid"])
+		if first["since"] == nil {
+			t.Errorf("got %v, want a time", first)
+		}
+	})
 }
 
 // TestErasureWaitsForNoCleaning erases while the files cannot be cleaned: the answer names what holds the

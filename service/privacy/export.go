@@ -38,6 +38,12 @@ func (e *Export) Write(ctx context.Context, w io.Writer, lines bool) error {
 	})
 	e.records(ctx, out)
 	e.queue(ctx, out)
+	out.list("blockedNumbers", "blockedNumber", func() error {
+		return each(e.kept.Blocks, func(b service.Block) error {
+			out.item(exportBlock{b.Organization, b.At, b.Call, b.User})
+			return nil
+		})
+	})
 	out.list("audit", "audit", func() error {
 		return e.s.Audit(ctx, service.AuditFilter{Person: e.line.Record}, func(line service.AuditLine) error {
 			if e.mayShow(line.Account) {
@@ -308,6 +314,14 @@ type exportDeferral struct {
 	NotBefore apitype.Time  `json:"notBefore"`
 	UserUUID  *apitype.UUID `json:"userUuid"`
 	Reason    *string       `json:"reason"`
+}
+
+// exportBlock is a number that is not called because the person objected. The number itself is not kept.
+type exportBlock struct {
+	OrganizationUUID apitype.UUID  `json:"organizationUuid"`
+	Since            apitype.Time  `json:"since"`
+	CallUUID         *apitype.UUID `json:"callUuid"`
+	UserUUID         *apitype.UUID `json:"userUuid"`
 }
 
 // exportNote is a note for the next agent.

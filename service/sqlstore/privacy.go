@@ -77,7 +77,14 @@ func (r *reader) kept(id apitype.UUID, lock string) (k service.Kept, err error) 
 			}
 		},
 	)
-	return k, errors.Join(err, r.keptOfPledges(&k), r.keptMarks(&k), r.keptOfQueue(&k), r.keptConsents(&k))
+	return k, errors.Join(
+		err,
+		r.keptOfPledges(&k),
+		r.keptMarks(&k),
+		r.keptOfQueue(&k),
+		r.keptConsents(&k),
+		r.keptBlocks(&k),
+	)
 }
 
 func (r *reader) keptOfPledges(k *service.Kept) (err error) {
@@ -171,6 +178,27 @@ func (r *reader) Erasing() ([]apitype.UUID, error) {
 
 // isErasing selects the settings of erasures that were begun, by a range of the table's index.
 const isErasing = `name > '` + service.ErasingSetting + `' AND name < 'erasing.'`
+
+func (r *reader) keptBlocks(k *service.Kept) (err error) {
+	k.Blocks, err = all(
+		r.conn,
+		`SELECT `+strings.Join(blockColumns, `, `)+` FROM do_not_call
+			WHERE person_uuid = $1
+			ORDER BY blocked_at, digest`,
+		[]any{identifier(k.Person.UUID)},
+		func(b *service.Block) []any {
+			return []any{
+				uuidDest{&b.Organization},
+				uuidDest{&b.Number},
+				uuidDest{&b.Person},
+				timeDest{&b.At},
+				nullUUIDDest{&b.Call},
+				nullUUIDDest{&b.User},
+			}
+		},
+	)
+	return err
+}
 
 func (r *reader) keptMarks(k *service.Kept) error {
 	ids := []apitype.UUID{k.Person.UUID}
