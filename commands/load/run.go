@@ -458,7 +458,11 @@ func (r *rowRun) watch(ctx context.Context, job *bulk.Job) error {
 	r.printOvertaken()
 	progress.end()
 	stopped = errors.Join(stopped, r.lines.Err(), r.wrong.write(r.errors, r.source.Rows))
-	return errors.Join(r.conclude(stopped, progress), r.printed.Close())
+	ended, printing := r.conclude(stopped, progress), r.printed.Close()
+	if ended != nil {
+		return errors.Join(ended, printing)
+	}
+	return r.session.Done(printing)
 }
 
 // rowResults returns the printer of results. It prints nothing unless a format was asked for.

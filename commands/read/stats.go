@@ -420,12 +420,11 @@ func countColumn(name string, of func(statRow) int) render.Column[statRow] {
 
 func numberColumn(name, title string, of func(statRow) *json.Number) render.Column[statRow] {
 	return render.Column[statRow]{
-		Name:    name,
-		Title:   title,
-		Default: true,
-		Right:   true,
-		Value:   func(r statRow) string { return apitype.TextOf(of(r)) },
-
+		Name:     name,
+		Title:    title,
+		Default:  true,
+		Right:    true,
+		Value:    func(r statRow) string { return apitype.TextOf(of(r)) },
 		IsNumber: func(r statRow) bool { return of(r) != nil },
 	}
 }
