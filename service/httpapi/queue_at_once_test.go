@@ -78,6 +78,26 @@ func testTakesAtOnce(t *testing.T, f *floor, due bool) {
 	}
 }
 
+// TestTakesOfOneUserAtOnce lets the clients of one user take and choose calls in parallel: the user holds ten at most.
+func TestTakesOfOneUserAtOnce(t *testing.T) {
+	servicetest.SlowUnlessRaced(t)
+	onEngines(t, func(t *testing.T, f *floor) {
+		agents := &crowd{service: f.Service, caller: f.caller()}
+		for range 3 {
+			user := apitype.NewUUID()
+			chosen := f.waitingCalls(30)
+			for i := range 6 {
+				agents.take(t.Context(), user, apitype.NewUUID(), apitype.MaxLeases)
+				agents.Go(func() { f.choose(user, chosen[len(chosen)-1-i]) })
+			}
+			agents.Wait()
+			f.take(user, `,"count":10`) // Fewer, if calls were locked at that instant.
+			servicetest.Same(t, "leases", apitype.MaxLeases, len(f.leases("?userUuid="+user.String())))
+		}
+		agents.held(t)
+	})
+}
+
 // crowd is a group of agents who take in parallel.
 type crowd struct {
 	sync.WaitGroup
@@ -247,7 +267,8 @@ func testRequestRepeatedElsewhere(t *testing.T, count int) {
 }
 
 // TestRequestRepeatedBesideAnEnd repeats a take at another process. After that one has looked for calls, the first one
-// gives two, and one of them is worked on. The repeat gives the other one, and none in addition.
+// gives two, and one of them is worked on. The repeat gives the other one, and none in addition. The first take is for
+// another user: takes for one user come one after the other.
 func TestRequestRepeatedBesideAnEnd(t *testing.T) {
 	t.Parallel()
 	f := postgresFloor(t)
@@ -259,7 +280,7 @@ func TestRequestRepeatedBesideAnEnd(t *testing.T) {
 	first := &crowd{service: f.Service, caller: caller}
 	var left []apitype.UUID
 	s := f.On(hooked{f.Store, once("before Claim", func() {
-		first.take(t.Context(), user, request, 2)
+		first.take(t.Context(), apitype.NewUUID(), request, 2)
 		first.Wait()
 		given := first.calls[request]
 		if len(given) != 2 {

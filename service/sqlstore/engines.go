@@ -59,6 +59,8 @@ func isDue(last, now int64, pause time.Duration) bool {
 	return now < last || now-last >= pause.Milliseconds()
 }
 
+func (e *sqliteEngine) oneAtATime(string) string { return `` }
+
 func (e *sqliteEngine) excludeErasure(*conn, bool) error { return nil }
 
 // maxTakers limits the changes of one process at the queue. Each further one skips the rows that the others hold, and
@@ -87,6 +89,12 @@ func (e *postgresEngine) lead(c *conn, now int64, pause time.Duration) (last int
 		return last, false, err
 	}
 	return last, true, c.row(noteTended, now).scan(new(int64))
+}
+
+// oneAtATime waits in the statement that is asked anyway. Its counts are then of the time before, so claimMany counts
+// again.
+func (e *postgresEngine) oneAtATime(user string) string {
+	return ` FROM pg_advisory_xact_lock(730580440, hashtext(CAST(CAST(` + user + ` AS UUID) AS TEXT)))`
 }
 
 func (*postgresEngine) spelled(text string) string { return text }

@@ -94,7 +94,8 @@ var (
 		return fmt.Sprintf(ineligibleUntil, `$2`, `$3`, `$4`) + ` WHERE c.` + ofPerson
 	})
 	// claimMany does all of it in one statement. Rows that others hold are left to them. It claims nothing and returns
-	// a NULL if the request was given a later lease meanwhile, which may have ended.
+	// a NULL if the request was given a later lease meanwhile, which may have ended. It does the same if the user would
+	// hold too many: other claims of the user may have come while this one waited for them.
 	claimMany = sync.OnceValue(func() string {
 		const fields, takenAt = claimFields, `($9::bigint[])[1]`
 		const later = ` account_uuid = ($13::uuid[])[1] AND request_uuid = ($14::uuid[])[1] AND ordinal >= first`
@@ -107,6 +108,8 @@ var (
 			SELECT 1 FROM (SELECT MIN(ordinal) AS first FROM wanted) AS w
 			WHERE EXISTS (SELECT 1 FROM donors WHERE ` + isClaimed + ` AND` + later + `)
 				OR EXISTS (SELECT 1 FROM ended_leases WHERE` + later + `)
+				OR ($12::bigint[])[1] = 0 AND cardinality($1::uuid[])
+					+ ` + heldLeases(`($7::uuid[])[1]`, takenAt) + ` > ` + strconv.Itoa(apitype.MaxLeases) + `
 		), logged AS (
 			` + logDonors + `expires_at, '` + string(service.EndedByTime) + `' FROM donors
 			WHERE person_uuid = ANY($1) AND ` + hasExpired + takenAt + `
@@ -229,6 +232,12 @@ func (d userNameDest) Scan(value any) error {
 // mostPause limits the length of a pause, in milliseconds.
 var mostPause = strconv.FormatInt(apitype.MaxPause.Milliseconds(), 10)
 
+// heldLeases counts the leases of a user at a time that are no pending ones.
+func heldLeases(user, now string) string {
+	return `(SELECT COUNT(*) FROM donors
+		WHERE user_uuid = ` + user + ` AND ` + isClaimed + ` AND expires_at > ` + now + ` AND pending = 0)`
+}
+
 // QueueRequest returns the leases that a request was given, and what there is to look at for another one. Each
 // is looked for in the order of an index: for one at all, PostgreSQL reads a table that was small
 // when it made its plan.
@@ -249,14 +258,13 @@ func (t *tx) QueueRequest(account, request apitype.UUID, query service.QueueQuer
 				AND ended_by = 'returned' ORDER BY user_uuid, ended_at LIMIT 1) IS NOT NULL,
 			(SELECT 1 FROM donors WHERE `+isClaimed+` AND `+ofRequest+`) IS NOT NULL OR (SELECT 1
 				FROM ended_leases WHERE `+ofRequest+`) IS NOT NULL,
-			(SELECT COUNT(*) FROM donors
-				WHERE user_uuid = `+user+` AND `+isClaimed+` AND expires_at > `+now+` AND pending = 0),
+			`+heldLeases(user, now)+`,
 			COALESCE((SELECT value FROM settings WHERE name = '`+service.BlockKeySetting+`'), ''),
 			(SELECT 1 FROM settings WHERE `+isErasing+` LIMIT 1) IS NOT NULL,
 			(SELECT reason FROM user_states WHERE user_uuid = `+user+` AND state = 'paused'
 				AND since > `+now+` - `+mostPause+`),
 			(SELECT doc FROM users WHERE uuid = `+user+`),
-			`+allRules, p.args...).
+			`+allRules+t.engine.oneAtATime(user), p.args...).
 		scan(
 			&q.HasNewlyEligible,
 			&q.Due,

@@ -99,6 +99,8 @@ type engine interface {
 	amongTexts(column, place string, texts []string) (cond string, arg any)
 	// contains returns the condition that a column contains the bytes of an argument.
 	contains(column, place string) string
+	// oneAtATime ends a list of columns. It lets one transaction at a time claim donors for a user, until it ends.
+	oneAtATime(user string) string
 	// json returns the document of a column for the operators -> and ->>.
 	json(column string) string
 	// Analyze lets the engine look at its data after much was written; without that it may choose slow
