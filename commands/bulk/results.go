@@ -157,13 +157,14 @@ func (e *Earlier) note(line []byte, service string) error {
 	if r.Sum == (Sum{}) {
 		return errOldResults
 	}
+	planned, isPlanned := e.Rows[r.Sum]
 	isOfAnother := service != "" && r.Service != "" && apitype.BaseURL(r.Service) != service
 	switch {
 	case r.State == StatePlanned && isOfAnother:
 		if len(e.Rows) == 0 {
 			e.Elsewhere = r.Service
 		}
-	case r.State == StatePlanned, e.Rows[r.Sum].UUID == id:
+	case r.State == StatePlanned, isPlanned && planned.UUID == id:
 		past := Past{UUID: id, Line: r.Line, Done: r.IsDone()}
 		e.Rows[r.Sum], e.Lines[r.Line], e.Elsewhere = past, r.Sum, ""
 		if past.Done {
