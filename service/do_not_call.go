@@ -61,9 +61,14 @@ func plainNumber(number string) string {
 	return "+" + country + national
 }
 
-// spellingsOf returns numbers as they are and plain. A number is blocked plain. Earlier versions blocked it as it was.
+// spellingsOf returns numbers as they are, plain, and with one zero after the code of the country. A number is blocked
+// plain. Earlier versions blocked it as it was.
 func spellingsOf(numbers []string) []string {
-	return slices.Concat(numbers, mapped(numbers, plainNumber))
+	withZero := func(number string) string {
+		national, country := splitNumber(apitype.Digits(number))
+		return "+" + country + "0" + national
+	}
+	return slices.Concat(numbers, mapped(numbers, plainNumber), mapped(numbers, withZero))
 }
 
 // phoneNumbers returns the numbers of a person.
