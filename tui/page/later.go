@@ -74,10 +74,7 @@ func (l *askedLater) Paste(text string) tea.Cmd {
 
 // accept saves the time, or asks which one is meant; outside calling hours it asks once.
 func (l *askedLater) accept() (Fate, tea.Cmd) {
-	put := func(c apitype.Callback) ask.Answer {
-		l.keep("")
-		return l.desk.Questions.Later(c, !l.anybody)
-	}
+	put := func(c apitype.Callback) ask.Answer { return l.desk.Questions.Later(c, !l.anybody) }
 	var a ask.Answer
 	if l.isOffering() {
 		a = put(card.At(l.offers[l.cursor].At))
@@ -85,11 +82,7 @@ func (l *askedLater) accept() (Fate, tea.Cmd) {
 		l.wrong = a.Wrong
 		return Stays, nil
 	}
-	back := func() {
-		l.desk.Dialog = l
-		l.keep(l.text())
-	}
-	return Closes, l.desk.Answer(a, back)
+	return Closes, l.desk.Answer(a, func() { l.desk.Dialog = l })
 }
 
 // Hints implements Dialog.

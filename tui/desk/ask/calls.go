@@ -11,6 +11,7 @@ import (
 	"fundesk/tui/desk"
 	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/disposition"
+	"fundesk/tui/desk/entry"
 	"fundesk/tui/desk/say"
 )
 
@@ -128,7 +129,10 @@ func (q *Questions) ReadLater(text string, then func(apitype.Callback) Answer) A
 
 // Later puts the call off. It asks once about a time outside calling hours, or far ahead.
 func (q *Questions) Later(c apitype.Callback, forMe bool) Answer {
-	save := q.onCall(q.finish(disposition.Later(c, forMe)))
+	save := q.onCall(func() Answer {
+		q.day.Form().KeepLine(entry.CallbackLine, "")
+		return q.finish(disposition.Later(c, forMe))()
+	})
 	title, why := "Outside calling hours", []string{}
 	if days := int(c.At.Sub(q.day.Now()).Hours() / 24); days > farAhead {
 		title = "Far ahead"

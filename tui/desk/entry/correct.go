@@ -48,9 +48,17 @@ func (e Form) Corrected() []Fix {
 	return slices.DeleteFunc(e.Fixes(), func(f Fix) bool { return !f.IsChanged() })
 }
 
-// Correct sets another value of a detail. An empty one clears it. It returns the problem with the value, and then
-// changes nothing.
+// Correct sets another value of a detail, which ends its unfinished line. An empty value clears the detail. It returns
+// the problem with the value, and then changes nothing.
 func (e Form) Correct(f Fix, is string) (wrong string) {
+	wrong = e.enter(f, is)
+	if wrong == "" {
+		e.KeepLine(f.Key, "")
+	}
+	return wrong
+}
+
+func (e Form) enter(f Fix, is string) (wrong string) {
 	if f.Why != "" {
 		return e.Say("cannot be corrected: %s", f.Why)
 	}
@@ -80,6 +88,7 @@ func (e Form) Uncorrect(f Fix) {
 	e.byHand(f.Key)
 	e.propose()
 	e.Save()
+	e.KeepLine(f.Key, "")
 }
 
 // WrongFix returns the problem with a value during typing, or an empty text.

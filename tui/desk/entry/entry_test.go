@@ -284,3 +284,23 @@ func TestJoinCorrections(t *testing.T) {
 		}
 	}
 }
+
+// A line ends with the value that is entered for its detail, in whatever face, or with the recorded value. Others stay,
+// and so does the line of a value that is refused.
+func TestUnfinishedLineEnds(t *testing.T) {
+	t.Parallel()
+	e := donor()
+	email := e.Fixes()[slices.IndexFunc(e.Fixes(), func(f Fix) bool { return f.Key == "email" })]
+	for what, end := range map[string]func(){
+		"corrected":   func() { e.Correct(email, "b@example.com") },
+		"uncorrected": func() { e.Uncorrect(email) },
+	} {
+		e.KeepLine(CallbackLine, "tomor")
+		e.KeepLine(email.Key, "b@")
+		if wrong := e.Correct(email, "b@"); wrong == "" || len(e.Unfinished) != 2 {
+			t.Errorf("refused: got %q and %v, want both lines", wrong, e.Unfinished)
+		}
+		end()
+		servicetest.Same(t, what, map[string]string{CallbackLine: "tomor"}, e.Unfinished)
+	}
+}
