@@ -94,12 +94,13 @@ func TestSearchedPersons(t *testing.T) {
 }
 
 // FuzzParseSearch reads any text that is allowed: it has a part, and terms hold what the store keeps them by.
+// Unicode calls some accents letters, such as U+037A. A text of these alone finds no one.
 func FuzzParseSearch(f *testing.F) {
 	for _, text := range []string{"a", "+31 6", "1234 AB 12 a", "NL91 ABNA 0417", "a@b", "0", "\u0301x", "é.-", "1234 AB"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if apitype.CheckSearch(text) != nil {
+		if apitype.CheckSearch(text) != nil || plainText(text) == "" {
 			return
 		}
 		person := apitype.Person{FirstName: &text, Email: &text, IBAN: &text, PhoneNumber: &text}
