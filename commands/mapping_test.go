@@ -305,9 +305,11 @@ func TestSkipWrongNeedsEveryRow(t *testing.T) {
 		l := lineAt(t, h.URL, h.Token(), "HOME", home)
 		file := filepath.Join(home, name)
 		writeFile(t, file, text)
-		l.try(t, "person import", file, "--yes", "--skip-wrong",
-			"--default", "owningOrganizationUuid="+owner, "--default", "recruitingOrganizationUuid="+owner,
-		).Ends(2, "can be read, and nothing was sent")
+		args := []string{
+			"--yes", "--default", "owningOrganizationUuid=" + owner, "--default", "recruitingOrganizationUuid=" + owner,
+		}
+		l.try(t, "person import", append(args, file, "--skip-wrong")...).Ends(2, "can be read, and nothing was sent")
+		l.try(t, "person import", append(args, file)...).Ends(2, "can be read, and nothing was sent").Lacks("--skip-wrong")
 	}
 }
 

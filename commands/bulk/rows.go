@@ -236,6 +236,10 @@ func readCSV(in io.Reader, begin []byte, delimiter string) (Rows, error) {
 	reader := csv.NewReader(&lineLimiter{in: in})
 	reader.Comma = comma
 	header, err := reader.Read()
+	for err == nil && isBlankRow(header) {
+		reader.FieldsPerRecord = 0 // Of the next row.
+		header, err = reader.Read()
+	}
 	if fault, ok := errors.AsType[*Fault](err); ok {
 		return Rows{}, fault
 	}
@@ -330,7 +334,7 @@ func delimiterOf(data []byte, named string) (rune, error) {
 		}
 		return r[0], nil
 	}
-	header, rest, _ := bytes.Cut(data, []byte("\n"))
+	header, rest, _ := bytes.Cut(bytes.TrimLeft(data, "\r\n"), []byte("\n"))
 	first, _, _ := bytes.Cut(rest, []byte("\n"))
 	best, most := ',', 0
 	for _, candidate := range delimiters {

@@ -101,9 +101,10 @@ func (r *rowRun) refuse() error {
 	}
 	texts := r.wrong.texts()
 	message := texts[0]
-	if r.skipWrong {
+	switch {
+	case isCut:
 		message = fmt.Sprintf("no row after line %d can be read, and nothing was sent; %s", r.endsAt, texts[0])
-	} else if r.wrong.count > 1 {
+	case r.wrong.count > 1:
 		message = fmt.Sprintf("%d lines are wrong, and nothing was sent; %s", r.wrong.count, texts[0])
 	}
 	return cli.WithHint(cli.UsageError(message, texts...), r.hint(strings.Join(texts, "\n")))
@@ -143,6 +144,8 @@ func (r *rowRun) hint(text string) string {
 		return "--value 'owningOrganizationUuid:ITS-UUID=UUID' names the organization of this service"
 	case r.country == "" && strings.Contains(text, "international format"):
 		return "--country NL reads numbers as they are dialled there"
+	case r.endsAt > 0: // --skip-wrong would be refused.
+		return ""
 	case r.wrong.count < r.read && r.wrong.count == 1 && !r.skipWrong:
 		return "--skip-wrong leaves the line out"
 	case r.errors == "" && r.wrong.count > 1:
