@@ -18,10 +18,16 @@ import (
 // createFor creates a call whose lease is requested for a user.
 func (f *floor) createFor(token, user, body string) servicetest.Answer {
 	f.t.Helper()
+	return f.createForAll(token, body, user)
+}
+
+// createForAll repeats the header for each of some users.
+func (f *floor) createForAll(token, body string, users ...string) servicetest.Answer {
+	f.t.Helper()
 	request := httptest.NewRequestWithContext(f.t.Context(), http.MethodPost, "/api/v1/calls", strings.NewReader(body))
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Authorization", "Bearer "+token)
-	request.Header.Set(apitype.LeaseForHeader, user)
+	request.Header[apitype.LeaseForHeader] = users
 	return f.Send(request)
 }
 
@@ -95,21 +101,23 @@ func TestNewCallLeavesOtherLeases(t *testing.T) {
 	})
 }
 
-// TestNewCallForNoUser refuses a creation, whole, if the user of its lease is no UUID. An account that may not lease gets
+// TestNewCallForNoUser refuses a creation, whole, if its lease is not for one UUID. An account that may not lease gets
 // the call alone.
 func TestNewCallForNoUser(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, servicetest.New(t))
 	person := f.person("null")
-	answer := f.createFor(f.token, "Anneke", f.newCall(person))
-	if answer.Status != http.StatusBadRequest || !strings.Contains(string(answer.Body), apitype.LeaseForHeader) {
-		t.Errorf("got %d %s, want 400 that names the header", answer.Status, answer.Body)
+	for _, users := range [][]string{{"Anneke"}, {f.users[0].String(), f.users[1].String()}} {
+		answer := f.createForAll(f.token, f.newCall(person), users...)
+		if answer.Status != http.StatusBadRequest || !strings.Contains(string(answer.Body), apitype.LeaseForHeader) {
+			t.Errorf("%v: got %d %s, want 400 that names the header", users, answer.Status, answer.Body)
+		}
 	}
 	if ids := f.listed(f.token, "/api/v1/calls"); len(ids) != 0 {
 		t.Errorf("got the calls %v of a refused creation", ids)
 	}
 	creator := f.Token(servicetest.MayNot(service.CallsAttempt))
-	answer = f.createFor(creator, f.users[0].String(), f.newCall(person))
+	answer := f.createFor(creator, f.users[0].String(), f.newCall(person))
 	if answer.Status != http.StatusCreated || len(f.leases("")) != 0 {
 		t.Errorf("got %d %s and the leases %+v, want the call alone", answer.Status, answer.Body, f.leases(""))
 	}

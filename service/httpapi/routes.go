@@ -148,7 +148,7 @@ func (a *api) createCall() handler {
 	createOnly := h.serve
 	h.readsLeaseFor = true
 	h.serve = func(w *recorder, r *http.Request, c service.Caller) error {
-		named := r.Header.Get(apitype.LeaseForHeader)
+		named := strings.Join(r.Header.Values(apitype.LeaseForHeader), ", ") // Two users are no UUID.
 		if named == "" || queue.Require(c) != nil {
 			return createOnly(w, r, c)
 		}
