@@ -56,6 +56,38 @@ func TestConsentCommands(t *testing.T) {
 	servicetest.Same(t, "output", "email\twithdrawn\nphone\tconsent\n", out)
 }
 
+// A consent that is older than another one of its channel changes no opt-in, such as the day of a withdrawal without its
+// time. The person who adds it is told.
+func TestOverruledConsentsAreTold(t *testing.T) {
+	t.Parallel()
+	e := newExported(t)
+	persons := [2]string{*cell(e.list("person list"), 1, "uuid"), *cell(e.list("person list"), 2, "uuid")}
+	for _, person := range persons {
+		e.try(t, "person consent add", person, "--channel", "phone", "--basis", "consent", "--source", "form", "--at", "2026-05-12T09:00Z").
+			MustEnd(0).Lacks("is later")
+	}
+	const told = "the opt-in for phone is as before, because the consent of 2026-05-12T09:00:00.000Z is later"
+	withdraw := []string{"--channel", "phone", "--basis", "withdrawn", "--at"}
+	add := func(at string, persons ...string) servicetest.Ran {
+		return e.try(t, "person consent add --yes", slices.Concat(persons, withdraw, []string{at})...).MustEnd(0)
+	}
+	add("2026-05-12", persons[0]).Tells(persons[0] + ": " + told)
+	add("2026-05-11", persons[:]...).Tells(persons[0] + ": " + told).Tells(persons[1] + ": " + told)
+	servicetest.Same(t, "opt-in", "true", *cell(e.list("person list"), 1, "optInPhone"))
+
+	file := filepath.Join(t.TempDir(), "withdrawn.csv")
+	apply := func(at string) servicetest.Ran {
+		writeFile(t, file, "uuid,consents.phone.at,consents.phone.basis\n"+persons[1]+","+at+",withdrawn\n")
+		return e.try(t, "person apply", file, "--yes").MustEnd(0)
+	}
+	apply("2026-05-10").Tells("1 consent will not change the opt-in: the donor has a later one")
+	apply("2026-05-12T09:00:01Z").Lacks("will not change")
+	add("2026-05-12T09:00:01Z", persons[0]).Lacks("is later")
+	for i := range persons {
+		servicetest.Same(t, "opt-in", "false", *cell(e.list("person list"), i+1, "optInPhone"))
+	}
+}
+
 // The columns of consents go in by import and apply, and come out as they went in. Nothing is added twice.
 func TestConsentsInFiles(t *testing.T) {
 	t.Parallel()

@@ -65,8 +65,7 @@ func (s *Service) AddConsent(ctx context.Context, c Caller, id apitype.UUID, req
 // optInBy returns the opt-in that a consent sets, given the known ones, or nil. An older proof lifts no
 // later objection.
 func optInBy(tx Tx, row PersonRow, c apitype.Consent, known []apitype.Consent) (*bool, error) {
-	newest := apitype.Consents{Consents: known}.Newest(c.Channel)
-	if newest != nil && newest.At.After(c.At.Time) {
+	if (apitype.Consents{Consents: known}).Later(c) != nil {
 		return nil, nil
 	}
 	person, err := row.person()

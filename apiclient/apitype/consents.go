@@ -97,6 +97,25 @@ func (c Consents) Newest(channel ConsentChannel) *Consent {
 	return nil
 }
 
+// Later returns the newest consent of the channel of another one if it is later, or nil. The other one changes no
+// opt-in then.
+func (c Consents) Later(than Consent) *Consent {
+	newest := c.Newest(than.Channel)
+	if newest == nil || !newest.At.After(than.At.Time) {
+		return nil
+	}
+	return newest
+}
+
+// Overruling returns the later consent because of which another one does not set its opt-in, or nil.
+func (c Consents) Overruling(consent Consent) *Consent {
+	later, wanted := c.Later(consent), consent.OptIn()
+	if later == nil || wanted == nil || equalPointers(later.OptIn(), wanted) {
+		return nil
+	}
+	return later
+}
+
 // OptIn returns the opt-in that a consent sets, or nil if it changes none.
 func (c *Consent) OptIn() *bool {
 	switch c.Basis {

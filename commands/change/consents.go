@@ -1,6 +1,10 @@
 package change
 
 import (
+	"context"
+	"errors"
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient"
@@ -74,8 +78,16 @@ func consentAdd(s *cli.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			change := func(id apitype.UUID) (apiclient.Change, error) { return apiclient.AddConsentChange(id, consent) }
-			return Moves[apitype.Consent]{Columns: render.ConsentColumns(), Change: change}.Run(s, cmd, flags, args)
+			var persons []apitype.UUID
+			change := func(id apitype.UUID) (apiclient.Change, error) {
+				persons = append(persons, id)
+				return apiclient.AddConsentChange(id, consent)
+			}
+			err = Moves[apitype.Consent]{Columns: render.ConsentColumns(), Change: change}.Run(s, cmd, flags, args)
+			if !flags.dryRun && !flags.outbox && cmd.Flags().Changed("at") {
+				err = errors.Join(err, warnOverruled(cmd.Context(), s, persons, consent))
+			}
+			return err
 		},
 	}
 	flags.Register(cmd, true)
@@ -87,6 +99,32 @@ func consentAdd(s *cli.Session) *cobra.Command {
 	f.Var(cli.BodyTimeValue(s.App.Now, &c.at), "at", "when it was given (default: now)")
 	f.Var(cli.UUIDValue(&c.user), "user", "user who recorded it (default: the profile's agent)")
 	return cmd
+}
+
+// warnOverruled names the persons whose opt-in did not change, because a later consent decides it. Someone who enters
+// the day of a withdrawal alone may mean a later time of that day.
+func warnOverruled(ctx context.Context, s *cli.Session, persons []apitype.UUID, added apitype.Consent) error {
+	client, err := s.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range persons {
+		read, err := client.Consents(ctx, id)
+		known, err := apiclient.Decoded(read, err)
+		if err != nil {
+			continue // Such as an account that may not read persons. The change was told of.
+		}
+		isAdded := slices.ContainsFunc(known.Consents, added.Equal)
+		if later := known.Overruling(added); isAdded && later != nil {
+			s.Warn(
+				"%s: the opt-in for %s is as before, because the consent of %s is later; --at takes a time of day, too",
+				id,
+				added.Channel,
+				later.At,
+			)
+		}
+	}
+	return nil
 }
 
 // wordValue returns a flag with a fixed set of values.

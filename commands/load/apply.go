@@ -178,9 +178,13 @@ func (r *rowRun) change(ctx context.Context, w wanted, raw json.RawMessage, etag
 		line = w.line(asked)
 		line.Changes, line.left = d.changes, d.left
 	}
-	missing, err := missingConsents(ctx, r.client, w.id, consents)
+	missing, overruled, err := missingConsents(ctx, r.client, w.id, consents)
 	if err != nil {
 		return nil, err
 	}
-	return withConsents(line, w, missing)
+	line, err = withConsents(line, w, missing)
+	if line != nil {
+		line.overruled = overruled
+	}
+	return line, err
 }

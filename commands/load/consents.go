@@ -97,20 +97,21 @@ func consentChanges(person apitype.UUID, consents []apitype.Consent) ([]apiclien
 	return changes, nil
 }
 
-// missingConsents returns those consents that a person does not have. The user of a consent is not in a file.
+// missingConsents returns those consents that a person does not have, and how many of these change no opt-in, because a
+// later one decides. The user of a consent is not in a file.
 func missingConsents(
 	ctx context.Context,
 	client *apiclient.Client,
 	person apitype.UUID,
 	consents []apitype.Consent,
-) ([]apitype.Consent, error) {
+) (missing []apitype.Consent, overruled int, err error) {
 	if len(consents) == 0 {
-		return nil, nil
+		return nil, 0, nil
 	}
 	read, err := client.Consents(ctx, person)
 	known, err := apiclient.Decoded(read, err)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	isKnown := func(consent apitype.Consent) bool {
 		return slices.ContainsFunc(known.Consents, func(k apitype.Consent) bool {
@@ -118,7 +119,13 @@ func missingConsents(
 			return k.Equal(consent)
 		})
 	}
-	return slices.DeleteFunc(consents, isKnown), nil
+	missing = slices.DeleteFunc(consents, isKnown)
+	for _, consent := range missing {
+		if known.Overruling(consent) != nil {
+			overruled++
+		}
+	}
+	return missing, overruled, nil
 }
 
 // withConsents adds consents to the line of an existing person. Without a change, the first consent becomes the change.

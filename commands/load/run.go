@@ -28,8 +28,9 @@ const (
 // plannedLine has everything that is needed to send a line and to show it.
 type plannedLine struct {
 	bulk.Line
-	Changes []fieldChange `json:"changes,omitempty"` // Of an existing record; kept only to be shown.
-	left    []string      // Fields of answers that no creation has.
+	Changes   []fieldChange `json:"changes,omitempty"` // Of an existing record; kept only to be shown.
+	left      []string      // Fields of answers that no creation has.
+	overruled int           // Consents that change no opt-in, because a later one decides.
 }
 
 // collectRowsAt sets the garbage collector for a run over a file. Few objects live at a time, and the default of 100
@@ -65,6 +66,7 @@ type rowRun struct {
 	parts     int                        // Lines that were carried out but for their consents.
 	left      []string                   // Fields of exported records that are left out.
 	consents  bool                       // Some lines have consents.
+	overruled int                        // Those that change no opt-in.
 	matcher   *matcher                   // Nil without --match.
 	leftOut   map[error]int              // Lines by why --match leaves them out.
 }
@@ -161,6 +163,12 @@ func (r *rowRun) carryOut(name string) error {
 	}
 	if len(r.left) > 0 {
 		r.session.Note("%s", change.LeftOut(r.left))
+	}
+	if r.overruled > 0 {
+		r.session.Warn(
+			"%s will not change the opt-in: the donor has a later one for the channel; .at takes a time of day, too",
+			cli.Count(r.overruled, "consent"),
+		)
 	}
 	if r.done > 0 {
 		r.session.Note("already done: %d of %s", r.done, cli.Count(r.read, "line"))
@@ -342,6 +350,7 @@ func (r *rowRun) plan(line plannedLine) {
 		}
 	}
 	r.asked.add(line)
+	r.overruled += line.overruled
 	r.consents = r.consents || len(line.After) > 0 || line.Change.Op == apiclient.OpAddConsent
 	if !r.dryRun && r.matcher == nil {
 		line.Changes = nil
