@@ -1,16 +1,13 @@
 package load
 
 import (
+	_ "embed"
 	"maps"
 	"strings"
 	"sync"
 	"unicode"
 
-	"golang.org/x/text/language"
-	"golang.org/x/text/language/display"
 	"golang.org/x/text/unicode/norm"
-
-	"fundesk/apiclient/apitype"
 )
 
 // otherCountryNames are names that people write and that no list of countries has.
@@ -23,27 +20,22 @@ var otherCountryNames = sync.OnceValue(func() map[string]string {
 	}
 })
 
-// countryNames returns the codes of countries by their folded names in English, Dutch, German, French and Spanish, and
-// by their codes of two and three letters.
+// countryTable has a country on each line: its codes of two and three letters, and its folded names in English, Dutch,
+// German, French and Spanish. They are those of golang.org/x/text/language/display, which makes the start of every
+// command slower.
+//
+//go:embed countries.txt
+var countryTable string
+
+// countryNames returns the codes of countries by their names and codes.
 var countryNames = sync.OnceValue(func() map[string]string {
 	names := map[string]string{}
-	languages := []display.Namer{
-		display.Regions(language.English),
-		display.Regions(language.Dutch),
-		display.Regions(language.German),
-		display.Regions(language.French),
-		display.Regions(language.Spanish),
-	}
-	for _, code := range apitype.CountryCodes() {
-		region, err := language.ParseRegion(code)
-		if err != nil {
-			continue
-		}
-		for _, in := range languages {
-			names[foldName(in.Name(region))] = code
-		}
-		names[strings.ToLower(region.ISO3())] = code
+	for line := range strings.Lines(countryTable) {
+		code, rest, _ := strings.Cut(line, " ")
 		names[strings.ToLower(code)] = code
+		for name := range strings.FieldsSeq(rest) {
+			names[name] = code
+		}
 	}
 	maps.Copy(names, otherCountryNames())
 	return names
