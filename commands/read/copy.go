@@ -27,8 +27,9 @@ func Copy(s *cli.Session) *cobra.Command {
 // aboutTables returns the help of the tables.
 func aboutTables() string {
 	return "The tables have the interface's names, with _ for a dot. Columns with * are whole numbers: yes is 1,\n" +
-		"and _cents is an amount in cents. Times are texts in UTC. The table marks has only the marks that\n" +
-		"this computer made since the copy was created. socialSecurityNumber is left out.\n\n" + localcopy.Help()
+		"and _cents is an amount in cents. Times are texts in UTC, such as 2026-11-20T09:00:00.000Z: compare\n" +
+		"them with strftime('%FT%T', 'now', '-7 days'). The table marks has only the marks that this computer\n" +
+		"made since the copy was created. socialSecurityNumber is left out.\n\n" + localcopy.Help()
 }
 
 func copySync(s *cli.Session) *cobra.Command {

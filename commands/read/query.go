@@ -29,6 +29,7 @@ func Query(s *cli.Session) *cobra.Command {
 			"SELECT and VALUES work too. Anything else, and wrong SQL, is exit code 2. --offline does not ask\n" +
 			"the service. consents and checks are read only for SQL that names them.\n\n" + aboutTables(),
 		Example: "  fundesk query 'SELECT status, count(*) AS calls FROM calls GROUP BY status'\n" +
+			"  fundesk query \"SELECT uuid FROM calls WHERE completedAt > strftime('%FT%T', 'now', '-7 days')\"\n" +
 			"  fundesk query 'SELECT lastName, email FROM persons WHERE address_city IS NULL' --offline -o csv",
 		RunE: func(cmd *cobra.Command, args []string) error { return runQuery(s, cmd, args[0], offline) },
 	}
