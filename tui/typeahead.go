@@ -5,6 +5,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"fundesk/tui/desk/changes"
+	"fundesk/tui/desk/drafts"
 	"fundesk/tui/page"
 )
 
@@ -29,6 +31,7 @@ func (a *app) holdAhead(msg tea.Msg) bool {
 	}
 	a.ahead = append(a.ahead, msg)
 	a.desk.SetAhead(len(a.ahead))
+	a.Day.Changes.Drafts.KeepLine(drafts.AheadLine, typedText(a.ahead))
 	return true
 }
 
@@ -40,9 +43,10 @@ func (a *app) catchUp() tea.Cmd {
 	}
 	presses := a.ahead
 	a.ahead = nil
+	a.Day.Changes.Drafts.KeepLine(drafts.AheadLine, "")
 	defer a.desk.SetAhead(0) // Until then no question takes a letter of the text.
 	if a.Day.Call == nil || a.current != page.DeskPage {
-		a.Messages.Fail("no call came for what you typed: "+typedText(presses), nil)
+		a.Messages.Fail(changes.NoCallCame+": "+typedText(presses), nil)
 		return nil
 	}
 	var commands []tea.Cmd

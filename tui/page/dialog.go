@@ -261,6 +261,7 @@ type Prompt struct {
 	// All of these may be nil.
 	changed  func(text string) (problem string, cmd tea.Cmd) // Called with each change.
 	left     func() tea.Cmd                                  // It closes, and nothing is taken.
+	keep     func(text string)                               // Called with each change, and with "" when it is left.
 	complete func(text string) []string                      // How the text may go on.
 	history  []string                                        // Texts of before, the latest last.
 	back     int                                             // How far back in the history.
@@ -294,6 +295,9 @@ func (p *Prompt) set(text string) tea.Cmd {
 }
 
 func (p *Prompt) wasChanged() (cmd tea.Cmd) {
+	if p.keep != nil {
+		p.keep(p.Editor.Value())
+	}
 	if p.Wrong = ""; p.changed != nil {
 		p.Wrong, cmd = p.changed(p.Editor.Value())
 	}
@@ -315,6 +319,9 @@ func commonStart(texts []string) string {
 func (p *Prompt) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	switch msg.String() {
 	case "esc", "ctrl+c":
+		if p.keep != nil {
+			p.keep("")
+		}
 		if p.left != nil {
 			return Closes, p.left()
 		}

@@ -12,6 +12,7 @@ import (
 	"fundesk/render"
 	"fundesk/tui/desk/changes"
 	"fundesk/tui/desk/donors"
+	"fundesk/tui/desk/drafts"
 	"fundesk/tui/widget"
 )
 
@@ -24,8 +25,10 @@ type finder struct {
 
 // AskDonor opens the search for a donor.
 func (d *Desk) AskDonor() tea.Cmd {
-	d.Dialog = &finder{desk: d}
-	return d.Host.Perform(d.Day.Search.SearchFor(""))
+	f := &finder{desk: d}
+	f.Editor.SetValue(d.Day.Changes.Drafts.Lines[drafts.SearchLine])
+	d.Dialog = f
+	return f.search()
 }
 
 // found returns the donors that were found. The cursor stays on its donor, wherever an answer of the service puts that.
@@ -37,17 +40,24 @@ func (f *finder) found() []donors.Donor {
 	return found
 }
 
-// search looks for the typed text.
+// search looks for the typed text, and keeps it in case the terminal closes.
 func (f *finder) search() tea.Cmd {
 	f.cursor, f.chosen = 0, apitype.UUID{}
+	f.desk.Day.Changes.Drafts.KeepLine(drafts.SearchLine, f.Editor.Value())
 	return f.desk.Host.Perform(f.desk.Day.Search.SearchFor(f.Editor.Value()))
+}
+
+// leave ends the search, whose text was used or dropped.
+func (f *finder) leave() {
+	f.desk.Day.Changes.Drafts.KeepLine(drafts.SearchLine, "")
+	f.desk.Day.Search.LeaveSearch()
 }
 
 // Key implements Dialog.
 func (f *finder) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	switch name := msg.String(); name {
 	case "esc", "ctrl+c":
-		f.desk.Day.Search.LeaveSearch()
+		f.leave()
 		return Closes, nil
 	case "up", "ctrl+p", "down", "ctrl+n":
 		found := f.found()
@@ -58,7 +68,7 @@ func (f *finder) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 		if f.cursor >= len(found) {
 			return Stays, nil
 		}
-		f.desk.Day.Search.LeaveSearch()
+		f.leave()
 		if name == "ctrl+o" {
 			return Closes, f.desk.Host.Jump(Reference{apitype.EntityPerson, found[f.cursor].ID})
 		}

@@ -16,6 +16,7 @@ import (
 	"fundesk/apiclient/apitype"
 	"fundesk/render"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/drafts"
 	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/floor"
 	"fundesk/tui/desk/say"
@@ -33,7 +34,6 @@ type Floor struct {
 	pace    []paceSample // Since the page was opened, the oldest first.
 	day     agentDay     // Of the chosen agent.
 	moves   int          // Of the cursor, and readings of a day.
-	unsent  string       // The line to all desks of a send that failed, to be offered again. Empty without one.
 	sent    string       // The line to all desks that was sent last, perhaps. The next reading may not show it.
 	layout  Layout
 }
@@ -325,6 +325,11 @@ func (v *Floor) WhyNoMessage() string {
 // messageToAll owns the errors about the latest message to all desks.
 const messageToAll = "message to all desks"
 
+// keptMessage returns the message to all desks that was typed and not sent, or "".
+func (v *Floor) keptMessage() string { return v.Day.Changes.Drafts.Lines[drafts.MessageLine] }
+
+func (v *Floor) keepMessage(text string) { v.Day.Changes.Drafts.KeepLine(drafts.MessageLine, text) }
+
 // AskMessage asks for the message to all desks. An empty one ends it.
 func (v *Floor) AskMessage() tea.Cmd {
 	known := []string{v.sent}
@@ -336,19 +341,21 @@ func (v *Floor) AskMessage() tea.Cmd {
 		if n := utf8.RuneCountInString(text); n > apitype.MaxMessage {
 			return v.Say("it has %d characters, 200 at most", n), nil
 		}
+		v.keepMessage(text) // Until it is sent.
 		return "", Load(
 			v.Env,
 			"message to all desks sent",
 			floor.SetMessage(v.Day.Client, floor.Message{User: v.Day.Agent, Text: text, Known: known}),
 			func(_ int, err error) tea.Cmd {
-				v.unsent = ""
 				v.Messages.Over(messageToAll)
 				if err == nil {
 					v.sent = text
 				}
+				if err == nil && v.keptMessage() == text {
+					v.keepMessage("")
+				}
 				switch {
 				case errors.Is(err, floor.ErrOtherMessage):
-					v.unsent = text
 					v.Messages.FailOf(messageToAll, "not sent: another message was sent meanwhile")
 				case err != nil:
 					what := "the message was not sent to all desks"
@@ -356,7 +363,6 @@ func (v *Floor) AskMessage() tea.Cmd {
 						what = "look at the message to all desks, then send it again"
 						v.sent = text
 					}
-					v.unsent = text
 					v.Day.NoteConnection(err)
 					v.Messages.FailOf(messageToAll, event.ErrorText(v.Say(what), err))
 				case text == "":
@@ -368,11 +374,12 @@ func (v *Floor) AskMessage() tea.Cmd {
 			},
 		)
 	}}
+	p.keep = v.keepMessage
 	for _, m := range v.messages {
 		p.Editor.SetValue(m.Text)
 	}
-	if v.unsent != "" {
-		p.Editor.SetValue(v.unsent)
+	if kept := v.keptMessage(); kept != "" {
+		p.Editor.SetValue(kept)
 	}
 	v.Dialog = p
 	return nil

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -75,6 +76,11 @@ func (d *Desk) ask(q *ask.Question, back func()) tea.Cmd {
 			},
 		}
 		p.Editor.SetValue(q.Value)
+		if q.Line != "" {
+			call := d.Day.Call.UUID
+			p.keep = func(text string) { d.keepLine(call, q.Line, text) }
+			p.Editor.SetValue(cmp.Or(d.Day.Form().Unfinished[q.Line], q.Value))
+		}
 		d.Dialog = p
 	case q.IsKeyed:
 		d.Dialog = &Confirm{Title: title, Lines: lines, options: options, No: left, late: unseenYet}

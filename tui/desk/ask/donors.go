@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"fundesk/tui/desk/drafts"
 	"fundesk/tui/desk/event"
 )
 
@@ -17,6 +18,7 @@ func (q *Questions) Find(search string) Answer {
 			Next: &Question{Title: q.day.Search.Title(), Typed: q.Find, Empty: func() Answer { return Answer{} }},
 		}
 	}
+	q.day.Changes.Drafts.KeepLine(drafts.SearchLine, "")
 	return Answer{Events: q.day.Search.SearchFor(search), Then: func() Answer { return q.found() }}
 }
 

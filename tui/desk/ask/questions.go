@@ -29,6 +29,7 @@ type Question struct {
 	Typed   func(text string) Answer // Called with a typed line. Nil allows none.
 	Empty   func() Answer            // Called for an empty line. If it is nil, the agent leaves the question.
 	Value   string                   // The text to begin with.
+	Line    string                   // The unfinished line of the call that keeps the typed text. Empty keeps none.
 	// HasLines means that a typed text may have several lines.
 	HasLines bool
 	IsKeyed  bool // Its choices have keys, and no cursor: Enter chooses nothing.
@@ -321,10 +322,11 @@ func (q *Questions) complete() Answer {
 // Result asks for a result code in one line of text, and does something with it.
 func (q *Questions) Result(then func() Answer) *Question {
 	d := q.day
-	ask := &Question{Title: q.Say("Result code"), Value: d.Form().ResultCode}
+	ask := &Question{Title: q.Say("Result code"), Value: d.Form().ResultCode, Line: entry.ResultLine}
 	take := func(code string) func() Answer {
 		return q.onCall(func() Answer {
 			d.Form().SetResult(code)
+			d.Form().KeepLine(entry.ResultLine, "")
 			return then()
 		})
 	}

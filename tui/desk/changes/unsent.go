@@ -2,7 +2,9 @@ package changes
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"fundesk/apiclient"
@@ -78,9 +80,27 @@ func (u *Unsent) takeIn(read contents, err error) {
 		return
 	}
 	u.Entries, u.Damaged = read.entries, read.damaged
-	u.Drafts.TakeIn(read.drafts)
+	if u.Drafts.TakeIn(read.drafts) {
+		u.tellLines()
+	}
 	u.OnRead(!again)
 }
+
+// tellLines tells which lines of no call an earlier Desk has left.
+func (u *Unsent) tellLines() {
+	if words := u.Drafts.UnfinishedWords(u.Texts); len(words) > 0 {
+		text := u.Say("not finished: %s", strings.Join(words, ", "))
+		u.Events.Notify(event.Notice{Level: event.Told, Text: text})
+	}
+	if ahead := u.Drafts.Lines[drafts.AheadLine]; ahead != "" {
+		u.Events.Fail(NoCallCame, errors.New(ahead))
+		u.Drafts.KeepLine(drafts.AheadLine, "")
+	}
+}
+
+// NoCallCame is the error about text that was typed for a call which did not come. The text follows it, so that it can
+// be used elsewhere.
+const NoCallCame = "no call came for what you typed"
 
 // SetDraft puts a newer draft in the list until the disk is read again.
 func (u *Unsent) SetDraft(draft outbox.Draft) {

@@ -11,9 +11,11 @@ import (
 // is not safe for concurrent use, except its Autosave.
 type List struct {
 	*Autosave
-	All     []outbox.Draft // The latest first.
+	All     []outbox.Draft // Those of calls, the latest first.
 	Trouble error          // Why drafts are not on disk. Nil if they are.
 	IsRead  bool           // They were read at least once, or cannot be.
+	// Lines has the unfinished lines that belong to no call, by what they are for.
+	Lines map[string]string
 
 	isOld bool // A reading that is under way began before the latest change of the list.
 }
@@ -52,12 +54,24 @@ func (l *List) Set(draft outbox.Draft) {
 // Outdate drops the reading that is under way: the list is newer.
 func (l *List) Outdate() { l.isOld = true }
 
-// TakeIn takes a reading of the disk in, unless the list is newer.
-func (l *List) TakeIn(read []outbox.Draft) {
+// TakeIn takes a reading of the disk in, unless the list is newer. The first one brings the lines of no call, and
+// isBack is set if an earlier Desk has left some. From then on they are what is typed here.
+func (l *List) TakeIn(read []outbox.Draft) (isBack bool) {
+	ofCalls := make([]outbox.Draft, 0, len(read))
+	for _, draft := range read {
+		switch {
+		case !draft.Call.IsZero():
+			ofCalls = append(ofCalls, draft)
+		case !l.IsRead && l.Lines == nil:
+			l.Lines, isBack = draft.Unfinished, true
+			l.Loaded(draft)
+		}
+	}
 	if !l.isOld {
-		l.All = read
+		l.All = ofCalls
 	}
 	l.Read()
+	return isBack
 }
 
 // Read notes that a reading has ended.

@@ -7,21 +7,30 @@ import (
 	"fundesk/apiclient/outbox"
 )
 
-// CallbackLine is the line with the time and the reason of a callback, in [outbox.Draft.Unfinished].
-const CallbackLine = "callback"
+// The lines in [outbox.Draft.Unfinished] that are for no detail of the donor.
+const (
+	CallbackLine = "callback" // The time and the reason of a callback.
+	ResultLine   = "result"   // A typed result code.
+)
+
+// WithLine returns unfinished lines with the text of one of them. An empty text drops the line, which was entered or
+// left. It does not change lines.
+func WithLine(lines map[string]string, line, typed string) map[string]string {
+	if typed != "" {
+		return with(lines, line, typed)
+	}
+	lines = maps.Clone(lines)
+	delete(lines, line)
+	return lines
+}
 
 // KeepLine puts what is typed in a line so far into the draft: a closed terminal does not lose it. An empty text drops
-// the line, which was entered or left.
+// the line; see [WithLine].
 func (e Form) KeepLine(line, typed string) {
 	if e.Call == nil || e.Unfinished[line] == typed {
 		return
 	}
-	if typed == "" {
-		e.Unfinished = maps.Clone(e.Unfinished)
-		delete(e.Unfinished, line)
-	} else {
-		e.Unfinished = with(e.Unfinished, line, typed)
-	}
+	e.Unfinished = WithLine(e.Unfinished, line, typed)
 	e.Save()
 }
 
@@ -30,6 +39,9 @@ func (e Form) UnfinishedWords() []string {
 	var words []string
 	if typed, found := e.Unfinished[CallbackLine]; found {
 		words = append(words, e.Say("callback: %s", typed))
+	}
+	if typed, found := e.Unfinished[ResultLine]; found {
+		words = append(words, e.Say("Result code")+": "+typed)
 	}
 	for _, f := range e.Fixes() {
 		if typed, found := e.Unfinished[f.Key]; found {
