@@ -132,6 +132,9 @@ func (a *app) Perform(events []event.Event) tea.Cmd {
 			}
 		}
 	}
+	if !a.Day.LoggedOut {
+		a.Messages.Over(event.OfLogin)
+	}
 	a.desk.Follow(a.current == page.DeskPage)
 	return tea.Batch(commands...)
 }

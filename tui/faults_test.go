@@ -109,6 +109,46 @@ func TestUndoWhileTheServiceIsAway(t *testing.T) {
 	}
 }
 
+// Without a login every reading fails. The Desk says so once, above the page and in one error, and both go when the
+// service takes a token again.
+func TestErrorsOfAnEndedLoginEndWithIt(t *testing.T) {
+	t.Parallel()
+	for _, keys := range [][]string{{"n"}, {"2", "n", "1"}, {"n", "7", "2", "3", "1"}} {
+		w, now := newQueueWorld(t), fault(nil)
+		w.faulty(t, &now)
+		d := newDriver(t, w.options)
+		d.press("n")
+		now = withStatus(http.StatusUnauthorized)
+		d.enter(keys...)
+		for range 5 {
+			d.untilPoll(w)
+		}
+		d.sees("has ended", "401")
+		d.lacks("errors")
+		servicetest.Same(t, "errors without a login", 1, len(d.app.Messages.Errors))
+		now = nil
+		d.untilPoll(w)
+		servicetest.Same(t, "errors with a login", 0, len(d.app.Messages.Errors))
+		d.lacks("has ended", "401")
+	}
+}
+
+// A call that cannot be read for another reason says so until it is read.
+func TestErrorAboutACallEndsWhenItIsRead(t *testing.T) {
+	t.Parallel()
+	w, now := newQueueWorld(t), fault(nil)
+	w.faulty(t, &now)
+	d := newDriver(t, w.options)
+	d.press("n")
+	now = ofPath(callID(1).String(), withStatus(http.StatusForbidden))
+	d.press("R")
+	d.sees("cannot read call")
+	now = nil
+	d.untilPoll(w)
+	d.press("R")
+	d.lacks("cannot read call")
+}
+
 // A call that could not be read when it came on the card is read once the service answers again.
 func TestUncheckedCallIsReadAgain(t *testing.T) {
 	t.Parallel()

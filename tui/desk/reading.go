@@ -102,11 +102,9 @@ func (s *seat) onRead(read callRead, err error) {
 			s.Transitions.ReplaceStale(text, read.asked)
 		}
 		return
-	case err != nil:
-		s.FailRead(s.Say("cannot read call %s", render.ShortID(read.id)), err)
+	case !s.IsRead(s.Say("cannot read call %s", render.ShortID(read.id)), err):
 		return
 	}
-	s.NoteConnection(nil)
 	s.Walk.Learn(read.call)
 	if s.Call == nil {
 		s.Transitions.Apply(transition.Transition{Asked: s.askedAt, Run: func() { s.show(read) }})

@@ -262,8 +262,8 @@ func (e *Env) FailChange(what string, err error) {
 
 // FailRead shows that something could not be read.
 func (e *Env) FailRead(what string, err error) {
-	if !e.Day.NoteConnection(err) {
-		e.Messages.Fail(what, err)
+	if owner, isShown := e.Day.OwnerOf(what, err); isShown {
+		e.Messages.FailOf(owner, event.ErrorText(what, err))
 	}
 }
 

@@ -86,9 +86,20 @@ func (c *State) IsRead(what string, err error) bool {
 
 // FailRead shows that a reading failed, until it works again.
 func (c *State) FailRead(what string, err error) {
-	if !c.NoteConnection(err) {
-		c.events.FailOf(what, event.ErrorText(what, err))
+	if owner, isShown := c.OwnerOf(what, err); isShown {
+		c.events.FailOf(owner, event.ErrorText(what, err))
 	}
+}
+
+// OwnerOf notes that a reading failed. It returns the owner of the error to show, and whether to show it. Without a
+// login every reading fails, so that only the first one is shown, until the login is back.
+func (c *State) OwnerOf(what string, err error) (owner string, isShown bool) {
+	wasLoggedOut := c.LoggedOut
+	passes := c.NoteConnection(err)
+	if c.LoggedOut {
+		return event.OfLogin, !wasLoggedOut
+	}
+	return what, !passes
 }
 
 // Cause returns why the disk failed, without the paths and steps before it, for a short line.

@@ -60,6 +60,7 @@ func (Notice) isEvent() {}
 // The owners of notices that are not about one call or one entry.
 const (
 	OfConnection = "connection"
+	OfLogin      = "login" // The end of the login.
 	OfLease      = "lease" // The end of the lease of the call on the Desk.
 )
 
