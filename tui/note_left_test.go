@@ -127,23 +127,51 @@ func TestOpenedDraftIsChangedNotJoined(t *testing.T) {
 	}
 }
 
-// ctrl+z stops the program for any time. Typed text is on disk before, and nothing begins with the outbox in the 2 s
-// that stopping may take.
+// ctrl+z stops the program for any time, in the notes and in a line alike. Typed text is on disk before, and nothing
+// begins with the outbox in the 2 s that stopping may take.
 func TestSuspendingSavesWhatWasTyped(t *testing.T) {
 	t.Parallel()
-	w, d := opened(t)
-	d.enter("n", "i", "h", "e", "r", "e")
-	began := time.Now()
-	d.press("ctrl+z")
-	if draft, found, err := w.box.Draft(d.app.Day.Call.UUID); err != nil || !found || draft.Notes != "here" {
-		t.Errorf("got %q %v %v on disk, want what was typed", draft.Notes, found, err)
+	for _, test := range []struct {
+		keys  []string
+		draft outbox.Draft
+	}{
+		{[]string{"i", "h", "e", "r", "e"}, outbox.Draft{Notes: "here"}},
+		{[]string{"f", "3", "a", "@"}, outbox.Draft{Unfinished: map[string]string{"email": "a@"}}},
+	} {
+		w, d := opened(t)
+		d.press("n")
+		d.enter(test.keys...)
+		began := time.Now()
+		d.press("ctrl+z")
+		draft, _, err := w.box.Draft(d.app.Day.Call.UUID)
+		servicetest.Check(t, err)
+		servicetest.Same(t, "notes on disk", test.draft.Notes, draft.Notes)
+		servicetest.Same(t, "lines on disk", test.draft.Unfinished, draft.Unfinished)
+		unlock, err := w.box.LockDrafts()
+		if err != nil || time.Since(began) < 2*time.Second {
+			t.Errorf("got %v after %v, want nobody at the outbox before 2 s", err, time.Since(began))
+		}
+		if err == nil {
+			unlock()
+		}
 	}
-	unlock, err := w.box.LockDrafts()
-	if err != nil || time.Since(began) < 2*time.Second {
-		t.Errorf("got %v after %v, want nobody at the outbox before 2 s", err, time.Since(began))
-	}
-	if err == nil {
-		unlock()
+}
+
+// Keys of the terminal work while something is open: ctrl+z stops the program, and the text is there when it goes on.
+func TestSuspendedInADialog(t *testing.T) {
+	t.Parallel()
+	for _, opens := range [][]string{{"/"}, {"b"}, {"c"}, {"?"}, {"X"}} {
+		w := newQueueWorld(t)
+		d := newDriver(t, w.options)
+		d.press("n")
+		w.seen()
+		d.enter(opens...)
+		open := d.app.Dialog
+		d.press("ctrl+z")
+		if !d.app.suspended || d.app.Dialog == nil || d.app.Dialog != open {
+			t.Errorf("%v: got suspended %t and %T, want it suspended and open", opens, d.app.suspended, d.app.Dialog)
+		}
+		d.send(tea.ResumeMsg{})
 	}
 }
 

@@ -72,11 +72,16 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	return act.Run(a.pages[a.current])
 }
 
-// pressDialog passes a key to the open dialog. A question takes no letter for an answer that follows others without a
-// pause: the agent may not have seen it yet.
+// pressDialog passes a key to the open dialog, unless the key suspends the program or draws the screen again. A
+// question takes no letter for an answer that follows others without a pause: the agent may not have seen it yet.
 func (a *app) pressDialog(msg tea.KeyPressMsg) tea.Cmd {
 	open := a.Dialog
 	a.Day.Keys.Touch(a.Day.Now())
+	act := a.keys.find(msg.String(), []page.Scope{page.ScopeEverywhere})
+	isOfTerminal := act != nil && act.Is(page.WhenSmall)
+	if isOfTerminal && len(msg.Text) == 0 {
+		return a.run(act)
+	}
 	question, isQuestion := open.(*page.Confirm)
 	if isQuestion && a.unheard.takes(msg, a.Day.Now()) {
 		if question.Answers(msg.String()) {
