@@ -59,6 +59,28 @@ func TestDraftOfAnEndedCall(t *testing.T) {
 	}
 }
 
+// The offer for a call that another program has cancelled says that Enter takes the next one.
+func TestOfferAfterACallThatEndedElsewhere(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	d := newDriver(t, w.options)
+	d.size(120, 36)
+	d.press("n")
+	w.Clock.Advance(2 * time.Second)
+	d.press("j")
+	w.change(t, "/api/v1/calls/"+callID(1).String()+"/actions/cancel")
+	for range 4 {
+		d.untilPoll(w)
+	}
+	d.sees("Anna Jansen: cancelled elsewhere: enter takes the next call")
+	servicetest.Same(t, "errors", 0, len(d.app.Messages.Errors))
+	w.Clock.Advance(2 * time.Second)
+	d.press("enter")
+	if d.app.Day.Call == nil || d.app.Day.IsOn(callID(1)) {
+		t.Errorf("got %v, want the next call", d.app.Day.Call)
+	}
+}
+
 // A call that another program cancels while the agent types says so, and keeps the words. It does not say that another
 // agent may call: whichever of the call and the leases is read first.
 func TestEndedElsewhereWithWords(t *testing.T) {

@@ -150,8 +150,8 @@ func (s *seat) compare(before, was *apitype.Call, asked int) {
 	switch now := s.Call; {
 	case before.Status == apitype.CallRequested && now.Status != apitype.CallRequested:
 		text := s.Say("%s: %s elsewhere", s.Name(), s.Say(string(now.Status)))
+		s.Over(event.OfCall(now.UUID)) // No other agent calls for it either.
 		if s.HasDraft() {
-			s.Over(event.OfCall(now.UUID)) // No other agent calls for it either.
 			s.FailOf(event.OfCall(now.UUID), text+"; "+s.Say("what you typed stays here"))
 			return
 		}

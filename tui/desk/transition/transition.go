@@ -145,5 +145,5 @@ func (s *Transitions) ReplaceStale(text string, asked int) {
 		s.Events.Sayf("%s; here is the next one", text)
 		return
 	}
-	s.Propose(Transition{Text: text, Of: s.Call().UUID, Run: s.Next})
+	s.Propose(Transition{Text: text, Does: "takes the next call", Of: s.Call().UUID, Run: s.Next})
 }
