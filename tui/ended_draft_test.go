@@ -81,6 +81,25 @@ func TestOfferAfterACallThatEndedElsewhere(t *testing.T) {
 	}
 }
 
+// A donor whose data is erased while the agent types is named nowhere on the screen. No message says that another agent
+// may call.
+func TestErasedWhileTheAgentTypes(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	d := newDriver(t, w.options)
+	d.size(120, 36)
+	d.enter("n", "i")
+	d.typing("asks for a letter")
+	d.press("esc")
+	_, err := w.Privacy.Erase(t.Context(), personID(1), apitype.EraseRequest{Reason: "asked on the phone"})
+	servicetest.Check(t, err)
+	for range 6 {
+		d.untilPoll(w)
+	}
+	d.sees("the donor's data was erased", "asks for a letter")
+	d.lacks("another agent may call", "Jansen")
+}
+
 // A call that another program cancels while the agent types says so, and keeps the words. It does not say that another
 // agent may call: whichever of the call and the leases is read first.
 func TestEndedElsewhereWithWords(t *testing.T) {

@@ -120,6 +120,9 @@ func (s *seat) show(read callRead) {
 	}
 	before, was := s.Call, cmp.Or(s.latest, s.Call)
 	s.visit.show(read, s.keepsDetails(before, read))
+	if s.known.IsErased {
+		s.Over(event.OfCall(read.id)) // No message names the donor, whom no other agent calls either.
+	}
 	s.noteReason()
 	s.pickScript()
 	if before == nil {
