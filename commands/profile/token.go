@@ -68,7 +68,7 @@ func (t Tokens) Get(ctx context.Context, name string, p Profile) (string, error)
 		return "", ErrNoToken
 	case origin == "":
 		// An earlier version, or another program, has stored the token. A failed write changes nothing.
-		_ = t.writeOrigin(name, named)
+		_ = t.writeOrigin(name, p.Storage(), named)
 	case origin != named:
 		return "", &OriginError{Stored: origin, Named: named}
 	}
@@ -85,7 +85,7 @@ func (t Tokens) IsStored(name string, p Profile) bool {
 func (t Tokens) readWithOrigin(name, storage string) (token, origin string, err error) {
 	const tries = 3
 	for range tries {
-		origin, err = t.origin(name)
+		origin, err = t.origin(name, storage)
 		if err != nil {
 			return "", "", err
 		}
@@ -93,7 +93,7 @@ func (t Tokens) readWithOrigin(name, storage string) (token, origin string, err 
 		if err != nil {
 			return "", "", err
 		}
-		after, err := t.origin(name)
+		after, err := t.origin(name, storage)
 		if err != nil {
 			return "", "", err
 		}
@@ -116,23 +116,23 @@ func (t Tokens) Set(name string, p Profile, token string, insecure bool) (storag
 			return "", err
 		}
 	}
-	before, err := t.origin(name)
+	before, err := t.origin(name, storage)
 	if err != nil {
 		return "", err
 	}
 	is := originOf(p.BaseURL)
 	if before != is { // In between, neither token goes to the other one's service.
-		if err := t.writeOrigin(name, halfStored); err != nil {
+		if err := t.writeOrigin(name, storage, halfStored); err != nil {
 			return "", err
 		}
 	}
 	if err := t.write(name, storage, token); err != nil {
 		if before == "" { // As it was.
-			err = errors.Join(err, t.eraseOrigin(name))
+			err = errors.Join(err, t.eraseOrigin(name, storage))
 		}
 		return "", err
 	}
-	return storage, t.writeOrigin(name, is)
+	return storage, t.writeOrigin(name, storage, is)
 }
 
 // halfStored is the service of a token until it is stored. No address is like it.
@@ -241,13 +241,13 @@ func (t Tokens) write(name, storage, token string) error {
 
 // writeOrigin stores the service of a token. It is stored next to the profiles, so that the entry of the keyring is
 // only the token, which other programs can read.
-func (t Tokens) writeOrigin(name, origin string) error {
-	return WriteFile(t.originPath(name), []byte(origin+"\n"))
+func (t Tokens) writeOrigin(name, storage, origin string) error {
+	return WriteFile(t.originPath(name, storage), []byte(origin+"\n"))
 }
 
 // origin returns the service of the stored token, or "" if that is unknown.
-func (t Tokens) origin(name string) (string, error) {
-	stored, err := os.ReadFile(t.originPath(name))
+func (t Tokens) origin(name, storage string) (string, error) {
+	stored, err := os.ReadFile(t.originPath(name, storage))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("read what service the token is for: %w", err)
 	}
@@ -259,11 +259,12 @@ func (t Tokens) origin(name string) (string, error) {
 }
 
 // eraseOrigin removes the service of a token that is gone.
-func (t Tokens) eraseOrigin(name string) error {
-	if err := durable.Erase(t.originPath(name)); err != nil {
+func (t Tokens) eraseOrigin(name, storage string) error {
+	path := t.originPath(name, storage)
+	if err := durable.Erase(path); err != nil {
 		return fmt.Errorf("remove what service the token is for: %w", err)
 	}
-	_ = os.Remove(filepath.Dir(t.originPath(name))) // The last one leaves nothing behind.
+	_ = os.Remove(filepath.Dir(path)) // The last one leaves nothing behind.
 	return nil
 }
 
@@ -303,12 +304,16 @@ func (t Tokens) Delete(name string, p Profile) error {
 			return err
 		}
 	}
-	return t.eraseOrigin(name)
+	return t.eraseOrigin(name, p.Storage())
 }
 
 func (t Tokens) path(name string) string { return filepath.Join(t.Dir, "tokens", name) }
 
-func (t Tokens) originPath(name string) string { return filepath.Join(t.Dir, "origins", name) }
+// originPath returns the file with the service of a token. Each storage has its own: a keyring that fails keeps a token
+// that the profile no longer names.
+func (t Tokens) originPath(name, storage string) string {
+	return filepath.Join(t.Dir, "origins", name+"."+storage)
+}
 
 // keyring runs one operation on the keyring for at most keyringTimeout.
 func (t Tokens) keyring(do func() (string, error)) (string, error) {
