@@ -284,6 +284,28 @@ func TestSessionThatCannotBeStored(t *testing.T) {
 	}
 }
 
+// A command whose renewed session cannot be stored says that the person has to sign in again: the stored refresh token
+// is used up.
+func TestCommandThatCannotStoreItsSession(t *testing.T) {
+	t.Parallel()
+	d := newSignInDesk(t)
+	d.login()
+	path := filepath.Join(d.env["HOME"], ".config", "fundesk", "tokens", "default")
+	d.ahead = 24 * time.Hour // The access token has ended.
+	held := d.provider.Hold()
+	ended := make(chan servicetest.Ran, 1)
+	go func() { ended <- d.try("call list") }()
+	<-held
+	servicetest.Check(t, os.Remove(path))
+	servicetest.Check(t, os.MkdirAll(filepath.Join(path, "full"), 0o700))
+	d.provider.Release()
+	(<-ended).Ends(
+		0,
+		"your renewed session was not stored in the file: write "+path,
+		"sign in again: fundesk auth login --profile default",
+	)
+}
+
 // A program logs in while another one logs out or removes the profile, after that one has removed the former session. The
 // profile keeps the place of the new token: the next logout or removal finds it.
 func TestLoginDuringALogout(t *testing.T) {

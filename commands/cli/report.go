@@ -116,6 +116,7 @@ func (s *Session) Finish(command *cobra.Command, err error) int {
 	}
 	s.TellRepaired()
 	s.noteTokenEnd()
+	s.noteUnsaved()
 	if !WantsJSON(s.Args) {
 		s.tellNotes()
 	}

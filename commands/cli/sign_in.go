@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fundesk/apiclient"
@@ -34,9 +35,14 @@ type tokenCache struct {
 	refused string          // The latest token that the service refused.
 	// renewal is held during a renewal, and after the end of the program.
 	renewal sync.Mutex
-	// unsaved is the stored text in place of which the session could not be stored. Its refresh token is used up. Empty
-	// if the session is stored.
-	unsaved string
+	// unsaved is set while the session cannot be stored.
+	unsaved atomic.Pointer[unsavedSession]
+}
+
+// unsavedSession describes a session that could not be stored.
+type unsavedSession struct {
+	former string // The stored text that it should replace. Its refresh token is used up.
+	err    error
 }
 
 // ProviderClient returns an HTTP client for an address, by the network of a target.
@@ -101,10 +107,11 @@ func (s *Session) cachedToken(ctx context.Context, t *Target) (string, error) {
 // newest returns the session of a stored text or, while that cannot be stored, the one that follows it. isSession is
 // false for a plain token, which is the access token then.
 func (c *tokenCache) newest(text string) (session signin.Session, isSession bool) {
-	if c.unsaved != "" && text == c.unsaved {
+	unsaved := c.unsaved.Load()
+	if unsaved != nil && text == unsaved.former {
 		return *c.session, true
 	}
-	c.unsaved = "" // Another login has stored a newer one.
+	c.unsaved.Store(nil) // Another login has stored a newer one.
 	session, isSession = signin.Parse(text)
 	if !isSession {
 		return signin.Session{AccessToken: text}, false
@@ -134,7 +141,8 @@ func Described(session signin.Session) signin.Session {
 // removed it.
 func (s *Session) saveLater(ctx context.Context, t *Target) {
 	c := &s.token
-	if c.unsaved == "" {
+	unsaved := c.unsaved.Load()
+	if unsaved == nil {
 		return
 	}
 	unlock, err := s.Tokens().LockRenewal(ctx, t.Name, doNotWait)
@@ -143,12 +151,23 @@ func (s *Session) saveLater(ctx context.Context, t *Target) {
 	}
 	defer unlock()
 	text, err := s.storedToken(ctx, t)
-	if err != nil || text != c.unsaved {
+	if err != nil || text != unsaved.former {
 		return
 	}
 	if s.saveSession(t.Name, t.Profile, *c.session) == nil {
-		c.unsaved = ""
+		c.unsaved.Store(nil)
 	}
+}
+
+// noteUnsaved warns that the session ends with the program, because its renewal could not be stored.
+func (s *Session) noteUnsaved() {
+	unsaved := s.token.unsaved.Load()
+	if unsaved == nil {
+		return
+	}
+	t := s.Target
+	s.Warn("your renewed session was not stored in the %s: %s; sign in again: %s",
+		t.Profile.Storage(), unsaved.err, loginCommand(t))
 }
 
 // doNotWait gives up at once what another program has.
@@ -200,9 +219,10 @@ func (s *Session) renew(
 		return known, true, err
 	}
 	renewed = Described(renewed)
-	c.unsaved = ""
-	if s.saveSession(t.Name, t.Profile, renewed) != nil {
-		c.unsaved = text
+	c.unsaved.Store(nil)
+	err = s.saveSession(t.Name, t.Profile, renewed)
+	if err != nil {
+		c.unsaved.Store(&unsavedSession{former: text, err: err})
 	}
 	return renewed, true, nil
 }
