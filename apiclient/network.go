@@ -55,6 +55,13 @@ func (n Network) apply(transport *http.Transport, base *url.URL) error {
 	case n.Proxy == "direct":
 		transport.Proxy = nil
 	case n.Proxy == "":
+		fromEnv := cmp.Or(os.Getenv("HTTPS_PROXY"), os.Getenv("https_proxy"))
+		if isUnreadableProxy(fromEnv) && !isLoopback(base.Hostname()) {
+			return &Error{
+				Kind:    KindUsage,
+				Message: "the proxy in HTTPS_PROXY cannot be read; write %25 for a % in its password",
+			}
+		}
 		proxy, err := transport.Proxy(&http.Request{URL: base})
 		if err != nil || proxy != nil && !isProxy(proxy) {
 			return &Error{
@@ -73,6 +80,13 @@ func (n Network) apply(transport *http.Transport, base *url.URL) error {
 		transport.Proxy = http.ProxyURL(proxy)
 	}
 	return nil
+}
+
+// isUnreadableProxy reports whether the library ignores a proxy of the environment, and would go around it.
+func isUnreadableProxy(text string) bool {
+	_, err := url.Parse(text)
+	_, errOfHost := url.Parse("http://" + text)
+	return err != nil && errOfHost != nil
 }
 
 // isProxy reports whether a URL names a proxy: a scheme that it may have, a host, and a port that exists.

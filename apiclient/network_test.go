@@ -69,3 +69,25 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 		}
 	}
 }
+
+// A proxy of the environment that cannot be read is refused: the library would ignore it, and go around it.
+func TestUnreadableProxyOfTheEnvironment(t *testing.T) {
+	const unreadable = "http://desk:50%off@proxy.example:3128"
+	for variable, baseURL := range map[string]string{
+		"HTTPS_PROXY": "https://service.example",
+		"https_proxy": "https://service.example/base",
+	} {
+		t.Run(variable, func(t *testing.T) {
+			t.Setenv(variable, unreadable)
+			_, err := New(Options{BaseURL: baseURL})
+			want := "the proxy in HTTPS_PROXY cannot be read; write %25 for a % in its password"
+			if KindOf(err) != KindUsage || err.Error() != want {
+				t.Errorf("got %v, want %q", err, want)
+			}
+			_, err = New(Options{BaseURL: "https://localhost:8443"}) // No proxy leads to this machine.
+			if err != nil {
+				t.Errorf("got %v for this machine, want no error", err)
+			}
+		})
+	}
+}
