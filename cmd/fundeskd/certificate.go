@@ -3,7 +3,9 @@ package main
 import (
 	"crypto/tls"
 	"fmt"
+	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"fundesk/apiclient/durable"
 )
@@ -31,10 +33,23 @@ func (c *certificate) read() error {
 	}
 	pair, err := tls.LoadX509KeyPair(c.file, c.key)
 	if err != nil {
-		return fmt.Errorf("read the certificate: %w", err)
+		return fmt.Errorf("read the certificate %s with the key %s: %w", c.file, c.key, err)
 	}
 	c.pair.Store(&pair)
 	return nil
+}
+
+// warnOfDates warns of a certificate that clients refuse at a time, because it has ended or not begun.
+func (c *certificate) warnOfDates(logger *slog.Logger, now time.Time) {
+	leaf := c.pair.Load().Leaf
+	if now.Before(leaf.NotBefore) || now.After(leaf.NotAfter) {
+		logger.Warn(
+			"clients refuse the certificate, which is not valid now; renew it, then send SIGHUP",
+			"file", c.file,
+			"from", leaf.NotBefore.Format(time.RFC3339),
+			"until", leaf.NotAfter.Format(time.RFC3339),
+		)
+	}
 }
 
 // config returns the configuration of a listener. New connections get the pair that was read last.

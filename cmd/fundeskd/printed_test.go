@@ -255,8 +255,36 @@ func TestCertificateOfFiles(t *testing.T) {
 	if c, err := newCertificate("", ""); c != nil || err != nil {
 		t.Errorf("got %v, %v without files, want nothing", c, err)
 	}
-	if _, err := newCertificate("nowhere.pem", "nowhere.key"); err == nil || !strings.HasPrefix(err.Error(), "read the certificate: open nowhere.pem: ") {
-		t.Errorf("got %v, want the file that is not there", err)
+	file, key, _ := selfSigned(t)
+	half := filepath.Join(t.TempDir(), "half.key")
+	servicetest.Check(t, os.WriteFile(half, readFile(t, key)[:100], 0o600))
+	for _, test := range []struct{ file, key, want string }{
+		{"nowhere.pem", "nowhere.key", "read the certificate nowhere.pem with the key nowhere.key: open nowhere.pem: "},
+		{file, half, "read the certificate " + file + " with the key " + half + ": tls: "},
+	} {
+		_, err := newCertificate(test.file, test.key)
+		if err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("got %v, want %q", err, test.want)
+		}
+	}
+}
+
+// A certificate that clients refuse because it has ended is in the log of the operator.
+func TestCertificateThatHasEnded(t *testing.T) {
+	t.Parallel()
+	e := newFileEnvironment(t)
+	file, key, _ := selfSigned(t)
+	const warning = "clients refuse the certificate, which is not valid now"
+	s := e.serve("--tls-cert", file, "--tls-key", key)
+	s.stop()
+	if strings.Contains(s.log.String(), warning) {
+		t.Errorf("got %s, want no warning of a certificate that is valid", s.log)
+	}
+	e.ahead = 48 * time.Hour
+	s = e.serve("--tls-cert", file, "--tls-key", key)
+	s.stop()
+	if !strings.Contains(s.log.String(), warning) || !strings.Contains(s.log.String(), file) {
+		t.Errorf("got %s, want a warning that names the certificate", s.log)
 	}
 }
 

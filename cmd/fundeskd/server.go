@@ -246,6 +246,7 @@ func (s *server) listen(ctx context.Context) error {
 	} else {
 		s.listener = tls.NewListener(listener, s.certificate.config())
 		s.URL = "https://" + reachable(address)
+		s.certificate.warnOfDates(s.logger, s.program.Now())
 	}
 	if s.certificate == nil && !isLoopback(address) {
 		s.front.isOpen = true
@@ -439,6 +440,7 @@ func (s *server) reloadCertificate() {
 		return
 	}
 	s.logger.Info("the certificate was read again")
+	s.certificate.warnOfDates(s.logger, s.program.Now())
 }
 
 // Close closes the database.
