@@ -322,7 +322,15 @@ func removeToken(ctx context.Context, s *cli.Session, t *cli.Target) error {
 	if _, hasHint := errors.AsType[cli.Hinted](err); hasHint || err == nil {
 		return err
 	}
-	return cli.Failure(apiclient.KindFailure, "the token was not removed: %s", err)
+	err = cli.Failure(apiclient.KindFailure, "the token was not removed: %s", err)
+	if t.Profile.Storage() == profile.StorageKeyring {
+		err = cli.WithHint(
+			err,
+			"unlock the keyring, or leave the token there: fundesk profile set "+t.Name+
+				" token_storage=; then try again",
+		)
+	}
+	return err
 }
 
 // forgetCopies deletes the local copies of a profile, or, if it is removed, those that no other profile used.
