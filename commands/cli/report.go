@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
@@ -77,13 +78,32 @@ func newReport(err error, t *Target) Report {
 	if r.Hint == "" {
 		r.Hint = defaultHint(r.Kind, t)
 	}
-	if _, foreign := errors.AsType[x509.UnknownAuthorityError](err); foreign {
-		r.Hint += "; --ca-cert FILE trusts an authority of your own"
-		if t != nil && t.FromProfile && t.Name != "" {
-			r.Hint += "; to keep it: fundesk profile set " + t.Name + " ca_cert=FILE"
-		}
+	if hint := hintOfTLS(err, t); hint != "" {
+		r.Hint += "; " + hint
 	}
 	return r
+}
+
+// hintOfTLS returns the way out if a service could not prove its name, or "".
+func hintOfTLS(err error, t *Target) string {
+	if _, isForeign := errors.AsType[x509.UnknownAuthorityError](err); isForeign {
+		hint := "--ca-cert FILE trusts an authority of your own"
+		if t != nil && t.FromProfile && t.Name != "" {
+			hint += "; to keep it: fundesk profile set " + t.Name + " ca_cert=FILE"
+		}
+		return hint
+	}
+	if _, isOther := errors.AsType[x509.HostnameError](err); isOther {
+		return "another host has this certificate: check the base URL, or ask the service's operator"
+	}
+	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
+	if isInvalid && invalid.Reason == x509.Expired {
+		return "if this computer's clock is right, ask the service's operator to renew the certificate"
+	}
+	if _, isPlain := errors.AsType[tls.RecordHeaderError](err); isPlain {
+		return "what answers there has no TLS: check the port"
+	}
+	return ""
 }
 
 // defaultHint returns the hint for an error without one.
