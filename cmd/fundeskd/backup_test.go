@@ -145,7 +145,7 @@ func TestBackupIsStreamed(t *testing.T) {
 		"nothing":        "",
 		"its first page": backup[:4096],
 	} {
-		there.reading(wrong).try("restore -").Ends(exitFailure)
+		there.reading(wrong).try("restore -").Ends(exitFailure, "the backup: ") // Not the database.
 	}
 	flipped := []byte(backup)
 	flipped[len(flipped)-1] ^= 1

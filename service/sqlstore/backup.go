@@ -142,18 +142,19 @@ func unlikeFiles(file, path string) error {
 func checkedCopy(ctx context.Context, file, path string, change func(*Store) error) (made string, err error) {
 	backup, err := inspectSQLite(ctx, file, true)
 	if err != nil {
-		return "", wayOut(err)
+		return "", fmt.Errorf("read the backup: %w", wayOut(err))
 	}
 	defer func() { err = errors.Join(err, backup.Close()) }()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", err
 	}
-	if made, err = backup.copyBeside(ctx, path); err != nil {
-		return made, err
+	made, err = backup.copyBeside(ctx, path)
+	if err != nil {
+		return made, fmt.Errorf("copy the backup: %w", err)
 	}
 	store, err := Open(ctx, Options{Database: "sqlite:" + made, Existing: true})
 	if err != nil {
-		return made, err
+		return made, fmt.Errorf("open a copy of the backup: %w", err)
 	}
 	var found []string
 	if err = change(store); err == nil {
