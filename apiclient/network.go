@@ -43,7 +43,12 @@ func (n Network) apply(transport *http.Transport, base *url.URL) error {
 	case n.ClientCert != "":
 		pair, err := tls.LoadX509KeyPair(n.ClientCert, n.ClientKey)
 		if err != nil {
-			return &Error{Kind: KindUsage, Message: "the client certificate cannot be used: " + err.Error(), Err: err}
+			return &Error{
+				Kind: KindUsage,
+				Message: "the client certificate " + n.ClientCert + " with the key " + n.ClientKey +
+					" cannot be used: " + err.Error(),
+				Err: err,
+			}
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}

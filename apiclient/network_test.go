@@ -23,7 +23,7 @@ func TestNetwork(t *testing.T) {
 		{"a file without certificates", Network{CACert: "send_test.go"}, "https", "the file send_test.go holds no certificate (PEM)", ""},
 		{"a certificate without a key", Network{ClientCert: "a"}, "https", "a client certificate and its key go together (client_cert, client_key)", ""},
 		{"a key without a certificate", Network{ClientKey: "a"}, "https", "a client certificate and its key go together (client_cert, client_key)", ""},
-		{"a certificate that is none", Network{ClientCert: "send_test.go", ClientKey: "send_test.go"}, "https", "the client certificate cannot be used: ", ""},
+		{"a certificate that is none", Network{ClientCert: "send_test.go", ClientKey: "send_test.go"}, "https", "the client certificate send_test.go with the key send_test.go cannot be used: ", ""},
 		{"no proxy", Network{Proxy: "direct"}, "https", "", "none"},
 		{"a proxy", Network{Proxy: "http://proxy.example:3128"}, "https", "", "http://proxy.example:3128"},
 		{"a proxy with TLS", Network{Proxy: "https://proxy.example"}, "https", "", "https://proxy.example"},
