@@ -14,6 +14,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -66,7 +67,13 @@ var errSeveralHosts = errors.New(
 func (Driver) Open(database string, connectTimeout, answerTimeout time.Duration) (*sql.DB, error) {
 	config, err := pgx.ParseConfig(database)
 	if err != nil {
-		return nil, errors.New("its name is not well formed")
+		unread, isUnread := errors.AsType[*fs.PathError](err)
+		if isUnread {
+			return nil, fmt.Errorf("its name has a file that cannot be read: %w", unread)
+		}
+		return nil, errors.New(
+			"its name, or a certificate that it names, is not well formed; write %25 for a % in a password",
+		)
 	}
 	if !isEncryptionNamed(database) && !isLocal(config.Host) {
 		return nil, errNoSSLMode

@@ -2,6 +2,7 @@ package pgdriver
 
 import (
 	"errors"
+	"strings"
 	"testing"
 )
 
@@ -26,6 +27,29 @@ func TestEncryptionIsNamed(t *testing.T) {
 		}
 		if err == nil {
 			_ = db.Close()
+		}
+	}
+}
+
+// TestNameThatCannotBeUsed names the file of a certificate that cannot be read, and never the password.
+func TestNameThatCannotBeUsed(t *testing.T) {
+	for _, test := range []struct{ name, want string }{
+		{
+			"postgres://desk:secret@db1/fundesk?sslmode=verify-full&sslrootcert=/nowhere/ca.pem",
+			"its name has a file that cannot be read: open /nowhere/ca.pem: ",
+		},
+		{
+			"postgres://desk:secret@db1/fundesk?sslmode=verify-full&sslrootcert=sslmode_test.go",
+			"its name, or a certificate that it names, is not well formed; write %25 for a % in a password",
+		},
+		{
+			"postgres://desk:secret%off@db1/fundesk?sslmode=require",
+			"its name, or a certificate that it names, is not well formed; write %25 for a % in a password",
+		},
+	} {
+		_, err := Driver{}.Open(test.name, 0, 0)
+		if err == nil || !strings.HasPrefix(err.Error(), test.want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: got %v, want %q", test.name, err, test.want)
 		}
 	}
 }
