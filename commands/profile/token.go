@@ -127,7 +127,8 @@ func (t Tokens) Set(name string, p Profile, token string, insecure bool) (storag
 		}
 	}
 	if err := t.write(name, storage, token); err != nil {
-		if before == "" { // As it was.
+		isLate := errors.Is(err, ErrNoKeyring) // It may still store the token.
+		if before == "" && !isLate {
 			err = errors.Join(err, t.eraseOrigin(name, storage))
 		}
 		return "", err
@@ -248,6 +249,9 @@ func (t Tokens) writeOrigin(name, storage, origin string) error {
 // origin returns the service of the stored token, or "" if that is unknown.
 func (t Tokens) origin(name, storage string) (string, error) {
 	stored, err := os.ReadFile(t.originPath(name, storage))
+	if errors.Is(err, fs.ErrNotExist) {
+		stored, err = os.ReadFile(t.formerOriginPath(name))
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("read what service the token is for: %w", err)
 	}
@@ -260,8 +264,11 @@ func (t Tokens) origin(name, storage string) (string, error) {
 
 // eraseOrigin removes the service of a token that is gone.
 func (t Tokens) eraseOrigin(name, storage string) error {
-	path := t.originPath(name, storage)
-	if err := durable.Erase(path); err != nil {
+	path, former := t.originPath(name, storage), error(nil)
+	if storage == StorageKeyring {
+		former = durable.Erase(t.formerOriginPath(name))
+	}
+	if err := errors.Join(durable.Erase(path), former); err != nil {
 		return fmt.Errorf("remove what service the token is for: %w", err)
 	}
 	_ = os.Remove(filepath.Dir(path)) // The last one leaves nothing behind.
@@ -314,6 +321,10 @@ func (t Tokens) path(name string) string { return filepath.Join(t.Dir, "tokens",
 func (t Tokens) originPath(name, storage string) string {
 	return filepath.Join(t.Dir, "origins", name+"."+storage)
 }
+
+// formerOriginPath returns the file of 0.2.0 for both storages. It stays when a token file is removed: a keyring may
+// keep the token that it is about.
+func (t Tokens) formerOriginPath(name string) string { return filepath.Join(t.Dir, "origins", name) }
 
 // keyring runs one operation on the keyring for at most keyringTimeout.
 func (t Tokens) keyring(do func() (string, error)) (string, error) {

@@ -88,28 +88,41 @@ func TestTokenOfAnEarlierVersion(t *testing.T) {
 // A keyring that fails keeps the token of a profile that moves to a file. The token goes to no other service when the
 // profile names the keyring again. Not parallel: the keyring library keeps its provider in a variable.
 func TestTokenThatAKeyringKept(t *testing.T) {
-	keyring.MockInit()
-	tokens := profile.Tokens{Dir: t.TempDir(), Getenv: withBus}
-	inKeyring := profile.Profile{BaseURL: "https://a.example", TokenStorage: profile.StorageKeyring}
-	if _, err := tokens.Set("prod", inKeyring, "abc", false); err != nil {
-		t.Fatal(err)
-	}
-	keyring.MockInitWithError(errors.New("locked"))
-	if err := tokens.Delete("prod", inKeyring); !errors.Is(err, profile.ErrNoKeyring) {
-		t.Fatalf("got %v, want no keyring", err)
-	}
-	inFile := profile.Profile{BaseURL: "https://a.example", TokenStorage: profile.StorageFile}
-	if err := tokens.Delete("prod", inFile); err != nil { // The profile gets another address.
-		t.Fatal(err)
-	}
-	keyring.MockInit()
-	if err := keyring.Set("fundesk", "prod", "abc"); err != nil { // It is unlocked again.
-		t.Fatal(err)
-	}
-	inKeyring.BaseURL = "https://b.example"
-	got, err := tokens.Get(t.Context(), "prod", inKeyring)
-	if _, isElsewhere := errors.AsType[*profile.OriginError](err); !isElsewhere {
-		t.Errorf("got %q, %v, want that the token belongs to a.example", got, err)
+	for _, isFormer := range []bool{false, true} { // Stored by 0.2.0.
+		keyring.MockInit()
+		tokens := profile.Tokens{Dir: t.TempDir(), Getenv: withBus}
+		inKeyring := profile.Profile{BaseURL: "https://a.example", TokenStorage: profile.StorageKeyring}
+		if _, err := tokens.Set("prod", inKeyring, "abc", false); err != nil {
+			t.Fatal(err)
+		}
+		if note := filepath.Join(tokens.Dir, "origins", "prod"); isFormer {
+			if err := os.Rename(note+".keyring", note); err != nil {
+				t.Fatal(err)
+			}
+		}
+		keyring.MockInitWithError(errors.New("locked"))
+		if err := tokens.Delete("prod", inKeyring); !errors.Is(err, profile.ErrNoKeyring) {
+			t.Fatalf("got %v, want no keyring", err)
+		}
+		inFile := profile.Profile{BaseURL: "https://a.example", TokenStorage: profile.StorageFile}
+		if err := tokens.Delete("prod", inFile); err != nil { // The profile gets another address.
+			t.Fatal(err)
+		}
+		keyring.MockInit()
+		if err := keyring.Set("fundesk", "prod", "abc"); err != nil { // It is unlocked again.
+			t.Fatal(err)
+		}
+		inKeyring.BaseURL = "https://b.example"
+		got, err := tokens.Get(t.Context(), "prod", inKeyring)
+		if _, isElsewhere := errors.AsType[*profile.OriginError](err); !isElsewhere {
+			t.Errorf("got %q, %v, want that the token belongs to a.example", got, err)
+		}
+		if err := tokens.Delete("prod", inKeyring); err != nil {
+			t.Fatal(err)
+		}
+		if left, err := filepath.Glob(filepath.Join(tokens.Dir, "*")); err != nil || len(left) > 0 {
+			t.Errorf("got %v, %v, want no file after the removal", left, err)
+		}
 	}
 }
 
