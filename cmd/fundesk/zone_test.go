@@ -36,7 +36,8 @@ func TestZoneOfTheEnvironment(t *testing.T) {
 		}
 		return string(out), 0
 	}
-	first := strconv.Itoa(time.Now().Year()+1) + "-03-01" // In no zone is it summer time.
+	// The next 1 March: a callback is at most 400 days ahead, and in no zone is it summer time.
+	first := strconv.Itoa(time.Now().AddDate(0, 10, 0).Year()) + "-03-01"
 	later := []string{
 		"--profile", "demo", "queue", "later", "3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11",
 		"--at", first + " 10:00", "--anyone", "--dry-run",
