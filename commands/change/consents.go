@@ -9,6 +9,7 @@ import (
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
+	"fundesk/commands/bulk"
 	"fundesk/commands/cli"
 	"fundesk/render"
 )
@@ -84,8 +85,9 @@ func consentAdd(s *cli.Session) *cobra.Command {
 				return apiclient.AddConsentChange(id, consent)
 			}
 			err = Moves[apitype.Consent]{Columns: render.ConsentColumns(), Change: change}.Run(s, cmd, flags, args)
-			if !flags.dryRun && !flags.outbox && cmd.Flags().Changed("at") {
-				err = errors.Join(err, warnOverruled(cmd.Context(), s, persons, consent))
+			mayBeOverruled := consent.OptIn() != nil && cmd.Flags().Changed("at")
+			if mayBeOverruled && !flags.dryRun && !flags.outbox {
+				err = errors.Join(err, warnOverruled(cmd.Context(), s, flags.concurrency, persons, consent))
 			}
 			return err
 		},
@@ -103,22 +105,27 @@ func consentAdd(s *cli.Session) *cobra.Command {
 
 // warnOverruled names the persons whose opt-in did not change, because a later consent decides it. Someone who enters
 // the day of a withdrawal alone may mean a later time of that day.
-func warnOverruled(ctx context.Context, s *cli.Session, persons []apitype.UUID, added apitype.Consent) error {
+func warnOverruled(
+	ctx context.Context,
+	s *cli.Session,
+	concurrency int,
+	persons []apitype.UUID,
+	added apitype.Consent,
+) error {
 	client, err := s.Connect(ctx)
 	if err != nil {
 		return err
 	}
-	for _, id := range persons {
-		read, err := client.Consents(ctx, id)
-		known, err := apiclient.Decoded(read, err)
+	for read := range bulk.InOrder(ctx, concurrency, slices.Values(persons), client.Consents) {
+		known, err := apiclient.Decoded(read.Value, read.Err)
 		if err != nil {
-			continue // Such as an account that may not read persons. The change was told of.
+			continue // Perhaps the account may not read persons. The change itself was reported.
 		}
 		isAdded := slices.ContainsFunc(known.Consents, added.Equal)
 		if later := known.Overruling(added); isAdded && later != nil {
 			s.Warn(
 				"%s: the opt-in for %s is as before, because the consent of %s is later; --at takes a time of day, too",
-				id,
+				read.Item,
 				added.Channel,
 				later.At,
 			)
