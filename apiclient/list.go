@@ -189,7 +189,6 @@ func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space memory[T
 	if !page.hasNextKnown {
 		e.guessNext(&page, query)
 	}
-	page.exact = answer.Header.Get(apitype.ExtensionsHeader) != ""
 	for i := range page.Records {
 		page.Records[i].omitted = e.client.options.Omitted
 	}
@@ -204,7 +203,7 @@ func (e endpoint[T]) guessNext(page *Page[T], query url.Values) {
 		return
 	}
 	asked, err := strconv.Atoi(query.Get("first"))
-	count := page.count()
+	count := page.Count()
 	isFull := err == nil && count == asked
 	// A service may have a smaller limit of its own. Without a cursor, a service that sends fewer does not page.
 	page.HasNextPage = count > 0 && (page.EndCursor != "" || isFull)

@@ -249,30 +249,6 @@ func TestUnpaged(t *testing.T) {
 	}
 }
 
-// The client asks for earlier pages even if the service claims that there are none. It believes the end that it saw
-// itself.
-func TestConstantFlag(t *testing.T) {
-	t.Parallel()
-	for _, ours := range []bool{false, true} {
-		client := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if ours {
-				w.Header().Set(apitype.ExtensionsHeader, "status")
-			}
-			if r.URL.Query().Get("before") == "c1" {
-				answer(w, 200, `{"pageInfo":{"hasPreviousPage":false,"hasNextPage":false},"edges":[]}`)
-				return
-			}
-			answer(w, 200, `{"pageInfo":{"startCursor":"c1","hasPreviousPage":false,"hasNextPage":false},"edges":[`+edges(0, 2)+`]}`)
-		}))
-		for before, want := range map[string]bool{"": !ours, "c1": false} {
-			page, err := client.Calls.List(t.Context(), apitype.CallListOptions{Paging: apitype.Paging{Last: new(50), Before: before}})
-			if err != nil || page.MayHavePrevious() != want {
-				t.Errorf("ours %t, before %q: got %t, %v, want %t", ours, before, page.MayHavePrevious(), err, want)
-			}
-		}
-	}
-}
-
 // One embedded object that is not what the interface promises must not hide the others.
 func TestEmbeddedObjects(t *testing.T) {
 	t.Parallel()

@@ -27,17 +27,10 @@ type Page[T any] struct {
 	unread       []unread                   // Unreadable values among the records.
 	omitted      func(record, place string) // Called for values that Rows leaves out. May be nil.
 	hasNextKnown bool                       // The service reported whether there is one.
-	exact        bool                       // The flags of this service are always right.
 }
 
-// MayHavePrevious reports whether the page before this one is worth a request: many services answer on every page that
-// there is none. An empty page is the end. Spec gap: L3.
-func (p Page[T]) MayHavePrevious() bool {
-	return p.StartCursor != "" && (p.HasPreviousPage || !p.exact && p.count() > 0)
-}
-
-// count returns how many records the page has, including unreadable ones.
-func (p Page[T]) count() int { return len(p.Records) + len(p.unread) }
+// Count returns how many records the page has, including unreadable ones.
+func (p Page[T]) Count() int { return len(p.Records) + len(p.unread) }
 
 // tolerant reads what no careful service would send, but a client can make sense of.
 var tolerant = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))

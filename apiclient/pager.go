@@ -212,7 +212,7 @@ func (p *pager[T]) adapt(page *fetched[T]) {
 // follow begins to fetch the page after one, or sets the fault of a list that would end short or never. The answer to a
 // broken list is an error, not silence.
 func (p *pager[T]) follow(ctx context.Context, page *fetched[T]) {
-	count := page.count()
+	count := page.Count()
 	p.empty++
 	if count > 0 {
 		p.empty = 0

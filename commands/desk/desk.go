@@ -22,6 +22,7 @@ import (
 	"fundesk/tui/desk/ask"
 	"fundesk/tui/desk/card"
 	"fundesk/tui/desk/event"
+	"fundesk/tui/desk/queue"
 	"fundesk/tui/desk/say"
 )
 
@@ -190,6 +191,10 @@ func (l *lineDesk) sayIdle() {
 	shown := l.day.Count(l.shown, "call", "calls")
 	if closed := l.day.Leases.ClosedText(); closed != "" {
 		l.say("%s; %s shown. A message appears when a call arrives.", closed, shown)
+		return
+	}
+	if l.day.Walk.IsCut() {
+		l.say("None of the newest %s calls can be made now.", l.day.Locale.Count(queue.MostRead))
 		return
 	}
 	l.say("No other call is waiting; %s shown. A message appears when one arrives.", shown)

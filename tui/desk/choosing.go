@@ -7,7 +7,7 @@ import (
 	"fundesk/tui/desk/transition"
 )
 
-// Next shows the oldest requested call that may be dialled, as soon as it is known. It skips the call on the Desk from
+// Next shows the next requested call that may be dialled, as soon as it is known. It skips the call on the Desk from
 // then on.
 func (d *Day) Next() []event.Event { return d.leaveFor("left", "left for another call") }
 

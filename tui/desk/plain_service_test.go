@@ -1,11 +1,15 @@
 package desk_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -55,7 +59,7 @@ func (f *floor) plainDesk(dir, account string, user *apitype.UUID) (a *agent, pa
 	return a, pages
 }
 
-// Agents of a service without a queue are spread over the oldest calls, each always to the
+// Agents of a service without a queue are spread over the newest calls, each always to the
 // same one; two terminals of one agent never show one donor.
 func TestAgentsAreSpreadWithoutAQueue(t *testing.T) {
 	t.Parallel()
@@ -63,12 +67,12 @@ func TestAgentsAreSpreadWithoutAQueue(t *testing.T) {
 	f.InterfaceOnly()
 	for n := range 12 {
 		user := apitype.MustParseUUID(fmt.Sprintf("e0000000-0000-4000-8000-%012d", n))
-		want := queue.Spread(user.String(), f.calls, func(id apitype.UUID) apitype.UUID { return id })[0]
+		want := queue.Spread(user.String(), f.calls[10:], func(id apitype.UUID) apitype.UUID { return id })[0]
 		for range 2 {
 			a, _ := f.plainDesk(t.TempDir(), "x", &user)
 			a.perform(a.Next())
 			if a.Call == nil || a.Call.UUID != want {
-				t.Fatalf("agent %d: got %+v, want %s, the first of the oldest fifty spread for this agent", n, a.Call, want)
+				t.Fatalf("agent %d: got %+v, want %s, the first of the newest fifty spread for this agent", n, a.Call, want)
 			}
 		}
 	}
@@ -85,6 +89,81 @@ func TestAgentsAreSpreadWithoutAQueue(t *testing.T) {
 	two.perform(two.Take(shown))
 	if two.Call == nil || two.Call.UUID != shown {
 		t.Errorf("got %+v (%q), want the call that the other terminal has left", two.Call, two.told)
+	}
+}
+
+// longList is a service with a list of calls that does not end. One in every few of them is requested; none is if every
+// is 0. The call that is read first has ended since it was listed.
+type longList struct {
+	http.RoundTripper
+	every  int
+	listed int
+	ended  string
+}
+
+func (l *longList) node(n int) string {
+	id := fmt.Sprintf("c0000000-0000-4000-8000-%012d", n)
+	status := "completed"
+	if l.every > 0 && n%l.every == 0 && id != l.ended {
+		status = "requested"
+	}
+	return fmt.Sprintf(`{"uuid":%q,"personUuid":%q,"status":%q,"type":"happy","attemptsCount":0,`+
+		`"requestedAt":"2026-11-01T00:00:00Z","lastUpdatedAt":"2026-11-01T00:00:00Z"}`, id, "d"+id[1:], status)
+}
+
+func (l *longList) RoundTrip(r *http.Request) (*http.Response, error) {
+	id, isOne := strings.CutPrefix(r.URL.Path, "/api/v1/calls/")
+	query := r.URL.Query()
+	if !isOne && r.URL.Path != "/api/v1/calls" || query.Has("updatedAfter") {
+		return l.RoundTripper.RoundTrip(r)
+	}
+	answer := httptest.NewRecorder()
+	answer.Header().Set("Content-Type", "application/json")
+	if isOne {
+		l.ended = cmp.Or(l.ended, id)
+		n, err := strconv.Atoi(id[len(id)-12:])
+		fmt.Fprint(answer, l.node(n))
+		return answer.Result(), err
+	}
+	start, _ := strconv.Atoi(query.Get("after"))
+	size, err := strconv.Atoi(query.Get("first"))
+	var edges []string
+	for n := start; n < start+size; n++ {
+		edges = append(edges, fmt.Sprintf(`{"cursor":"%d","node":%s}`, n+1, l.node(n)))
+	}
+	l.listed += size
+	fmt.Fprintf(answer, `{"pageInfo":{"hasNextPage":true,"hasPreviousPage":false,"endCursor":"%d"},"edges":[%s]}`,
+		start+size, strings.Join(edges, ","))
+	return answer.Result(), err
+}
+
+// At a service without a queue, the Desk reads from the newest call on until it has fifty that may be made, and never
+// more than 2,000. A call is read again before it is shown.
+func TestWalkThroughALongList(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ every, listed int }{{1, 500}, {19, 1000}, {100, 2000}, {0, 2000}} {
+		f := newFloor(t, 0)
+		f.InterfaceOnly()
+		list := &longList{every: test.every}
+		f.line = func(line http.RoundTripper) http.RoundTripper {
+			list.RoundTripper = line
+			return list
+		}
+		user := apitype.NewUUID()
+		a, _ := f.plainDesk(t.TempDir(), "x", &user)
+		a.perform(a.Next())
+		if list.listed != test.listed {
+			t.Errorf("one of %d is requested: got %d calls listed, want %d", test.every, list.listed, test.listed)
+		}
+		if isCut := test.listed == 2000; a.Walk.IsCut() != isCut {
+			t.Errorf("one of %d is requested: got the end of a walk %t, want %t", test.every, a.Walk.IsCut(), isCut)
+		}
+		switch {
+		case test.every == 0 && (a.Call != nil || !a.IsNoneLeft()):
+			t.Errorf("got %+v, want no call and that there is none", a.Call)
+		case test.every > 0 && (a.Call == nil || a.Call.Status != apitype.CallRequested || list.ended == a.Call.UUID.String()):
+			t.Errorf("one of %d is requested: got %+v, want a requested call other than %s", test.every, a.Call, list.ended)
+		}
 	}
 }
 

@@ -74,7 +74,7 @@ func (d *Day) Tick() []event.Event {
 	d.Leases.WarnOfEnd()
 	d.Changes.Release()
 	d.Transitions.ApplyWaiting()
-	hasNext := d.Leases.HasAhead() || d.Walk.HasAhead()
+	hasNext := d.Leases.HasAhead() || d.Walk.HasNext()
 	isFree := d.Call == nil && d.Transitions.IsFree()
 	if d.IsWaiting() && isFree && hasNext {
 		d.serve()

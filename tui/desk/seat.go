@@ -23,9 +23,9 @@ type seat struct {
 
 // source is the source of the next call: the queue of the service, or a walk through the list of calls.
 type source interface {
-	// Serve gives the waiting agent a call, if one was read ahead; otherwise it reads on.
+	// Serve gives the waiting agent a call, or looks for one.
 	Serve()
-	// Prefetch reads the call after the one on the Desk.
+	// Prefetch looks for the call after the one on the Desk.
 	Prefetch()
 	// Offers returns the calls that come next, in their order, up to limit.
 	Offers(limit int) []queue.Candidate
@@ -39,7 +39,7 @@ func (s *seat) source() source {
 	return s.Walk
 }
 
-// serve gives the waiting agent a call, if one was read ahead.
+// serve gives the waiting agent a call, or looks for one.
 func (s *seat) serve() { s.source().Serve() }
 
 // next clears the Desk and waits for another call.

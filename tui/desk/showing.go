@@ -41,7 +41,6 @@ func (s *seat) present(call apitype.Call) {
 	if s.Leases.HasQueue && !s.Callbacks.IsAsked() {
 		s.Callbacks.Read()
 	}
-	s.Walk.Shown(call.UUID)
 }
 
 // onNews shows that the call on the Desk was changed by another agent.

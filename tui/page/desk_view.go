@@ -101,7 +101,7 @@ func (d *Desk) nextLines(width int) []string {
 			d.can(ActSkipped, d.Say("shows the calls that were passed over, and why")),
 		)
 	case d.Day.IsWaiting():
-		return []string{d.Say("looking for the oldest requested call") + d.Spinner.Sign() + d.aheadText()}
+		return []string{d.Say("looking for the next call") + d.Spinner.Sign() + d.aheadText()}
 	case d.Day.IsOpening() && d.Day.Offline == "":
 		return []string{d.Say("reading") + d.Spinner.Sign() + d.aheadText()}
 	default:
@@ -172,6 +172,10 @@ func (d *Desk) nextDonor(width int) (lines []string) {
 func (d *Desk) noneText() string {
 	if closed := d.Day.Leases.ClosedText(); closed != "" {
 		return closed + ". " + d.Say("The next call comes by itself.")
+	}
+	if d.Day.Walk.IsCut() {
+		return d.Say("None of the newest %s calls can be made now.", d.Day.Locale.Count(queue.MostRead)) + " " +
+			d.Say("The next call comes by itself.")
 	}
 	return d.Say("There is no donor left to call now. The next one comes by itself.")
 }

@@ -1,8 +1,9 @@
 // Package queue chooses the next calls of an agent if the service has no queue of its own.
 //
-// The interface has no filter for a call's status. So [Walk] reads the list of calls from its oldest end, keeps the
-// requested ones, follows what changes, and reads the next few calls ahead of the agent. [Spread] gives each agent
-// another order, so that few call the same donor. The package does not know the Desk: it is handed functions.
+// The interface has no filter for a call's status. So [Walk] reads the list from the newest call on until it has fifty
+// calls that may be made, or has read 2,000, and follows what changes. [Spread] gives each agent another order, so that
+// few call the same donor. A call is read again right before it is shown. The package does not know the Desk: it is
+// handed functions.
 package queue
 
 import (
@@ -26,9 +27,8 @@ import (
 
 // How the walk reads the service; PageSize is for all that walks it.
 const (
-	PageSize  = 500 // Records asked for at a time.
-	enough    = 60  // Candidates that are enough for now.
-	readAhead = 3   // Calls read ahead of the agent.
+	PageSize = 500  // Records asked for at a time.
+	MostRead = 2000 // Calls that one walk reads.
 )
 
 // Candidate is a requested call as the list shows it: what choosing needs, and no more.
@@ -65,13 +65,13 @@ type Desk struct {
 	IsOn      func(call apitype.UUID) bool // The call is on the Desk.
 	Wants     func() bool                  // The agent waits for a call, and it may come now.
 	Present   func(apitype.Call)           // Puts a call on the Desk.
-	NoneLeft  func(isNone bool)            // Whether the walk has brought all calls, and none is left.
+	NoneLeft  func(isNone bool)            // Whether the walk has ended, and no call is left.
 	Serve     func()                       // Gives the waiting agent a call, from the source in use.
 	See       func(kind apitype.CallType, code string)
 	OnNews    func(apitype.Call) // A call has changed.
 }
 
-// Walk has the requested calls, the oldest first. Make it with New. It is not safe for concurrent use.
+// Walk has the requested calls, the newest first. Make it with New. It is not safe for concurrent use.
 type Walk struct {
 	say.Texts
 	Events      *event.Queue
@@ -82,9 +82,7 @@ type Walk struct {
 	Desk        Desk
 
 	candidates []Candidate
-	known      map[apitype.UUID]bool         // The candidates.
-	prefetched map[apitype.UUID]apitype.Call // Read before they are asked for.
-	fetching   map[apitype.UUID]bool
+	known      map[apitype.UUID]bool // The candidates.
 	dismissed  map[apitype.UUID]bool // Worked on or skipped by the agent in this session.
 	skipped    []PassedOver
 	reached    map[apitype.UUID]reached // By person, as far as changes show it.
@@ -93,8 +91,13 @@ type Walk struct {
 	begun     bool // Begin was called.
 	walks     bool // The service has no queue.
 	isReading bool // The list is being read.
-	ended     bool // All of the list was read.
+	isFound   bool // The walk has stopped once: the calls that it found are those that are spread.
+	ended     bool // All of the list was read, or as much as one walk reads.
+	isCut     bool // The list goes on after the end of the walk.
 	feed      feed
+
+	opening   apitype.UUID // The call that is being read for the Desk. Zero if none is.
+	hasFailed bool         // The latest reading of a call had no answer.
 }
 
 // reached is the last call of a person, and its time.
@@ -107,8 +110,6 @@ type reached struct {
 func New(w Walk) *Walk {
 	now := w.Now()
 	w.known = map[apitype.UUID]bool{}
-	w.prefetched = map[apitype.UUID]apitype.Call{}
-	w.fetching = map[apitype.UUID]bool{}
 	w.dismissed = map[apitype.UUID]bool{}
 	w.reached = map[apitype.UUID]reached{}
 	w.position = position{size: PageSize, now: now}
@@ -152,73 +153,57 @@ func newListed(call apitype.Call) listed {
 	return l
 }
 
-// Serve gives the waiting agent a call, if one was prefetched; otherwise it reads on.
+// Serve gives the waiting agent a call. It reads the call for that, and reads on in the list if none is left.
 func (w *Walk) Serve() {
 	if !w.begun {
 		return
 	}
-	if !w.isInOrder() {
-		w.read()
-		return
-	}
-	if !w.Desk.Wants() {
-		w.Prefetch() // A call comes with its draft, or typing would write over that.
+	w.read()
+	isBusy := !w.opening.IsZero()
+	if !w.isFound || isBusy || !w.Desk.Wants() {
 		return
 	}
 	offers := w.Offers(1)
 	if len(offers) == 0 {
 		w.Desk.NoneLeft(w.ended && !w.isReading)
-		w.read()
 		return
 	}
-	call, isThere := w.prefetched[offers[0].ID]
-	if !isThere {
-		w.Prefetch()
-		return
-	}
-	w.Desk.Present(call)
+	w.opening = offers[0].ID
+	event.Do(w.Events, "call read", func(ctx context.Context) (apitype.Call, error) {
+		return apiclient.Decoded(w.Client.Calls.Get(ctx, offers[0].ID))
+	}, w.onOpened)
 }
 
-// Prefetch reads the next calls before they are asked for.
-func (w *Walk) Prefetch() {
-	for _, c := range w.Offers(readAhead + 1) {
-		if _, have := w.prefetched[c.ID]; have || w.fetching[c.ID] || w.Desk.IsOn(c.ID) {
-			continue
-		}
-		if len(w.fetching) >= readAhead {
-			break
-		}
-		w.fetching[c.ID] = true
-		event.Do(w.Events, "call read ahead", func(ctx context.Context) (apitype.Call, error) {
-			return apiclient.Decoded(w.Client.Calls.Get(ctx, c.ID))
-		}, func(call apitype.Call, err error) { w.onPrefetched(c.ID, call, err) })
-	}
-}
+// Prefetch reads on in the list if few calls are left. A call is read when it is shown.
+func (w *Walk) Prefetch() { w.read() }
 
-func (w *Walk) onPrefetched(id apitype.UUID, call apitype.Call, err error) {
-	delete(w.fetching, id)
-	if err != nil {
-		switch {
-		case errors.Is(err, apiclient.ErrUnreadable): // The others can be worked on.
-			w.Pass(id, "it cannot be read: "+err.Error())
-			w.Desk.Serve()
-		case apiclient.KindOf(err) == apiclient.KindNotFound:
-			w.Connection.FailRead(w.Say("cannot read call %s", render.ShortID(id)), err)
-			w.Drop(id)
-			w.Desk.Serve()
-		default:
-			w.Connection.FailRead(w.Say("cannot read call %s", render.ShortID(id)), err)
+// onOpened shows the call that was read, or tries the next one if it is not to be made. If the agent has begun something
+// else meanwhile, it is read again later.
+func (w *Walk) onOpened(call apitype.Call, err error) {
+	id := w.opening
+	w.opening = apitype.UUID{}
+	w.hasFailed = false
+	switch {
+	case errors.Is(err, apiclient.ErrUnreadable): // The others can be worked on.
+		w.Pass(id, "it cannot be read: "+err.Error())
+	case err != nil:
+		w.Connection.FailRead(w.Say("cannot read call %s", render.ShortID(id)), err)
+		if apiclient.KindOf(err) != apiclient.KindNotFound {
+			w.hasFailed = true
+			return
 		}
+		w.Drop(id)
+	default:
+		w.Learn(call)
+		if reason := LastingReason(w.Texts, call); reason != "" {
+			w.Pass(id, reason)
+		}
+	}
+	if i := w.index(id); i >= 0 && w.mayBeMade(w.candidates[i]) && w.Desk.Wants() {
+		w.Desk.Present(call)
 		return
 	}
-	w.Learn(call)
-	reason := LastingReason(w.Texts, call)
-	if reason != "" {
-		w.Pass(id, reason)
-	} else {
-		w.prefetched[id] = call
-	}
-	w.Desk.Serve()
+	w.Serve()
 }
 
 // LastingReason returns why a call is not offered in this session, or an empty text.
@@ -278,7 +263,7 @@ func (w *Walk) record(l listed) {
 	i, _ := slices.BinarySearchFunc(
 		w.candidates,
 		c,
-		func(a, b Candidate) int { return a.RequestedAt.Compare(b.RequestedAt) },
+		func(a, b Candidate) int { return b.RequestedAt.Compare(a.RequestedAt) },
 	)
 	for i < len(w.candidates) && w.candidates[i].RequestedAt.Equal(c.RequestedAt) {
 		i++
@@ -292,7 +277,6 @@ func (w *Walk) index(id apitype.UUID) int {
 
 // Drop forgets a call that is no longer requested.
 func (w *Walk) Drop(id apitype.UUID) {
-	delete(w.prefetched, id)
 	if !w.known[id] { // Most calls of a list ended long ago: nothing is kept of them.
 		return
 	}
@@ -303,10 +287,13 @@ func (w *Walk) Drop(id apitype.UUID) {
 }
 
 // Known returns the requested calls that are known; all reports whether there are no others.
-func (w *Walk) Known() (known []Candidate, all bool) { return w.candidates, w.ended }
+func (w *Walk) Known() (known []Candidate, all bool) { return w.candidates, w.ended && !w.isCut }
 
-// HasAhead reports whether a call was read ahead.
-func (w *Walk) HasAhead() bool { return len(w.prefetched) > 0 }
+// IsCut reports whether the walk has ended before the end of the list.
+func (w *Walk) IsCut() bool { return w.isCut }
+
+// HasNext reports whether Serve has a call that can be read.
+func (w *Walk) HasNext() bool { return w.isFound && !w.hasFailed && len(w.Offers(1)) > 0 }
 
 // Others returns how many other requested calls are known of a person, in the queue and of the pledge, and how many of
 // other persons with one of the numbers.
@@ -347,23 +334,22 @@ func (w *Walk) isLeftOut(c Candidate) bool {
 	return isOtherType || isOtherLanguage || w.Desk.KeepsBack(c.ID)
 }
 
-// allowed returns the candidates that the list does not exclude, in order, up to limit.
-func (w *Walk) allowed(limit int) []Candidate {
-	var found []Candidate
-	for _, c := range w.candidates {
-		if w.dismissed[c.ID] || w.against(c) != "" || w.isLeftOut(c) {
-			continue
-		}
-		if found = append(found, c); len(found) == limit {
-			break
-		}
-	}
-	return found
+// mayBeMade reports whether a call may be made now.
+func (w *Walk) mayBeMade(c Candidate) bool {
+	return !w.dismissed[c.ID] && w.against(c) == "" && !w.isLeftOut(c)
 }
 
-// Offers returns the calls that come next, up to limit: the allowed ones in the order of this agent. See Spread.
+// Offers returns the calls that come next, up to limit, in the order of this agent. See Spread.
 func (w *Walk) Offers(limit int) []Candidate {
-	found := w.allowed(max(limit, spreadOver))
+	var found []Candidate
+	for _, c := range w.candidates {
+		if len(found) == spreadOver {
+			break
+		}
+		if w.mayBeMade(c) {
+			found = append(found, c)
+		}
+	}
 	found = Spread(w.Desk.Agent().String(), found, func(c Candidate) apitype.UUID { return c.ID })
 	return found[:min(len(found), limit)]
 }
@@ -382,7 +368,6 @@ func (w *Walk) PassedOver() []PassedOver {
 // Pass notes that a call is not offered again in this session, and why. Without a reason it is not listed.
 func (w *Walk) Pass(id apitype.UUID, reason string) {
 	w.dismissed[id] = true
-	delete(w.prefetched, id)
 	if reason == "" {
 		return
 	}
@@ -395,11 +380,3 @@ func (w *Walk) Pass(id apitype.UUID, reason string) {
 
 // Restore lets a call be offered again that Pass has excluded.
 func (w *Walk) Restore(id apitype.UUID) { w.dismissed[id] = false }
-
-// Shown notes that a call came on the Desk, and reads on if few are left.
-func (w *Walk) Shown(id apitype.UUID) {
-	delete(w.prefetched, id)
-	if len(w.candidates) < enough {
-		w.read()
-	}
-}

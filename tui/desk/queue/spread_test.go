@@ -28,16 +28,15 @@ func self(id apitype.UUID) apitype.UUID { return id }
 
 func TestSpread(t *testing.T) {
 	t.Parallel()
-	calls := callsOf(rand.New(rand.NewPCG(1, 1)), 60)
+	calls := callsOf(rand.New(rand.NewPCG(1, 1)), 50)
 	before := slices.Clone(calls)
 	anneke, joost := queue.Spread("anneke", calls, self), queue.Spread("joost", calls, self)
 	servicetest.Same(t, "the calls themselves were moved", before, calls)
 	if slices.Equal(anneke, joost) || !slices.Equal(anneke, queue.Spread("anneke", calls, self)) {
 		t.Error("got the same order for two agents, or two for one")
 	}
-	servicetest.Same(t, "calls after the fiftieth were moved", calls[50:], anneke[50:])
-	gone := slices.DeleteFunc(slices.Clone(calls[:50]), func(id apitype.UUID) bool { return id == anneke[7] })
-	want := slices.Delete(slices.Clone(anneke[:50]), 7, 8)
+	gone := slices.DeleteFunc(slices.Clone(calls), func(id apitype.UUID) bool { return id == anneke[7] })
+	want := slices.Delete(slices.Clone(anneke), 7, 8)
 	servicetest.Same(t, "the others were moved when one went", want, queue.Spread("anneke", gone, self))
 	if got := queue.Spread[apitype.UUID]("anneke", nil, self); len(got) != 0 {
 		t.Errorf("got %v of no calls", got)
@@ -69,7 +68,7 @@ func simulatedRings(random *rand.Rand, agents, ringsEach int) (double int) {
 			}
 		}
 		waiting = slices.DeleteFunc(waiting, func(id apitype.UUID) bool { return id == floor[next].call })
-		call := queue.Spread(fmt.Sprint("agent ", next), waiting[:60], self)[0]
+		call := queue.Spread(fmt.Sprint("agent ", next), waiting[:50], self)[0]
 		if slices.ContainsFunc(floor, func(w work) bool { return w.call == call }) {
 			double++
 		}

@@ -3,7 +3,6 @@ package queue
 import (
 	"context"
 	"maps"
-	"slices"
 	"time"
 
 	"fundesk/apiclient"
@@ -14,19 +13,17 @@ import (
 
 // position is the position of the walk.
 type position struct {
-	cursor  string // Up to there everything was read.
-	size    int
-	bare    bool      // The account may not read persons.
-	forward bool      // From the newest call on: the service does not begin at the oldest.
-	now     time.Time // When the walk began.
+	cursor string // Up to there everything was read.
+	size   int
+	read   int       // Calls read so far.
+	bare   bool      // The account may not read persons.
+	now    time.Time // When the walk began.
 }
 
 // list lists calls with their persons, or without if the account may not read them. Spec gap: A3.
 func (p *position) list(ctx context.Context, client *apiclient.Client) (apiclient.Page[apitype.Call], error) {
-	o := apitype.CallListOptions{Paging: apitype.Paging{Before: p.cursor, Last: &p.size}}
-	if p.forward {
-		o.Paging = apitype.Paging{After: p.cursor, First: &p.size}
-	}
+	size := min(p.size, MostRead-p.read)
+	o := apitype.CallListOptions{Paging: apitype.Paging{After: p.cursor, First: &size}}
 	if !p.bare {
 		o.Include = []string{apitype.IncludePerson}
 		page, err := client.Calls.List(ctx, o)
@@ -40,39 +37,27 @@ func (p *position) list(ctx context.Context, client *apiclient.Client) (apiclien
 
 // page is one page of the walk.
 type page struct {
-	calls      []listed // The oldest first.
+	calls      []listed // The newest first.
 	from, next position
-	more       bool
+	isLast     bool // Of the list.
 }
 
-// readPage reads the page of calls at a position, from the oldest end of the list: last
-// without before gives the oldest ones. A service that refuses that, or begins at the
-// newest anyway, is walked from there. Spec gaps: L1, L2.
+// readPage reads the page of calls at a position.
 func readPage(ctx context.Context, client *apiclient.Client, from position) (page, error) {
-	at := from
-	got, err := at.list(ctx, client)
-	if got.Fewer > 0 {
-		at.size = got.Fewer
-	}
-	isRefused := apiclient.KindOf(err) == apiclient.KindRejected
-	isNewest := err == nil && got.HasNextPage
-	isFirst := from.cursor == "" && !at.forward
-	if isFirst && (isRefused || isNewest) {
-		at.forward = true
-		got, err = at.list(ctx, client)
-	}
+	next := from
+	got, err := next.list(ctx, client)
 	if err != nil {
 		return page{}, err
 	}
-	calls := apiclient.Rows(got, newListed)
-	slices.Reverse(calls)
-	more := got.MayHavePrevious()
-	at.cursor = got.StartCursor
-	if at.forward {
-		at.cursor, more = got.EndCursor, got.HasNextPage
+	if got.Fewer > 0 {
+		next.size = got.Fewer
 	}
+	next.cursor = got.EndCursor
+	next.read += got.Count()
+	calls := apiclient.Rows(got, newListed)
 	// A cursor that does not advance would never end the walk.
-	return page{calls: calls, from: from, next: at, more: more && at.cursor != "" && at.cursor != from.cursor}, nil
+	isStuck := next.cursor == "" || next.cursor == from.cursor
+	return page{calls: calls, from: from, next: next, isLast: !got.HasNextPage || isStuck}, nil
 }
 
 // Begin begins the walk, or only follows what changes if the service has a queue.
@@ -81,9 +66,9 @@ func (w *Walk) Begin(walks bool) {
 	w.read()
 }
 
-// read reads on in the list, unless all of it is there.
+// read reads on in the list, unless enough calls are known or the walk has ended.
 func (w *Walk) read() {
-	if !w.walks || w.isReading || w.ended {
+	if !w.walks || w.isReading || w.ended || len(w.Offers(spreadOver)) == spreadOver {
 		return
 	}
 	w.isReading = true
@@ -98,31 +83,18 @@ func (w *Walk) onPage(p page, err error) {
 	if !w.Connection.IsRead("cannot read the calls", err) {
 		return
 	}
-	w.add(p)
-	if len(w.Offers(enough)) < enough {
-		w.read()
+	if p.from.cursor == w.cursor { // Otherwise the walk began again.
+		w.position = p.next
+		w.isCut = !p.isLast && w.position.read >= MostRead
+		w.ended = p.isLast || w.isCut
 	}
-	w.Desk.Serve()
-}
-
-// add takes a page of the walk in.
-func (w *Walk) add(p page) {
-	cursor := w.cursor
-	if p.from.cursor == cursor { // Otherwise the walk began again.
-		w.ended = !p.more
-		if p.more {
-			cursor = p.next.cursor
-		}
-	}
-	w.position = p.next
-	w.cursor = cursor
 	for _, call := range p.calls {
 		w.record(call)
 	}
+	w.read()
+	w.isFound = w.isFound || !w.isReading
+	w.Desk.Serve()
 }
-
-// isInOrder reports whether the oldest waiting call is known.
-func (w *Walk) isInOrder() bool { return !w.forward || w.ended }
 
 // feed is the position in the feed of changes.
 type feed struct {
@@ -176,13 +148,11 @@ func (w *Walk) onNews(n apiclient.News[apitype.Call]) {
 	maps.DeleteFunc(w.reached, func(_ apitype.UUID, r reached) bool { return w.Now().Sub(r.at) >= card.AttemptPause })
 	for _, call := range n.Found {
 		w.Desk.OnNews(call)
-		if prefetched, have := w.prefetched[call.UUID]; have && !prefetched.LastUpdatedAt.Equal(call.LastUpdatedAt) {
-			delete(w.prefetched, call.UUID)
-		}
 		w.Learn(call)
 	}
 	if n.IsCut && w.walks {
-		w.cursor, w.ended = "", false
+		w.cursor, w.position.read = "", 0
+		w.ended, w.isCut = false, false
 		w.read()
 	}
 	w.Desk.Serve()
