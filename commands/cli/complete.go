@@ -3,12 +3,15 @@ package cli
 import (
 	"context"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient/apitype"
+	"fundesk/apiclient/outbox"
 	"fundesk/completions"
 	"fundesk/render"
 )
@@ -29,7 +32,7 @@ func (s *Session) Records(find func(completions.Source, context.Context, string)
 			ctx = context.Background()
 		}
 		s.Flags.NoInput, s.Flags.Quiet, s.Flags.debug = true, true, false // It never asks, and fails silently.
-		s.isBrief = true
+		s.isCompletion = true
 		source := completions.Source{Connect: s.Connect, Patience: s.App.CompletionPatience}
 		lines := slices.DeleteFunc(find(source, ctx, toComplete), func(line string) bool {
 			value, _, _ := strings.Cut(line, "\t")
@@ -87,7 +90,14 @@ func RegisterFlag(cmd *cobra.Command, name string, complete Completer) {
 }
 
 func (s *Session) outboxEntries(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	entries, _, _ := s.AllEntries() // Unreadable values are not offered.
+	var entries []outbox.Entry
+	dir, err := s.StateDir()
+	if err == nil {
+		_, err = os.Stat(filepath.Join(dir, "outbox")) // To open it would create it.
+	}
+	if err == nil {
+		entries, _, _ = s.AllEntries() // Unreadable values are not offered.
+	}
 	lines := make([]string, len(entries))
 	for i, entry := range entries {
 		lines[i] = entry.ID + "\t" + entry.Op + ", " + string(entry.State)

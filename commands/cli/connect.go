@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -190,6 +191,12 @@ func (s *Session) OpenEmbedded(ctx context.Context, t *Target) error {
 		return err
 	}
 	name := strings.TrimPrefix(t.BaseURL, profile.EmbeddedPrefix)
+	file := embeddedFile(name, dir)
+	if s.isCompletion { // It opens what is there, and creates nothing.
+		if _, err := os.Stat(file); err != nil {
+			return err
+		}
+	}
 	embedded, err := s.App.OpenEmbedded(ctx, name, dir)
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.Canceled):
@@ -197,22 +204,29 @@ func (s *Session) OpenEmbedded(ctx context.Context, t *Target) error {
 	case err != nil:
 		return WithHint(
 			Failure(apiclient.KindFailure, "open the embedded service: %s", err),
-			embeddedHint(t, name, dir),
+			embeddedHint(t, file),
 		)
 	}
 	s.embedded = embedded
 	return nil
 }
 
+// embeddedFile returns the database of an embedded service: of its name, or at its path.
+func embeddedFile(name, dir string) string {
+	if strings.ContainsRune(name, filepath.Separator) {
+		return name
+	}
+	return filepath.Join(dir, name+".db")
+}
+
 // embeddedHint names the database of an embedded service that cannot be opened. That of the demo may be deleted.
-func embeddedHint(t *Target, name, dir string) string {
-	file := filepath.Join(dir, name+".db")
+func embeddedHint(t *Target, file string) string {
 	if t.BaseURL == profile.DemoURL {
 		return "the demo has invented data alone: to begin again, delete " + file +
 			" and what begins with that name; or set FUNDESK_DATA_DIR to another folder"
 	}
-	if strings.ContainsRune(name, filepath.Separator) {
-		return "its data is in " + name
+	if t.BaseURL == profile.EmbeddedPrefix+file {
+		return "its data is in " + file
 	}
 	return "its data is in " + file + "; FUNDESK_DATA_DIR names another folder"
 }

@@ -101,8 +101,8 @@ type Session struct {
 	// tokenEnds is the end of the used token according to the token. Nil if it has none.
 	tokenEnds atomic.Pointer[time.Time]
 	token     tokenCache
-	// isBrief is set if the program may end before an answer comes.
-	isBrief bool
+	// isCompletion is set for a shell's completion: it creates nothing, and may end before an answer comes.
+	isCompletion bool
 }
 
 // NewSession begins the run of one command line.

@@ -181,7 +181,7 @@ func (s *Session) renew(
 	known signin.Session,
 ) (session signin.Session, isSession bool, err error) {
 	c := &s.token
-	if s.isBrief { // The answer has the next refresh token, and would be lost with the program.
+	if s.isCompletion { // The answer has the next refresh token, and would be lost with the program.
 		known, err = c.orOld(known, s.App.Now(), true, "this command is too short")
 		return known, true, err
 	}
