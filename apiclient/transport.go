@@ -138,6 +138,12 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 		return nil, c.fault(parent, err, true)
 	}
 	c.trace.answer(answer, body, c.options.Now().Sub(started))
+	if c.base.Scheme == "http" && answer.StatusCode == http.StatusBadRequest && wantsTLS(body) {
+		return nil, &Error{
+			Kind:    KindUnavailable,
+			Message: c.base.Host + " answers with TLS alone: the base URL has to begin with https://",
+		}
+	}
 	whole := &Response{
 		Status:  answer.StatusCode,
 		Header:  answer.Header,
@@ -146,6 +152,22 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 	}
 	c.repair(whole)
 	return whole, nil
+}
+
+// wantsTLS reports whether a port for TLS has refused plain http: the answer comes from its server, and not from the
+// service.
+func wantsTLS(body []byte) bool {
+	for _, refusal := range []string{
+		"HTTP request to an HTTPS server",                 // Go.
+		"plain HTTP request was sent to HTTPS port",       // nginx.
+		"speaking plain HTTP to an SSL-enabled server",    // Apache.
+		"This combination of host and port requires TLS.", // Tomcat.
+	} {
+		if bytes.Contains(body, []byte(refusal)) {
+			return true
+		}
+	}
+	return false
 }
 
 // repair replaces each byte of an answer in JSON that is not UTF-8, such as an é in Latin-1, by U+FFFD. Programs that

@@ -28,6 +28,7 @@ func TestServiceThatCannotProveItsName(t *testing.T) {
 		name, host string
 		ended      bool
 		isPlain    bool
+		asksPlain  bool
 		want       string
 	}{
 		{name: "its own certificate", host: "localhost"},
@@ -40,6 +41,10 @@ func TestServiceThatCannotProveItsName(t *testing.T) {
 			want: "if this computer's clock is right, ask the service's operator to renew the certificate",
 		},
 		{name: "no TLS", isPlain: true, want: "what answers there has no TLS: check the port"},
+		{
+			name: "plain http to a port for TLS", host: "localhost", asksPlain: true,
+			want: "answers with TLS alone: the base URL has to begin with https://",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -65,13 +70,16 @@ func TestServiceThatCannotProveItsName(t *testing.T) {
 			}
 			t.Cleanup(server.Close)
 			address := "https://localhost" + server.URL[strings.LastIndexByte(server.URL, ':'):]
+			if test.asksPlain {
+				address = strings.Replace(address, "https", "http", 1)
+			}
 			l := line{environment: map[string]string{"HOME": t.TempDir(), "FUNDESK_TOKEN": "token"}}
 			_, errs, code := l.run(t, "call list --retry 0 --base-url "+address+" --ca-cert "+file)
 			if test.want == "" {
 				servicetest.Same(t, "exit code of "+errs, 0, code)
 				return
 			}
-			if code != 8 || !strings.Contains(errs, "; "+test.want+"\n") {
+			if code != 8 || !strings.Contains(errs, test.want+"\n") {
 				t.Errorf("got %d %s, want %q", code, errs, test.want)
 			}
 		})
