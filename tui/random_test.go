@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/outbox"
 	"fundesk/render"
 	"fundesk/service/servicetest"
@@ -232,6 +233,35 @@ func TestReasonIsSeenBesideAnError(t *testing.T) {
 	d.press("ctrl+s")
 	d.app.notice(event.Notice{Level: event.Urgent, Text: "the third went wrong"})
 	status("the third went wrong")
+}
+
+// Actions on several calls ask once more if a colleague has one of them, and do nothing without a yes.
+func TestBulkAsksAboutTheCallsOfColleagues(t *testing.T) {
+	t.Parallel()
+	w := newQueueWorld(t)
+	request := apitype.LeaseRequest{RequestUUID: apitype.NewUUID(), UserUUID: ids(0xe0, 3)}
+	_, err := w.client.Queue.Lease(t.Context(), callID(4), request)
+	servicetest.Check(t, err)
+	d := newDriver(t, w.options)
+	d.enter("2", "g", "j", "space", "space", "space")
+	for _, answer := range []struct {
+		key  string
+		want int
+	}{{"n", 0}, {"y", 3}} {
+		d.enter("A", "2", "y")
+		question, ok := d.app.Dialog.(*page.Confirm)
+		if !ok || len(question.Lines) != 2 || !strings.Contains(question.Lines[0], "another agent has this donor on the screen") {
+			t.Fatalf("dialog: got %+v, want a question about the one call of the colleague\n%s", d.app.Dialog, d.text())
+		}
+		if len(w.entries(t)) != 0 {
+			t.Error("got changes before the answer, want none")
+		}
+		w.Clock.Advance(time.Second) // It is seen before it is answered.
+		d.press(answer.key)
+		if got := w.entries(t); len(got) != answer.want {
+			t.Errorf("after %s: got %q, want %d changes", answer.key, got, answer.want)
+		}
+	}
 }
 
 func TestBulkAsksWithCountAndNames(t *testing.T) {

@@ -1,10 +1,12 @@
 package page
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -120,6 +122,7 @@ func (v *Calls) isOpen(call Row) bool {
 
 func (v *Calls) bulkActions(rows []Row, sent func()) []Option {
 	t, author := v.targets(rows, sent, v.isOpen), v.Day.Changes.Author
+	t.confirmed = v.askIfHeld
 	return []Option{
 		v.askEach(
 			"Record an attempt",
@@ -137,6 +140,60 @@ func (v *Calls) bulkActions(rows []Row, sent func()) []Option {
 			func(id apitype.UUID, name string) changes.Change { return author.Expire(id, "expire: "+name) },
 		),
 	}
+}
+
+// holdersPatience limits the time for the leases of colleagues. Without them the changes go on.
+const holdersPatience = 3 * time.Second
+
+// askIfHeld goes on with changes that end calls. If a colleague has one of the calls, it asks once before.
+func (v *Calls) askIfHeld(t targets, then func() tea.Cmd) tea.Cmd {
+	if v.Day.Client == nil || !v.Day.Client.Announces(apitype.ExtensionQueue) {
+		return then()
+	}
+	asked, agent := v.Day.Keys.Presses, v.Day.Leases.Agent()
+	read := func(ctx context.Context) (held map[apitype.UUID]apitype.Lease, err error) {
+		ctx, cancel := context.WithTimeout(ctx, holdersPatience)
+		defer cancel()
+		answer, err := apiclient.Decoded(v.Day.Client.Queue.Leases(ctx, apitype.QueueLeaseListOptions{}))
+		held = map[apitype.UUID]apitype.Lease{}
+		for _, lease := range answer.Leases {
+			if lease.UserUUID != agent {
+				held[lease.CallUUID] = lease
+			}
+		}
+		return held, err
+	}
+	return Load(v.Env, "leases of colleagues read", read, func(held map[apitype.UUID]apitype.Lease, _ error) tea.Cmd {
+		lines := v.heldLines(t, held)
+		if len(lines) == 0 {
+			return then()
+		}
+		if v.Dialog != nil || !v.Day.Transitions.IsAsked(asked) {
+			v.Messages.Refuse("what you asked for came while you were typing: ask again")
+			return nil
+		}
+		v.Dialog = &Confirm{
+			Title: v.Say("Another agent has this donor"),
+			Lines: append(lines, v.Say("Go on anyway?")),
+			Yes:   then,
+			late:  openedLate(v.Day.Now),
+		}
+		return nil
+	})
+}
+
+// heldLines names the calls that colleagues have, and the colleagues.
+func (v *Calls) heldLines(t targets, held map[apitype.UUID]apitype.Lease) (lines []string) {
+	card := v.Day.Card()
+	for i, id := range t.ids {
+		lease, isHeld := held[id]
+		if !isHeld {
+			continue
+		}
+		card.Holder = &apitype.LeaseHolder{UserUUID: lease.UserUUID, Name: lease.Name, TakenAt: lease.TakenAt}
+		lines = append(lines, t.names[i]+": "+card.HolderText())
+	}
+	return v.firstOf(lines)
 }
 
 func callFields(e *Env, c apitype.Call) []field {

@@ -309,12 +309,25 @@ func bulkOptions[T any](l *List[T], rows []Row, sent func()) (options []Option) 
 // mostNames limits the names in the question before a bulk action.
 const mostNames = 9
 
+// firstOf returns the first names, one a line, and how many more there are.
+func (e *Env) firstOf(names []string) (lines []string) {
+	for i, name := range names {
+		if i == mostNames-1 && len(names) > mostNames {
+			return append(lines, e.Say("  and %d more", len(names)-i))
+		}
+		lines = append(lines, "  "+name)
+	}
+	return lines
+}
+
 // targets are the records of an action on several.
 type targets struct {
 	ids   []apitype.UUID
 	names []string
 	all   int    // How many were marked; the others are in a state that does not allow it.
 	sent  func() // Called after the confirmation. May be nil.
+	// confirmed is called after the confirmation, and goes on with then. Nil goes on at once.
+	confirmed func(t targets, then func() tea.Cmd) tea.Cmd
 }
 
 // targets returns the rows that an action is allowed for; nil allows it for all.
@@ -344,14 +357,8 @@ func (e *Env) askEach(label string, t targets, change func(id apitype.UUID, name
 	}
 	option.Run = func() tea.Cmd {
 		lines := []string{e.Say(label) + ": " + e.Day.Count(len(t.ids), "record", "records")}
-		for i, name := range t.names {
-			if i == mostNames-1 && len(t.names) > mostNames {
-				lines = append(lines, e.Say("  and %d more", len(t.names)-i))
-				break
-			}
-			lines = append(lines, "  "+name)
-		}
-		e.Dialog = &Confirm{Title: label, Lines: lines, Yes: func() tea.Cmd {
+		lines = append(lines, e.firstOf(t.names)...)
+		submit := func() tea.Cmd {
 			var all []changes.Change
 			for i, id := range t.ids {
 				all = append(all, change(id, t.names[i]))
@@ -360,7 +367,12 @@ func (e *Env) askEach(label string, t targets, change func(id apitype.UUID, name
 				t.sent()
 			}
 			return e.Host.Perform(e.Day.Changes.SubmitEach(label, t.names, all))
-		}}
+		}
+		yes := submit
+		if t.confirmed != nil {
+			yes = func() tea.Cmd { return t.confirmed(t, submit) }
+		}
+		e.Dialog = &Confirm{Title: label, Lines: lines, Yes: yes}
 		return nil
 	}
 	return option
