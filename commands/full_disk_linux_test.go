@@ -29,6 +29,6 @@ func TestFullDisk(t *testing.T) {
 	if !errors.Is(err, unix.ENOSPC) {
 		t.Fatal(err)
 	}
-	l.try(t, "call attempt "+testID+" --outbox --hold 1s").Ends(1, "put the change into the outbox").Lacks("held for")
+	l.try(t, "call attempt "+testID+" --outbox --hold 1s").Ends(1, "put the change into the outbox", "make room").Lacks("held for")
 	l.try(t, "doctor").Ends(1, "nothing can be saved in "+dir, "make room")
 }

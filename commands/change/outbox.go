@@ -191,7 +191,7 @@ func outboxSend(s *cli.Session) *cobra.Command {
 			}
 			report, err := box.Sender(s.Client, outbox.SenderOptions{Notify: notify}).SendDue(cmd.Context())
 			if err != nil {
-				return cli.Failure(apiclient.KindFailure, "send the outbox: %s", err)
+				return cli.UnsavedFailure("send the outbox: %s", err)
 			}
 			_, damaged, err := box.List()
 			if err != nil {
@@ -431,7 +431,7 @@ func Enqueue(ctx context.Context, s *cli.Session, changes []apiclient.Change, ho
 		}
 		entry, err := box.Add(entry)
 		if err != nil {
-			results[i].Err = cli.Failure(apiclient.KindFailure, "put the change into the outbox: %s", err)
+			results[i].Err = cli.UnsavedFailure("put the change into the outbox: %s", err)
 			continue
 		}
 		ids[i] = entry.ID

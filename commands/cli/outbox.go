@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
+	"syscall"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/durable"
@@ -57,10 +59,16 @@ func (s *Session) openOutbox(o outbox.Options) (*outbox.Outbox, error) {
 		box, err = outbox.Open(filepath.Join(dir, "outbox"), o)
 	}
 	if err != nil {
-		return nil, WithHint(
-			Failure(apiclient.KindFailure, "open the outbox: %s", err),
-			"FUNDESK_STATE_DIR names another folder for it",
-		)
+		return nil, UnsavedFailure("open the outbox: %s", err)
 	}
 	return box, nil
+}
+
+// UnsavedFailure returns the error of a file of the outbox that cannot be written, with the way out.
+func UnsavedFailure(format string, err error) error {
+	hint := "FUNDESK_STATE_DIR names another folder for it"
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		hint = "make room on its disk, or let FUNDESK_STATE_DIR name a folder on another disk"
+	}
+	return WithHint(Failure(apiclient.KindFailure, format, err), hint)
 }
