@@ -68,11 +68,7 @@ func login(s *cli.Session, cmd *cobra.Command, o loginOptions) error {
 		return cli.UsageError(err.Error())
 	}
 	p := config.Profiles[name]
-	address := cmp.Or(s.Flags.BaseURL, s.App.Getenv("FUNDESK_BASE_URL"), p.BaseURL)
-	if s.Flags.Profile != "" && s.Flags.BaseURL == "" && p.BaseURL != "" {
-		address = p.BaseURL // Of the profile that was named.
-	}
-	chosen := apitype.BaseURL(address)
+	chosen := chosenURL(s, p)
 	if p.BaseURL != "" && chosen != p.BaseURL {
 		return isForAnother(name, p, chosen)
 	}
@@ -102,6 +98,15 @@ func login(s *cli.Session, cmd *cobra.Command, o loginOptions) error {
 		return err
 	}
 	return keepLogin(s, name, p.BaseURL, keptFlags(cmd), done)
+}
+
+// chosenURL returns the base URL of a login or logout: of the flag, of the profile that a flag names, of the
+// environment, or of the profile in use.
+func chosenURL(s *cli.Session, p profile.Profile) string {
+	if s.Flags.BaseURL == "" && s.Flags.Profile != "" && p.BaseURL != "" {
+		return p.BaseURL
+	}
+	return apitype.BaseURL(cmp.Or(s.Flags.BaseURL, s.App.Getenv("FUNDESK_BASE_URL"), p.BaseURL))
 }
 
 // loggedIn is the result of a login.
@@ -271,6 +276,12 @@ func authLogout(s *cli.Session) *cobra.Command {
 			if storage := p.Storage(); storage == "" || storage == profile.StorageCommand {
 				s.Note("no token is stored for %s", cli.Quote(name))
 				return nil
+			}
+			if chosen := chosenURL(s, p); chosen != p.BaseURL {
+				return cli.WithHint(
+					notFor(name, p, chosen),
+					"to log out of profile "+name+": fundesk auth logout --profile "+name+"; see: fundesk profile list",
+				)
 			}
 			t := &cli.Target{Name: name, Profile: p, BaseURL: p.BaseURL, FromProfile: true}
 			warnUnsent(s, t)

@@ -159,10 +159,15 @@ func keptFlags(cmd *cobra.Command) []given {
 // isForAnother refuses to make a profile one of another service by the way.
 func isForAnother(name string, p profile.Profile, address string) error {
 	return cli.WithHint(
-		cli.UsageError(
-			"profile "+cli.Quote(name)+" is for "+cli.ShownURL(p.BaseURL)+", not for "+cli.ShownURL(address),
-		),
+		notFor(name, p, address),
 		"choose another name: fundesk auth login --profile NAME --base-url "+cli.ShownURL(address),
+	)
+}
+
+// notFor returns the error of a profile that is for another service.
+func notFor(name string, p profile.Profile, address string) error {
+	return cli.UsageError(
+		"profile " + cli.Quote(name) + " is for " + cli.ShownURL(p.BaseURL) + ", not for " + cli.ShownURL(address),
 	)
 }
 
