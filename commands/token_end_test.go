@@ -36,6 +36,9 @@ func TestTokenEndsSoon(t *testing.T) {
 			t.Errorf("%s with %s left: got exit code %d and %q, want %q", test.args, test.left, code, errs, test.want)
 		}
 	}
+	login := line{environment: map[string]string{"HOME": t.TempDir()}, stdin: tokenOf(day)}
+	words := "auth login --profile p --with-token --insecure-storage --base-url " + address
+	login.try(t, words).Ends(0, "another one, then: fundesk auth login --profile p\n")
 }
 
 // A 401 for an ended token names its end.

@@ -93,10 +93,12 @@ func login(s *cli.Session, cmd *cobra.Command, o loginOptions) error {
 		return err
 	}
 	o.insecure = o.insecure || p.TokenStorage == profile.StorageFile
-	done, err := obtain(s, cmd, &cli.Target{Name: name, Profile: p, BaseURL: p.BaseURL, FromProfile: true}, o)
+	t := &cli.Target{Name: name, Profile: p, BaseURL: p.BaseURL, FromProfile: true}
+	done, err := obtain(s, cmd, t, o)
 	if err != nil {
 		return err
 	}
+	s.Target = t // The token that was tried is now that of the profile.
 	return keepLogin(s, name, p.BaseURL, keptFlags(cmd), done)
 }
 
