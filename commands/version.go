@@ -48,8 +48,9 @@ func versionCommand(s *cli.Session) *cobra.Command {
 	}
 }
 
-// bashAlone lets the script work without the package bash-completion, whose function it calls. Otherwise bash would
-// print an error into the typed line.
+// bashAlone lets the script work without the package bash-completion, whose functions it calls. Otherwise bash would
+// print an error into the typed line. Bash splits words at colons and equals signs: the pieces are joined, and of a
+// value only what comes after the last of these is given back.
 const bashAlone = `
 __fundesk_init_completion()
 {
@@ -58,11 +59,36 @@ __fundesk_init_completion()
         _get_comp_words_by_ref "$@" cur prev words cword
         return
     fi
-    words=("${COMP_WORDS[@]}")
-    cword=$COMP_CWORD
+    local i word rest line=${COMP_LINE:0:COMP_POINT}
+    words=()
+    for ((i = 0; i <= COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        rest=${line#"${line%%[![:space:]]*}"}
+        if ((i > 0)) && [[ -n $rest && $rest == "$line" ]]; then
+            words[${#words[@]} - 1]+=$word
+        else
+            words+=("$word")
+        fi
+        line=${rest#"$word"}
+    done
+    cword=$((${#words[@]} - 1))
     cur=${words[cword]}
-    prev=${words[cword-1]}
+    prev=${words[cword - 1]}
 }
+
+__fundesk_alone()
+{
+    __start_fundesk "$@"
+    declare -F _get_comp_words_by_ref >/dev/null && return
+    local i cur prev words cword all=("${COMPREPLY[@]}")
+    __fundesk_init_completion
+    for ((i = 0; i < ${#all[@]}; i++)); do
+        COMPREPLY[i]=${all[i]#"${cur%"${cur##*[:=]}"}"}
+    done
+}
+
+complete -o default -F __fundesk_alone fundesk
+[[ $(type -t compopt) == builtin ]] || complete -o default -o nospace -F __fundesk_alone fundesk
 `
 
 func completionCommand(s *cli.Session) *cobra.Command {
