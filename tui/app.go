@@ -160,7 +160,7 @@ func (a *app) notice(n event.Notice) {
 	case event.Failed:
 		a.Messages.FailOf(n.Owner, n.Text)
 	case event.Urgent:
-		a.Messages.FailFirst(n.Text)
+		a.Messages.FailFirst(n.Owner, n.Text)
 	}
 }
 

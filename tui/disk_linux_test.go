@@ -74,9 +74,10 @@ func TestFullDisk(t *testing.T) {
 	if err != nil || !found || draft.Notes != "precious" || draft.ResultCode != "reached" {
 		t.Errorf("draft: got %+v %v %v, want all of it", draft, found, err)
 	}
-	m.press("x", "ctrl+s")
+	m.press("ctrl+s")
 	m.see("◷ reached: Anna Jansen ▰▰▰▰▰", onCard(4))
 	w.Clock.Advance(6 * time.Second)
+	m.gone("not saved") // It is over with the change that was saved.
 	m.press("q")
 	m.ended()
 	if call := w.call(t, callID(1)); call.Status != apitype.CallCompleted || deref(call.Result.Value().Notes) != "precious" {

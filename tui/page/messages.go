@@ -102,9 +102,9 @@ func (m *Messages) FailOf(owner, text string) {
 	m.Reply = false
 }
 
-// FailFirst shows an error that the user must not miss, before other errors.
-func (m *Messages) FailFirst(text string) {
-	message := m.keep("", text)
+// FailFirst shows an error that the user must not miss, before other errors, until its subject ends.
+func (m *Messages) FailFirst(owner, text string) {
+	message := m.keep(owner, text)
 	others := slices.DeleteFunc(m.Errors, func(e Message) bool { return e.Text == message.Text })
 	m.Errors = append([]Message{message}, others...)
 	m.Reply = false

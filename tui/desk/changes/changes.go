@@ -229,12 +229,13 @@ func (s *Session) notSaved(q saved) {
 	s.Held = slices.DeleteFunc(s.Held, func(h Held) bool { return slices.Contains(q.back, h.entry) })
 	cause := s.Say(connection.Cause(q.err))
 	text := s.Say("not saved: %s; nothing was sent, the text is kept on screen", cause)
-	s.Events.Notify(event.Notice{Level: event.Urgent, Text: text})
+	s.Events.Own(event.Notice{Level: event.Urgent, Text: text, Owner: event.OfUnsaved(q.change.UUID)})
 }
 
 // isSaved holds a change that is on disk.
 func (s *Session) isSaved(q saved) {
 	change, id := q.change, q.entry.ID
+	s.Events.Over(event.OfUnsaved(change.UUID))
 	s.Labels[id] = change.Label
 	if change.Effect != "" {
 		s.effects[id] = change.Effect

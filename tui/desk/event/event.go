@@ -67,6 +67,9 @@ const (
 // OfCall returns the owner of notices about a call.
 func OfCall(id apitype.UUID) string { return id.String() }
 
+// OfUnsaved returns the owner of the notice that a change of a record could not be saved.
+func OfUnsaved(id apitype.UUID) string { return "unsaved " + id.String() }
+
 // Queue collects the events of a method. The parts of a Desk share one.
 type Queue struct {
 	texts   say.Texts
