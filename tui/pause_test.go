@@ -189,6 +189,11 @@ func TestPauseIsRefused(t *testing.T) {
 			t.Error("the Desk pauses although the service did not accept it")
 		}
 		d.sees(want)
+		now = nil
+		d.enter("P", "1")
+		if errors := d.app.Messages.Errors; !d.app.Day.Pause.IsOn() || len(errors) != 0 {
+			t.Errorf("%s, then paused: got the errors %v, want none", want, errors)
+		}
 	}
 }
 

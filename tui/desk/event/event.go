@@ -62,6 +62,7 @@ const (
 	OfConnection = "connection"
 	OfLogin      = "login" // The end of the login.
 	OfLease      = "lease" // The end of the lease of the call on the Desk.
+	OfPause      = "pause" // The pause that could not begin or end.
 )
 
 // OfCall returns the owner of notices about a call.

@@ -80,9 +80,9 @@ func (p *Pause) start(reason apitype.PauseReason) {
 		p.isOver = false
 		switch {
 		case apiclient.KindOf(err) == apiclient.KindUnknownOutcome:
-			p.Events.Fail("perhaps paused; the Desk makes you ready again", err)
+			p.fail("perhaps paused; the Desk makes you ready again", err)
 		case err != nil:
-			p.Events.Fail("not paused", err)
+			p.fail("not paused", err)
 		case isOver:
 			p.isUnsure = true
 			p.OnCrossed()
@@ -108,14 +108,20 @@ func (p *Pause) end() {
 	p.setState("", func(_ apitype.UserState, err error) {
 		switch {
 		case apiclient.KindOf(err) == apiclient.KindUnknownOutcome:
-			p.Events.Fail("perhaps ready; the Desk pauses you again", err)
+			p.fail("perhaps ready; the Desk pauses you again", err)
 		case err != nil:
-			p.Events.Fail("still paused", err)
+			p.fail("still paused", err)
 		case p.IsOn(): // No call was opened in between, which ends the pause.
+			p.Events.Over(event.OfPause)
 			p.Events.Sayf("the pause of %s is over", SpentText(p.Now().Sub(since)))
 			p.reason = ""
 		}
 	})
+}
+
+// fail shows an error until the agent is paused or ready as asked.
+func (p *Pause) fail(what string, err error) {
+	p.Events.FailOf(event.OfPause, event.ErrorText(what, err))
 }
 
 // setState sends the reason of a pause, or that the agent is ready.
@@ -165,6 +171,7 @@ func (p *Pause) OpensCall() {
 	p.next = ""
 	switch {
 	case p.IsOn():
+		p.Events.Over(event.OfPause)
 		p.Events.Sayf("the pause of %s is over", SpentText(p.Now().Sub(p.since)))
 		p.reason, p.isUnsure = "", true
 		p.Settle()
@@ -183,6 +190,7 @@ func (p *Pause) MeetsLease() {
 
 // show takes in a pause that the service has.
 func (p *Pause) show(reason apitype.PauseReason, since apitype.Time) {
+	p.Events.Over(event.OfPause)
 	p.reason, p.since = reason, since.Time
 	p.OnStart()
 }
