@@ -118,9 +118,10 @@ const (
 	lookBatch = 200
 )
 
-// LookAgain corrects the waiting calls of donors who were changed beside a load that began at a time. The load saw the
-// donors as they were, and their changes did not see its calls. A take looks at a donor again before it gives a call,
-// but a call that is kept from the queue would stay there until the donor changes once more.
+// LookAgain corrects the waiting calls of donors who were changed beside a load that began at a time, and those of
+// organizations that have raised their maximum of attempts. The load saw both as they were, and the changes did not see
+// its calls. A take looks at a donor again before it gives a call, but a call that is kept from the queue would stay
+// there until the donor changes once more.
 func (s *Service) LookAgain(ctx context.Context, began apitype.Time) error {
 	since, after := apitype.NewTime(began.Add(-lookBack)), apitype.UUID{}
 	for {

@@ -264,8 +264,8 @@ type QueueReader interface {
 	// already have it. Nil if a pledge is a lead or active, or there is none.
 	PledgesEnded(person, owner apitype.UUID) (at *apitype.Time, isKept bool, err error)
 	// ChangedBesideLoad returns persons after one, by uuid, whose waiting calls may show them as they were before
-	// changes since a time: changed persons, those of changed pledges, and those whose block was lifted. An engine that
-	// changes nothing beside a load returns none.
+	// changes since a time: changed persons, those of changed pledges, those whose block was lifted, and those whose
+	// calls may have more attempts than before. An engine that changes nothing beside a load returns none.
 	ChangedBesideLoad(since apitype.Time, after apitype.UUID, limit int) ([]apitype.UUID, error)
 	QueueOldest(q QueueQuery) (*apitype.Time, error)
 	// HasPeriodicWork reports whether calls are to be marked as ready, or claims have expired.

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -242,10 +243,15 @@ func TestRulesAreChecked(t *testing.T) {
 	})
 }
 
-// TestChangesBesideALoad changes donors while a load runs that has calls of them, after it has read the donors. What lets
-// the donors be called lets the loaded calls wait, too.
+// TestChangesBesideALoad changes donors, or what their organization allows, while a load runs that has calls of them,
+// after it has read them. What lets the donors be called lets the loaded calls wait, too.
 func TestChangesBesideALoad(t *testing.T) {
 	const number = "+31612345678"
+	limit := func(f *floor, attempts int) {
+		set := func(o *service.Organization) { o.MaxCallAttempts = &attempts }
+		_, err := f.Service.SetOrganization(context.WithoutCancel(t.Context()), f.organization, set)
+		servicetest.Report(t, err)
+	}
 	for name, test := range map[string]struct {
 		before, beside func(f *floor, donor apitype.UUID)
 	}{
@@ -266,6 +272,10 @@ func TestChangesBesideALoad(t *testing.T) {
 			},
 			func(f *floor, donor apitype.UUID) { f.pledge(donor, ``) },
 		},
+		"more attempts": {
+			func(f *floor, _ apitype.UUID) { limit(f, 1) },
+			func(f *floor, _ apitype.UUID) { limit(f, 3) },
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -273,7 +283,9 @@ func TestChangesBesideALoad(t *testing.T) {
 			f.setRules(apitype.OrganizationSettings{YearsAfterEnd: 3})
 			donor := f.donor(number)
 			test.before(f, donor)
-			call := servicetest.NewCall(donor, f.In(-time.Hour))
+			f.Clock.Advance(time.Hour) // The load begins later.
+			call := servicetest.NewCall(donor, f.In(-24*time.Hour))
+			call.AttemptsCount, call.Attempts = 1, apitype.Embed([]apitype.CallAttempt{{AttemptAt: call.RequestedAt, CreatedAt: call.RequestedAt}})
 			began := f.Now()
 			servicetest.Check(t, servicetest.Load(t.Context(), f.Service, func(add func(service.LoadRecord) error) error {
 				err := add(service.LoadRecord{Kind: service.LoadCall, Data: call})

@@ -142,5 +142,10 @@ func (r *reader) ChangedBesideLoad(since apitype.Time, after apitype.UUID, limit
 			UNION
 			SELECT q.person_uuid FROM queue_calls q WHERE q.blocked_by IS NOT NULL AND NOT EXISTS (
 				SELECT 1 FROM do_not_call d WHERE d.organization = q.owner AND d.digest = q.blocked_by)
-		) AS changed WHERE uuid > $2 ORDER BY uuid LIMIT $3`, since.UnixMilli(), identifier(after), limit)
+			UNION
+			SELECT q.person_uuid FROM queue_calls q JOIN organizations o ON o.uuid = q.owner
+			WHERE q.ready = 0 AND q.eligible_at IS NULL AND q.opted_out = 0 AND q.blocked_by IS NULL AND q.external = 0
+				AND q.attempts < $4 AND (o.max_call_attempts IS NULL OR q.attempts < o.max_call_attempts)
+		) AS changed WHERE uuid > $2 ORDER BY uuid LIMIT $3`, since.UnixMilli(), identifier(after), limit,
+		apitype.MaxCallAttempts)
 }
