@@ -30,9 +30,9 @@ func (p *program) backupCommand() *cobra.Command {
 		Long: "Backup writes a complete copy of the database to FILE, and prints the SHA-256 of\n" +
 			"the copy, for fundeskd restore --sha256. The file holds the signing key: protect\n" +
 			"it as you protect the database. An existing file is not touched. FILE exists\n" +
-			"only when it is complete. A killed backup leaves a file that ends with\n" +
-			".unfinished, which you may delete. With - the copy goes to stdout, and the sum\n" +
-			"to stderr.",
+			"only when it is complete. A killed backup leaves files with .unfinished in their\n" +
+			"names. Delete them: erasures do not reach them. With - the copy goes to stdout,\n" +
+			"and the sum to stderr.",
 		Example: "  fundeskd backup /backup/fundeskd-2026-11-20.db\n" +
 			"  sudo -u fundeskd fundeskd backup - > /srv/backup/fundeskd-2026-11-20.db",
 		Args: exactly(wanted),

@@ -51,6 +51,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, exitOnNextSignal)
+	ctx, hangUp := untilHangUp(ctx)
 	code := run(ctx, os.Args[1:], program{
 		In:              os.Stdin,
 		Out:             os.Stdout,
@@ -58,10 +59,26 @@ func main() {
 		Getenv:          os.Getenv,
 		Now:             time.Now,
 		Sleep:           time.Sleep,
+		hangUp:          hangUp,
 		serviceSettings: serviceSettings,
 	})
 	stop()
 	os.Exit(code)
+}
+
+// untilHangUp returns a context that ends when the terminal is closed, so that a command removes its incomplete files.
+// A signal that nohup ignores stays ignored.
+func untilHangUp(ctx context.Context) (context.Context, chan os.Signal) {
+	ctx, cancel := context.WithCancel(ctx)
+	hangUp := make(chan os.Signal, 1)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(hangUp, syscall.SIGHUP)
+	}
+	go func() {
+		<-hangUp
+		cancel()
+	}()
+	return ctx, hangUp
 }
 
 // timeout(1) signals the program and then its group, so signals within this time count as one.
@@ -88,10 +105,11 @@ type program struct {
 	Now    func() time.Time
 	Sleep  func(time.Duration)
 
-	serviceSettings string        // The settings file of the installed service. Empty in tests.
-	timeouts        timeouts      // Of serve. Zero means defaultTimeouts.
-	answerTimeout   time.Duration // Of short commands. Zero means defaultAnswerTimeout.
-	samplePersons   int           // The default of --persons. Zero means that of the sample.
+	hangUp          chan<- os.Signal // Gets SIGHUP, which ends the program. Nil in tests.
+	serviceSettings string           // The settings file of the installed service. Empty in tests.
+	timeouts        timeouts         // Of serve. Zero means defaultTimeouts.
+	answerTimeout   time.Duration    // Of short commands. Zero means defaultAnswerTimeout.
+	samplePersons   int              // The default of --persons. Zero means that of the sample.
 
 	// computer is the clock of this computer where Now is another one: in a sandbox. Nil means Now.
 	computer func() time.Time

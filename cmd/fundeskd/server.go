@@ -260,6 +260,7 @@ func (s *server) listen(ctx context.Context) error {
 	// SIGHUP ends a program whose terminal closes, unless a certificate can be read again.
 	if s.certificate != nil || !isTerminal(s.program.In) {
 		signal.Notify(s.reload, syscall.SIGHUP)
+		signal.Stop(s.program.hangUp)
 	}
 	s.http = limits.server(s.front, s.logger)
 	if s.options.metricsAt == "" {
