@@ -177,8 +177,8 @@ func (w *Walk) Serve() {
 // Prefetch reads on in the list if few calls are left. A call is read when it is shown.
 func (w *Walk) Prefetch() { w.read() }
 
-// onOpened shows the call that was read, or tries the next one if it is not to be made. If the agent has begun something
-// else meanwhile, it is read again later.
+// onOpened shows the call that was read, or tries the next one if this one is not to be made. If the agent has begun
+// something else, the call is read again later.
 func (w *Walk) onOpened(call apitype.Call, err error) {
 	id := w.opening
 	w.opening = apitype.UUID{}
