@@ -155,6 +155,9 @@ func IBANTerm(iban string) string { return ibanTerm + cutTerm(plainText(iban)) }
 // IsPayerTerm reports whether a term comes from a payment.
 func IsPayerTerm(term string) bool { return strings.HasPrefix(term, payerTerm) }
 
+// PayerIBAN returns the IBAN of a term that comes from a payment, in lower case.
+func PayerIBAN(term string) string { return strings.TrimPrefix(term, payerTerm) }
+
 // nameWords returns the words by which a name is found.
 func nameWords(p apitype.Person) []string {
 	var words []string

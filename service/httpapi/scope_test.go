@@ -175,13 +175,21 @@ func TestSearchTellsNoPayer(t *testing.T) {
 		pledge := servicetest.NewPledge(donor, f.organization, apitype.NewTime(servicetest.Start))
 		paid := servicetest.NewTransaction(pledge.UUID, donor, apitype.NewTime(servicetest.Start))
 		paid.IBAN = new("NL91 ABNA 0417 1643 00")
-		f.LoadAll(pledge, paid)
+		other := f.Organization("B")
+		foreign := servicetest.NewPledge(donor, other, apitype.NewTime(servicetest.Start))
+		paidThere := servicetest.NewTransaction(foreign.UUID, donor, apitype.NewTime(servicetest.Start))
+		paidThere.IBAN = new("BE68539007547034")
+		f.LoadAll(pledge, paid, foreign, paidThere)
 		blind := f.Token(servicetest.MayNot(service.PledgesRead))
 		found := []string{donor.String()}
 		for _, text := range []string{"NL91ABNA0417164300", "nl91 abna 0417 1643 00", "NL91ABNA04"} {
 			servicetest.Same(t, text, found, f.searched(f.token, text))
 			servicetest.Same(t, text+" without pledges:read", []string(nil), f.searched(blind, text))
 		}
+		own := f.Token(servicetest.For(f.organization))
+		servicetest.Same(t, "the payer of an own pledge", found, f.searched(own, "NL91ABNA0417"))
+		servicetest.Same(t, "the payer of a foreign pledge", []string(nil), f.searched(own, "BE68539007547034"))
+		servicetest.Same(t, "the same, for all", found, f.searched(f.token, "BE68539007547034"))
 		servicetest.Same(t, "the donor's own account", found, f.searched(blind, "DE89370400440532013000"))
 	})
 }

@@ -102,6 +102,7 @@ func (r *reader) searchQuery(f service.PersonFilter, part service.Range) (*listQ
 		)
 	}
 	q.checkTerms(checked)
+	q.checkPayers(r.engine, f.Scope, f.Search)
 	return q, nil
 }
 
@@ -230,15 +231,53 @@ func (q *listQuery) checkTerms(search service.Search) {
 	}
 	var parts []string
 	for _, wanted := range search {
-		var alternatives []string
-		for _, term := range wanted {
-			pattern := `% ` + likeText.Replace(term) + `%`
-			alternatives = append(alternatives, `s.terms LIKE `+q.arg(pattern)+` ESCAPE '\'`)
-		}
-		parts = append(parts, `(`+strings.Join(alternatives, ` OR `)+`)`)
+		parts = append(parts, q.hasTerm(wanted))
 	}
-	q.check(`(SELECT ` + strings.Join(parts, ` AND `) +
-		` FROM search_persons s WHERE s.created_at = t.created_at AND s.uuid = t.uuid)`)
+	q.check(ofTerms(strings.Join(parts, ` AND `)))
+}
+
+// hasTerm is the condition that the row s of search_persons has one of some terms.
+func (q *listQuery) hasTerm(wanted []string) string {
+	var alternatives []string
+	for _, term := range wanted {
+		pattern := `% ` + likeText.Replace(term) + `%`
+		alternatives = append(alternatives, `s.terms LIKE `+q.arg(pattern)+` ESCAPE '\'`)
+	}
+	return `(` + strings.Join(alternatives, ` OR `) + `)`
+}
+
+// ofTerms is a condition on the row s of search_persons of a person t.
+func ofTerms(cond string) string {
+	return `(SELECT ` + cond + ` FROM search_persons s WHERE s.created_at = t.created_at AND s.uuid = t.uuid)`
+}
+
+// checkPayers adds the condition that persons who are found by a payer alone have a pledge in the scope that was paid
+// so. The terms of a person do not tell whose pledge it is. Spec gap: A3.
+func (q *listQuery) checkPayers(engine engine, scope service.Scope, search service.Search) {
+	if scope.All {
+		return
+	}
+	iban := `REPLACE(LOWER(CASE WHEN LENGTH(x.doc) > 0 THEN ` + engine.json(`x.doc`) + ` ->> 'iban' END), ' ', '')`
+	for _, wanted := range search {
+		others := slices.DeleteFunc(slices.Clone(wanted), service.IsPayerTerm)
+		if len(others) == len(wanted) {
+			continue
+		}
+		var payers []string
+		for _, term := range wanted {
+			if service.IsPayerTerm(term) {
+				pattern := likeText.Replace(service.PayerIBAN(term)) + `%`
+				payers = append(payers, iban+` LIKE `+q.arg(pattern)+` ESCAPE '\'`)
+			}
+		}
+		cond := `EXISTS (SELECT 1 FROM pledges l JOIN transactions x ON x.pledge_number = l.number
+			WHERE l.person_number = t.number AND (` + strings.Join(payers, ` OR `) + `)` +
+			q.visible(scope, `l.owner`, `l.recruiting`) + `)`
+		if len(others) > 0 {
+			cond = ofTerms(q.hasTerm(others)) + ` OR ` + cond
+		}
+		q.check(cond)
+	}
 }
 
 // isOfLetters reports whether checkLetters alone decides about a part.
@@ -298,6 +337,7 @@ func (r *reader) walkSome(f service.PersonFilter, part service.Range, looked int
 		checked = slices.DeleteFunc(slices.Clone(checked), isOfLetters)
 	}
 	passing.checkTerms(checked)
+	passing.checkPayers(r.engine, f.Scope, f.Search)
 	text := `SELECT t.number FROM (` + rows + `) t` + passing.condition(
 		"",
 	) + ` LIMIT ` + passing.arg(

@@ -30,7 +30,7 @@ func TestSearchModel(t *testing.T) { //nolint:paralleltest // It sets the bounds
 			store := reopen(t, database(t))
 			random := rand.New(rand.NewPCG(7, 11))
 			organizations := []apitype.UUID{apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()}
-			persons := fillPersons(t, store, random, organizations)
+			persons, payers := fillPersons(t, store, random, organizations)
 			found := 0
 			for i := range *searches {
 				f := service.PersonFilter{Scope: service.Scope{All: true}}
@@ -51,6 +51,9 @@ func TestSearchModel(t *testing.T) { //nolint:paralleltest // It sets the bounds
 					for range 1 + random.IntN(2) {
 						part = append(part, word(random)[:1+random.IntN(3)])
 					}
+					if random.IntN(3) == 0 {
+						part = append(part, payerTerm(t, "ab1c"[random.IntN(4):][:1]))
+					}
 					f.Search = append(f.Search, part)
 				}
 				part := service.Range{Limit: 1 + random.IntN(12), Backward: random.IntN(2) == 0}
@@ -60,7 +63,7 @@ func TestSearchModel(t *testing.T) { //nolint:paralleltest // It sets the bounds
 						*bound = &service.Bound{Position: service.Position{At: p.CreatedAt, UUID: p.UUID}, Inclusive: random.IntN(2) == 0}
 					}
 				}
-				want := wantPersons(persons, f, part)
+				want := wantPersons(persons, payers, f, part)
 				found += len(want)
 				var got []apitype.UUID
 				err := store.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
@@ -90,8 +93,24 @@ func word(random *rand.Rand) string {
 	return string(text)
 }
 
-func fillPersons(t *testing.T, store *sqlstore.Store, random *rand.Rand, organizations []apitype.UUID) []service.PersonRow {
+// payer is the IBAN of a payment, and the organizations of its pledge.
+type payer struct {
+	term          string
+	organizations [2]apitype.UUID
+}
+
+func payerTerm(t *testing.T, iban string) string {
 	t.Helper()
+	term, err := service.PayerTerm(fmt.Appendf(nil, `{"iban":%q}`, iban))
+	servicetest.Check(t, err)
+	return term
+}
+
+// fillPersons makes persons, and a pledge with a payment for half of them.
+func fillPersons(t *testing.T, store *sqlstore.Store, random *rand.Rand, organizations []apitype.UUID) ([]service.PersonRow, map[apitype.UUID]payer) {
+	t.Helper()
+	rows := service.Rows{}
+	payers := map[apitype.UUID]payer{}
 	persons := make([]service.PersonRow, 150)
 	for i := range persons {
 		p := service.PersonRow{
@@ -110,16 +129,41 @@ func fillPersons(t *testing.T, store *sqlstore.Store, random *rand.Rand, organiz
 		slices.Sort(p.Terms)
 		p.Terms = slices.Compact(p.Terms)
 		persons[i] = p
+		if i%2 == 0 {
+			continue
+		}
+		of := [2]apitype.UUID{organizations[random.IntN(3)], organizations[random.IntN(3)]}
+		iban := "ab1"[random.IntN(3):]
+		pledge := service.PledgeRow{
+			UUID:       apitype.NewUUID(),
+			Owner:      of[0],
+			Recruiting: of[1],
+			Person:     p.UUID,
+			Status:     apitype.PledgeActive,
+			CreatedAt:  p.CreatedAt,
+			UpdatedAt:  p.UpdatedAt,
+			Private:    []byte("{}"),
+			Doc:        []byte("{}"),
+		}
+		rows.Pledges = append(rows.Pledges, pledge)
+		rows.Transactions = append(rows.Transactions, service.TransactionRow{
+			UUID:      apitype.NewUUID(),
+			Pledge:    pledge.UUID,
+			CreatedAt: p.CreatedAt,
+			Doc:       fmt.Appendf(nil, `{"iban":%q}`, strings.ToUpper(iban[:1])+" "+iban[1:]),
+		})
+		payers[p.UUID] = payer{payerTerm(t, iban), of}
 	}
+	rows.Persons = persons
 	update(t, store, func(tx service.Tx) error {
-		_, err := tx.InsertRows(service.Rows{Persons: persons})
+		_, err := tx.InsertRows(rows)
 		return err
 	})
-	return persons
+	return persons, payers
 }
 
 // wantPersons returns a part of the list by a plain reading.
-func wantPersons(persons []service.PersonRow, f service.PersonFilter, part service.Range) (want []apitype.UUID) {
+func wantPersons(persons []service.PersonRow, payers map[apitype.UUID]payer, f service.PersonFilter, part service.Range) (want []apitype.UUID) {
 	less := func(a, b service.Position) int {
 		if c := a.At.Compare(b.At.Time); c != 0 {
 			return c
@@ -135,9 +179,13 @@ func wantPersons(persons []service.PersonRow, f service.PersonFilter, part servi
 		return c > 0 || c == 0 && bound.Inclusive
 	}
 	matches := func(p service.PersonRow) bool {
+		terms := p.Terms
+		if paid := payers[p.UUID]; slices.ContainsFunc(paid.organizations[:], f.Scope.Contains) {
+			terms = append(slices.Clone(terms), paid.term)
+		}
 		for _, wanted := range f.Search {
 			if !slices.ContainsFunc(wanted, func(term string) bool {
-				return slices.ContainsFunc(p.Terms, func(text string) bool { return strings.HasPrefix(text, term) })
+				return slices.ContainsFunc(terms, func(text string) bool { return strings.HasPrefix(text, term) })
 			}) {
 				return false
 			}
