@@ -186,23 +186,36 @@ func TestBackupThatIsNotRead(t *testing.T) {
 	}
 }
 
-// TestHangUp closes the terminal of a load that waits for its input. It ends like one that is interrupted.
+// TestHangUp closes the terminal of commands that wait for their input. They end like interrupted ones, and leave no
+// incomplete file.
 func TestHangUp(t *testing.T) {
 	t.Parallel()
-	e := newFileEnvironment(t)
-	command := exec.CommandContext(t.Context(), os.Args[0], "load", "-")
-	command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE=")
-	var errs lockedBuffer
-	command.Stderr = &errs
-	in, err := command.StdinPipe()
-	servicetest.Check(t, err)
-	servicetest.Check(t, command.Start())
-	const moreThanAPipeHolds = 1 << 20
-	_, err = io.WriteString(in, organizationLine+strings.Repeat("\n", moreThanAPipeHolds))
-	servicetest.Check(t, errors.Join(err, command.Process.Signal(syscall.SIGHUP)))
-	_ = command.Wait() // Its code is looked at.
-	code, want := command.ProcessState.ExitCode(), "fundeskd: interrupted; nothing was saved\n"
-	if code != exitInterrupted || errs.String() != want {
-		t.Errorf("got code %d, %q, want %d, %q", code, errs.String(), exitInterrupted, want)
+	for name, want := range map[string]string{
+		"load":    "fundeskd: interrupted; nothing was saved\n",
+		"restore": "fundeskd: interrupted\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newFileEnvironment(t)
+			command := exec.CommandContext(t.Context(), os.Args[0], name, "-")
+			command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE=")
+			var errs lockedBuffer
+			command.Stderr = &errs
+			in, err := command.StdinPipe()
+			servicetest.Check(t, err)
+			servicetest.Check(t, command.Start())
+			const moreThanAPipeHolds = 1 << 20
+			_, err = io.WriteString(in, organizationLine+strings.Repeat("\n", moreThanAPipeHolds))
+			servicetest.Check(t, errors.Join(err, command.Process.Signal(syscall.SIGHUP)))
+			_ = command.Wait() // Its code is looked at.
+			if code := command.ProcessState.ExitCode(); code != exitInterrupted || errs.String() != want {
+				t.Errorf("got code %d, %q, want %d, %q", code, errs.String(), exitInterrupted, want)
+			}
+			for _, left := range listing(e.folder) {
+				if strings.Contains(left.Name(), unfinished) {
+					t.Errorf("left over: %s", left.Name())
+				}
+			}
+		})
 	}
 }

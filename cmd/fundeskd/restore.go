@@ -98,7 +98,7 @@ func (p *program) restore(ctx context.Context, o restoreOrder) (view restoreView
 	}
 	file := o.file
 	if file == "-" {
-		file, err = saveBackup(p.In, database)
+		file, err = saveBackup(ctx, p.In, database)
 		if err != nil {
 			return view, err
 		}
@@ -140,7 +140,7 @@ func (p *program) beginEpoch(ctx context.Context, store *sqlstore.Store, keepTok
 }
 
 // saveBackup copies a stream into a file beside the database, which has the room and the protection that it needs.
-func saveBackup(from io.Reader, database string) (name string, err error) {
+func saveBackup(ctx context.Context, from io.Reader, database string) (name string, err error) {
 	path, isFile := strings.CutPrefix(database, "sqlite:")
 	if !isFile {
 		return "", errors.New("only an SQLite database is restored; PostgreSQL has pg_restore")
@@ -153,7 +153,16 @@ func saveBackup(from io.Reader, database string) (name string, err error) {
 	if err != nil {
 		return "", err
 	}
-	_, err = io.Copy(file, from)
+	copied := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(file, from)
+		copied <- err
+	}()
+	select {
+	case err = <-copied:
+	case <-ctx.Done(): // Nothing may come from stdin any more.
+		err = ctx.Err()
+	}
 	err = errors.Join(err, file.Close())
 	if err != nil {
 		return "", errors.Join(err, os.Remove(file.Name()))
