@@ -125,7 +125,7 @@ func (p *program) auditPrune() *cobra.Command {
 			if err != nil || lines == 0 {
 				return prunedView{}, err
 			}
-			err = p.confirm(fmt.Sprintf("Delete %s of the audit?", count(lines, "line")), yes)
+			err = p.confirm(ctx, fmt.Sprintf("Delete %s of the audit?", count(lines, "line")), yes)
 			if err != nil {
 				return prunedView{}, err
 			}

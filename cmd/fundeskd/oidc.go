@@ -168,7 +168,11 @@ func (p *program) checkToken(ctx context.Context, o oidcOptions, file string) er
 		defer opened.Close()
 		in = opened
 	}
-	text, err := io.ReadAll(io.LimitReader(in, maxTokenFile))
+	var text []byte
+	err := untilInterrupted(ctx, func() (err error) {
+		text, err = io.ReadAll(io.LimitReader(in, maxTokenFile))
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("read the token: %w", err)
 	}

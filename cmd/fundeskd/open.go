@@ -245,8 +245,20 @@ func checkNoSessions(ctx context.Context, store *sqlstore.Store) error {
 	return nil
 }
 
+// untilInterrupted does what may wait for ever, such as reading stdin. It does not wait for that after an interrupt.
+func untilInterrupted(ctx context.Context, do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // confirm asks a question unless yes is true. Off a terminal it returns a usage error that names --yes.
-func (p *program) confirm(question string, yes bool) error {
+func (p *program) confirm(ctx context.Context, question string, yes bool) error {
 	if yes {
 		return nil
 	}
@@ -254,7 +266,14 @@ func (p *program) confirm(question string, yes bool) error {
 		return usage("%s Nothing was changed; --yes does it", question)
 	}
 	fmt.Fprintf(p.Err, "%s [y/N] ", question)
-	line, err := bufio.NewReader(p.In).ReadString('\n')
+	var line string
+	err := untilInterrupted(ctx, func() (err error) {
+		line, err = bufio.NewReader(p.In).ReadString('\n')
+		return err
+	})
+	if ctx.Err() != nil {
+		fmt.Fprintln(p.Err)
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}

@@ -153,16 +153,10 @@ func saveBackup(ctx context.Context, from io.Reader, database string) (name stri
 	if err != nil {
 		return "", err
 	}
-	copied := make(chan error, 1)
-	go func() {
+	err = untilInterrupted(ctx, func() error {
 		_, err := io.Copy(file, from)
-		copied <- err
-	}()
-	select {
-	case err = <-copied:
-	case <-ctx.Done(): // Nothing may come from stdin any more.
-		err = ctx.Err()
-	}
+		return err
+	})
 	err = errors.Join(err, file.Close())
 	if err != nil {
 		return "", errors.Join(err, os.Remove(file.Name()))

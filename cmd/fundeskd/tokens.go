@@ -152,7 +152,7 @@ func (p *program) rotateKey(ctx context.Context, store *sqlstore.Store, yes bool
 		return service.KeyRotation{}, err
 	}
 	question := fmt.Sprintf("A new signing key ends every token, %d of them. Replace the key?", ending)
-	err = p.confirm(question, yes)
+	err = p.confirm(ctx, question, yes)
 	if err != nil {
 		return service.KeyRotation{}, err
 	}

@@ -320,7 +320,7 @@ func (p *program) resetClock(ctx context.Context, yes bool) (changed int, err er
 			return err
 		}
 		ahead := max(newest.Sub(now.Time), 0).Round(time.Second)
-		err = p.confirm(fmt.Sprintf("The highest time of the database is %s ahead of the clock (%s). "+
+		err = p.confirm(ctx, fmt.Sprintf("The highest time of the database is %s ahead of the clock (%s). "+
 			"Give these records the present time?", ahead, now), yes)
 		if err != nil {
 			return err
