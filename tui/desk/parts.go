@@ -146,7 +146,6 @@ func (s *seat) newQueue() *queue.Walk {
 			Agent:     s.Leases.Agent,
 			Filter:    func() apitype.QueueFilter { return s.Filter },
 			KeepsBack: s.Leases.KeepsBack,
-			IsOn:      func(call apitype.UUID) bool { return s.IsOn(call) },
 			Wants:     s.mayServe,
 			Present:   s.present,
 			NoneLeft:  func(isNone bool) { s.setNoneLeft(isNone) },

@@ -62,7 +62,6 @@ type Desk struct {
 	Agent     func() apitype.UUID
 	Filter    func() apitype.QueueFilter   // The calls that the agent takes.
 	KeepsBack func(call apitype.UUID) bool // A change of the call waits, or was refused.
-	IsOn      func(call apitype.UUID) bool // The call is on the Desk.
 	Wants     func() bool                  // The agent waits for a call, and it may come now.
 	Present   func(apitype.Call)           // Puts a call on the Desk.
 	NoneLeft  func(isNone bool)            // Whether the walk has ended, and no call is left.

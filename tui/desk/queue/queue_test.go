@@ -47,7 +47,6 @@ func newWalk(now time.Time) *queue.Walk {
 			Agent:     func() apitype.UUID { return callID(99) },
 			Filter:    func() apitype.QueueFilter { return apitype.QueueFilter{} },
 			KeepsBack: func(apitype.UUID) bool { return false },
-			IsOn:      func(apitype.UUID) bool { return false },
 			See:       func(apitype.CallType, string) {},
 		},
 	})
