@@ -284,3 +284,20 @@ func (w *world) checkTyped(t *testing.T, path []string, done worked) {
 	}
 	servicetest.Same(t, fmt.Sprint(path), fmt.Sprint(done.attempts), fmt.Sprint(recorded))
 }
+
+// Results of background tasks reach the program in their order: of two writings of a draft, the later one decides
+// whether it is said to be saved.
+func TestResultsComeInOrder(t *testing.T) {
+	t.Parallel()
+	const count = 1000
+	got := make(chan tea.Msg, count)
+	results := mailbox{send: func(msg tea.Msg) { got <- msg }}
+	for i := range count {
+		results.put(i)
+	}
+	for want := range count {
+		if msg := <-got; msg != want {
+			t.Fatalf("got the result %v, want %d", msg, want)
+		}
+	}
+}

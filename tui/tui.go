@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -88,8 +89,8 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	options = append(options, tea.WithOutput(out.forLibrary()))
 	program := tea.NewProgram(&paced{Model: a, out: out}, append(options, more...)...)
 	out.caughtUp = func() { go program.Send(caughtUp{}) }
-	// The program may be busy: a background task does not wait until it receives.
-	background := a.Day.Start(ctx, func(r event.Result) { go program.Send(r) })
+	results := mailbox{send: program.Send}
+	background := a.Day.Start(ctx, func(r event.Result) { results.put(r) })
 	stop := a.hearSignals(ctx, program, cancel)
 
 	_, runErr := program.Run()
@@ -113,6 +114,41 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 		}
 	}
 	return err
+}
+
+// mailbox sends messages to a program in their order. The program may be busy: a background task does not wait until it
+// receives. It is safe for concurrent use.
+type mailbox struct {
+	send func(tea.Msg)
+
+	mu        sync.Mutex
+	waiting   []tea.Msg // The earliest first.
+	isSending bool
+}
+
+func (m *mailbox) put(msg tea.Msg) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.waiting = append(m.waiting, msg)
+	if !m.isSending {
+		m.isSending = true
+		go m.sendAll()
+	}
+}
+
+func (m *mailbox) sendAll() {
+	for {
+		m.mu.Lock()
+		if len(m.waiting) == 0 {
+			m.isSending = false
+			m.mu.Unlock()
+			return
+		}
+		msg := m.waiting[0]
+		m.waiting = m.waiting[1:]
+		m.mu.Unlock()
+		m.send(msg)
+	}
 }
 
 // oneWidth hides that the terminal could count cells by what a reader takes for a
