@@ -150,7 +150,7 @@ func fillPersons(t *testing.T, store *sqlstore.Store, random *rand.Rand, organiz
 			UUID:      apitype.NewUUID(),
 			Pledge:    pledge.UUID,
 			CreatedAt: p.CreatedAt,
-			Doc:       fmt.Appendf(nil, `{"iban":%q}`, strings.ToUpper(iban[:1])+" "+iban[1:]),
+			Doc:       fmt.Appendf(nil, `{"iban":%q}`, strings.ToUpper(iban[:1])+[]string{" ", "\u00A0", "-", "."}[random.IntN(4)]+iban[1:]),
 		})
 		payers[p.UUID] = payer{payerTerm(t, iban), of}
 	}
