@@ -356,12 +356,9 @@ func (a *app) resize(width, height int) {
 // quit ends the program; with text that was not sent, or is not on disk, it asks first.
 func (a *app) quit() tea.Cmd {
 	line := "The call on the desk is not completed. What you typed is kept as a draft and offered next time."
-	switch {
-	case a.Day.Changes.Drafts.Trouble != nil:
-		line = a.Say(
-			"What you typed could not be saved and is lost then: %s.",
-			a.Say(connection.Cause(a.Day.Changes.Drafts.Trouble)),
-		)
+	switch trouble := a.Day.Changes.Drafts.Trouble(); {
+	case trouble != nil:
+		line = a.Say("What you typed could not be saved and is lost then: %s.", a.Say(connection.Cause(trouble)))
 	case !a.Day.HasDraft():
 		return a.finish()
 	}
@@ -420,7 +417,7 @@ func (a *app) marked() []string {
 			l.Width,
 			l.Height,
 		) + " "
-		if a.Day.Changes.Drafts.Trouble == nil {
+		if a.Day.Changes.Drafts.Trouble() == nil {
 			sentence += a.Say("What you typed is kept.")
 		} else {
 			sentence += a.Say("What you typed is not saved.")

@@ -221,7 +221,7 @@ func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 	switch act := a.keys.find(msg.String(), []page.Scope{page.ScopeEverywhere}); {
 	case act == nil:
 		return nil
-	case act.ID == "quit" && a.Day.Changes.Drafts.Trouble == nil && a.Dialog == nil:
+	case act.ID == "quit" && a.Day.Changes.Drafts.Trouble() == nil && a.Dialog == nil:
 		return a.finish() // What was typed is kept as a draft.
 	case act.Is(page.WhenSmall):
 		return a.run(act)

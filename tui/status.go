@@ -18,7 +18,7 @@ const mostProfile = 20
 // corner names the service and the state of the connection.
 func (a *app) corner() string {
 	text := ""
-	if a.Day.Changes.Drafts.Trouble != nil {
+	if a.Day.Changes.Drafts.Trouble() != nil {
 		text += a.Styles.Bad(a.Say("draft not saved")) + " "
 	}
 	switch {
@@ -123,6 +123,7 @@ func (a *app) newsWidth() int {
 func (a *app) news(width int) string {
 	said := a.Messages.IsSaid()
 	offer, does := a.Day.Transitions.Proposed()
+	trouble := a.Day.Changes.Drafts.Trouble()
 	n := len(a.Messages.Errors)
 	if a.Messages.Standing != "" { // A key ends it, and shows the errors again.
 		n = 0
@@ -153,13 +154,9 @@ func (a *app) news(width int) string {
 		line = a.Styles.Bad(widget.Fit(a.Styles.WarnSign+" "+page.Clean(a.Messages.Errors[0].Text), width))
 	case said:
 		line = widget.Fit(page.Clean(a.Messages.Latest()), width)
-	case a.Day.Changes.Drafts.Trouble != nil:
-		line = a.Styles.Bad(
-			widget.Fit(
-				a.Say("the draft is not saved")+": "+page.Clean(a.Say(connection.Cause(a.Day.Changes.Drafts.Trouble))),
-				width,
-			),
-		)
+	case trouble != nil:
+		cause := page.Clean(a.Say(connection.Cause(trouble)))
+		line = a.Styles.Bad(widget.Fit(a.Say("the draft is not saved")+": "+cause, width))
 	}
 	return line + a.Styles.Dim(suffix)
 }

@@ -78,18 +78,12 @@ func (c *current) fill(draft outbox.Draft) {
 
 // tellDrafts sends the messages about drafts, which come from the background, for Receive.
 func (c *current) tellDrafts(tell func(event.Result)) {
-	c.Changes.Drafts.OnSaved = func(err error) {
-		tell(event.Result{Name: "drafts saved", TakeIn: func() { c.onSaved(err) }})
+	c.Changes.Drafts.OnSaved = func() {
+		tell(event.Result{Name: "drafts written", TakeIn: c.Changes.Read})
 	}
 	c.Changes.Drafts.OnJoined = func(call apitype.UUID) {
 		tell(event.Result{Name: "draft of another terminal joined", TakeIn: func() { c.onJoined(call) }})
 	}
-}
-
-// onSaved hears that drafts were written, or why not.
-func (c *current) onSaved(err error) {
-	c.Changes.Drafts.Trouble = err
-	c.Changes.Read()
 }
 
 // onJoined shows what another terminal has saved for a call, on the Desk or in the list.

@@ -347,7 +347,7 @@ func TestOutboxByHand(t *testing.T) {
 		t.Errorf("got %q and %d entries, want it dropped", texts, len(d.Changes.Entries))
 	}
 	servicetest.Check(t, d.Changes.Drafts.Save(outbox.Draft{Call: callID(1), Notes: "x"}))
-	d.onSaved(nil)
+	d.Changes.Read()
 	work(t, d, d.Drain())
 	if len(d.Changes.Drafts.All) != 1 {
 		t.Fatalf("got %d drafts, want one", len(d.Changes.Drafts.All))

@@ -23,10 +23,10 @@ const (
 // It is safe for concurrent use.
 type Autosave struct {
 	box *outbox.Outbox
-	// OnSaved is called after drafts were saved in the background, or with the error. OnJoined is called when entries
-	// of another terminal were merged, for Joined. Both are called without a lock, because they may be slow. They must
-	// be set before Run.
-	OnSaved  func(error)
+	// OnSaved is called after drafts were written in the background, for Trouble. OnJoined is called when entries of
+	// another terminal were merged, for Joined. Both are called without a lock, because they may be slow. They must be
+	// set before Run.
+	OnSaved  func()
 	OnJoined func(call apitype.UUID)
 
 	mu       sync.Mutex
@@ -34,6 +34,7 @@ type Autosave struct {
 	underWay map[apitype.UUID]outbox.Draft // The drafts that are being written.
 	base     map[apitype.UUID]outbox.Draft // The draft on disk from which the present entries come.
 	joined   map[apitype.UUID]outbox.Draft // On disk, with entries of another terminal that the form does not show yet.
+	trouble  error                         // Of the latest writing. Nil if it worked.
 	wake     chan struct{}
 	writing  sync.Mutex // Writes and erasures of drafts go one after the other.
 }
@@ -47,7 +48,7 @@ type pendingDraft struct {
 func New(box *outbox.Outbox) *Autosave {
 	return &Autosave{
 		box:      box,
-		OnSaved:  func(error) {},
+		OnSaved:  func() {},
 		OnJoined: func(apitype.UUID) {},
 		pending:  map[apitype.UUID]pendingDraft{},
 		underWay: map[apitype.UUID]outbox.Draft{},
@@ -80,6 +81,16 @@ func (a *Autosave) Unwritten(call apitype.UUID) (d outbox.Draft, found bool) {
 	}
 	d, found = a.underWay[call]
 	return d, found
+}
+
+// Trouble returns why the latest writing of drafts failed, as long as they are not on disk. Nil if it did not.
+func (a *Autosave) Trouble() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.pending) == 0 && len(a.underWay) == 0 { // What could not be written was sent or dropped.
+		a.trouble = nil
+	}
+	return a.trouble
 }
 
 // FlushSoon makes all drafts due at once: the focus moved.
@@ -116,8 +127,8 @@ func (a *Autosave) Run(ctx context.Context) {
 			}
 		case <-timer.C:
 		}
-		if written, err := a.write(false); written > 0 {
-			a.OnSaved(err)
+		if written, _ := a.write(false); written > 0 {
+			a.OnSaved()
 		}
 	}
 }
@@ -186,6 +197,11 @@ func (a *Autosave) writeTaken(all bool) (joined []apitype.UUID, written int, err
 		}
 		a.mu.Lock()
 		delete(a.underWay, d.Call)
+		a.mu.Unlock()
+	}
+	if len(taken) > 0 {
+		a.mu.Lock()
+		a.trouble = err
 		a.mu.Unlock()
 	}
 	return joined, len(taken), err

@@ -2,6 +2,8 @@ package drafts
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,6 +46,33 @@ func TestDraftsAreOnDiskInTime(t *testing.T) {
 			t.Errorf("after a pause: got key %d, want the last, %d", got, keys)
 		}
 	})
+}
+
+// A draft that cannot be written is trouble, until it is written or is needed no more.
+func TestTroubleEndsWithTheDraft(t *testing.T) {
+	t.Parallel()
+	for _, end := range []func(k *Autosave, d outbox.Draft) error{
+		func(k *Autosave, _ outbox.Draft) error { return k.Flush() },
+		func(k *Autosave, d outbox.Draft) error { return k.Delete(d, outbox.Draft{}) },
+	} {
+		dir := t.TempDir()
+		box, err := outbox.Open(dir, outbox.Options{BaseURL: "https://a.example", Account: "agent"})
+		servicetest.Check(t, err)
+		k := New(box)
+		draft := outbox.Draft{Call: callID(1), Notes: "asks for a letter"}
+		folder, away := filepath.Join(dir, "drafts"), filepath.Join(dir, "away")
+		servicetest.Check(t, os.Rename(folder, away))
+		servicetest.Check(t, os.WriteFile(folder, nil, 0o600))
+		if err := k.Save(draft); err == nil || k.Trouble() == nil {
+			t.Errorf("got %v and the trouble %v, want both", err, k.Trouble())
+		}
+		servicetest.Check(t, os.Remove(folder))
+		servicetest.Check(t, os.Rename(away, folder))
+		servicetest.Check(t, end(k, draft))
+		if k.Trouble() != nil {
+			t.Errorf("got the trouble %v, want none", k.Trouble())
+		}
+	}
 }
 
 // Two terminals of one agent save drafts of the same calls in the same moment. No note is lost.

@@ -11,9 +11,8 @@ import (
 // is not safe for concurrent use, except its Autosave.
 type List struct {
 	*Autosave
-	All     []outbox.Draft // Those of calls, the latest first.
-	Trouble error          // Why drafts are not on disk. Nil if they are.
-	IsRead  bool           // They were read at least once, or cannot be.
+	All    []outbox.Draft // Those of calls, the latest first.
+	IsRead bool           // They were read at least once, or cannot be.
 	// Lines has the unfinished lines that belong to no call, by what they are for.
 	Lines map[string]string
 

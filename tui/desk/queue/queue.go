@@ -91,8 +91,6 @@ type Walk struct {
 	walks     bool // The service has no queue.
 	isReading bool // The list is being read.
 	isFound   bool // The walk has stopped once: the calls that it found are those that are spread.
-	ended     bool // All of the list was read, or as much as one walk reads.
-	isCut     bool // The list goes on after the end of the walk.
 	feed      feed
 
 	opening   apitype.UUID // The call that is being read for the Desk. Zero if none is.
@@ -164,7 +162,7 @@ func (w *Walk) Serve() {
 	}
 	offers := w.Offers(1)
 	if len(offers) == 0 {
-		w.Desk.NoneLeft(w.ended && !w.isReading)
+		w.Desk.NoneLeft(w.isEnd() && !w.isReading)
 		return
 	}
 	w.opening = offers[0].ID
@@ -286,10 +284,7 @@ func (w *Walk) Drop(id apitype.UUID) {
 }
 
 // Known returns the requested calls that are known; all reports whether there are no others.
-func (w *Walk) Known() (known []Candidate, all bool) { return w.candidates, w.ended && !w.isCut }
-
-// IsCut reports whether the walk has ended before the end of the list.
-func (w *Walk) IsCut() bool { return w.isCut }
+func (w *Walk) Known() (known []Candidate, all bool) { return w.candidates, w.isLast }
 
 // HasNext reports whether Serve has a call that can be read.
 func (w *Walk) HasNext() bool { return w.isFound && !w.hasFailed && len(w.Offers(1)) > 0 }

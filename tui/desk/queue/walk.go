@@ -16,9 +16,16 @@ type position struct {
 	cursor string // Up to there everything was read.
 	size   int
 	read   int       // Calls read so far.
+	isLast bool      // The list ends there.
 	bare   bool      // The account may not read persons.
 	now    time.Time // When the walk began.
 }
+
+// IsCut reports whether the walk ends there before the list does.
+func (p position) IsCut() bool { return !p.isLast && p.read >= MostRead }
+
+// isEnd reports whether the walk ends there.
+func (p position) isEnd() bool { return p.isLast || p.IsCut() }
 
 // list lists calls with their persons, or without if the account may not read them. Spec gap: A3.
 func (p *position) list(ctx context.Context, client *apiclient.Client) (apiclient.Page[apitype.Call], error) {
@@ -39,7 +46,6 @@ func (p *position) list(ctx context.Context, client *apiclient.Client) (apiclien
 type page struct {
 	calls      []listed // The newest first.
 	from, next position
-	isLast     bool // Of the list.
 }
 
 // readPage reads the page of calls at a position.
@@ -57,7 +63,8 @@ func readPage(ctx context.Context, client *apiclient.Client, from position) (pag
 	calls := apiclient.Rows(got, newListed)
 	// A cursor that does not advance would never end the walk.
 	isStuck := next.cursor == "" || next.cursor == from.cursor
-	return page{calls: calls, from: from, next: next, isLast: !got.HasNextPage || isStuck}, nil
+	next.isLast = !got.HasNextPage || isStuck
+	return page{calls: calls, from: from, next: next}, nil
 }
 
 // Begin begins the walk, or only follows what changes if the service has a queue.
@@ -68,7 +75,7 @@ func (w *Walk) Begin(walks bool) {
 
 // read reads on in the list, unless enough calls are known or the walk has ended.
 func (w *Walk) read() {
-	if !w.walks || w.isReading || w.ended || len(w.Offers(spreadOver)) == spreadOver {
+	if !w.walks || w.isReading || w.isEnd() || len(w.Offers(spreadOver)) == spreadOver {
 		return
 	}
 	w.isReading = true
@@ -85,8 +92,6 @@ func (w *Walk) onPage(p page, err error) {
 	}
 	if p.from.cursor == w.cursor { // Otherwise the walk began again.
 		w.position = p.next
-		w.isCut = !p.isLast && w.position.read >= MostRead
-		w.ended = p.isLast || w.isCut
 	}
 	for _, call := range p.calls {
 		w.record(call)
@@ -120,8 +125,7 @@ func FeedStart(client *apiclient.Client, now time.Time, known apitype.Time) apit
 
 // ReadNews requests the changes since the last ones, unless the walk of all calls brings them.
 func (w *Walk) ReadNews() {
-	isWalking := w.isReading && !w.ended
-	if !w.begun || isWalking {
+	if !w.begun || w.isReading {
 		return
 	}
 	options := apitype.CallListOptions{}
@@ -151,8 +155,7 @@ func (w *Walk) onNews(n apiclient.News[apitype.Call]) {
 		w.Learn(call)
 	}
 	if n.IsCut && w.walks {
-		w.cursor, w.position.read = "", 0
-		w.ended, w.isCut = false, false
+		w.cursor, w.position.read, w.isLast = "", 0, false
 		w.read()
 	}
 	w.Desk.Serve()
