@@ -21,6 +21,7 @@ import (
 	"fundesk/tui/desk"
 	"fundesk/tui/desk/ask"
 	"fundesk/tui/desk/card"
+	"fundesk/tui/desk/connection"
 	"fundesk/tui/desk/event"
 	"fundesk/tui/desk/queue"
 	"fundesk/tui/desk/say"
@@ -292,6 +293,16 @@ func (l *lineDesk) listen(ctx context.Context) {
 	for _, r := range l.told.drain() {
 		l.perform(ctx, l.day.Receive(r))
 	}
+	l.tellTrouble()
+}
+
+// tellTrouble says once that what was typed is not on disk.
+func (l *lineDesk) tellTrouble() {
+	trouble := l.day.Changes.Drafts.Trouble()
+	if trouble != nil && !l.troubled {
+		l.say("%s: %s", l.day.Say("the draft is not saved"), l.day.Say(connection.Cause(trouble)))
+	}
+	l.troubled = trouble != nil
 }
 
 func (l *lineDesk) tell(n event.Notice) {
@@ -457,6 +468,7 @@ type lineDesk struct {
 	hidden    []string // Actions of the Desk that the profile takes away.
 	login     string   // How the agent gets another token.
 	idle      bool     // The lack of calls was announced.
+	troubled  bool     // It was said that what is typed is not on disk.
 	asking    bool     // A question is open.
 	look      time.Duration
 }
