@@ -143,7 +143,7 @@ func (p *program) accountAdd() *cobra.Command {
 			chosen.add(flags, "all")
 			addTokenLife(flags, &ttl)
 		},
-		check: func(flags *pflag.FlagSet) error {
+		check: func(_ context.Context, flags *pflag.FlagSet) error {
 			if chosen.all == (len(chosen.organizations) > 0) {
 				return errWhichOrganizations
 			}
@@ -187,7 +187,7 @@ func (p *program) accountSet() *cobra.Command {
 			chosen.add(flags, "as it is")
 			flags.StringVar(&name, "name", "", "`name` of the account")
 		},
-		check: func(flags *pflag.FlagSet) error {
+		check: func(_ context.Context, flags *pflag.FlagSet) error {
 			if chosen.all && len(chosen.organizations) > 0 {
 				return errWhichOrganizations
 			}

@@ -108,7 +108,7 @@ func (p *program) auditPrune() *cobra.Command {
 			)
 			flags.BoolVar(&yes, "yes", false, "do not ask")
 		},
-		check: func(*pflag.FlagSet) error {
+		check: func(context.Context, *pflag.FlagSet) error {
 			if before == nil {
 				return usage("use --before TIME, as in --before 2024-12-31")
 			}

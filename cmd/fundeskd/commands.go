@@ -130,7 +130,7 @@ type operation[T any] struct {
 
 	args    []argument
 	flags   func(*pflag.FlagSet)
-	check   func(*pflag.FlagSet) error // Checks the command line before the database is opened. May be nil.
+	check   func(context.Context, *pflag.FlagSet) error // Checks the command line before the database is opened. May be nil.
 	access  access
 	failure string // Begins the error of run. Empty if the error of the service needs no beginning.
 	run     func(context.Context, *service.Service) (T, error)
@@ -151,7 +151,7 @@ func (o operation[T]) command(p *program) *cobra.Command {
 	}
 	c.RunE = reading(o.args, func(c *cobra.Command) error {
 		if o.check != nil {
-			err := o.check(c.Flags())
+			err := o.check(c.Context(), c.Flags())
 			if err != nil {
 				return err
 			}
@@ -309,7 +309,7 @@ func uuidFlag(flags *pflag.FlagSet, to **apitype.UUID, name, help string) {
 }
 
 // needOrganization refuses a command line without --organization.
-func needOrganization(flags *pflag.FlagSet) error {
+func needOrganization(_ context.Context, flags *pflag.FlagSet) error {
 	if !flags.Changed("organization") {
 		return usage("use --organization UUID; fundeskd organization list names them")
 	}

@@ -420,7 +420,7 @@ func (p *program) erasuresReplay() *cobra.Command {
 			flags.BoolVar(&o.noneExpected, "none-expected", false, "work without the file: no person was erased")
 			flags.StringVar(&o.from, "from", "", "`file` that records the erasures (default: that of the database)")
 		},
-		check:   func(*pflag.FlagSet) error { return p.readReplay(&o) },
+		check:   func(context.Context, *pflag.FlagSet) error { return p.readReplay(&o) },
 		access:  access{patient: true},
 		failure: "replay the erasures",
 		run: func(ctx context.Context, s *service.Service) (replayView, error) {

@@ -93,7 +93,7 @@ func (p *program) organizationAdd() *cobra.Command {
 			flags.DurationVar(&o.CoolingOff, "cooling-off", service.DefaultCoolingOff,
 				"time from a pledge's creation to its release")
 		},
-		check: func(flags *pflag.FlagSet) error {
+		check: func(_ context.Context, flags *pflag.FlagSet) error {
 			if o.Name == "" || o.Abbreviation == "" {
 				return usage("--name and --abbreviation are needed")
 			}
@@ -204,7 +204,7 @@ func (p *program) organizationSet() *cobra.Command {
 			flags.BoolVar(&anyHour, "any-hour", false, "no country: calls are given at any hour")
 			flags.StringVar(&file, "settings", "", "`FILE` of results, scripts and calling hours; - is stdin")
 		},
-		check: func(flags *pflag.FlagSet) (err error) {
+		check: func(ctx context.Context, flags *pflag.FlagSet) (err error) {
 			if flags.Changed("max-call-attempts") {
 				change.maxAttempts = &attempts
 			}
@@ -225,7 +225,7 @@ func (p *program) organizationSet() *cobra.Command {
 			if file == "" {
 				return nil
 			}
-			text, err := p.readFile(file)
+			text, err := p.readFile(ctx, file)
 			if err != nil {
 				return usageError{err}
 			}
@@ -276,9 +276,13 @@ func parseSettings(text []byte, file string, of apitype.UUID) (*apitype.Organiza
 }
 
 // readFile reads a whole file, or stdin for "-".
-func (p *program) readFile(name string) ([]byte, error) {
-	if name == "-" {
-		return io.ReadAll(p.In)
+func (p *program) readFile(ctx context.Context, name string) (text []byte, err error) {
+	if name != "-" {
+		return os.ReadFile(name)
 	}
-	return os.ReadFile(name)
+	err = untilInterrupted(ctx, func() (err error) {
+		text, err = io.ReadAll(p.In)
+		return err
+	})
+	return text, err
 }

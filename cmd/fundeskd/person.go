@@ -73,7 +73,7 @@ func (p *program) personErase() *cobra.Command {
 			flags.BoolVar(&yes, "yes", false, "erase it")
 			erasuresFlag(flags, &log)
 		},
-		check: func(*pflag.FlagSet) error {
+		check: func(context.Context, *pflag.FlagSet) error {
 			if request.Reason == "" {
 				return usage("--reason is needed; it is kept in the audit")
 			}

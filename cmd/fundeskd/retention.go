@@ -67,7 +67,7 @@ func (p *program) retentionSet() *cobra.Command {
 				"`months` after which persons without a pledge in force are erased; or never")
 			periodFlag(flags, &audit, "audit", "`months` after which lines of the audit are deleted; or never")
 		},
-		check: func(flags *pflag.FlagSet) error {
+		check: func(ctx context.Context, flags *pflag.FlagSet) error {
 			isOfOrganization := organization != nil || calls.isSet || leads.isSet || persons.isSet
 			if audit.isSet && isOfOrganization {
 				return usage("--audit holds for the whole database; set it by itself, without --organization")
@@ -75,7 +75,7 @@ func (p *program) retentionSet() *cobra.Command {
 			if audit.isSet {
 				return nil
 			}
-			err := needOrganization(flags)
+			err := needOrganization(ctx, flags)
 			if err != nil {
 				return err
 			}
@@ -197,7 +197,7 @@ func (p *program) retentionRun() *cobra.Command {
 			flags.BoolVar(&o.Dry, "dry-run", false, "only count what would be erased")
 			erasuresFlag(flags, &log)
 		},
-		check: func(*pflag.FlagSet) error {
+		check: func(context.Context, *pflag.FlagSet) error {
 			_, err := p.erasuresFile(log)
 			return err
 		},

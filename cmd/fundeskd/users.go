@@ -118,7 +118,7 @@ func (p *program) userSet() *cobra.Command {
 			flags.StringVar(&change.issuer, "oidc-issuer", "",
 				"`URL` of the issuer of these tokens (default: that of serve, FUNDESKD_OIDC_ISSUER)")
 		},
-		check: func(flags *pflag.FlagSet) error {
+		check: func(_ context.Context, flags *pflag.FlagSet) error {
 			if flags.Changed("ended") {
 				change.isEnded = &isEnded
 			}
