@@ -130,7 +130,7 @@ type operation[T any] struct {
 
 	args    []argument
 	flags   func(*pflag.FlagSet)
-	check   func(context.Context, *pflag.FlagSet) error // Checks the command line before the database is opened. May be nil.
+	check   func(context.Context, *pflag.FlagSet) error // Of the command line, before anything is opened. Or nil.
 	access  access
 	failure string // Begins the error of run. Empty if the error of the service needs no beginning.
 	run     func(context.Context, *service.Service) (T, error)
