@@ -221,9 +221,12 @@ func (p *pager[T]) follow(ctx context.Context, page *fetched[T]) {
 	isNew := cursor != "" && cursor != p.after && !p.cursors[cursor]
 	switch {
 	case page.MayBeCut:
-		p.fault = &Error{Kind: KindUnavailable, Message: fmt.Sprintf(
-			"%d records were asked for, the service sent %d, and nothing tells whether these are all", page.size, count,
-		), Err: errors.Join(ErrUnpaged, ErrAtEnd)}
+		const message = "%d records were asked for, the service sent %d, and nothing tells whether these are all"
+		p.fault = &Error{
+			Kind:    KindUnavailable,
+			Message: fmt.Sprintf(message, page.size, count),
+			Err:     errors.Join(ErrUnpaged, ErrAtEnd),
+		}
 	case !page.HasNextPage:
 	case cursor == "":
 		p.fault = broken(page.answer, "the list goes on, but gives no cursor to go on with")

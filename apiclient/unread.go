@@ -45,9 +45,8 @@ func unreadError(all []unread, atEnd bool) *Error {
 	}
 	e.Message = "a record was not read: " + all[0].name + " " + all[0].why
 	if len(all) > 1 {
-		e.Message = strconv.Itoa(
-			len(all),
-		) + " records were not read; the first of them, " + all[0].name + ", " + all[0].why
+		e.Message = strconv.Itoa(len(all)) + " records were not read; the first of them, " + all[0].name + ", " +
+			all[0].why
 	}
 	return e
 }

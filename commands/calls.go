@@ -67,9 +67,7 @@ func callList(s *cli.Session) *cobra.Command {
 			filters.LeaveToService(cmd.Context(), s)
 			o := &filters.Options
 			return read.RunList(s, cmd, flags, read.List[apitype.Call, apitype.CallListOptions]{
-				Columns: filters.Columns(
-					s,
-				),
+				Columns: filters.Columns(s),
 				Options: o,
 				After:   func(cursor string) { o.After = cursor },
 				Of:      read.Calls,

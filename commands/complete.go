@@ -29,15 +29,13 @@ func addCompletions(s *cli.Session, root *cobra.Command) {
 			}
 			return cli.Values(names)(cmd, args, toComplete)
 		},
-		"for-excel":    cli.Values(append(render.PhoneCountries(), "EN")),
-		"encoding":     cli.Values(bulk.Encodings),
-		"person":       s.Records(completions.Source.Persons),
-		"related-case": s.Records(completions.Source.Pledges),
-		"result-code":  s.Records(completions.Source.ResultCodes),
-		"profile":      s.ProfileNames,
-		"owning-organization": s.Records(
-			completions.Source.Organizations,
-		),
+		"for-excel":               cli.Values(append(render.PhoneCountries(), "EN")),
+		"encoding":                cli.Values(bulk.Encodings),
+		"person":                  s.Records(completions.Source.Persons),
+		"related-case":            s.Records(completions.Source.Pledges),
+		"result-code":             s.Records(completions.Source.ResultCodes),
+		"profile":                 s.ProfileNames,
+		"owning-organization":     s.Records(completions.Source.Organizations),
 		"recruiting-organization": s.Records(completions.Source.Organizations),
 		"calling-organization":    s.Records(completions.Source.Organizations),
 		"language":                cli.Values(apitype.LanguageCodes()),

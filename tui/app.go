@@ -416,7 +416,8 @@ func (a *app) marked() []string {
 			page.LeastHeight,
 			l.Width,
 			l.Height,
-		) + " "
+		)
+		sentence += " "
 		if a.Day.Changes.Drafts.Trouble() == nil {
 			sentence += a.Say("What you typed is kept.")
 		} else {

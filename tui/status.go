@@ -208,9 +208,8 @@ func (a *app) offlineLines() []string {
 		text = a.Say(
 			"The token at %s belongs to another account: you get no calls and nothing is sent.",
 			a.Day.Client.BaseURL(),
-		) + " " + a.Say(
-			a.login,
 		)
+		text += " " + a.Say(a.login)
 		text += ". " + a.Say(
 			"Log in as before, or quit and start again as the other account; changes that wait here stay with this "+
 				"one.",

@@ -81,10 +81,9 @@ func (c *Consent) Validate(now time.Time) Violations {
 // Equal reports whether two consents have the same values.
 func (c *Consent) Equal(o Consent) bool {
 	return c.Channel == o.Channel && c.Basis == o.Basis && c.At.Equal(o.At) &&
-		equalPointers(
-			c.Source,
-			o.Source,
-		) && equalPointers(c.Wording, o.Wording) && equalPointers(c.UserUUID, o.UserUUID)
+		equalPointers(c.Source, o.Source) &&
+		equalPointers(c.Wording, o.Wording) &&
+		equalPointers(c.UserUUID, o.UserUUID)
 }
 
 // Newest returns the newest consent of a channel, or nil if there is none.

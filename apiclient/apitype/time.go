@@ -239,9 +239,8 @@ func parseISO(text string, zone *time.Location) (Time, error) {
 		return Time{}, err
 	}
 	if len(clock) == len(timePart) {
-		return NewTime(
-			time.Date(day.Year(), day.Month(), day.Day(), 0, 0, int(since/time.Second), int(since%time.Second), zone),
-		), nil
+		seconds, rest := int(since/time.Second), int(since%time.Second)
+		return NewTime(time.Date(day.Year(), day.Month(), day.Day(), 0, 0, seconds, rest, zone)), nil
 	}
 	return NewTime(day.Add(since - offset)), nil
 }

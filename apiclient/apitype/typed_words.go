@@ -105,9 +105,7 @@ var words = sync.OnceValue(func() *timeWords {
 			2:   "two twee zwei",
 			3:   "three drie drei",
 		}),
-		at: wordSet(
-			"at um om gegen rond around tegen after na nach from vanaf ab",
-		),
+		at:    wordSet("at um om gegen rond around tegen after na nach from vanaf ab"),
 		on:    wordSet("on am op"),
 		noise: wordSet("den der the de this dieser diesen diese dit deze coming kommenden kommende komende 's s"),
 		next:  wordSet("next nächste nächsten nächster naechste naechsten volgende"),

@@ -129,10 +129,7 @@ func readTOML(text []byte, s *apitype.OrganizationSettings) (string, error) {
 	// The library takes a map from anything.
 	for _, key := range []string{"results", "scripts", "calling_hours", "required_checks", "not_reached"} {
 		if kind := meta.Type(key); kind != "" && kind != "Hash" {
-			problems = append(
-				problems,
-				key+" is a table, with values below it",
-			)
+			problems = append(problems, key+" is a table, with values below it")
 		}
 	}
 	for _, key := range meta.Undecoded() {

@@ -144,14 +144,10 @@ func common(sections []Section) string {
 func topic(program string, s Section) string {
 	name := program + "-" + s.Title
 	title, _, _ := strings.Cut(s.Text, "\n")
-	return ".nh\n.TH \"" + strings.ToUpper(
-		name,
-	) + "\" \"7\" \"" + dated + "\" \"" + program + "\" \"" + program + "\"\n.SH NAME\n" + name + " \\- " +
-		strings.ToLower(
-			title,
-		) + "\n.SH DESCRIPTION\n" + literal(
-		strings.TrimLeft(strings.TrimPrefix(s.Text, title), "\n"),
-	)
+	body := strings.TrimLeft(strings.TrimPrefix(s.Text, title), "\n")
+	return ".nh\n.TH \"" + strings.ToUpper(name) + "\" \"7\" \"" + dated + "\" \"" + program + "\" \"" + program +
+		"\"\n.SH NAME\n" + name + " \\- " + strings.ToLower(title) +
+		"\n.SH DESCRIPTION\n" + literal(body)
 }
 
 // literal returns a text that keeps its line breaks.

@@ -84,9 +84,8 @@ func login(s *cli.Session, cmd *cobra.Command, o loginOptions) error {
 	}
 	if p.TokenStorage == profile.StorageKeyring && o.insecure {
 		return cli.UsageError(
-			"profile " + cli.Quote(
-				name,
-			) + " keeps its token in the keyring; to change that: fundesk profile set " + name + " token_storage=file",
+			"profile " + cli.Quote(name) + " keeps its token in the keyring; to change that: fundesk profile set " +
+				name + " token_storage=file",
 		)
 	}
 	if err := applyGiven(&p, keptFlags(cmd)); err != nil {

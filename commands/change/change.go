@@ -322,13 +322,8 @@ func (m Moves[T]) Run(s *cli.Session, cmd *cobra.Command, flags *Flags, args []s
 		return PrintRequests(s, many, slices.Values(changes))
 	}
 	if (m.Question != "" || many) && len(ids) > 0 {
-		question := cmp.Or(
-			m.Question,
-			strings.TrimPrefix(cmd.CommandPath(), "fundesk ")+" for",
-		) + " " + cli.Count(
-			len(changes),
-			changes[0].Operation().Noun(),
-		)
+		question := cmp.Or(m.Question, strings.TrimPrefix(cmd.CommandPath(), "fundesk ")+" for") + " " +
+			cli.Count(len(changes), changes[0].Operation().Noun())
 		if err := s.AskChange(cmd.Context(), flags.yes, question, cli.RefsOf(changes), len(changes)); err != nil {
 			return err
 		}

@@ -152,10 +152,9 @@ func (f *localFlags) eraseLocal(ctx context.Context, s *cli.Session, person apit
 		if err := s.Ask(
 			ctx,
 			yes,
-			"erase "+cli.Count(
-				len(gone),
-				"file",
-			)+" of this computer, drafts, changes that were not sent and rows of a copy, about person "+person.String(),
+			"erase "+cli.Count(len(gone), "file")+
+				" of this computer, drafts, changes that were not sent and rows of a copy, about person "+
+				person.String(),
 		); err != nil {
 			return err
 		}

@@ -128,12 +128,8 @@ func (s *Session) dir(variable, xdg, fallback string) string {
 	base, below := s.home(), []string{filepath.FromSlash(fallback), "fundesk"}
 	switch {
 	case runtime.GOOS == "windows":
-		base, below = s.App.Getenv(
-			"LOCALAPPDATA",
-		), []string{
-			"fundesk",
-			strings.TrimPrefix(filepath.Base(fallback), "."),
-		}
+		base = s.App.Getenv("LOCALAPPDATA")
+		below = []string{"fundesk", strings.TrimPrefix(filepath.Base(fallback), ".")}
 	case runtime.GOOS == "darwin" && xdg == "XDG_CONFIG_HOME":
 		below = []string{"Library", "Application Support", "fundesk"}
 	}

@@ -127,10 +127,8 @@ func AnotherToken(t *Target) string {
 	case t.EnvToken != "":
 		return "Quit, and start again with another FUNDESK_TOKEN"
 	case t.Profile.Storage() == profile.StorageCommand:
-		return "The token_command" + strings.TrimSuffix(
-			" of profile "+t.Name,
-			" of profile ",
-		) + " must print another token"
+		return "The token_command" + strings.TrimSuffix(" of profile "+t.Name, " of profile ") +
+			" must print another token"
 	default:
 		return "Log in from another terminal: " + loginCommand(t)
 	}

@@ -48,9 +48,8 @@ func OfFloor(p profile.Profile) (of apitype.OrganizationSettings, err error) {
 	for country, set := range p.CallingHours {
 		if _, known := hours.Zone(country); !known {
 			return of, cli.UsageError(
-				"calling_hours: " + cli.Quote(
-					country,
-				) + " must be an ISO 3166-1 country code of two letters, such as NL",
+				"calling_hours: " + cli.Quote(country) +
+					" must be an ISO 3166-1 country code of two letters, such as NL",
 			)
 		}
 		of.CallingHours[strings.ToUpper(country)] = set

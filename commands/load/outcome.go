@@ -129,15 +129,11 @@ func (r *rowRun) hint(text string) string {
 	case strings.Contains(text, "personUuid: is required"):
 		return "fundesk pledge list --include person shows the person"
 	case strings.Contains(text, "owningOrganizationUuid: is required"):
-		return "--default owningOrganizationUuid=UUID fills it in" + r.session.SettingHint(
-			"owning_organization",
-			"UUID",
-		)
+		return "--default owningOrganizationUuid=UUID fills it in" +
+			r.session.SettingHint("owning_organization", "UUID")
 	case strings.Contains(text, "recruitingOrganizationUuid: is required"):
-		return "--default recruitingOrganizationUuid=UUID fills it in" + r.session.SettingHint(
-			"recruiting_organization",
-			"UUID",
-		)
+		return "--default recruitingOrganizationUuid=UUID fills it in" +
+			r.session.SettingHint("recruiting_organization", "UUID")
 	case strings.Contains(text, "recruitingOrganizationUuid"):
 		return "--value 'recruitingOrganizationUuid:ITS-UUID=UUID' names the organization of this service"
 	case strings.Contains(text, "OrganizationUuid"):

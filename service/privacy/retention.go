@@ -271,9 +271,7 @@ func (r *retaining) calls(ctx context.Context, q service.RetainQuery) (blanked i
 			return errors.Join(
 				tx.SetSetting(service.UncleanSetting+retiredPersons, r.s.rules.TimeOf(tx).String()),
 				tx.Audit(service.AuditLine{
-					At: r.s.rules.TimeOf(
-						tx,
-					),
+					At:        r.s.rules.TimeOf(tx),
 					Operation: service.AuditRetentionRun,
 					Record:    &q.Organization,
 					Records:   &n,

@@ -39,10 +39,8 @@ func (q *Queue) SetState(
 		}
 		if len(before) == 1 {
 			was := before[0].At(now)
-			isSameReason := cmp.Compare(
-				*cmp.Or(was.Reason, new(apitype.PauseReason)),
-				*cmp.Or(request.Reason, new(apitype.PauseReason)),
-			) == 0
+			none := new(apitype.PauseReason)
+			isSameReason := *cmp.Or(was.Reason, none) == *cmp.Or(request.Reason, none)
 			if was.State == request.State && isSameReason {
 				state.Since = was.Since
 			}

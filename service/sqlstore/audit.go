@@ -28,10 +28,8 @@ func insertAuditLines(lines int, or string) string {
 	rows := make([]string, lines)
 	for line := range rows {
 		row := placesFrom(line*auditArguments+1, auditArguments)
-		rows[line] = `(` + strings.Join(
-			row,
-			`, `,
-		) + `, (SELECT number FROM persons WHERE uuid = ` + row[slices.Index(auditColumns, "person_uuid")] + `))`
+		rows[line] = `(` + strings.Join(row, `, `) + `, (SELECT number FROM persons WHERE uuid = ` +
+			row[slices.Index(auditColumns, "person_uuid")] + `))`
 	}
 	return `INSERT` + or + ` INTO audit (` + strings.Join(auditColumns, `, `) + `) VALUES ` + strings.Join(rows, `, `)
 }

@@ -125,11 +125,8 @@ func (t *tx) InsertRows(rows service.Rows) (taken []service.Taken, err error) {
 	note(service.LoadPledge)(insertNew(t, "signatures", signatureColumns, rows.Signatures, signatureValues))
 	note(service.LoadCall)(insertNew(t, "calls", newCallColumns, rows.Calls, callValues))
 	note(service.LoadCall)(insertNew(t, "queue_calls", newQueueColumns, rows.Queue, queueValues))
-	note(
-		service.LoadTransaction,
-	)(
-		insertNew(t, "transactions", transactionColumns, rows.Transactions, transactionValues),
-	)
+	paid := rows.Transactions
+	note(service.LoadTransaction)(insertNew(t, "transactions", transactionColumns, paid, transactionValues))
 	if err != nil || len(taken) > 0 {
 		return taken, err
 	}

@@ -51,10 +51,8 @@ func (t *tx) BlockOf(organization apitype.UUID, numbers []apitype.UUID) (*apityp
 	q := &listQuery{}
 	q.where(`organization = %s`, identifier(organization))
 	q.conds = append(q.conds, `digest`+isOne(bind(q, numbers, identifier)))
-	text := `UPDATE do_not_call SET blocked_at = blocked_at WHERE ` + strings.Join(
-		q.conds,
-		` AND `,
-	) + ` RETURNING digest`
+	text := `UPDATE do_not_call SET blocked_at = blocked_at WHERE ` + strings.Join(q.conds, ` AND `) +
+		` RETURNING digest`
 	found, err := t.identifiers(text, q.args...)
 	if err != nil || len(found) == 0 {
 		return nil, err

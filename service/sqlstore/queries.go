@@ -163,22 +163,14 @@ func (q *listQuery) page(columns, joins string, r service.Range) string {
 	q.inRange(r)
 	limit := ` LIMIT ` + q.arg(r.Limit) + asLimit
 	one := strings.Join(q.branches, ``)
-	found := `SELECT t.number, t.` + q.time + ` FROM ` + q.table + ` t` + q.condition(
-		one,
-	) + q.order(
-		"t",
-		r.Backward,
-	) + limit
+	found := `SELECT t.number, t.` + q.time + ` FROM ` + q.table + ` t` + q.condition(one) + q.order("t", r.Backward) +
+		limit
 	switch {
 	case len(q.branches) > 1, q.records != "":
 		found = q.merged(r.Backward, limit)
 	case q.bySort == "" && len(q.checks) == 0:
-		return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + q.condition(
-			one,
-		) + q.order(
-			"t",
-			r.Backward,
-		) + limit
+		return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + q.condition(one) + q.order("t", r.Backward) +
+			limit
 	}
 	q.bySort = ""
 	return `SELECT ` + columns + ` FROM ` + q.rows(found) + joins + q.order("t", r.Backward)
@@ -205,13 +197,8 @@ func (q *listQuery) merged(backward bool, limit string) string {
 		keys[i] = fmt.Sprintf(`SELECT number, uuid, %s FROM (SELECT %st.number, t.uuid, t.%s FROM %s t%s%s%s) b%d`,
 			q.time, distinct, q.time, q.table, q.condition(branch), q.order("t", backward), limit, i)
 	}
-	return `SELECT k.number, k.uuid, k.` + q.time + ` FROM (` + strings.Join(
-		keys,
-		union,
-	) + `) k` + q.order(
-		"k",
-		backward,
-	) + limit
+	return `SELECT k.number, k.uuid, k.` + q.time + ` FROM (` + strings.Join(keys, union) + `) k` +
+		q.order("k", backward) + limit
 }
 
 // errFull ends the reading of a range of which nothing more is wanted.
@@ -294,9 +281,7 @@ func (r *reader) many(table string, f timeFilter) (bool, error) {
 	texts := make([]string, len(parts))
 	for i, part := range parts {
 		texts[i] = `SELECT 1 FROM (SELECT 1 FROM ` + table + ` t WHERE ` + part + ` AND t.` + f.column + ` > $1
-			ORDER BY t.` + f.column + ` LIMIT $2) p` + strconv.Itoa(
-			i,
-		)
+			ORDER BY t.` + f.column + ` LIMIT $2) p` + strconv.Itoa(i)
 	}
 	var last int
 	err := r.row(`SELECT 1 FROM (`+strings.Join(texts, ` UNION ALL `)+`) m

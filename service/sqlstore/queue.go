@@ -195,9 +195,7 @@ func (t *tx) QueueOfPerson(person apitype.UUID) ([]service.QueueRow, error) {
 func (t *tx) QueueOfAttempts(organization apitype.UUID, least int) ([]service.QueueRow, error) {
 	return t.lockedRows(
 		`SELECT call_uuid FROM queue_calls WHERE owner = $1 AND external = 0 AND attempts >= $2
-			ORDER BY call_uuid`+t.engine.locking(
-			`UPDATE`,
-		),
+			ORDER BY call_uuid`+t.engine.locking(`UPDATE`),
 		identifier(organization),
 		least,
 	)

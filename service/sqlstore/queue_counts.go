@@ -170,10 +170,8 @@ func (r *reader) QueueReserved(query service.QueueQuery) (counts []service.Queue
 	conds := append(p.narrowed(), p.notLapsed()...)
 	conds = append(conds, p.eligible(), p.forUser(true),
 		`due_at <= `+p.arg(query.Now.UnixMilli()), `due_at > `+p.arg(query.KeptUntil.UnixMilli()))
-	text := `SELECT kind, COUNT(*), MIN(requested_at) FROM queue_calls WHERE ` + strings.Join(
-		conds,
-		` AND `,
-	) + ` GROUP BY kind`
+	text := `SELECT kind, COUNT(*), MIN(requested_at) FROM queue_calls WHERE ` + strings.Join(conds, ` AND `) +
+		` GROUP BY kind`
 	err = r.each(text, p.args, func(rows *sql.Rows) error {
 		var kind string
 		var c service.QueueCount

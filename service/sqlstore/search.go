@@ -92,9 +92,8 @@ func (r *reader) searchQuery(f service.PersonFilter, part service.Range) (*listQ
 	}
 	if f.UpdatedAfter != nil {
 		q.check(
-			`(SELECT p.updated_at > ` + q.arg(
-				f.UpdatedAfter.UnixMilli(),
-			) + ` FROM persons p WHERE p.number = t.number)`,
+			`(SELECT p.updated_at > ` + q.arg(f.UpdatedAfter.UnixMilli()) +
+				` FROM persons p WHERE p.number = t.number)`,
 		)
 	}
 	q.checkTerms(checked)
@@ -340,11 +339,8 @@ func (r *reader) walkSome(f service.PersonFilter, part service.Range, looked int
 	}
 	passing.checkTerms(checked)
 	passing.checkPayers(r.engine, f.Scope, f.Search)
-	text := `SELECT t.number FROM (` + rows + `) t` + passing.condition(
-		"",
-	) + ` LIMIT ` + passing.arg(
-		part.Limit,
-	) + asLimit
+	text := `SELECT t.number FROM (` + rows + `) t` + passing.condition("") + ` LIMIT ` + passing.arg(part.Limit) +
+		asLimit
 	return all(r.conn, text, passing.args, func(n *int64) []any { return []any{n} })
 }
 

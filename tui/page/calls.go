@@ -32,11 +32,8 @@ func NewCalls(e *Env) *Calls {
 	}, source[apitype.Call, options]{
 		of:      func(c *apiclient.Client) *apiclient.Collection[apitype.Call, options] { return c.Calls },
 		options: options{Include: []string{apitype.IncludePerson}},
-		filters: append(
-			apitype.CallFilters(),
-			apitype.CompletedBy(),
-		),
-		paging: func(o *options) *apitype.Paging { return &o.Paging },
+		filters: append(apitype.CallFilters(), apitype.CompletedBy()),
+		paging:  func(o *options) *apitype.Paging { return &o.Paging },
 		feeds: func(o options) (options, []string) {
 			o.Statuses = nil // A call that left the status is a change, too.
 			return o, []string{"updatedAfter"}

@@ -219,12 +219,8 @@ func (d *Desk) ShowSkipped() tea.Cmd {
 	for _, p := range d.Day.Walk.PassedOver() {
 		lines = append(
 			lines,
-			widget.Fit(
-				Clean(cmp.Or(p.Name, d.Say("call %s", render.ShortID(p.ID)))),
-				skippedName,
-			)+"  "+Clean(
-				d.Say(p.Reason),
-			),
+			widget.Fit(Clean(cmp.Or(p.Name, d.Say("call %s", render.ShortID(p.ID)))), skippedName)+"  "+
+				Clean(d.Say(p.Reason)),
 		)
 	}
 	if len(lines) == 0 {

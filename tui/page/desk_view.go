@@ -223,11 +223,8 @@ func (d *Desk) willSend(width int) string {
 	}
 	if refused := d.Day.Form().RefusedCorrections(); len(refused) > 0 {
 		return d.Styles.Warn(
-			d.Styles.WarnSign + " " + d.Say(
-				"you may not correct %q: %s asks",
-				d.Say(refused[0].Label),
-				d.Host.KeyOf(ActComplete),
-			),
+			d.Styles.WarnSign + " " +
+				d.Say("you may not correct %q: %s asks", d.Say(refused[0].Label), d.Host.KeyOf(ActComplete)),
 		)
 	}
 	return d.sendText()

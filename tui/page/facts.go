@@ -23,15 +23,8 @@ func checkRuleOf(c *callCard) string {
 	}
 	return c.frame.Rule(
 		title,
-		c.Styles.Key(
-			c.Host.KeyOf(ActTick),
-		)+" "+c.Say(
-			"ticks",
-		)+" · "+c.Styles.Key(
-			c.Host.KeyOf(ActFix),
-		)+" "+c.Say(
-			"corrects",
-		),
+		c.Styles.Key(c.Host.KeyOf(ActTick))+" "+c.Say("ticks")+" · "+
+			c.Styles.Key(c.Host.KeyOf(ActFix))+" "+c.Say("corrects"),
 	)
 }
 
@@ -121,23 +114,14 @@ func (c *callCard) fact(i int, f card.Fact, width int, packed bool) (lines []str
 			text += s.Dim(why)
 		}
 	} else if f.IsSecret() && !c.Day.IsRevealed && known {
-		if hint := "  " + s.Key(
-			c.Host.KeyOf(ActReveal),
-		) + " " + c.Say(
-			"shows",
-		); !packed &&
-			render.Width(text+hint) <= room {
+		hint := "  " + s.Key(c.Host.KeyOf(ActReveal)) + " " + c.Say("shows")
+		if !packed && render.Width(text+hint) <= room {
 			text += hint
 		}
 	}
-	start := pointer + widget.Fit(
-		sign,
-		2,
-	) + " " + s.Key(
-		widget.Fit(f.Press, 1),
-	) + " " + s.Dim(
-		widget.Fit(f.Label, factLabel),
-	) + " "
+	start := pointer + widget.Fit(sign, 2) +
+		" " + s.Key(widget.Fit(f.Press, 1)) +
+		" " + s.Dim(widget.Fit(f.Label, factLabel)) + " "
 	for _, part := range widget.Wrap(text, room) {
 		lines = append(lines, start+part)
 		start = strings.Repeat(" ", factSigns+factLabel+1)

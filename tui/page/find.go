@@ -118,15 +118,9 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 		if !donor.OpenCall.IsZero() {
 			state = s.DueSign + " "
 		}
-		line := state + widget.Fit(
-			Clean(donor.Name),
-			foundName,
-		) + " " + widget.Fit(
-			f.desk.Day.Locale.Spoken(Clean(donor.Phone)),
-			foundPhone,
-		) + " " + Clean(
-			donor.City,
-		)
+		line := state + widget.Fit(Clean(donor.Name), foundName) +
+			" " + widget.Fit(f.desk.Day.Locale.Spoken(Clean(donor.Phone)), foundPhone) +
+			" " + Clean(donor.City)
 		if line = widget.Fit(line, width); i == f.cursor {
 			line = s.chosen(line)
 		}

@@ -345,17 +345,9 @@ func shortReason(why string, room int) string {
 // typed returns the value that is being typed, or the intervals to choose from.
 func (f *fixing) typed(s Styles, fix entry.Fix, width int) string {
 	if fix.IsYesNo() {
-		return f.desk.fixText(
-			fix,
-		) + "  " + s.Key(
-			"y",
-		) + " " + f.desk.Say(
-			"yes",
-		) + "  " + s.Key(
-			"n",
-		) + " " + f.desk.Say(
-			"no",
-		)
+		return f.desk.fixText(fix) +
+			"  " + s.Key("y") + " " + f.desk.Say("yes") +
+			"  " + s.Key("n") + " " + f.desk.Say("no")
 	}
 	if !fix.IsInterval() {
 		return f.editor.Line(max(width, 2), s.cursor)

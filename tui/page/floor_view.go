@@ -251,10 +251,8 @@ func (v *Floor) todayLines(width int) []string {
 		return nil
 	}
 	share := completed * 100 / calls
-	text := " " + v.Say(
-		"%d called · %d reached (%d %%) · %d an hour · %d callbacks",
-		calls, completed, share, hour, later,
-	)
+	text := " " +
+		v.Say("%d called · %d reached (%d %%) · %d an hour · %d callbacks", calls, completed, share, hour, later)
 	if line := v.paceLine(); line != "" {
 		text += "  " + line
 	}

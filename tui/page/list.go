@@ -191,9 +191,9 @@ func (l *List[T]) reread(keepsRows bool) tea.Cmd {
 	}
 	l.seq++
 	l.cursor, l.More, l.loading, l.loaded, l.read, l.searchN, l.moves = "", true, false, false, 0, 0, 0
-	l.coming, l.since, l.after, l.lastRead, l.polled = nil, apitype.NewTime(
-		l.Day.Now(),
-	), nil, time.Time{}, map[apitype.UUID]bool{}
+	l.coming, l.after = nil, nil
+	l.since, l.lastRead = apitype.NewTime(l.Day.Now()), time.Time{}
+	l.polled = map[apitype.UUID]bool{}
 	return l.fetchMore()
 }
 

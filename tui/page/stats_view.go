@@ -21,12 +21,9 @@ func (v *Stats) Waits() bool { return v.running }
 
 // Lines draws the counts so far.
 func (v *Stats) Lines(l Layout) []string {
-	state := " " + v.Say(
-		"counted %s and %s %s",
-		v.Day.Count(v.Calls.Total.Records, "call", "calls"),
-		v.Day.Count(v.Pledges.Total.Records, "pledge", "pledges"),
-		v.period.in(v.Say),
-	)
+	calls := v.Day.Count(v.Calls.Total.Records, "call", "calls")
+	pledges := v.Day.Count(v.Pledges.Total.Records, "pledge", "pledges")
+	state := " " + v.Say("counted %s and %s %s", calls, pledges, v.period.in(v.Say))
 	again := v.Say("%s refreshes", v.Host.KeyOf(ActRefresh))
 	v.bars, v.chosen = v.bars[:0], nil
 	switch {
@@ -63,11 +60,8 @@ func (v *Stats) Lines(l Layout) []string {
 		all = append(v.callTables(width), v.otherTables(width)...)
 	}
 	v.view.Set(all, room)
-	if at := slices.IndexFunc(
-		all,
-		func(line string) bool { return strings.Contains(line, v.Styles.mark) },
-	); at >= 0 &&
-		len(v.bars) > 0 {
+	at := slices.IndexFunc(all, func(line string) bool { return strings.Contains(line, v.Styles.mark) })
+	if at >= 0 && len(v.bars) > 0 {
 		v.view.Keep(at-1, at+2)
 	}
 	more := ""
@@ -165,16 +159,9 @@ func (v *Stats) chart(title string, bars []bar, width int) []string {
 		v.bars = append(v.bars, b.list)
 		room := max(width-label-barNumber-1-widest-2, 0)
 		eighths := b.n * room * 8 / most
-		line := widget.Fit(
-			sign+" "+Clean(b.label),
-			label,
-		) + widget.FitRight(
-			v.Day.Locale.Count(b.n),
-			barNumber,
-		) + " " + v.drawBar(
-			b,
-			eighths,
-		)
+		line := widget.Fit(sign+" "+Clean(b.label), label) +
+			widget.FitRight(v.Day.Locale.Count(b.n), barNumber) +
+			" " + v.drawBar(b, eighths)
 		if widest > 0 {
 			line = widget.Fit(line, width-widest-1) + " " + v.Styles.Dim(widget.Fit(b.more, widest))
 		}
@@ -290,15 +277,9 @@ func (v *Stats) otherTables(width int) []string {
 		if r := v.Calls.Of("type")[kind].Rating; r.N > 0 {
 			lines = append(
 				lines,
-				widget.Fit(
-					"  "+v.Say(Clean(render.Words(kind))),
-					barLabel+2,
-				)+v.Day.Locale.Decimal(
-					fmt.Sprintf("%*.1f  ", barNumber, r.Value()),
-				)+v.Say(
-					"of %s",
-					v.Day.Count(r.N, "call", "calls"),
-				),
+				widget.Fit("  "+v.Say(Clean(render.Words(kind))), barLabel+2)+
+					v.Day.Locale.Decimal(fmt.Sprintf("%*.1f  ", barNumber, r.Value()))+
+					v.Say("of %s", v.Day.Count(r.N, "call", "calls")),
 			)
 		}
 	}

@@ -163,20 +163,9 @@ func Over(screen, block []string, width int) []string {
 		if y := top + i; y < len(lines) {
 			under := lines[y]
 			before, after := wholeWords(ansi.Strip(under), left, left+w)
-			lines[y] = Fit(
-				render.Method(under).Truncate(under, before, ""),
-				left,
-			) + "\x1b[m" + Fit(
-				line,
-				w,
-			) + "\x1b[m" + Fit(
-				"",
-				after-left-w,
-			) + rightOf(
-				under,
-				after,
-				width,
-			)
+			lines[y] = Fit(render.Method(under).Truncate(under, before, ""), left) +
+				"\x1b[m" + Fit(line, w) +
+				"\x1b[m" + Fit("", after-left-w) + rightOf(under, after, width)
 		}
 	}
 	return lines

@@ -99,18 +99,8 @@ func (k Card) About(p apitype.Person) (about []string) {
 // yearsSince returns the age of a person.
 func yearsSince(born apitype.Date, now time.Time) int {
 	years := now.Year() - born.Year
-	if birthday := time.Date(
-		now.Year(),
-		time.Month(born.Month),
-		born.Day,
-		0,
-		0,
-		0,
-		0,
-		now.Location(),
-	); now.Before(
-		birthday,
-	) {
+	birthday := time.Date(now.Year(), time.Month(born.Month), born.Day, 0, 0, 0, 0, now.Location())
+	if now.Before(birthday) {
 		years--
 	}
 	return years

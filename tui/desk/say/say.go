@@ -127,10 +127,7 @@ func readTexts(lines string) table {
 
 // cause translates an error of another package: as a whole, or else its parts. An unknown one stays.
 func (t table) cause(text string) string {
-	if status, after, found := strings.Cut(
-		text,
-		" ",
-	); found && len(status) == 3 &&
+	if status, after, found := strings.Cut(text, " "); found && len(status) == 3 &&
 		strings.Trim(status, "0123456789") == "" {
 		return status + " " + t.cause(after)
 	}
