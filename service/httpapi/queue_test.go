@@ -101,10 +101,13 @@ func testQueueGivesNot(t *testing.T, f *floor) {
 	wants("leased")
 }
 
-// A take that comes again is known by its request for 24 hours, and gives nothing more.
+// A take that comes again is known by its request for 24 hours, and gives nothing more. It gives nothing that the account
+// sees no more.
 func TestRepeatedTake(t *testing.T) { onEngines(t, testRepeatedTake) }
 
 func testRepeatedTake(t *testing.T, f *floor) {
+	account := f.Account(servicetest.For(f.organization))
+	f.token = f.TokenOf(account)
 	f.call(f.person("null"), time.Hour, "happy_call")
 	request := apitype.NewUUID()
 	if got := f.takeAs(request, f.users[0], ""); len(got.Leases) != 1 {
@@ -120,6 +123,15 @@ func testRepeatedTake(t *testing.T, f *floor) {
 	f.Clock.Advance(time.Millisecond)
 	if got := f.takeAs(request, f.users[0], ""); len(got.Leases) != 1 {
 		t.Errorf("after 24 hours: got %+v, want the call, as for any request", got)
+	}
+	other := f.Organization("B")
+	_, err := f.Service.SetAccount(t.Context(), account.UUID, func(a *service.Account) error {
+		a.Scope.Organizations = []apitype.UUID{other}
+		return nil
+	})
+	servicetest.Check(t, err)
+	if got := f.takeAs(request, f.users[0], ""); len(got.Leases) != 0 {
+		t.Errorf("for another organization: got %+v, want nothing", got)
 	}
 }
 

@@ -102,7 +102,8 @@ func (t *taking) begin(before service.QueueRequest) {
 		t.ordinal = max(t.ordinal, lease.Ordinal+1)
 		if lease.TakenAt.Add(requestLife).After(t.now.Time) {
 			t.want = 0
-			if lease.Live(t.now) && !lease.Pending { // Its donor is called already.
+			isSeen := t.c.Scope.Contains(lease.Owner)          // The account may have been narrowed since.
+			if lease.Live(t.now) && isSeen && !lease.Pending { // Pending: its donor is called already.
 				t.leases = append(t.leases, lease)
 			}
 		}
