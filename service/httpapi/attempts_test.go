@@ -254,12 +254,13 @@ func TestReasonOfACallback(t *testing.T) {
 	})
 }
 
-// TestWorkOfAnAgent lists what a user did, with the reasons and results, and nothing of another organization.
+// TestWorkOfAnAgent lists what a user did, with the reasons and results, and nothing of another organization. A callback
+// for anybody is the work of the user whose lease it was, live or not.
 func TestWorkOfAnAgent(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		me := f.users[0]
-		calls := f.waitingCalls(4)
-		taken := f.take(me, `,"count":4`).Leases
+		calls := f.waitingCalls(6)
+		taken := f.take(me, `,"count":6`).Leases
 		var want []apitype.AgentWorkItem
 		done := func(item apitype.AgentWorkItem) {
 			item.Time, item.Type = f.Now(), "happy_call"
@@ -276,12 +277,13 @@ func TestWorkOfAnAgent(t *testing.T) {
 		done(apitype.AgentWorkItem{Operation: apitype.WorkComplete, CallUUID: calls[1], ResultCode: new("A1")})
 		f.act(calls[2], "cancel", `{}`)
 		done(apitype.AgentWorkItem{Operation: apitype.WorkCancel, CallUUID: calls[2]})
-		for _, lease := range taken {
-			if lease.CallUUID == calls[3] {
-				f.release(lease.LeaseUUID, `{}`)
-			}
-		}
+		f.release(taken[3].LeaseUUID, `{}`)
 		done(apitype.AgentWorkItem{Operation: apitype.WorkRelease, CallUUID: calls[3]})
+		f.later(calls[4], fmt.Sprintf(`{"notBefore":%q,"leaseUuid":%q}`, f.In(time.Hour), taken[4].LeaseUUID)) // For anybody.
+		done(apitype.AgentWorkItem{Operation: apitype.WorkDefer, CallUUID: calls[4]})
+		f.Clock.Advance(time.Hour)
+		f.release(taken[5].LeaseUUID, fmt.Sprintf(`{"notBefore":%q,"replaces":{"notBefore":null}}`, f.In(time.Hour)))
+		done(apitype.AgentWorkItem{Operation: apitype.WorkDefer, CallUUID: calls[5]})
 		work := func(token, query string) []apitype.AgentWorkItem {
 			t.Helper()
 			var got apitype.AgentWork

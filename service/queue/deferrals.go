@@ -94,7 +94,25 @@ func deferCall(tx service.Tx, d deferring) error {
 	if err != nil {
 		return err
 	}
-	return tx.Audit(d.c.Audited(service.AuditCallLater, d.call, d.now).Of(person).By(d.request.UserUUID))
+	agent, err := d.agent(tx)
+	if err != nil {
+		return err
+	}
+	return tx.Audit(d.c.Audited(service.AuditCallLater, d.call, d.now).Of(person).By(agent))
+}
+
+// agent returns the user of the lease that the request names, live or not. Without one, it returns the user that the
+// call is deferred for.
+func (d deferring) agent(tx service.Tx) (*apitype.UUID, error) {
+	if d.request.LeaseUUID == nil {
+		return d.request.UserUUID, nil
+	}
+	lease, err := tx.Lease(*d.request.LeaseUUID, d.c.Scope)
+	isOther := errors.Is(err, service.ErrNoRow) || err == nil && lease.CallUUID != d.call
+	if isOther {
+		return d.request.UserUUID, nil
+	}
+	return &lease.UserUUID, err
 }
 
 // check compares replaces with the deferral in force, and reports whether that already is as requested.

@@ -363,6 +363,7 @@ func (q *Queue) Release(ctx context.Context, c service.Caller, id apitype.UUID, 
 			if request.NotBefore == nil || request.Replaces == nil {
 				return nil
 			}
+			request.LeaseUUID = cmp.Or(request.LeaseUUID, &id)
 			return deferCall(tx, deferring{c: c, call: lease.CallUUID, request: request, now: now, used: lease.DueAt})
 		}
 		by, change := service.EndedByReturn, deferral(lease.CallUUID, request)
