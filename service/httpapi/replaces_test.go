@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"fundesk/apiclient/apitype"
+	"fundesk/service/servicetest"
 )
 
 // deferred returns the time of a deferral, and its user.
@@ -155,5 +158,62 @@ func TestDeferralWhoseTimePassed(t *testing.T) {
 		call := f.waitingCalls(1)[0]
 		body := fmt.Sprintf(`{"notBefore":%q}`, f.In(-400*24*time.Hour-time.Millisecond))
 		f.want(400, http.MethodPut, queuePath(call)+"/later", body)
+	})
+}
+
+// TestDeferralByAHolderReplaces refuses the deferral of a lease's holder who has not seen the newest callback. A callback
+// that the lease has used up counts as seen, shown or not.
+func TestDeferralByAHolderReplaces(t *testing.T) {
+	onEngines(t, func(t *testing.T, f *floor) {
+		me, other := f.users[0], f.users[1]
+		soon, newer, later := f.In(time.Minute), f.In(24*time.Hour), f.In(48*time.Hour)
+		for _, test := range []struct {
+			name   string
+			before *apitype.Time // When the call was deferred before the lease.
+			shown  *apitype.Time
+			status int
+		}{
+			{"nothing was deferred", nil, nil, 204},
+			{"the callback that was seen", &newer, &newer, 204},
+			{"a newer callback", &newer, nil, 409},
+			{"a callback that is gone", nil, &newer, 409},
+			{"a callback that the lease used up", &soon, &soon, 204},
+			{"the lease used one up", &soon, nil, 204},
+		} {
+			for _, path := range []string{"later", "release"} {
+				call := f.waitingCalls(1)[0]
+				if test.before != nil {
+					f.later(call, fmt.Sprintf(`{"notBefore":%q,"userUuid":%q}`, test.before, other))
+				}
+				if test.before == &soon {
+					f.Clock.Advance(2 * time.Minute)
+				}
+				_, held, _ := f.choose(me, call)
+				method, target := http.MethodPost, leasePath(held.LeaseUUID)+"/release"
+				if path == "later" {
+					method, target = http.MethodPut, queuePath(call)+"/later"
+				}
+				body, err := json.Marshal(apitype.DeferRequest{
+					NotBefore: &later,
+					UserUUID:  &me,
+					LeaseUUID: &held.LeaseUUID,
+					Replaces:  &apitype.Replaces{NotBefore: test.shown},
+				})
+				servicetest.Check(t, err)
+				answer := f.Do(f.token, method, target, string(body))
+				if answer.Status != test.status {
+					t.Errorf("%s, %s: got %d %s, want %d", test.name, path, answer.Status, answer.Body, test.status)
+				}
+				at, _ := f.deferred(call)
+				want := &later
+				if test.status != 204 {
+					want = test.before
+				}
+				if (at == nil) != (want == nil) || at != nil && !at.Equal(*want) {
+					t.Errorf("%s, %s: got %v deferred, want %v", test.name, path, at, want)
+				}
+				f.act(call, "cancel", `{}`)
+			}
+		}
 	})
 }

@@ -65,7 +65,7 @@ type deferring struct {
 }
 
 // deferCall defers a call unless it is leased or deferred otherwise than the request was made against. The lease
-// that the request names refuses neither: nothing changed while it held.
+// that the request names does not refuse it.
 func deferCall(tx service.Tx, d deferring) error {
 	person, err := service.WaitingCall(tx, d.c, d.call)
 	if err != nil {
@@ -77,14 +77,15 @@ func deferCall(tx service.Tx, d deferring) error {
 	}
 	isLeased := err == nil && lease.CallUUID == d.call && lease.Live(d.now)
 	isNamed := isLeased && d.request.LeaseUUID != nil && *d.request.LeaseUUID == lease.LeaseUUID
-	if !isNamed {
-		isDone, err := d.check(tx, person)
-		if isLeased && !isDone {
-			return leaseHeld(lease, "the call is leased; its holder can put it off, or release the lease")
-		}
-		if isDone || err != nil {
-			return err
-		}
+	if isNamed {
+		d.used = usedBy(lease)
+	}
+	isDone, err := d.check(tx, person)
+	if isLeased && !isNamed && !isDone {
+		return leaseHeld(lease, "the call is leased; its holder can put it off, or release the lease")
+	}
+	if isDone && !isNamed || err != nil {
+		return err
 	}
 	if isLeased {
 		err = service.EndLease(tx, lease, d.now, service.EndedByDeferral, deferral(d.call, d.request))
@@ -113,6 +114,14 @@ func (d deferring) agent(tx service.Tx) (*apitype.UUID, error) {
 		return d.request.UserUUID, nil
 	}
 	return &lease.UserUUID, err
+}
+
+// usedBy returns the deferral that a lease has used up, or nil.
+func usedBy(lease service.LeaseRow) *apitype.Time {
+	if !lease.UsesDeferral() {
+		return nil
+	}
+	return lease.DueAt
 }
 
 // check compares replaces with the deferral in force, and reports whether that already is as requested.

@@ -359,17 +359,21 @@ func (q *Queue) Release(ctx context.Context, c service.Caller, id apitype.UUID, 
 		if err != nil {
 			return service.OrNotFound(err, "lease")
 		}
+		d := deferring{c: c, call: lease.CallUUID, request: request, now: now, used: usedBy(lease)}
 		if !lease.Live(now) {
 			if request.NotBefore == nil || request.Replaces == nil {
 				return nil
 			}
-			request.LeaseUUID = cmp.Or(request.LeaseUUID, &id)
-			return deferCall(tx, deferring{c: c, call: lease.CallUUID, request: request, now: now, used: lease.DueAt})
+			d.request.LeaseUUID = cmp.Or(request.LeaseUUID, &id)
+			return deferCall(tx, d)
 		}
 		by, change := service.EndedByReturn, deferral(lease.CallUUID, request)
 		switch {
 		case request.NotBefore != nil:
 			by = service.EndedByDeferral
+			if _, err := d.check(tx, lease.Person); err != nil {
+				return err
+			}
 		case lease.DueAt != nil && lease.DueAt.After(now.Time):
 			change = nil // The user looked at the donor before the callback.
 		}

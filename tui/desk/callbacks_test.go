@@ -132,3 +132,59 @@ func TestMoreCallbacksThanAreListed(t *testing.T) {
 		}
 	}
 }
+
+// An agent whose lease has ended does not replace the callback that another agent agreed on since. A callback that was
+// on the card is replaced, and one that an attempt on the card has used up.
+func TestCallbackReplacesWhatWasOnTheCard(t *testing.T) {
+	t.Parallel()
+	later := func(f *floor, in time.Duration, reason string) disposition.Func {
+		reading := apitype.TimeReading{At: f.Clock.Now().Add(in)}
+		return disposition.Later(apitype.Callback{TimeReading: reading, Reason: reason}, true)
+	}
+	for name, test := range map[string]struct {
+		before func(*floor, *agent)
+		want   string
+	}{
+		"a newer one": {func(f *floor, _ *agent) {
+			f.Clock.Advance(20 * time.Minute)
+			b := f.agent(t.TempDir())
+			b.perform(b.Take(f.calls[0]))
+			b.perform(b.Finish(later(f, 48*time.Hour, "as promised")))
+			b.sendHeld()
+		}, "as promised"},
+		"its own": {func(f *floor, a *agent) {
+			a.perform(a.Finish(later(f, 24*time.Hour, "before")))
+			a.sendHeld()
+			a.perform(a.Take(f.calls[0]))
+		}, "mine"},
+		"its own, after an attempt": {func(f *floor, a *agent) {
+			a.perform(a.Finish(later(f, 24*time.Hour, "before")))
+			a.sendHeld()
+			a.perform(a.Take(f.calls[0]))
+			a.perform(a.Finish(disposition.NotReached(apitype.NotReachedNoSuchNumber)))
+			a.sendHeld()
+		}, "mine"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFloor(t, 1)
+			person := "/api/v1/persons/" + f.call(f.calls[0]).PersonUUID.String() + "/actions/update"
+			f.must(http.MethodPut, person, `{"mobilePhoneNumber":"+31611111111","phoneNumber":"+31201234567"}`)
+			a := f.agent(t.TempDir())
+			a.perform(a.Next())
+			test.before(f, a)
+			if !a.IsOn(f.calls[0]) {
+				t.Fatalf("got the call %v: %q", a.Call, a.told)
+			}
+			a.perform(a.Finish(later(f, time.Hour, "mine")))
+			a.sendHeld()
+			list := string(f.Do(f.token, http.MethodGet, "/fundesk/v1/queue/deferrals", "").Body)
+			if !strings.Contains(list, `"reason":"`+test.want+`"`) {
+				t.Errorf("got the callbacks %s, want the one %q; told %q", list, test.want, a.told)
+			}
+			if isRefused := a.heard("changed since"); isRefused != (test.want != "mine") {
+				t.Errorf("got %q, want a refusal of what replaces another callback only", a.told)
+			}
+		})
+	}
+}

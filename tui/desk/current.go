@@ -51,12 +51,33 @@ func (c *current) required() []string {
 	return c.floor.Of(c.Call).RequiredChecks[c.Call.Type]
 }
 
-// noteReason keeps the reason that the lease of the call on the Desk has, also for when the lease has ended.
-func (c *current) noteReason() {
+// noteCallback keeps the callback that the first lease of the call on the Desk had, also for when the lease has ended.
+// A lease uses up a callback that is due.
+func (c *current) noteCallback() {
 	l := c.Leases.Of(c.Call.UUID)
-	if l != nil && l.Reason != nil {
+	if l == nil {
+		return
+	}
+	if l.Reason != nil {
 		c.CallbackReason = *l.Reason
 	}
+	if c.callback == nil && c.Has(apitype.ExtensionPending) {
+		c.callback = &apitype.Replaces{}
+		if l.DueAt != nil && l.DueAt.After(l.TakenAt.Time) {
+			c.callback.NotBefore = l.DueAt
+		}
+	}
+}
+
+// replaces returns the callback that a new one replaces, or nil if it is not known. An attempt uses up a callback.
+func (c *current) replaces() *apitype.Replaces {
+	switch {
+	case c.callback == nil || c.undone.HasAttempt():
+		return nil
+	case len(c.struckKinds()) > 0:
+		return &apitype.Replaces{}
+	}
+	return c.callback
 }
 
 // onPerson notes which other user holds the donor on the Desk, and whether a number of the donor is blocked, if known.

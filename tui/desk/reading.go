@@ -123,7 +123,7 @@ func (s *seat) show(read callRead) {
 	if s.known.IsErased {
 		s.Over(event.OfCall(read.id)) // No message names the donor, whom no other agent calls either.
 	}
-	s.noteReason()
+	s.noteCallback()
 	s.pickScript()
 	if before == nil {
 		s.Keys.Show(s.Now())

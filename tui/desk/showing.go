@@ -26,7 +26,7 @@ func (s *seat) mayServe() bool {
 func (s *seat) present(call apitype.Call) {
 	s.Call = &call
 	s.become(stateListed)
-	s.noteReason()
+	s.noteCallback()
 	s.Keys.Show(s.Now())
 	s.openForm(call.UUID, s.Changes.Drafts.Of(call.UUID))
 	s.pickScript()

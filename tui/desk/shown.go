@@ -22,6 +22,7 @@ func (c *current) Card() card.Card {
 		KeepsReasons:     c.Has(apitype.ExtensionAttempts),
 		Remains:          c.undone.Remains(c.Texts),
 		HasUndoneAttempt: c.undone.HasAttempt(),
+		Replaces:         c.replaces(),
 		ShownAt:          c.Keys.ShownAt,
 		Struck:           c.struckKinds(),
 	}

@@ -59,10 +59,11 @@ type visit struct {
 	results []apitype.ResultChoice
 }
 
-// progress is the progress on the card, and its numbers that do not exist.
+// progress is the progress on the card, with what an undo brings back besides.
 type progress struct {
 	card.Progress
-	struck []struckNumber
+	struck   []struckNumber
+	callback *apitype.Replaces // Of the call when it came on the Desk. Nil if it is not known.
 }
 
 // struckNumber is a number of the donor that does not exist, by an attempt.

@@ -37,6 +37,9 @@ type Card struct {
 	HasUndoneAttempt bool
 	Remains          string // Which parts of an undone change stay. Empty without any.
 
+	// Replaces is the callback that a new one replaces. Nil if it is not known.
+	Replaces *apitype.Replaces
+
 	ShownAt time.Time // When the call came on the screen.
 	Struck  []string  // The kinds of numbers that do not exist.
 }

@@ -73,7 +73,7 @@ func attempt(c Call, reason apitype.NotReached) (tried changes.Change, described
 // Later schedules a callback, for the agent alone or for any agent. What was typed stays a draft.
 func Later(at apitype.Callback, forMe bool) Func {
 	return func(c Call) Disposition {
-		request := apitype.DeferRequest{NotBefore: new(apitype.NewTime(at.At))}
+		request := apitype.DeferRequest{NotBefore: new(apitype.NewTime(at.At)), Replaces: c.Replaces}
 		if forMe {
 			request.UserUUID = &c.User
 		}
