@@ -122,7 +122,7 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
-// A page of the help that cannot be written is an error, as a list is.
+// A page of the help that cannot be written is an error, as a list is. The answer to a change says that it is done.
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -141,5 +141,11 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		if code != exitFailure || !strings.Contains(errs.String(), "no space left on device") {
 			t.Errorf("%v: got exit code %d and %q, want 1 with the reason", args, code, errs.String())
 		}
+	}
+	var errs bytes.Buffer
+	run(t.Context(), []string{"account", "add", "Anna", "--all-organizations"}, e.program("", fullDisk{}, &errs))
+	want := "fundeskd: the command is done, but its answer cannot be shown: no space left on device\n"
+	if errs.String() != want {
+		t.Errorf("got %q, want %q", errs.String(), want)
 	}
 }

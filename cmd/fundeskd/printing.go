@@ -14,15 +14,20 @@ import (
 	"golang.org/x/term"
 )
 
-// print writes an answer: as JSON with -o json, else as text. The text is written at once or not at all.
-func (p *program) print(value any, text func(io.Writer)) error {
+// print writes the answer of a command that is done: as JSON with -o json, else as text. The text is written at once or
+// not at all.
+func (p *program) print(value any, text func(io.Writer)) (err error) {
 	if p.output == "json" {
-		return newEncoder(p.Out).Encode(value)
+		err = newEncoder(p.Out).Encode(value)
+	} else {
+		var all bytes.Buffer
+		text(&all)
+		_, err = p.Out.Write(all.Bytes())
 	}
-	var all bytes.Buffer
-	text(&all)
-	_, err := p.Out.Write(all.Bytes())
-	return err
+	if err != nil {
+		return fmt.Errorf("the command is done, but its answer cannot be shown: %w", err)
+	}
+	return nil
 }
 
 func newEncoder(w io.Writer) *json.Encoder {
