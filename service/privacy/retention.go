@@ -106,6 +106,9 @@ func (s *Service) RunRetention(ctx context.Context, o RetentionRun) (all []Retir
 		return all, nil, err
 	}
 	scrubbed, err := s.Clean(ctx)
+	if err != nil {
+		err = fmt.Errorf("the periods are applied, but the files were not cleaned: %w", err)
+	}
 	return all, scrubbed.Later, err
 }
 
