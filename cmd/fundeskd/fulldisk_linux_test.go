@@ -106,6 +106,10 @@ func TestFullDisk(t *testing.T) {
 		t.Fatalf("got %v, want a full disk", err)
 	}
 	e.try("account list").Ends(exitFailure, "its disk is full")
+	copied := filepath.Join(e.folder, "copy.db")
+	other := newFileEnvironment(t)
+	other.done("migrate")
+	other.try("backup", copied).Ends(exitFailure, "write "+copied+": its disk has no space left")
 }
 
 // TestFailingDisk lets writes and flushes fail under the program. Nothing is

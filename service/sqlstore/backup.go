@@ -14,6 +14,9 @@ import (
 	"strings"
 	"time"
 
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"fundesk/apiclient/durable"
 )
 
@@ -61,10 +64,19 @@ func (e *sqliteEngine) copyBeside(ctx context.Context, path string) (made string
 		return "", err
 	}
 	_, err = e.db.ExecContext(ctx, `VACUUM INTO $1`, file.Name())
-	if err = errors.Join(sqliteError(err), file.Sync(), file.Close()); err != nil {
+	if err = errors.Join(copyError(path, err), file.Sync(), file.Close()); err != nil {
 		_ = os.Remove(file.Name()) // The first error is reported.
 	}
 	return file.Name(), err
+}
+
+// copyError names the disk that has no space left for a copy: that of the database may be another one.
+func copyError(path string, err error) error {
+	refused, ok := errors.AsType[*sqlite.Error](err)
+	if ok && refused.Code()&0xff == sqlite3.SQLITE_FULL {
+		return fmt.Errorf("write %s: its disk has no space left", path)
+	}
+	return sqliteError(err)
 }
 
 // publish gives a complete file its name, which survives a power loss. It refuses to replace a file.
