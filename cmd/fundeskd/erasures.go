@@ -65,7 +65,8 @@ func (p *program) erasuresFile(flag string) (string, error) {
 // postgresName returns the name of the database in a connection URL, or fundeskd if it has none.
 func postgresName(database string) string {
 	parsed, err := url.Parse(database)
-	if err != nil || len(parsed.Path) < 2 {
+	isURL := err == nil && parsed.Scheme != ""
+	if !isURL || len(parsed.Path) < 2 {
 		return "fundeskd"
 	}
 	return path.Base(parsed.Path)
