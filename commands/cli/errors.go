@@ -54,8 +54,11 @@ func Partial(failed []error, of int) error {
 	}
 	e := &apiclient.Error{Kind: apiclient.KindPartial, Message: fmt.Sprintf("%d of %d failed", len(failed), of)}
 	for _, err := range failed {
-		if apiclient.KindOf(err) == apiclient.KindInterrupted {
+		switch apiclient.KindOf(err) {
+		case apiclient.KindInterrupted:
 			e.Kind = apiclient.KindInterrupted
+		case apiclient.KindUnauthenticated:
+			e.Err = err // Its hint holds for all of them.
 		}
 		e.Detail = append(e.Detail, err.Error())
 	}

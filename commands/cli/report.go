@@ -75,6 +75,9 @@ func newReport(err error, t *Target) Report {
 	if missing, ok := errors.AsType[*apiclient.MissingExtensionError](err); ok && r.Hint == "" {
 		r.Hint = "only a service that announces " + missing.Name + " has it; see: fundesk api GET /fundesk/v1"
 	}
+	if r.Hint == "" && isWithoutLogin(err) {
+		r.Hint = LoginHint(t)
+	}
 	if r.Hint == "" {
 		r.Hint = defaultHint(r.Kind, t)
 	}
@@ -82,6 +85,27 @@ func newReport(err error, t *Target) Report {
 		r.Hint += "; " + hint
 	}
 	return r
+}
+
+// isWithoutLogin reports whether the service refused the token, perhaps only for a part of a bulk operation.
+func isWithoutLogin(err error) bool {
+	known, ok := ErrorAs(err)
+	if !ok {
+		return false
+	}
+	if known.Kind == apiclient.KindPartial {
+		return apiclient.KindOf(known.Err) == apiclient.KindUnauthenticated
+	}
+	return known.Kind == apiclient.KindUnauthenticated
+}
+
+// AfterLogin puts the way to another token before a hint, if the service refused the token.
+func (s *Session) AfterLogin(err error, hint string) string {
+	if !isWithoutLogin(err) {
+		return hint
+	}
+	t, _ := s.Resolve() // Nil if the configuration was broken meanwhile.
+	return LoginHint(t) + "; then " + hint
 }
 
 // hintOfTLS returns the way out if a service could not prove its name, or "".
@@ -109,8 +133,6 @@ func hintOfTLS(err error, t *Target) string {
 // defaultHint returns the hint for an error without one.
 func defaultHint(kind apiclient.Kind, t *Target) string {
 	switch kind {
-	case apiclient.KindUnauthenticated:
-		return LoginHint(t)
 	case apiclient.KindForbidden:
 		return "this account has no permission for that; ask the service's operator for the permission"
 	case apiclient.KindUnavailable:

@@ -44,6 +44,7 @@ func (r *rowRun) conclude(why error, p *progress) error {
 		if isAlike {
 			hint = "--keep-going sends the rest anyway"
 		}
+		hint = r.session.AfterLogin(why, hint)
 		if worked+r.parts == 0 && !isAlike { // Nothing was done: it is not a part that failed.
 			return cli.WithHint(why, hint)
 		}
