@@ -431,7 +431,7 @@ func (v *Floor) waitingBar(counts []int, most, width int) string {
 	bar, sum, drawn := "", 0, 0
 	for i, n := range counts {
 		sum += n
-		cells := sum*width/most - drawn
+		cells := max(sum*width/most-drawn, 0) // A part that was drawn as one cell may be less.
 		if n > 0 && cells == 0 && drawn < width {
 			cells = 1
 		}

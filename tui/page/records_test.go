@@ -302,7 +302,20 @@ func TestFloorIsDrawn(t *testing.T) {
 	}
 }
 
-// What the service does not have yet, line by line.
+// A type of which few calls wait beside one with many has a bar with a cell for each language.
+func TestFloorBarOfFewCalls(t *testing.T) {
+	t.Parallel()
+	e, _ := scene(t, nil)
+	many := apitype.QueueState{Waiting: 900, ByLanguage: map[string]int{"nl": 500, "de": 400}}
+	few := apitype.QueueState{Waiting: 4, ByLanguage: map[string]int{"nl": 3, "de": 1}}
+	v := &Floor{Env: e, floorRead: floorRead{waiting: []waitingType{{state: many}, {state: few}}}}
+	lines := v.waitingLines(100)
+	want := "  " + v.languageSign(0) + v.languageSign(1)
+	if got := strings.TrimRight(ansi.Strip(lines[len(lines)-1]), " "); !strings.HasSuffix(got, want) {
+		t.Errorf("got %q, want it to end with %q", got, want)
+	}
+}
+
 // The floor says when agents have nothing to call, except those who have probably gone.
 func TestFloorHasIdleAgents(t *testing.T) {
 	t.Parallel()
