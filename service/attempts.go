@@ -118,20 +118,20 @@ func restDonor(
 // contactOf returns the contact that an attempt was counted as: its time, but not after its creation, and not before
 // the lease that it ended.
 func contactOf(r Reader, call apitype.Call, attempt apitype.CallAttempt) (apitype.Time, error) {
-	first := attempt.AttemptAt
+	first, before := attempt.AttemptAt, apitype.Time{}
 	if attempt.CreatedAt.Before(first.Time) {
 		first = attempt.CreatedAt
 	}
-	last, err := r.ContactedAt(call.PersonUUID)
-	mayBeItsLease := last != nil && last.After(first.Time) && !last.After(attempt.CreatedAt.Time)
-	if err != nil || !mayBeItsLease {
+	for _, other := range call.Attempts.Value() {
+		if other.CreatedAt.Before(attempt.CreatedAt.Time) && other.CreatedAt.After(before.Time) {
+			before = other.CreatedAt
+		}
+	}
+	taken, err := r.AttemptedLease(call.PersonUUID, call.UUID, before, attempt.CreatedAt)
+	if err != nil || taken == nil || taken.Before(first.Time) {
 		return first, err
 	}
-	isItsLease, err := r.AttemptEndedLease(call.PersonUUID, call.UUID, *last)
-	if isItsLease {
-		return *last, err
-	}
-	return first, err
+	return *taken, nil
 }
 
 // restOf returns the rest of a reason in the settings of an organization, or 0.

@@ -291,10 +291,9 @@ type QueueReader interface {
 	UserStates(user *apitype.UUID, since apitype.Time) ([]UserStateRow, error)
 	// QueueMessages returns the lines to all desks that have not ended, by organization.
 	QueueMessages(scope Scope, now apitype.Time) ([]MessageRow, error)
-	// ContactedAt returns the last contact of a person, or nil.
-	ContactedAt(person apitype.UUID) (*apitype.Time, error)
-	// AttemptEndedLease reports whether an attempt has ended the lease of a call that began at a time.
-	AttemptEndedLease(person, call apitype.UUID, takenAt apitype.Time) (bool, error)
+	// AttemptedLease returns the start of the lease of a call that an attempt ended after a time, at another time at the
+	// latest. Nil means none.
+	AttemptedLease(person, call apitype.UUID, after, until apitype.Time) (*apitype.Time, error)
 	// WorkOf returns operations of a user, the newest first.
 	WorkOf(query WorkQuery) ([]WorkRow, error)
 	// WorkDone sums up the work of users, or of one of them, by user and code since the hour of a time.

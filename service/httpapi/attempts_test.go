@@ -179,24 +179,33 @@ func TestReasonOfALateAttempt(t *testing.T) {
 }
 
 // TestRestOfAnAttemptWithASlowClock gives the contact of a lease the rest of its attempt's reason, although the clock of
-// the Desk is an hour behind.
+// the Desk is an hour behind, and another call of the donor was attempted during the lease.
 func TestRestOfAnAttemptWithASlowClock(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
-		f.rests(map[apitype.NotReached]string{apitype.NotReachedBusy: "30m"})
-		call := f.waitingCalls(1)[0]
-		behind := f.In(-time.Hour)
-		f.take(f.users[0], "")
-		f.Clock.Advance(time.Minute)
-		body := fmt.Sprintf(`{"userUuid":%q,"attemptAt":%q}`, f.users[0], behind)
-		f.act(call, "add-attempt", body)
-		f.describe(call, behind, `{"reason":"busy"}`)
-		f.Clock.Advance(28 * time.Minute)
-		if got := f.state("").Waiting; got != 0 {
-			t.Error("got the donor within 30 minutes of the lease")
-		}
-		f.Clock.Advance(time.Minute)
-		if got := f.state("").Waiting; got != 1 {
-			t.Error("got no donor 30 minutes after the lease")
+		for rest, other := range map[string]bool{"30m": false, "5h": true} {
+			f.rests(map[apitype.NotReached]string{apitype.NotReachedBusy: rest})
+			donor := f.person("null")
+			call, second := f.call(donor, 2*time.Hour, "happy_call"), f.call(donor, time.Hour, "winback")
+			behind := f.In(-time.Hour)
+			f.take(f.users[0], "")
+			f.Clock.Advance(time.Minute)
+			if other {
+				f.attempt(second, f.users[1])
+			}
+			f.act(call, "add-attempt", fmt.Sprintf(`{"userUuid":%q,"attemptAt":%q}`, f.users[0], behind))
+			f.describe(call, behind, `{"reason":"busy"}`)
+			life, err := time.ParseDuration(rest)
+			servicetest.Check(t, err)
+			f.Clock.Advance(life - 2*time.Minute)
+			if got := f.state("").Waiting; got != 0 {
+				t.Errorf("%s: got the donor within the rest of the lease's contact", rest)
+			}
+			f.Clock.Advance(time.Minute)
+			if got := f.state("").Waiting; got == 0 {
+				t.Errorf("%s: got no donor after the rest of the lease's contact", rest)
+			}
+			f.act(call, "cancel", "")
+			f.act(second, "cancel", "")
 		}
 	})
 }

@@ -286,22 +286,17 @@ func (t *tx) RestDonor(person apitype.UUID, contact apitype.Time, until *apitype
 	return err
 }
 
-func (r *reader) ContactedAt(person apitype.UUID) (at *apitype.Time, err error) {
-	err = r.row(`SELECT MAX(contacted_at) FROM donors WHERE person_uuid = $1`, identifier(person)).
-		scan(nullTimeDest{&at})
-	return at, err
-}
-
-func (r *reader) AttemptEndedLease(person, call apitype.UUID, takenAt apitype.Time) (found bool, err error) {
+func (r *reader) AttemptedLease(person, call apitype.UUID, after, until apitype.Time) (taken *apitype.Time, err error) {
 	err = r.row(
-		`SELECT COUNT(*) FROM ended_leases
-			WHERE person_uuid = $1 AND call_uuid = $2 AND taken_at = $3 AND ended_by = $4`,
+		`SELECT MAX(taken_at) FROM ended_leases
+			WHERE person_uuid = $1 AND call_uuid = $2 AND ended_by = $3 AND ended_at > $4 AND ended_at <= $5`,
 		identifier(person),
 		identifier(call),
-		takenAt.UnixMilli(),
 		string(service.EndedByAttempt),
-	).scan(bitDest{&found})
-	return found, err
+		after.UnixMilli(),
+		until.UnixMilli(),
+	).scan(nullTimeDest{&taken})
+	return taken, err
 }
 
 func (r *reader) NumbersContacted(numbers []apitype.UUID, since apitype.Time) (at *apitype.Time, err error) {
