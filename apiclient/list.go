@@ -189,6 +189,10 @@ func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space memory[T
 	if !page.hasNextKnown {
 		e.guessNext(&page, query)
 	}
+	hasWay := page.EndCursor != "" && page.EndCursor != query.Get("after")
+	if page.Count() == 0 && !hasWay && query.Get("first") != "0" { // It is the end, whatever its flag. Spec gap: L3.
+		page.HasNextPage = false
+	}
 	for i := range page.Records {
 		page.Records[i].omitted = e.client.options.Omitted
 	}
