@@ -55,7 +55,7 @@ func AsCreation(object map[string]any, fields []Field, isShown func(path string)
 
 // LeftOut describes the parts of exported records that a creation does not have.
 func LeftOut(names []string) string {
-	return "left out, because only the service sets them: " + strings.Join(names, ", ")
+	return "left out, because this request cannot set them: " + strings.Join(names, ", ")
 }
 
 // DropImplied removes a field with the default value of a creation, because bodies may not have it.

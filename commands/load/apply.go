@@ -25,7 +25,6 @@ const (
 const (
 	emptyCell    = "the cell is empty, and the record has a value"
 	noSuchRecord = "there is no such record"
-	noIdentifier = "uuid: is required"
 	cannotChange = "cannot be changed, and differs from the record"
 )
 
@@ -49,8 +48,9 @@ func Apply(s *cli.Session, shape Rows) *cobra.Command {
 			"fields that differ are sent. Read-only columns are ignored. --dry-run shows each field that would\n" +
 			"change. A record that changed since it was read is refused. A row of list --for-edit carries the\n" +
 			"revision of its record: if that has changed, the row is left out and named, unless --force is\n" +
-			"given. --create creates rows whose uuid is missing or unknown, also those that another service\n" +
-			"has exported. --value 'owningOrganizationUuid:ITS=OURS' then names their organization here.\n\n" +
+			"given. Rows whose uuid is missing or unknown are left out and named, too, and the exit code is\n" +
+			"9. --create creates them, also those that another service has exported; --value\n" +
+			"'owningOrganizationUuid:ITS=OURS' then names their organization here.\n\n" +
 			aboutMatch + aboutRows,
 		Example: "  fundesk " + noun + " list --all --for-edit -o csv > " + noun + "s.csv &&\n" +
 			"    fundesk " + noun + " apply " + noun + "s.csv --dry-run\n" +
@@ -108,7 +108,7 @@ func (r *rowRun) identify(w *wanted, earlier bulk.Past) {
 	}
 	if text == "" {
 		if !r.create {
-			w.problem = noIdentifier
+			w.leftOut = errNotThere
 		}
 		return
 	}

@@ -179,6 +179,9 @@ func (d *difference) clearWhole() {
 // readOnly refuses a value that cannot be changed and differs from the record.
 func (d *difference) readOnly(f wantedField) {
 	before, isThere := apiclient.Shown(d.record, f.name)
+	if !isThere && f.creates { // Answers show an organization as an object.
+		before, isThere = apiclient.Shown(d.record, strings.TrimSuffix(f.name, "Uuid")+".uuid")
+	}
 	asIs := d.reader.isShownAs(f.name, f, before)
 	switch {
 	case asIs, f.isCell && f.isEmpty(): // Lists show less than a record read alone.
@@ -186,7 +189,7 @@ func (d *difference) readOnly(f wantedField) {
 	case d.isMoved && f.isShown: // It may have changed since.
 	case f.name == updatedAt:
 		d.isStale = true
-	case d.create && !f.creates && f.isShown:
+	case d.create && !f.creates && f.isShown, f.creates && !isThere && !f.isShown:
 		d.left = append(d.left, f.name)
 	case isThere || f.isShown:
 		way := ""

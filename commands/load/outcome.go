@@ -78,7 +78,7 @@ func (r *rowRun) partial(tried int) error {
 		return nil
 	}
 	leftOut := cli.Count(r.overtaken.Len, "line") + " left out"
-	if r.matcher == nil {
+	if r.leftOut[errOvertaken] == r.overtaken.Len {
 		leftOut += ", because the records changed after the export"
 	}
 	message := fmt.Sprintf("%d of %d failed", r.failed(), tried)
@@ -113,7 +113,7 @@ func (r *rowRun) refuse() error {
 
 func (r *rowRun) hint(text string) string {
 	switch {
-	case strings.Contains(text, errNotThere.Error()):
+	case strings.Contains(text, errNotThere.Error()), strings.Contains(text, noSuchRecord):
 		return "--create creates what is not there"
 	case strings.Contains(text, errAmbiguous.Error()):
 		return "another field in --match may settle it"
@@ -121,8 +121,6 @@ func (r *rowRun) hint(text string) string {
 		return "export again and edit that, or add --force to replace what was changed"
 	case strings.Contains(text, emptyCell):
 		return "--empty clear clears such fields, --empty keep leaves them as they are"
-	case strings.Contains(text, noSuchRecord), strings.Contains(text, noIdentifier):
-		return "--create creates what is not there"
 	case strings.Contains(text, " uuid: is not a UUID") && r.matcher == nil && r.cmd.Flags().Lookup("match") != nil:
 		return "--match email,iban,phone,name+born finds the records of rows without a UUID of this service"
 	case strings.Contains(text, cannotChange):

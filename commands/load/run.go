@@ -61,14 +61,14 @@ type rowRun struct {
 	endsAt    int                        // The line after which no row can be read. Zero if all can.
 	skipped   int                        // Wrong lines that --skip-wrong leaves out.
 	unchanged int                        // Lines that equal their record.
-	overtaken *bulk.Spool[change.Result] // Wrong lines that are left out alone: their records changed after the export.
+	overtaken *bulk.Spool[change.Result] // Wrong lines that are left out alone, such as those without a record.
 	created   int                        // Records that were created.
 	parts     int                        // Lines that were carried out but for their consents.
 	left      []string                   // Fields of exported records that are left out.
 	consents  bool                       // Some lines have consents.
 	overruled int                        // Those that change no opt-in.
 	matcher   *matcher                   // Nil without --match.
-	leftOut   map[error]int              // Lines by why --match leaves them out.
+	leftOut   map[error]int              // Lines by why they are left out.
 }
 
 // run reads the file, has its lines made into changes, and sends them.
@@ -221,7 +221,11 @@ func (r *rowRun) prepare(ctx context.Context) error {
 			r.wrong.add(*wrong)
 			if isLeftOut(wrong.Cause) {
 				r.leftOut[wrong.Cause]++
-				r.overtaken.Add(change.Result{UUID: w.id.String(), Error: new(strings.Join(wrong.What, "; "))})
+				left := change.Result{Error: new(strings.Join(wrong.What, "; "))}
+				if !w.id.IsZero() {
+					left.UUID = w.id.String()
+				}
+				r.overtaken.Add(left)
 			}
 		case err != nil:
 			return fmt.Errorf("line %d could not be compared, and nothing was sent: %w", w.Line, err)
@@ -325,7 +329,7 @@ func (r *rowRun) planRow(ctx context.Context, w wanted) (*plannedLine, error) {
 	case isMissing && r.create:
 		return r.creation(w)
 	case isMissing:
-		return nil, r.withoutRecord(w, "uuid: "+noSuchRecord, err)
+		return nil, r.withoutRecord(w, "uuid: "+noSuchRecord, errNotThere)
 	case err != nil:
 		return nil, err
 	case w.isMatched && !r.matcher.stillMatches(w, raw):
