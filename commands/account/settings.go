@@ -58,7 +58,7 @@ func shellWords(text string) ([]string, error) {
 // setting is one key of a profile: its name in config.toml.
 type setting struct {
 	key, help string
-	value     func(*profile.Profile) any // A *string, *[]string, *int, *bool or *hoursByCountry.
+	value     func(*profile.Profile) any // A *string, *[]string, *int, *bool or one with Set.
 }
 
 // settings returns the keys of a profile, except its address, in the order of the output.
@@ -76,6 +76,11 @@ func settings() []setting {
 			func(p *profile.Profile) any { return &p.RecruitingOrganization },
 		},
 		{"result_codes", "result codes to choose from", func(p *profile.Profile) any { return &p.ResultCodes }},
+		{
+			"results",
+			"results by type of call (repeatable): happy_call=thanked,no-more-calls; labels and effects are in config.toml",
+			func(p *profile.Profile) any { return (*desk.ResultsByType)(&p.Results) },
+		},
 		{"pledge_actions", "status actions of the service", func(p *profile.Profile) any { return &p.PledgeActions }},
 		{
 			"languages",
@@ -273,9 +278,9 @@ func (t setting) set(p *profile.Profile, text string) error {
 			}
 			*value = whole
 		}
-	case *desk.HoursByCountry:
+	case interface{ Set(text string) error }: // Results and hours.
 		if err := value.Set(text); err != nil {
-			return cli.UsageError("calling_hours " + err.Error() + ", not " + cli.Quote(text))
+			return cli.UsageError(t.key + " " + err.Error() + ", not " + cli.Quote(text))
 		}
 	}
 	return nil

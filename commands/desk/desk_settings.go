@@ -221,6 +221,39 @@ func (h *HoursByCountry) Set(text string) error {
 	return nil
 }
 
+// ResultsByType are the results of types of call as a setting has them: happy_call=thanked,no-more-calls.
+type ResultsByType map[apitype.CallType][]apitype.ResultChoice
+
+// String returns the codes of each type.
+func (r ResultsByType) String() string {
+	var all []string
+	for _, kind := range slices.Sorted(maps.Keys(r)) {
+		codes := make([]string, 0, len(r[kind]))
+		for _, choice := range r[kind] {
+			codes = append(codes, choice.Code)
+		}
+		all = append(all, string(kind)+"="+strings.Join(codes, ","))
+	}
+	return strings.Join(all, " ")
+}
+
+// Set adds the results of one type.
+func (r *ResultsByType) Set(text string) error {
+	kind, codes, found := strings.Cut(text, "=")
+	if !found {
+		return errors.New("must be TYPE=CODE,CODE")
+	}
+	var choices []apitype.ResultChoice
+	for code := range strings.SplitSeq(codes, ",") {
+		choices = append(choices, apitype.ResultChoice{Code: strings.TrimSpace(code)})
+	}
+	if *r == nil {
+		*r = ResultsByType{}
+	}
+	(*r)[apitype.CallType(kind)] = choices
+	return nil
+}
+
 // localeOf returns the locale of the computer, or that of the agent's language if the computer has none. English has no
 // one way to write amounts and dates.
 func localeOf(language string, computer render.Locale) render.Locale {
