@@ -189,8 +189,9 @@ func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space memory[T
 	if !page.hasNextKnown {
 		e.guessNext(&page, query)
 	}
-	hasWay := page.EndCursor != "" && page.EndCursor != query.Get("after")
-	if page.Count() == 0 && !hasWay && query.Get("first") != "0" { // It is the end, whatever its flag. Spec gap: L3.
+	after := query.Get("after")
+	isBehindLast := after != "" && page.Count() == 0 && query.Get("first") != "0"
+	if isBehindLast && (page.EndCursor == "" || page.EndCursor == after) { // The end, whatever its flag. Spec gap: L3.
 		page.HasNextPage = false
 	}
 	for i := range page.Records {

@@ -140,9 +140,6 @@ func TestAllShapes(t *testing.T) {
 		{"an empty last page that promises more, at its own cursor", 20, func(w http.ResponseWriter, from, to, _ int) {
 			answer(w, 200, fmt.Sprintf(`{"pageInfo":{"endCursor":"c%d","hasNextPage":true},"edges":[%s]}`, to, edges(from, to)))
 		}},
-		{"nothing, and a promise of more", 0, func(w http.ResponseWriter, _, _, _ int) {
-			answer(w, 200, `{"pageInfo":{"endCursor":null,"hasNextPage":true},"edges":[]}`)
-		}},
 		{"pages of one whatever is asked", 7, func(w http.ResponseWriter, from, _, total int) { envelope(w, from, min(from+1, total), total) }},
 		{"everything at once", 25, func(w http.ResponseWriter, _, _, total int) { envelope(w, 0, total, total) }},
 		{"a bare array of everything", 25, func(w http.ResponseWriter, _, _, total int) { answer(w, 200, "["+bare(0, total)+"]") }},
