@@ -95,7 +95,7 @@ func Run(ctx context.Context, args []string, app cli.App) int {
 	out := &checkedOutput{Writer: app.Out}
 	root.SetOut(out)
 	command, err := root.ExecuteContextC(ctx)
-	return s.Finish(command, cmp.Or(err, out.err))
+	return s.Finish(command, cmp.Or(err, wrongVerb(command), out.err))
 }
 
 // maxRetries keeps a script from waiting for a service that is down for an hour.
@@ -105,9 +105,10 @@ const maxRetries = 10
 var onlyPrint = []string{"version", "help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
 
 // begin refuses what no command takes, before one is run.
-func begin(s *cli.Session, cmd *cobra.Command, args []string) error {
-	if cmd.HasSubCommands() && len(args) > 0 {
-		return cli.UnknownVerb(cmd, args[0])
+func begin(s *cli.Session, cmd *cobra.Command) error {
+	err := wrongVerb(cmd)
+	if err != nil {
+		return err
 	}
 	for i, name := range s.Flags.Columns {
 		s.Flags.Columns[i] = strings.TrimSpace(name)
@@ -139,6 +140,14 @@ func begin(s *cli.Session, cmd *cobra.Command, args []string) error {
 	return checkOutput(s, cmd)
 }
 
+// wrongVerb returns the error of an argument of a noun: only a verb that does not exist is left as one.
+func wrongVerb(cmd *cobra.Command) error {
+	if cmd.HasSubCommands() && cmd.Flags().NArg() > 0 {
+		return cli.UnknownVerb(cmd, cmd.Flags().Arg(0))
+	}
+	return nil
+}
+
 // newRoot builds the command tree as far as the arguments need it.
 func newRoot(s *cli.Session, args []string) *cobra.Command {
 	root := &cobra.Command{
@@ -154,7 +163,7 @@ func newRoot(s *cli.Session, args []string) *cobra.Command {
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		Args:              cobra.ArbitraryArgs,
-		PersistentPreRunE: func(cmd *cobra.Command, args []string) error { return begin(s, cmd, args) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return begin(s, cmd) },
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if s.OnTerminal() {
 				return account.Welcome(cmd.Context(), s)
@@ -162,6 +171,7 @@ func newRoot(s *cli.Session, args []string) *cobra.Command {
 			return cmd.Help()
 		},
 	}
+	root.InitDefaultHelpFlag() // The command after it is no value of it.
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetOut(s.App.Out)
 	root.SetErr(s.App.Err)

@@ -67,8 +67,11 @@ func printUsage(cmd *cobra.Command) error {
 // helpWidth is the width of the help. Examples are printed as they are typed.
 const helpWidth = 80
 
-// printHelp prints what a command is for, and its usage.
+// printHelp prints what a command is for, and its usage. An unknown verb has no help: Run returns its error.
 func printHelp(cmd *cobra.Command, _ []string) {
+	if wrongVerb(cmd) != nil {
+		return
+	}
 	if text := strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)); text != "" {
 		fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", wrapped(text))
 	}

@@ -18,6 +18,7 @@ func Group(s *Session, use, long, example string, below Verbs) *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	command.InitDefaultHelpFlag() // The verb after it is no value of it.
 	chosen := chosenVerb(s.Args, use, below)
 	for _, name := range slices.Sorted(maps.Keys(below)) {
 		if chosen == "" || name == chosen {
