@@ -62,6 +62,10 @@ func TestExitCodes(t *testing.T) {
 		return status(code, "application/problem+json", `{"title":"no","detail":"that is refused"}`)
 	}
 	const get, attempt, cancel = "call get " + testID, "call attempt " + testID, "call cancel " + testID + " --yes"
+	const outbox, other = " --outbox --retry 0 --yes", " 00000409-2222-4222-8222-222222222222"
+	refusesOther := func(w http.ResponseWriter, r *http.Request) {
+		problem(map[bool]int{true: 409, false: 503}[strings.Contains(r.URL.Path, "00000409")])(w, r)
+	}
 	tests := []struct {
 		name    string
 		handler http.HandlerFunc
@@ -92,6 +96,9 @@ func TestExitCodes(t *testing.T) {
 		{"a move while the service is down", readsThen(problem(503)), cancel, 8, "unavailable"},
 		{"a move that nobody can look up", reset, cancel, 10, "unknown_outcome"},
 		{"a bulk change of which all fail", problem(403), attempt + " " + testID + " --yes", 9, "partial"},
+		{"a change that waits in the outbox", problem(503), attempt + outbox, 10, "unknown_outcome"},
+		{"several changes that wait in the outbox", problem(503), attempt + other + outbox, 10, "unknown_outcome"},
+		{"several, one waits and one is refused", refusesOther, attempt + other + outbox, 9, "partial"},
 		{"a list that is not there", problem(404), "call list", 8, "unavailable"},
 		{"a list that fails", problem(500), "person list --all", 8, "unavailable"},
 		{"plain http elsewhere", problem(500), "call list --base-url http://api.example.org", 2, "usage"},

@@ -378,15 +378,41 @@ func sendAll(s *cli.Session, cmd *cobra.Command, flags *Flags, changes []apiclie
 	if _, err := client.Identity(cmd.Context()); err != nil { // No token: nothing is sent.
 		return err
 	}
-	outcomes := bulk.InOrder(cmd.Context(), flags.concurrency, slices.Values(changes), client.Send)
-	if flags.outbox {
-		queued, err := Enqueue(cmd.Context(), s, changes, flags.hold)
-		if err != nil {
+	id := func(ch apiclient.Change) apitype.UUID { return ch.UUID }
+	if !flags.outbox {
+		outcomes := bulk.InOrder(cmd.Context(), flags.concurrency, slices.Values(changes), client.Send)
+		return PrintOutcomes(printed, outcomes, id, len(changes))
+	}
+	queued, err := Enqueue(cmd.Context(), s, changes, flags.hold)
+	if err != nil {
+		return err
+	}
+	return waitingError(s, queued, PrintOutcomes(printed, slices.Values(queued), id, len(changes)))
+}
+
+// waitingError returns the error of changes that failed in part, as that of one change if all that were not accepted
+// wait in the outbox.
+func waitingError(s *cli.Session, queued []delivery, err error) error {
+	waiting := 0
+	for _, q := range queued {
+		if q.Err == nil {
+			continue
+		}
+		if apiclient.KindOf(q.Err) != apiclient.KindUnknownOutcome {
 			return err
 		}
-		outcomes = slices.Values(queued)
+		waiting++
 	}
-	return PrintOutcomes(printed, outcomes, func(ch apiclient.Change) apitype.UUID { return ch.UUID }, len(changes))
+	failed, isKnown := cli.ErrorAs(err)
+	if waiting == 0 || !isKnown {
+		return err
+	}
+	return waitHint(s, &apiclient.Error{
+		Kind:      apiclient.KindUnknownOutcome,
+		Retryable: true,
+		Message:   fmt.Sprintf("%d of %d not accepted yet", waiting, len(queued)),
+		Detail:    failed.Detail,
+	})
 }
 
 // PrintOutcomes prints a result line for each outcome, and fails if one failed.

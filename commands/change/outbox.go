@@ -528,12 +528,14 @@ func queuedResult(s *cli.Session, id string, event outbox.Event, spool error) (*
 	case spool != nil:
 		why = spool.Error()
 	}
-	return nil, cli.WithHint(
-		&apiclient.Error{
-			Kind:      apiclient.KindUnknownOutcome,
-			Retryable: true,
-			Message:   fmt.Sprintf("the change waits in the outbox as %s: %s", id, why),
-		},
-		"send it: fundesk outbox send"+cli.TargetFlag(s.Target),
-	)
+	return nil, waitHint(s, &apiclient.Error{
+		Kind:      apiclient.KindUnknownOutcome,
+		Retryable: true,
+		Message:   fmt.Sprintf("the change waits in the outbox as %s: %s", id, why),
+	})
+}
+
+// waitHint adds the command that sends what waits to an error.
+func waitHint(s *cli.Session, err error) error {
+	return cli.WithHint(err, "send it: fundesk outbox send"+cli.TargetFlag(s.Target))
 }
