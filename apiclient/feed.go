@@ -23,7 +23,8 @@ type Feed struct {
 	Query url.Values // The filters, except the time.
 	Since string     // The filter of the time, such as updatedAfter. Empty for erasures, whose newest come first.
 	// Live is a feed that one process reads again and again, from the service's own now. It gives a
-	// record without a time once; any other feed gives it each time, so that none is lost.
+	// record without a time once, as any feed does before its first position. After that another feed
+	// gives it each time, so that none is lost.
 	Live bool
 }
 
@@ -184,7 +185,8 @@ func ReadNews[T any](ctx context.Context, c *Client, f Feed, after apitype.Time,
 
 // isNew reports whether a record was not yielded before, and remembers records that may come again.
 func (r *Round) isNew(version func() string, uuid apitype.UUID, at apitype.Time) bool {
-	again := at.After(r.keepAfter().Time) || r.Live && at.IsZero()
+	isOnlyOnce := at.IsZero() && (r.Live || r.keepAfter().IsZero())
+	again := at.After(r.keepAfter().Time) || isOnlyOnce
 	if !again && len(r.from.Given) == 0 {
 		return true
 	}

@@ -84,6 +84,12 @@ func TestFeed(t *testing.T) {
 		"twice in one round, where pages moved": {"updatedAfter", false, "", []feedRound{{0, "", "a:-1 b:-2 a:-1", "", "ab"}}},
 		"a record without a time, each time":    {"updatedAfter", false, at(-5), []feedRound{{0, "", "a", at(-5), "a"}, {0, "", "a", at(-5), "a"}}},
 		"a record without a time, live, once":   {"updatedAfter", true, at(-5), []feedRound{{0, "", "a", at(-5), "a"}, {0, "", "a", at(-5), ""}, {0, "", "a::2", at(-5), "a"}}},
+		"records without a time alone, once": {"updatedAfter", false, "", []feedRound{
+			{0, "", "a b", "", "ab"},
+			{0, "", "a b::2", "", "b"},
+			{0, "", "a c:-60 b::2", "", "c"},
+			{0, "", "c:-60", at(-62), ""},
+		}},
 		"live, from the service's own now": {"updatedAfter", true, at(0), []feedRound{
 			{-10, "", "", at(0), ""},
 			{-10, "", "a:-9", at(-10), "a"},

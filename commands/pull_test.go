@@ -172,6 +172,19 @@ func TestPullMarksWhatWasWritten(t *testing.T) {
 	}
 }
 
+// At a service without a settled time, pledges of which none is released yet are written once, and no time is named.
+func TestPullOfPledgesThatAreNotReleased(t *testing.T) {
+	t.Parallel()
+	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
+		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[{"node":{"uuid":"`+testID+`","status":"lead","createdAt":"2026-11-20T09:00:00Z","releasedAt":null}}]}`)(w, r)
+	})
+	l := lineAt(t, address, "t")
+	first := l.try(t, "pull pledge -o id").MustEnd(0).PrintsOnly(testID + "\n")
+	second := l.try(t, "pull pledge -o id").MustEnd(0).PrintsOnly("")
+	servicetest.Same(t, "first note", "fundesk: 1 record; the next pull begins at the start\n", first.Stderr)
+	servicetest.Same(t, "second note", "fundesk: 0 records; the next pull begins at the start\n", second.Stderr)
+}
+
 // A page breaks in its middle. The part before the fault is printed, the command fails, and the next pull begins at the
 // same place.
 func TestPullOfABrokenPage(t *testing.T) {

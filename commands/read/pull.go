@@ -388,9 +388,14 @@ func (p *puller[T]) keep(path string, next position) error {
 	if err := write(path, next); err != nil {
 		return err
 	}
-	if !p.follow || printed > 0 {
-		s.Note("%s; the next pull begins at %s", cli.Count(printed, "record"), next.After)
+	if p.follow && printed == 0 {
+		return nil
 	}
+	start := "the start"
+	if !next.After.IsZero() {
+		start = next.After.String()
+	}
+	s.Note("%s; the next pull begins at %s", cli.Count(printed, "record"), start)
 	return nil
 }
 
