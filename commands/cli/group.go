@@ -110,9 +110,6 @@ var verbsFor = map[string]string{
 	"signin":   "login",
 	"signout":  "logout",
 	"clear":    "drop",
-	"persons":  "person",
-	"calls":    "call",
-	"pledges":  "pledge",
 	"erasures": "erased",
 	"reset":    "status",
 }

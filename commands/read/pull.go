@@ -188,6 +188,9 @@ func (p *puller[T]) command(s *cli.Session) *cobra.Command {
 			"  fundesk pull " + entity + " --exec 'python3 load.py --table " + file + "'",
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(cmd) },
 	}
+	if p.entity != entityErased {
+		cmd.Aliases = []string{entity + "s"}
+	}
 	f := cmd.Flags()
 	f.Var(
 		cli.TimeValue(s.App.Now, &p.since),
