@@ -110,13 +110,17 @@ func pledgeCreate(s *cli.Session) *cobra.Command {
 			"--recruiter-user 0b1d5a4e-31a4-4f0a-8f5e-8a1e4f6c2d3b\n" +
 			"  fundesk pledge create --file pledge.json",
 	}
-	return change.Create(
+	change.Create(
 		s,
 		cmd,
 		change.Fields(apitype.PledgeFields(), apitype.Created),
 		render.PledgeColumns(),
 		newPledge,
 	)
+	earlier := *cmd.Flags().Lookup("focus-area-uuids")
+	earlier.Name, earlier.Hidden = "focus-areas", true
+	cmd.Flags().AddFlag(&earlier)
+	return cmd
 }
 
 // newPledge returns the creation of a pledge from its body. The profile supplies defaults.

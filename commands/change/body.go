@@ -108,7 +108,7 @@ func wordOf(kind apitype.FieldKind) string {
 	case apitype.YesNoField:
 		return "bool"
 	case apitype.UUIDsField:
-		return "uuid,…"
+		return "uuids"
 	case apitype.ObjectField:
 		return "json"
 	default:
@@ -259,7 +259,11 @@ func FieldJSON(s *cli.Session, field Field, texts []string) (any, error) {
 		}
 		return text == "true", nil
 	case apitype.UUIDsField:
-		return strings.Split(strings.Join(texts, ","), ","), nil
+		ids := strings.Split(strings.Join(texts, ","), ",")
+		for i, id := range ids {
+			ids[i] = strings.TrimSpace(id)
+		}
+		return ids, nil
 	case apitype.ObjectField:
 		if !jsontext.Value(text).IsValid() {
 			return nil, errJSON
@@ -440,7 +444,10 @@ func (b *Body) byFlags(err error) error {
 	}
 	var flags, detail, hints []string
 	for _, v := range violations {
-		i := slices.IndexFunc(b.Fields, func(f Field) bool { return f.Path == v.Where() })
+		i := slices.IndexFunc(b.Fields, func(f Field) bool {
+			isItem := f.Kind == apitype.UUIDsField && strings.HasPrefix(v.Where(), f.Path+".")
+			return f.Path == v.Where() || isItem
+		})
 		if i < 0 || b.Fields[i].flag == "" {
 			return err
 		}
