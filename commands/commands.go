@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"fundesk/commands/account"
 	"fundesk/commands/change"
@@ -110,9 +111,7 @@ func begin(s *cli.Session, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	for i, name := range s.Flags.Columns {
-		s.Flags.Columns[i] = strings.TrimSpace(name)
-	}
+	cmd.Flags().Visit(trimParts)
 	isPrint := slices.Contains(onlyPrint, cmd.Name())
 	if s.App.ZoneError != nil && !isPrint {
 		return cli.UsageError(s.App.ZoneError.Error())
@@ -138,6 +137,19 @@ func begin(s *cli.Session, cmd *cobra.Command) error {
 		}
 	}
 	return checkOutput(s, cmd)
+}
+
+// trimParts removes the blanks around the values of a flag that takes several, separated by commas.
+func trimParts(f *pflag.Flag) {
+	list, isList := f.Value.(pflag.SliceValue)
+	if !isList || f.Value.Type() != "stringSlice" {
+		return
+	}
+	parts := list.GetSlice()
+	for i, part := range parts {
+		parts[i] = strings.TrimSpace(part)
+	}
+	_ = list.Replace(parts) // Of texts it takes any.
 }
 
 // wrongVerb returns the error of an argument of a noun: only a verb that does not exist is left as one.

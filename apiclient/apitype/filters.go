@@ -266,11 +266,11 @@ func listField[T ~string](value *[]T, known []T, strict bool) field {
 	return f
 }
 
-// addParts adds what parse can read of a text with commas.
+// addParts adds what parse can read of a text with commas, and blanks around them.
 func addParts[T any](value *[]T, parse func(string) (T, error)) func(string, time.Time) error {
 	return func(text string, _ time.Time) error {
 		for part := range strings.SplitSeq(text, ",") {
-			v, err := parse(part)
+			v, err := parse(strings.TrimSpace(part))
 			if err != nil {
 				return err
 			}
