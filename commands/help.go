@@ -115,7 +115,7 @@ func filtersTopic() string {
 		[]apitype.Filter[apitype.PersonListOptions]{apitype.PersonSearch()},
 	)
 	writeFilters(&b, "call list", apitype.CallFilters())
-	fmt.Fprintf(&b, "  --%-32s %s\n", "no-external-reference", "only calls without an external reference")
+	writeEntry(&b, "--no-external-reference", filterWidth, "only calls without an external reference")
 	writeFilters(
 		&b,
 		"call list, where the service keeps it",
@@ -130,25 +130,39 @@ func filtersTopic() string {
 func writeFilters[O any](b *strings.Builder, of string, filters []apitype.Filter[O]) {
 	fmt.Fprintf(b, "\n%s\n", of)
 	for _, f := range filters {
-		fmt.Fprintf(b, "  --%-32s %s\n", f.FlagName()+" "+strings.ToUpper(f.Kind()), f.Help)
+		writeEntry(b, "--"+f.FlagName()+" "+strings.ToUpper(f.Kind()), filterWidth, f.Help)
 	}
+}
+
+// The widths of the names in the lists of topics.
+const (
+	filterWidth = 34
+	keyWidth    = 31
+)
+
+// writeEntry writes a name, and its description in a column beside it.
+func writeEntry(b *strings.Builder, name string, nameWidth int, description string) {
+	description = wrapped(description, helpWidth-nameWidth-3)
+	indent := strings.Repeat(" ", nameWidth+3)
+	fmt.Fprintf(b, "  %-*s %s\n", nameWidth, name, strings.ReplaceAll(description, "\n", "\n"+indent))
 }
 
 const filtersText = `Filters
 
 Times of filters are RFC 3339 (2026-11-20T09:15:00Z), a local day or time
-(2026-11-20, yesterday, 2026-11-20 09:15), now, or an age (90s, 90m, 36h, 7d, 2w).
-The formats of databases, mails and date are read (2026-11-20 09:15:00+01), and words
-of English, Dutch and German (monday 14:00, gisteren, 24. Dezember). A text with two
-meanings is refused with both. --requested-until DAY includes the day. For queue later
---at, a length of time is ahead.
+(2026-11-20, yesterday, 2026-11-20 09:15), now, or an age (90s, 90m, 36h, 7d,
+2w). The formats of databases, mails and date are read (2026-11-20 09:15:00+01),
+and words of English, Dutch and German (monday 14:00, gisteren, 24. Dezember). A
+text with two meanings is refused with both. --requested-until DAY includes the
+day. For queue later --at, a length of time is ahead.
 
-Times of records (--starts-at, --attempted-at, CSV cells, JSON) take the same forms.
-There a day is midnight UTC and a time without a zone is UTC, on every computer.
+Times of records (--starts-at, --attempted-at, CSV cells, JSON) take the same
+forms. There a day is midnight UTC and a time without a zone is UTC, on every
+computer.
 
-The interface has no filter for a call's status, type or person: call list --status,
---type and --person filter on your computer, and --limit counts the calls that match.
-If the service has a filter for the status, fundesk uses it.
+The interface has no filter for a call's status, type or person: call list
+--status, --type and --person filter on your computer, and --limit counts the
+calls that match. If the service has a filter for the status, fundesk uses it.
 `
 
 // keysTopic lists the keys of the terminal interface, with the names that keys.toml has for what they do.
@@ -161,7 +175,7 @@ func keysTopic() string {
 			scope = key.Scope
 			fmt.Fprintf(&b, "\n%s\n", scope)
 		}
-		fmt.Fprintf(&b, "  %-14s %-16s %s\n", strings.Join(key.Keys, " "), key.Action, key.Help)
+		writeEntry(&b, fmt.Sprintf("%-14s %-16s", strings.Join(key.Keys, " "), key.Action), keyWidth, key.Help)
 	}
 	return b.String()
 }

@@ -73,7 +73,7 @@ func printHelp(cmd *cobra.Command, _ []string) {
 		return
 	}
 	if text := strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)); text != "" {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", wrapped(text))
+		fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", wrapped(text, helpWidth))
 	}
 	cmd.SetErr(cmd.OutOrStdout())
 	_ = cmd.Usage() // checkedOutput keeps its error.
@@ -93,8 +93,8 @@ func (o *checkedOutput) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// wrapped breaks the paragraphs of a text into lines that fit.
-func wrapped(text string) string {
+// wrapped breaks the paragraphs of a text into lines of at most that many columns.
+func wrapped(text string, columns int) string {
 	paragraphs := strings.Split(text, "\n\n")
 	for i, paragraph := range paragraphs {
 		if strings.Contains(paragraph, "\n ") { // It is laid out.
@@ -106,7 +106,7 @@ func wrapped(text string) string {
 			length := render.Width(word)
 			switch {
 			case width == 0:
-			case width+1+length > helpWidth:
+			case width+1+length > columns:
 				b.WriteByte('\n')
 				width = 0
 			default:
