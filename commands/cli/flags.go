@@ -76,6 +76,9 @@ func BodyTimeValue(now func() time.Time, value **apitype.Time) *Value {
 	return parsed(value, "time", func(text string) (apitype.Time, error) { return apitype.ParseBodyTime(text, now()) })
 }
 
+// YesFlag declares --yes on a change that asks nothing: every change accepts it.
+func YesFlag(cmd *cobra.Command) { cmd.Flags().Bool("yes", false, "do not ask") }
+
 // flagPage is the annotation of flags that have a page of the help for many commands.
 const flagPage = "page"
 

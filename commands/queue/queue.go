@@ -3,8 +3,10 @@
 package queue
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,7 +81,7 @@ func queueList(s *cli.Session) *cobra.Command {
 }
 
 func queueTake(s *cli.Session) *cobra.Command {
-	o, number, lease := apitype.QueueOptions{}, 1, apitype.DefaultLease
+	o, number, lease, dryRun := apitype.QueueOptions{}, 1, apitype.DefaultLease, false
 	cmd := &cobra.Command{
 		Use: "take", Short: "Lease the next calls", Args: cli.NoArgs,
 		Long: "Lease the next calls, for dialers and scripts. No other agent gets these donors until the lease\n" +
@@ -117,6 +119,9 @@ func queueTake(s *cli.Session) *cobra.Command {
 			if err := change.Refuse(r.Validate()); err != nil {
 				return err
 			}
+			if dryRun {
+				return printRequest(s, http.MethodPost, "/fundesk/v1/queue/take", r)
+			}
 			client, print, err := cli.Open(cmd.Context(), s, "leaseUuid", render.LeaseColumns())
 			if err != nil {
 				return err
@@ -129,7 +134,25 @@ func queueTake(s *cli.Session) *cobra.Command {
 	cmd.Flags().Lookup("user").Usage = "user who will call (default: the profile's agent)"
 	cmd.Flags().IntVar(&number, "count", 1, "calls to lease, 1 to 10")
 	cmd.Flags().DurationVar(&lease, "lease", apitype.DefaultLease, "how long the leases last, 30s to 1h")
+	dryRunFlag(cmd, &dryRun)
 	return cmd
+}
+
+// dryRunFlag declares --dry-run, and --yes, which every change accepts, on a change that asks nothing.
+func dryRunFlag(cmd *cobra.Command, dryRun *bool) {
+	cmd.Flags().BoolVar(dryRun, "dry-run", false, "print the request and send nothing")
+	cli.YesFlag(cmd)
+	cli.OnPage(cmd, "changes", "yes", "dry-run")
+}
+
+// printRequest prints a request that is not sent.
+func printRequest(s *cli.Session, method, path string, request any) error {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	planned := apiclient.Change{Method: method, Path: path, Body: body}
+	return change.PrintRequests(s, false, slices.Values([]apiclient.Change{planned}))
 }
 
 func leaseSeconds(lease time.Duration) (*int, error) {
@@ -140,7 +163,7 @@ func leaseSeconds(lease time.Duration) (*int, error) {
 }
 
 func queueExtend(s *cli.Session) *cobra.Command {
-	lease := apitype.DefaultLease
+	lease, dryRun := apitype.DefaultLease, false
 	cmd := &cobra.Command{
 		Use:   "extend LEASE",
 		Short: "Extend a lease",
@@ -157,14 +180,19 @@ func queueExtend(s *cli.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			r := apitype.ExtendRequest{LeaseSeconds: seconds}
+			if dryRun {
+				return printRequest(s, http.MethodPost, "/fundesk/v1/queue/leases/"+id.String()+"/extend", r)
+			}
 			client, print, err := cli.Open(cmd.Context(), s, "leaseUuid", render.LeaseColumns())
 			if err != nil {
 				return err
 			}
-			return print.Record(client.Queue.Extend(cmd.Context(), id, apitype.ExtendRequest{LeaseSeconds: seconds}))
+			return print.Record(client.Queue.Extend(cmd.Context(), id, r))
 		},
 	}
 	cmd.Flags().DurationVar(&lease, "lease", apitype.DefaultLease, "how long the lease lasts from now on, 30s to 1h")
+	dryRunFlag(cmd, &dryRun)
 	return cmd
 }
 

@@ -2,15 +2,12 @@ package queue
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
-	"fundesk/commands/change"
 	"fundesk/commands/cli"
 	"fundesk/commands/read"
 	"fundesk/render"
@@ -64,12 +61,7 @@ func queueCallbacks(s *cli.Session) *cobra.Command {
 // releaseUser releases the leases of a user. It asks first.
 func (d *putOff) releaseUser(ctx context.Context, s *cli.Session, r apitype.ReleaseUserRequest) error {
 	if d.dryRun {
-		body, _ := json.Marshal(r)
-		return change.PrintRequests(
-			s,
-			false,
-			slices.Values([]apiclient.Change{{Method: http.MethodPost, Path: "/fundesk/v1/queue/release", Body: body}}),
-		)
+		return printRequest(s, http.MethodPost, "/fundesk/v1/queue/release", r)
 	}
 	client, print, err := cli.Open(ctx, s, "", render.ReleasedColumns())
 	if err != nil {

@@ -19,7 +19,6 @@ import (
 	"fundesk/apiclient"
 	"fundesk/apiclient/apitype"
 	"fundesk/apiclient/floorfile"
-	"fundesk/commands/change"
 	"fundesk/commands/cli"
 	"fundesk/commands/read"
 )
@@ -270,12 +269,7 @@ func setSettings(
 }
 
 func printSettings(s *cli.Session, is apitype.OrganizationSettings) error {
-	body, err := json.Marshal(is)
-	if err != nil {
-		return err
-	}
-	planned := apiclient.Change{Method: http.MethodPut, Path: "/fundesk/v1/settings/" + is.UUID.String(), Body: body}
-	return change.PrintRequests(s, false, slices.Values([]apiclient.Change{planned}))
+	return printRequest(s, http.MethodPut, "/fundesk/v1/settings/"+is.UUID.String(), is)
 }
 
 // differences name what two settings differ in, by the keys of the file.

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -15,10 +16,14 @@ import (
 )
 
 // stating sets the state of a user.
-type stating struct{ user *apitype.UUID }
+type stating struct {
+	user   *apitype.UUID
+	dryRun bool
+}
 
 func (t *stating) register(s *cli.Session, cmd *cobra.Command) {
 	cmd.Flags().Var(cli.UUIDValue(&t.user), "user", "the user (default: the profile's agent)")
+	dryRunFlag(cmd, &t.dryRun)
 }
 
 func (t *stating) run(ctx context.Context, s *cli.Session, request apitype.UserStateRequest) error {
@@ -30,6 +35,9 @@ func (t *stating) run(ctx context.Context, s *cli.Session, request apitype.UserS
 	}
 	if t.user == nil {
 		return cli.WithHint(cli.UsageError("no user is named"), "add --user UUID"+s.SettingHint("agent", "UUID"))
+	}
+	if t.dryRun {
+		return printRequest(s, http.MethodPut, "/fundesk/v1/queue/users/"+t.user.String()+"/state", request)
 	}
 	client, print, err := cli.Open(ctx, s, "userUuid", render.UserStateColumns())
 	if err != nil {
@@ -82,6 +90,7 @@ func queueReady(s *cli.Session) *cobra.Command {
 
 func queueMessage(s *cli.Session) *cobra.Command {
 	var organization, user *apitype.UUID
+	dryRun := false
 	cmd := &cobra.Command{
 		Use:   "message [TEXT]",
 		Short: "Send a message to all desks, or show it",
@@ -98,6 +107,9 @@ func queueMessage(s *cli.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if len(args) == 0 && dryRun {
+				return cli.UsageError("--dry-run needs TEXT")
+			}
 			if len(args) == 0 {
 				all, err := client.Queue.Messages(cmd.Context())
 				return print.Members("messages", all.Raw, err)
@@ -109,6 +121,9 @@ func queueMessage(s *cli.Session) *cobra.Command {
 			}
 			if err := change.Refuse(request.Validate()); err != nil {
 				return err
+			}
+			if dryRun {
+				return printRequest(s, http.MethodPut, "/fundesk/v1/queue/message", request)
 			}
 			before, err := apiclient.Decoded(client.Queue.Messages(cmd.Context()))
 			mayRead := apiclient.KindOf(err) != apiclient.KindForbidden // An account may send messages and read none.
@@ -125,6 +140,7 @@ func queueMessage(s *cli.Session) *cobra.Command {
 	}
 	cmd.Flags().Var(cli.UUIDValue(&organization), "organization", "the organization, if the account sees several")
 	cmd.Flags().Var(cli.UUIDValue(&user), "user", "the user who sends it (default: the profile's agent)")
+	dryRunFlag(cmd, &dryRun)
 	return cmd
 }
 
