@@ -85,6 +85,7 @@ func apiCommand(s *cli.Session) *cobra.Command {
 	f.BoolVarP(&a.include, "include", "i", false, "also print status and headers")
 	f.StringVar(&a.input, "input", "", "body from a file, - for stdin")
 	f.BoolVar(&a.paginate, "paginate", false, "follow the pages of a list and print its records")
+	cli.YesFlag(cmd)
 	s.UnpagedFlag(cmd)
 	return cmd
 }

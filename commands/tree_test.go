@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,22 @@ func TestEveryCommandIsDescribed(t *testing.T) {
 			if !strings.Contains(line, "fundesk") && !strings.HasPrefix(strings.TrimSpace(line), "--") {
 				t.Errorf("%s: got example %q, want one of fundesk", cmd.CommandPath(), line)
 			}
+		}
+	})
+}
+
+// reading lists the commands that change nothing, by their last word.
+var reading = []string{
+	"agents", "callbacks", "changes", "checks", "completion", "demo", "doctor", "erased", "export", "get", "help",
+	"leases", "list", "query", "show", "stats", "status", "token", "tui", "version",
+}
+
+func TestEveryChangeAcceptsYes(t *testing.T) {
+	t.Parallel()
+	walkCommands(wholeTree(t), func(cmd *cobra.Command) {
+		isChange := !cmd.HasSubCommands() && !slices.Contains(reading, cmd.Name())
+		if isChange && cmd.Flags().Lookup("yes") == nil {
+			t.Errorf("%s: got no --yes", cmd.CommandPath())
 		}
 	})
 }

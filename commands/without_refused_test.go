@@ -14,8 +14,19 @@ import (
 )
 
 // A result waits for a refused correction. With --without-refused outbox send sends it alone, and the correction stays.
+// --yes is the answer to the question that send asks on a terminal.
 func TestOutboxSendWithoutRefused(t *testing.T) {
 	t.Parallel()
+	for _, flag := range []string{"--without-refused", "--yes"} {
+		t.Run(flag, func(t *testing.T) {
+			t.Parallel()
+			sendWithoutRefused(t, flag)
+		})
+	}
+}
+
+func sendWithoutRefused(t *testing.T, flag string) {
+	t.Helper()
 	call := apitype.NewUUID()
 	attempts := 0
 	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
@@ -45,7 +56,7 @@ func TestOutboxSendWithoutRefused(t *testing.T) {
 		l.try(t, "outbox send").MustEnd(9)
 		servicetest.Same(t, "attempts while the correction is refused", 0, attempts)
 	}
-	l.try(t, "outbox send --without-refused").Ends(9)
+	l.try(t, "outbox send "+flag).Ends(9)
 	servicetest.Same(t, "attempts without the correction", 1, attempts)
 	entries, _, err := box.List()
 	servicetest.Check(t, err)

@@ -52,6 +52,7 @@ func authLogin(s *cli.Session) *cobra.Command {
 	cmd.Flags().BoolVar(&o.withToken, "with-token", false, "read the token from stdin")
 	cmd.Flags().BoolVar(&o.insecure, "insecure-storage", false, "store the token in a file that only you can read")
 	cmd.Flags().BoolVar(&o.noBrowser, "no-browser", false, "do not open the page of the identity provider")
+	cli.YesFlag(cmd)
 	return cmd
 }
 
@@ -251,7 +252,7 @@ func tryToken(s *cli.Session, cmd *cobra.Command, p profile.Profile, token strin
 }
 
 func authLogout(s *cli.Session) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "logout",
 		Short: "Sign out, or remove the stored token",
 		Args:  cli.NoArgs,
@@ -312,6 +313,8 @@ func authLogout(s *cli.Session) *cobra.Command {
 			return nil
 		},
 	}
+	cli.YesFlag(cmd)
+	return cmd
 }
 
 // warnUnsent says how many changes for the service of a profile wait in the outbox. They stay there, and only a login

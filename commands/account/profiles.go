@@ -91,6 +91,7 @@ func profileAdd(s *cli.Session) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&agent, "agent-name", "", "name of the agent at the service, instead of --set agent=UUID")
 	cmd.Flags().StringArrayVar(&texts, "set", nil, "a setting: KEY=VALUE (repeatable)")
+	cli.YesFlag(cmd)
 	cli.RegisterFlag(cmd, "set", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return settingNames()
 	})
@@ -219,7 +220,7 @@ func agentNamed(
 }
 
 func profileUse(s *cli.Session) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:               "use NAME",
 		ValidArgsFunction: s.ProfileNames,
 		Short:             "Make a profile the current one",
@@ -236,6 +237,8 @@ func profileUse(s *cli.Session) *cobra.Command {
 			})
 		},
 	}
+	cli.YesFlag(cmd)
+	return cmd
 }
 
 func profileShow(s *cli.Session) *cobra.Command {

@@ -165,7 +165,7 @@ func aboutEntry(id string, err error) error {
 }
 
 func outboxSend(s *cli.Session) *cobra.Command {
-	var without bool
+	var without, yes bool
 	cmd := &cobra.Command{
 		Use: "send", Short: "Send unsent changes", Args: cli.NoArgs,
 		Long: "Send the unsent changes for this service and account. Held changes wait for their time. The exit\n" +
@@ -180,7 +180,7 @@ func outboxSend(s *cli.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = sendAlone(cmd.Context(), s, box, without)
+			err = sendAlone(cmd.Context(), s, box, without || yes)
 			if err != nil {
 				return err
 			}
@@ -212,6 +212,7 @@ func outboxSend(s *cli.Session) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&without, "without-refused", false, "send results without the corrections that were refused")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask; as --without-refused")
 	return cmd
 }
 

@@ -61,6 +61,7 @@ func copySync(s *cli.Session) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&anew, "anew", false, "empty the copy first, except for the marks")
+	cli.YesFlag(cmd)
 	return cmd
 }
 

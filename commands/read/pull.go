@@ -201,6 +201,7 @@ func (p *puller[T]) command(s *cli.Session) *cobra.Command {
 	s.UnpagedFlag(cmd)
 	if p.entity != entityErased {
 		f.BoolVar(&p.mark, "mark-processed", false, "mark what was written as processed")
+		cli.YesFlag(cmd)
 	}
 	return cmd
 }
