@@ -15,11 +15,12 @@ type EntityAccessService struct{ client *Client }
 
 // MarkError has the entries that were not marked. All others are.
 type MarkError struct {
-	Failed []apitype.ProcessedError // Refused by the service.
+	Failed []apitype.ProcessedError // Refused by the service, each entry once with all its reasons.
 	// Unconfirmed are the last entries, beginning with a request that failed as a whole. The entries of that request
 	// may be marked, and later ones were not sent. Marking again is safe.
 	Unconfirmed []apitype.ProcessedEntry
 	Cause       *Error // The last refusal, or why the request failed.
+	refused     int    // How many of the sent entries were refused; one may be sent twice.
 	none        bool   // All were refused.
 }
 
@@ -89,7 +90,8 @@ func (s *EntityAccessService) MarkProcessed(ctx context.Context, entries []apity
 			return all
 		}
 	}
-	if all.none = len(all.Failed) >= len(entries); len(all.Failed) > 0 {
+	all.none = all.refused >= len(entries)
+	if len(all.Failed) > 0 {
 		return all
 	}
 	return nil
@@ -112,11 +114,42 @@ func (s *EntityAccessService) markChunk(
 		if len(others) == len(entries) {
 			return err // It names nothing of what was sent.
 		}
-		refused.Failed = append(refused.Failed, failed...)
+		refused.Failed = append(refused.Failed, refusals(entries, failed)...)
+		refused.refused += len(entries) - len(others)
 		refused.Cause = asError(err)
 		entries = others
 	}
 	return nil
+}
+
+// refusals returns one refusal for each refused entry. A service may name an entry several times, and one that was
+// not sent.
+func refusals(entries []apitype.ProcessedEntry, failed []apitype.ProcessedError) (all []apitype.ProcessedError) {
+	type key struct {
+		name               apitype.EntityName
+		entity, identifier apitype.UUID
+	}
+	seen := map[key]bool{}
+	for _, entry := range entries {
+		k := key{name: entry.EntityName, entity: entry.EntityUUID}
+		one := apitype.ProcessedError{EntityName: string(entry.EntityName), EntityUUID: entry.EntityUUID.String()}
+		if entry.ConsumerIdentifier != nil {
+			k.identifier = *entry.ConsumerIdentifier
+			one.ConsumerIdentifier = new(k.identifier.String())
+		}
+		var reasons []string
+		for _, f := range failed {
+			if f.Names(entry) && !slices.Contains(reasons, f.ErrorMessage) {
+				reasons = append(reasons, f.ErrorMessage)
+			}
+		}
+		if len(reasons) > 0 && !seen[k] {
+			one.ErrorMessage = strings.Join(reasons, "; ")
+			all = append(all, one)
+		}
+		seen[k] = true
+	}
+	return all
 }
 
 // mark sends one request; failed are the entries that its refusal names.

@@ -61,6 +61,7 @@ func TestMarkErrors(t *testing.T) {
 		{"a refusal without an entity", 2, []string{`400 {"errors":[{"errorMessage":"m"}]}`}, 0, 0, "400 m"},
 		{"one is refused, and then all", 2, []string{`400 {"errors":[{"entityUuid":"` + id.String() + `","errorMessage":"m"}]}`, "403 {}"}, 1, 2, "one entry could not be marked: m; the last 2 entries are perhaps not marked: 403 forbidden"},
 		{"one is refused", 2, []string{`400 {"errors":[{"entityUuid":"` + id.String() + `","errorMessage":"m"}]}`, "204 "}, 1, 0, "one entry could not be marked: m"},
+		{"one is refused for two reasons", 2, []string{`400 {"errors":[{"entityUuid":"` + id.String() + `","errorMessage":"m"},{"entityName":"call","entityUuid":"` + id.String() + `","errorMessage":"n"},{"entityUuid":"x","errorMessage":"o"}]}`, "204 "}, 1, 0, "one entry could not be marked: m; n"},
 		{"all are refused", 1, []string{`400 {"errors":[{"entityUuid":"` + id.String() + `","errorMessage":"m"}]}`}, 1, 0, "one entry could not be marked: m"},
 	} {
 		c, err := New(Options{BaseURL: "https://a.example", Tries: 1, Transport: canned(func(*http.Request) (*http.Response, error) {

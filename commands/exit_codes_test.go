@@ -310,6 +310,28 @@ func TestIdentifiersOfABulkChangeAreOfWhatWasChanged(t *testing.T) {
 	}
 }
 
+// A service may give two reasons for one entry, and an argument may be there twice: the entry is counted once.
+func TestRefusedMarkIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	const refused = "11111111-1111-4111-8111-111111111111"
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if !strings.Contains(string(body), refused) {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		one := `{"entityName":"call","entityUuid":"` + refused + `","errorMessage":"`
+		status(400, "application/json", `{"errors":[`+one+`unknown"},`+one+`too old"}]}`)(w, r)
+	}
+	ran := tryAgainst(t, handler, "processed mark call "+refused+" "+testID+" "+refused+" --yes").MustEnd(9)
+	ran.PrintsOnly(refused + "\tfailed\t400\tunknown; too old\n" + testID + "\tok\t204\t\n")
+	for _, text := range []string{"1 record named more than once", "one entry could not be marked: unknown; too old"} {
+		if !strings.Contains(ran.Stderr, text) {
+			t.Errorf("%s, want %q", ran, text)
+		}
+	}
+}
+
 // One record may be two of the consumer's. The refusal of one means nothing for the other.
 func TestRefusedMarkOfOneIdentifier(t *testing.T) {
 	t.Parallel()

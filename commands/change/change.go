@@ -4,6 +4,7 @@ package change
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -303,13 +304,9 @@ func (m Moves[T]) Run(s *cli.Session, cmd *cobra.Command, flags *Flags, args []s
 	if err := flags.check(cmd); err != nil {
 		return err
 	}
-	named, err := s.Targets(cmd.Context(), args, flags.allowEmpty)
+	ids, err := distinctTargets(cmd.Context(), s, args, flags.allowEmpty)
 	if err != nil {
 		return err
-	}
-	ids := bulk.Distinct(named)
-	if twice := len(named) - len(ids); twice > 0 {
-		s.Note("%s named more than once, and counted once", cli.Count(twice, "record"))
 	}
 	changes := make([]apiclient.Change, len(ids))
 	for i, id := range ids {
@@ -332,6 +329,19 @@ func (m Moves[T]) Run(s *cli.Session, cmd *cobra.Command, flags *Flags, args []s
 		return runChange(s, cmd, flags, m.Columns, changes[0])
 	}
 	return sendAll(s, cmd, flags, changes)
+}
+
+// distinctTargets returns the records that the arguments name, each once.
+func distinctTargets(ctx context.Context, s *cli.Session, args []string, allowEmpty bool) ([]apitype.UUID, error) {
+	named, err := s.Targets(ctx, args, allowEmpty)
+	if err != nil {
+		return nil, err
+	}
+	ids := bulk.Distinct(named)
+	if twice := len(named) - len(ids); twice > 0 {
+		s.Note("%s named more than once, and counted once", cli.Count(twice, "record"))
+	}
+	return ids, nil
 }
 
 // check returns the error with which Run would end before it sends anything, for a command that then asks for more. The

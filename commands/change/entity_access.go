@@ -97,7 +97,7 @@ func (m *markFlags) entries(ctx context.Context, s *cli.Session, args []string) 
 	if !slices.Contains(apitype.EntityNames, apitype.EntityName(args[0])) {
 		return nil, cli.NotOneOf("ENTITY", args[0], apitype.Texts(apitype.EntityNames))
 	}
-	ids, err := s.Targets(ctx, args[1:], m.allowEmpty)
+	ids, err := distinctTargets(ctx, s, args[1:], m.allowEmpty)
 	if err != nil {
 		return nil, err
 	}
