@@ -42,7 +42,8 @@ func processedMark(s *cli.Session) *cobra.Command {
 		Short:             "Mark records as processed",
 		Args:              cobra.ArbitraryArgs,
 		Long: "Mark records as processed: ENTITY is person, pledge, call or transaction. --file reads NDJSON of\n" +
-			"processed entries. Good entries are marked even when others fail.",
+			"entries with entityName and entityUuid, and perhaps processedAt, externalSourceName and\n" +
+			"consumerIdentifier. Good entries are marked even when others fail.",
 		Example: "  fundesk processed mark call 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
 			"  fundesk person list --all --created-after 1d -o id | fundesk processed mark person - --yes\n" +
 			"  fundesk processed mark --file entries.ndjson --yes",
@@ -143,8 +144,12 @@ func (m *markFlags) parseLine(line []byte) (apitype.ProcessedEntry, error) {
 	var unchecked apitype.UncheckedEntry
 	if err := jsonv2.Unmarshal(line, &unchecked, jsonv2.RejectUnknownMembers(true)); err != nil {
 		return apitype.ProcessedEntry{}, errors.New(
-			"is not a processed entry: an object with entityName, entityUuid and processedAt",
+			"is not a processed entry: an object with entityName and entityUuid, and perhaps processedAt, " +
+				"externalSourceName and consumerIdentifier",
 		)
+	}
+	if unchecked.EntityName == nil || unchecked.EntityUUID == nil {
+		return apitype.ProcessedEntry{}, errors.New("entityName and entityUuid are required")
 	}
 	if unchecked.ProcessedAt == nil {
 		unchecked.ProcessedAt = new(m.processedAt.String())
