@@ -83,6 +83,9 @@ func (m *markFlags) entries(ctx context.Context, s *cli.Session, args []string) 
 		if len(args) > 0 {
 			return nil, cli.UsageError("--file takes no further arguments")
 		}
+		if m.consumer != nil {
+			return nil, cli.UsageError("--consumer-identifier is for one record; in --file each entry has its own")
+		}
 		data, err := s.ReadInput(ctx, m.file)
 		if err != nil {
 			return nil, err
