@@ -378,6 +378,44 @@ func TestImportOfAFileAgain(t *testing.T) {
 	}
 }
 
+// A line that failed because of the service is not wrong, and --skip-wrong would not help after the others were sent.
+func TestImportHintsAtTheCause(t *testing.T) {
+	t.Parallel()
+	const row = testID + "," + testID + ","
+	for _, test := range []struct {
+		name, last string
+		hint       string
+	}{
+		{"a service that failed", "E500", "the failed lines are not wrong; go on with the same command"},
+		{"a refused line", "E400", "--errors FILE.csv keeps the wrong lines and their mistakes"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			address := serving(t, func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				var person struct{ UUID string }
+				switch text := string(body); {
+				case r.Method != http.MethodPost:
+					status(404, "application/json", `{}`)(w, r)
+				case strings.Contains(text, "E500"):
+					status(500, "application/json", `{}`)(w, r)
+				case strings.Contains(text, "E400"):
+					status(400, "application/json", `{}`)(w, r)
+				default:
+					servicetest.Check(t, json.Unmarshal(body, &person))
+					status(201, "application/json", `{"uuid":"`+person.UUID+`"}`)(w, r)
+				}
+			})
+			file := filepath.Join(t.TempDir(), "persons.csv")
+			writeFile(t, file, "owningOrganizationUuid,recruitingOrganizationUuid,name.lastName\n"+row+"Berg\n"+row+test.last+"\n")
+			ran := lineAt(t, address, "token").try(t, "person import", file, "--yes", "--retry", "0").MustEnd(9)
+			if want := "hint: " + test.hint + "\n"; !strings.Contains(ran.Stderr, want) {
+				t.Errorf("%s, want %q", ran, want)
+			}
+		})
+	}
+}
+
 // A folder that cannot be written is refused with the flag before anything is sent.
 func TestImportFromAFolderThatIsReadOnly(t *testing.T) {
 	t.Parallel()

@@ -1,8 +1,10 @@
 package load
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"fundesk/apiclient"
@@ -14,10 +16,7 @@ import (
 
 // conclude reports the end of a run; why stopped it early.
 func (r *rowRun) conclude(why error, p *progress) error {
-	hint := "run it again with --results FILE to be able to go on"
-	if r.kept != "" {
-		hint = "go on with the same command"
-	}
+	hint := r.againHint()
 	if err := r.cmd.Context().Err(); err != nil {
 		return cli.WithHint(
 			&apiclient.Error{
@@ -88,7 +87,33 @@ func (r *rowRun) partial(tried int) error {
 		message += ", and " + leftOut
 	}
 	failed := &apiclient.Error{Kind: apiclient.KindPartial, Message: message, Detail: r.wrong.texts()}
-	return cli.WithHint(failed, r.hint(strings.Join(failed.Detail, "\n")))
+	return cli.WithHint(failed, cmp.Or(r.hint(strings.Join(failed.Detail, "\n")), r.failedHint()))
+}
+
+// againHint returns the way to send the rest. An apply that creates nothing sees by itself what was done.
+func (r *rowRun) againHint() string {
+	isCreating := !r.compares || r.create
+	if r.kept == "" && isCreating {
+		return "run it again with --results FILE to be able to go on"
+	}
+	return "go on with the same command"
+}
+
+// failedHint returns the way out for lines that the service did not carry out. The other lines were sent.
+func (r *rowRun) failedHint() string {
+	isSound := func(m bulk.Mistakes) bool {
+		kind := apiclient.KindOf(m.Cause)
+		return isLeftOut(m.Cause) || kind == apiclient.KindUnavailable || kind == apiclient.KindUnknownOutcome
+	}
+	isWrong := slices.ContainsFunc(r.wrong.first, func(m bulk.Mistakes) bool { return !isSound(m) })
+	switch {
+	case !isWrong:
+		return "the failed lines are not wrong; " + r.againHint()
+	case r.errors == "":
+		return "--errors FILE.csv keeps the wrong lines and their mistakes"
+	default:
+		return ""
+	}
 }
 
 // refuse returns an error with every wrong line. Nothing is sent then.
@@ -108,9 +133,24 @@ func (r *rowRun) refuse() error {
 	case r.wrong.count > 1:
 		message = fmt.Sprintf("%d lines are wrong, and nothing was sent; %s", r.wrong.count, texts[0])
 	}
-	return cli.WithHint(cli.UsageError(message, texts...), r.hint(strings.Join(texts, "\n")))
+	return cli.WithHint(cli.UsageError(message, texts...), cmp.Or(r.hint(strings.Join(texts, "\n")), r.wrongHint()))
 }
 
+// wrongHint returns the way out for lines that are wrong, where no other hint fits. Nothing was sent.
+func (r *rowRun) wrongHint() string {
+	switch {
+	case r.endsAt > 0: // --skip-wrong would be refused.
+		return ""
+	case r.wrong.count < r.read && r.wrong.count == 1 && !r.skipWrong:
+		return "--skip-wrong leaves the line out"
+	case r.errors == "" && r.wrong.count > 1:
+		return "--errors FILE.csv keeps the wrong lines and their mistakes; --skip-wrong leaves them out"
+	default:
+		return ""
+	}
+}
+
+// hint returns the way out for mistakes with these texts, or "" if there is none of their own.
 func (r *rowRun) hint(text string) string {
 	switch {
 	case strings.Contains(text, errNotThere.Error()), strings.Contains(text, noSuchRecord):
@@ -139,12 +179,6 @@ func (r *rowRun) hint(text string) string {
 		return "--value 'owningOrganizationUuid:ITS-UUID=UUID' names the organization of this service"
 	case r.country == "" && strings.Contains(text, "international format"):
 		return "--country NL reads numbers as they are dialled there"
-	case r.endsAt > 0: // --skip-wrong would be refused.
-		return ""
-	case r.wrong.count < r.read && r.wrong.count == 1 && !r.skipWrong:
-		return "--skip-wrong leaves the line out"
-	case r.errors == "" && r.wrong.count > 1:
-		return "--errors FILE.csv keeps the wrong lines and their mistakes; --skip-wrong leaves them out"
 	default:
 		return ""
 	}
