@@ -75,16 +75,34 @@ func (n Network) apply(transport *http.Transport, base *url.URL) error {
 			}
 		}
 	default:
-		proxy, err := url.Parse(n.Proxy)
-		if err != nil || !isProxy(proxy) {
-			return &Error{
-				Kind:    KindUsage,
-				Message: "the proxy is not of the form http://host:port, https:// or socks5://, nor direct",
-			}
+		proxy, err := n.proxy()
+		if err != nil {
+			return err
 		}
 		transport.Proxy = http.ProxyURL(proxy)
 	}
 	return nil
+}
+
+// CheckProxy returns why the proxy cannot be used, also if the way to the service needs none.
+func (n Network) CheckProxy() error {
+	if n.Proxy == "" || n.Proxy == "direct" {
+		return nil
+	}
+	_, err := n.proxy()
+	return err
+}
+
+// proxy returns the address of the proxy.
+func (n Network) proxy() (*url.URL, error) {
+	proxy, err := url.Parse(n.Proxy)
+	if err != nil || !isProxy(proxy) {
+		return nil, &Error{
+			Kind:    KindUsage,
+			Message: "the proxy is not of the form http://host:port, https:// or socks5://, nor direct",
+		}
+	}
+	return proxy, nil
 }
 
 // isUnreadableProxy reports whether the library ignores a proxy of the environment, and would go around it.

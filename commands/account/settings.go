@@ -78,7 +78,8 @@ func settings() []setting {
 		{"result_codes", "result codes to choose from", func(p *profile.Profile) any { return &p.ResultCodes }},
 		{
 			"results",
-			"results by type of call (repeatable): happy_call=thanked,no-more-calls; labels and effects are in config.toml",
+			"results by type of call (repeatable): happy_call=thanked,no-more-calls; labels and effects are in " +
+				"config.toml",
 			func(p *profile.Profile) any { return (*desk.ResultsByType)(&p.Results) },
 		},
 		{"pledge_actions", "status actions of the service", func(p *profile.Profile) any { return &p.PledgeActions }},
@@ -326,13 +327,19 @@ func checkProfile(p profile.Profile) error {
 	if err := desk.CheckSettings(p); err != nil {
 		return err
 	}
+	network := apiclient.Network{
+		CACert:     p.CACert,
+		ClientCert: p.ClientCert,
+		ClientKey:  p.ClientKey,
+		Proxy:      p.Proxy,
+	}
+	if err := network.CheckProxy(); err != nil {
+		return err
+	}
 	if p.IsEmbedded() {
 		return nil
 	}
-	_, err := apiclient.New(apiclient.Options{
-		BaseURL: p.BaseURL,
-		Network: apiclient.Network{CACert: p.CACert, ClientCert: p.ClientCert, ClientKey: p.ClientKey, Proxy: p.Proxy},
-	})
+	_, err := apiclient.New(apiclient.Options{BaseURL: p.BaseURL, Network: network})
 	return err
 }
 
