@@ -50,6 +50,7 @@ var hintSituations = []hintSituation{
 	{name: "a login to nothing", line: "auth login --profile fresh --with-token"},
 	{name: "a login without a terminal", line: "auth login"},
 	{name: "a keyring that does not answer", line: "auth login --profile fresh --base-url B --with-token"},
+	{name: "a profile with a keyring that does not answer", setUp: []string{"profile set prod token_storage=keyring"}, line: "auth login --profile prod --with-token"},
 	{name: "a known profile is added elsewhere", line: "profile add test --base-url A"},
 	{name: "the demo is added", line: "profile add demo --base-url A"},
 	{name: "the demo is pointed elsewhere", line: "profile set demo base_url=A"},

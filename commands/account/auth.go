@@ -148,10 +148,18 @@ func obtain(s *cli.Session, cmd *cobra.Command, t *cli.Target, o loginOptions) (
 		return done, cli.WithHint(
 			cli.Failure(apiclient.KindFailure, "the token is good, but it was not stored: %s", err),
 			"use FUNDESK_TOKEN, a token_command in the profile (fundesk profile add "+t.Name+" --base-url "+
-				cli.ShownURL(t.BaseURL)+" --set token_command=…), or --insecure-storage for a file",
+				cli.ShownURL(t.BaseURL)+" --set token_command=…), or "+fileStorage(t),
 		)
 	}
 	return done, nil
+}
+
+// fileStorage returns what keeps a token in a file. A profile that names the keyring refuses --insecure-storage.
+func fileStorage(t *cli.Target) string {
+	if t.Profile.TokenStorage == profile.StorageKeyring {
+		return "a file: fundesk profile set " + t.Name + " token_storage=file"
+	}
+	return "--insecure-storage for a file"
 }
 
 // keepLogin stores the way to the service, the place of the token and the signed-in person in the profile.

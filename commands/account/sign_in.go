@@ -43,7 +43,7 @@ func signIn(
 	if !insecure {
 		err = s.Tokens().CheckKeyring(t.Name)
 		if err != nil {
-			return "", nil, noPlace(err)
+			return "", nil, noPlace(t, err)
 		}
 	}
 	provider, err := s.ProviderClient(t, offer.Issuer)
@@ -79,7 +79,7 @@ func signIn(
 	})
 	if err != nil {
 		revoke(s, t, session)
-		return "", nil, noPlace(err)
+		return "", nil, noPlace(t, err)
 	}
 	if session.RefreshToken == "" {
 		s.Warn("%s gave no refresh token: you have to sign in again after %s; ask the service's operator for the "+
@@ -119,13 +119,13 @@ func storedSession(ctx context.Context, s *cli.Session, t *cli.Target) (signin.S
 }
 
 // noPlace returns the error of a session that cannot be stored, with a hint.
-func noPlace(err error) error {
+func noPlace(t *cli.Target, err error) error {
 	if _, hasHint := errors.AsType[cli.Hinted](err); hasHint {
 		return err
 	}
 	return cli.WithHint(
 		cli.Failure(apiclient.KindFailure, "the session cannot be stored: %s", err),
-		"--insecure-storage keeps it in a file that only you can read",
+		"use "+fileStorage(t),
 	)
 }
 
