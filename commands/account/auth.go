@@ -388,7 +388,7 @@ func authStatus(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show the account and whether the service accepts it", Args: cli.NoArgs,
 		Long: "Show the profile, where its token comes from, the data in the token, and whether the service\n" +
-			"accepts it. A refused token ends with exit code 4.",
+			"accepts it. A refused token ends with exit code 4, after the state was printed.",
 		Example: "  fundesk auth status\n  fundesk auth status -o json --jq .accepted",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t, err := s.Resolve()
@@ -419,9 +419,6 @@ func authStatus(s *cli.Session) *cobra.Command {
 				state.User, problem = s.SignedIn(cmd.Context(), client, token)
 			case apiclient.KindUnauthenticated:
 				state.Accepted = new(false)
-			}
-			if problem != nil && cli.WantsJSON(s.Args) { // stdout stays empty if there is an error line.
-				return problem
 			}
 			return errors.Join(cli.ShowOne(s, state, state.fields(s.App.Now())), problem)
 		},
