@@ -163,6 +163,7 @@ func TestFaults(t *testing.T) {
 		{"a slow connection", t.Context(), &url.Error{Op: "Get", URL: "https://a.example/?iban=NL91", Err: slow{}}, false, Error{Kind: KindUnavailable, Retryable: true, Message: "no whole answer from a.example within 7s"}},
 		{"not reached", t.Context(), &url.Error{Op: "Get", URL: "https://a.example/?iban=NL91", Err: refused}, false, Error{Kind: KindUnavailable, Retryable: true, Message: "cannot reach a.example: connect: refused"}},
 		{"not reached otherwise", t.Context(), &net.OpError{Op: "proxyconnect", Err: errors.New("no")}, false, Error{Kind: KindUnavailable, Retryable: true, Message: "cannot reach a.example: proxyconnect: no"}},
+		{"refused by TLS", t.Context(), fmt.Errorf("readLoopPeekFailLocked: %w", &net.OpError{Op: "remote error", Err: errors.New("tls: certificate required")}), true, Error{Kind: KindUnavailable, Retryable: true, Sent: true, Message: "the connection to a.example broke: remote error: tls: certificate required"}},
 		{"broken", t.Context(), io.ErrUnexpectedEOF, true, Error{Kind: KindUnavailable, Retryable: true, Sent: true, Message: "the connection to a.example broke: unexpected EOF"}},
 		{"known", t.Context(), &Error{Kind: KindUsage, Message: "m"}, true, Error{Kind: KindUsage, Message: "m"}},
 	}

@@ -243,9 +243,18 @@ func (c *Client) fault(parent context.Context, err error, connected bool) *Error
 		}
 		e.Message = "cannot reach " + c.base.Host + ": " + err.Error()
 	default:
+		if alert, ok := TLSAlert(err); ok {
+			err = alert // Without the names of Go's functions around it.
+		}
 		e.Message = "the connection to " + c.base.Host + " broke: " + err.Error()
 	}
 	return e
+}
+
+// TLSAlert returns the alert with which the service refused a connection, such as that it requires a certificate.
+func TLSAlert(err error) (alert *net.OpError, ok bool) {
+	alert, ok = errors.AsType[*net.OpError](err)
+	return alert, ok && alert.Op == "remote error"
 }
 
 // unwrapURL takes the address off an error: Go's text holds the query, which may hold

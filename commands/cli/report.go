@@ -127,7 +127,23 @@ func hintOfTLS(err error, t *Target) string {
 	if _, isPlain := errors.AsType[tls.RecordHeaderError](err); isPlain {
 		return "what answers there has no TLS: check the port"
 	}
+	if _, isRefused := apiclient.TLSAlert(err); isRefused && t != nil {
+		return hintOfClientCertificate(t)
+	}
 	return ""
+}
+
+// hintOfClientCertificate returns the way out if a service refused the connection, perhaps for want of a certificate.
+func hintOfClientCertificate(t *Target) string {
+	if t.Profile.ClientCert != "" {
+		return "it may not accept the certificate " + t.Profile.ClientCert + " of the profile"
+	}
+	name := "NAME"
+	if t.FromProfile && t.Name != "" {
+		name = t.Name
+	}
+	return "if it asks for a certificate: fundesk profile add " + name + " --base-url " + ShownURL(t.BaseURL) +
+		" --set client_cert=FILE --set client_key=FILE"
 }
 
 // defaultHint returns the hint for an error without one.
