@@ -178,13 +178,29 @@ func (t setting) text(p profile.Profile) string {
 	switch {
 	case value.IsZero():
 		return ""
-	case isList && t.key == "token_command": // As it would be typed.
-		return strings.Join(list, " ")
+	case t.isCommand():
+		return typedWords(value)
 	case isList:
 		return strings.Join(list, ",")
 	default:
 		return fmt.Sprint(value.Interface())
 	}
+}
+
+// typedWords returns the words of a program as they would be typed.
+func typedWords(command reflect.Value) string {
+	words := make([]string, command.Len())
+	for i := range words {
+		words[i] = command.Index(i).String()
+		isSplit := words[i] == "" || strings.ContainsAny(words[i], " \t")
+		switch {
+		case isSplit && strings.Contains(words[i], "'"):
+			words[i] = `"` + words[i] + `"`
+		case isSplit:
+			words[i] = "'" + words[i] + "'"
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // given is a setting as it was typed: KEY=VALUE.
