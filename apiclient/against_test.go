@@ -103,7 +103,8 @@ func TestActionsAreMadeAgainstTheShownStatus(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	pledge := s.externalPledge(t, apitype.PledgeCancelled)
-	_, err := s.setup.Send(t.Context(), apiclient.PledgeActionChange(pledge, apitype.ActionActivate, apitype.PledgeLead))
+	_, err := s.setup.Send(t.Context(),
+		apiclient.PledgeActionChange(pledge, apitype.ActionActivate, apitype.PledgeLead))
 	if apiclient.KindOf(err) != apiclient.KindConflict {
 		t.Errorf("got %v, want a conflict", err)
 	}
@@ -182,7 +183,9 @@ func TestLostAttemptBesideAWholeSecond(t *testing.T) {
 	for _, fraction := range []time.Duration{133, 499, 600, 999} {
 		s := newStage(t)
 		attempt := func(at time.Time) apiclient.Change {
-			return must(apiclient.AddAttemptChange(s.call, apitype.AddAttemptRequest{AttemptAt: new(apitype.NewTime(at))}))
+			return must(apiclient.AddAttemptChange(s.call, apitype.AddAttemptRequest{
+				AttemptAt: new(apitype.NewTime(at)),
+			}))
 		}
 		whole := servicetest.Start.Truncate(time.Second)
 		_, err := s.setup.Send(t.Context(), attempt(whole))

@@ -143,7 +143,13 @@ func New(o Options) (*Client, error) {
 	if o.Sleep == nil {
 		o.Sleep = Pause
 	}
-	c := &Client{options: o, base: base, own: own, maxPage: maxPage, maxRecord: apitype.MaxRecordBytes}
+	c := &Client{
+		options:   o,
+		base:      base,
+		own:       own,
+		maxPage:   maxPage,
+		maxRecord: apitype.MaxRecordBytes,
+	}
 	if o.Trace != nil {
 		c.trace = &tracer{out: o.Trace}
 	}
@@ -179,16 +185,19 @@ func (c *Client) BaseURL() string { return c.base.String() }
 func parseBaseURL(text string, secure bool) (*url.URL, error) {
 	usage := func(message string) error { return &Error{Kind: KindUsage, Message: message} }
 	base, err := url.Parse(apitype.BaseURL(text))
-	switch {
-	case text == "":
+	if text == "" {
 		return nil, usage("no base URL")
-	case err != nil || base.Host == "" || base.Opaque != "":
+	}
+	if err != nil || base.Host == "" || base.Opaque != "" {
 		return nil, usage("the base URL is not of the form https://host/path")
-	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
+	}
+	if base.User != nil || base.RawQuery != "" || base.Fragment != "" {
 		return nil, usage("the base URL must not carry a user, a query or a fragment")
-	case base.Scheme == "http" && secure && !isLoopback(strings.ToLower(base.Hostname())):
+	}
+	if base.Scheme == "http" && secure && !isLoopback(strings.ToLower(base.Hostname())) {
 		return nil, usage("the base URL " + text + " is plain http, which is allowed for this machine only; use https")
-	case base.Scheme != "http" && base.Scheme != "https":
+	}
+	if base.Scheme != "http" && base.Scheme != "https" {
 		return nil, usage("the base URL must begin with https://")
 	}
 	return base, nil
@@ -249,10 +258,13 @@ func dialLoopback(ctx context.Context, network, address string) (net.Conn, error
 // options for a token without one, or else its TokenIdentity.
 func (c *Client) Identity(ctx context.Context) (string, error) {
 	name, isNamed, err := c.identity(ctx)
-	if err == nil && !isNamed && c.options.Account != "" {
+	if err != nil {
+		return name, err
+	}
+	if !isNamed && c.options.Account != "" {
 		return c.options.Account, nil
 	}
-	return name, err
+	return name, nil
 }
 
 // ErrOtherAccount refuses a token of another account than the pinned one.
@@ -334,8 +346,9 @@ type Claims struct {
 }
 
 // ClaimsOf reads a JWT without verifying it. An opaque token has no claims.
-func ClaimsOf(token string) (c Claims) {
+func ClaimsOf(token string) Claims {
 	parts := strings.Split(token, ".")
+	var c Claims
 	if len(parts) != 3 {
 		return c
 	}
@@ -347,7 +360,8 @@ func ClaimsOf(token string) (c Claims) {
 	}
 	_ = json.Unmarshal(text, &said) // An unreadable token has none.
 	c.Issuer = said.Issuer
-	if c.Subject = said.Subject; said.Expires != nil {
+	c.Subject = said.Subject
+	if said.Expires != nil {
 		c.Ends = time.Unix(int64(*said.Expires), 0)
 	}
 	return c
@@ -401,17 +415,16 @@ func (c *Client) noteToken(token string, status int) (isExpired bool) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case token != c.token:
+	if token != c.token {
 		return status == http.StatusUnauthorized
-	case status != http.StatusUnauthorized:
+	}
+	if status != http.StatusUnauthorized {
 		c.isProven = true
 		return false
-	default:
-		isExpired = c.isProven && token != ""
-		c.token, c.isProven = "", false
-		return isExpired
 	}
+	isExpired = c.isProven && token != ""
+	c.token, c.isProven = "", false
+	return isExpired
 }
 
 // Behind returns how far the service's clock was behind Options.Now at its last answer, to the second. It returns zero

@@ -114,7 +114,10 @@ func TestBaseURL(t *testing.T) {
 			}
 		})
 	}
-	for address, want := range map[string]string{"https://a.example/b%2Fc//": "https://a.example/b%2Fc", "http://a.example": "http://a.example"} {
+	for address, want := range map[string]string{
+		"https://a.example/b%2Fc//": "https://a.example/b%2Fc",
+		"http://a.example":          "http://a.example",
+	} {
 		client, err := apiclient.New(apiclient.Options{BaseURL: address, Transport: http.DefaultTransport})
 		if err != nil || client.BaseURL() != want {
 			t.Errorf("%s, with a transport of the caller's: got %v, want it taken", address, err)
@@ -161,7 +164,10 @@ func TestRequestHeaders(t *testing.T) {
 		got = r.Header.Clone()
 		answer(w, 200, "{}")
 	})
-	_, err := client.Do(t.Context(), http.MethodPut, "/api/v1/x", nil, []byte("{}"), http.Header{"Idempotency-Key": {"1"}, "X-Idempotency-Key": {"2"}})
+	_, err := client.Do(t.Context(), http.MethodPut, "/api/v1/x", nil, []byte("{}"), http.Header{
+		"Idempotency-Key":   {"1"},
+		"X-Idempotency-Key": {"2"},
+	})
 	servicetest.Check(t, err)
 	got.Del("Accept-Encoding") // Of Go's transport.
 	want := http.Header{
@@ -169,11 +175,15 @@ func TestRequestHeaders(t *testing.T) {
 		"Content-Length": {"2"}, "Content-Type": {"application/json"}, "User-Agent": {"fundesk"},
 	}
 	servicetest.Same(t, "headers, without the idempotency keys", want, got)
-	_, err = client.Do(t.Context(), http.MethodPut, "/api/v1/x", nil, []byte("a,b"), http.Header{"content-type": {"text/csv"}, "Accept": {"*/*"}})
+	_, err = client.Do(t.Context(), http.MethodPut, "/api/v1/x", nil, []byte("a,b"), http.Header{
+		"content-type": {"text/csv"},
+		"Accept":       {"*/*"},
+	})
 	if err != nil || got.Get("Content-Type") != "text/csv" || got.Get("Accept") != "*/*" {
 		t.Errorf("got headers %v, %v, want those of the caller", got, err)
 	}
-	if _, err = client.Do(t.Context(), http.MethodGet, "/api/v1/x", nil, nil, nil); err != nil || got.Get("Content-Type") != "" {
+	_, err = client.Do(t.Context(), http.MethodGet, "/api/v1/x", nil, nil, nil)
+	if err != nil || got.Get("Content-Type") != "" {
 		t.Errorf("got headers %v, %v, want no type of no body", got, err)
 	}
 }
@@ -195,19 +205,70 @@ func TestErrors(t *testing.T) {
 			apiclient.KindRejected, "the request is not valid",
 			[]string{"name.firstName: is too long", "first: is negative"},
 		},
-		{"a message", 422, "application/json", `{"message":"no such person"}`, apiclient.KindRejected, "no such person", nil},
-		{"a list of messages", 400, "application/json", `{"message":["a is wrong","b is wrong"],"error":"Bad Request"}`, apiclient.KindRejected, "Bad Request", []string{"a is wrong", "b is wrong"}},
-		{"a nested error", 400, "application/json", `{"error":{"message":"inside"}}`, apiclient.KindRejected, "inside", nil},
-		{"fields with messages", 400, "application/json", `{"errors":{"b":["x","y"],"a":"z"}}`, apiclient.KindRejected, "a: z", []string{"a: z", "b: x", "b: y"}},
-		{"HTML", 403, "text/html", "<html><head><title>Blocked</title></head><body><h1>Access&nbsp;denied</h1></body></html>", apiclient.KindForbidden, "Access denied", nil},
+		{
+			name:        "a message",
+			status:      422,
+			contentType: "application/json",
+			body:        `{"message":"no such person"}`,
+			kind:        apiclient.KindRejected,
+			message:     "no such person",
+		},
+		{
+			name:        "a list of messages",
+			status:      400,
+			contentType: "application/json",
+			body:        `{"message":["a is wrong","b is wrong"],"error":"Bad Request"}`,
+			kind:        apiclient.KindRejected,
+			message:     "Bad Request",
+			detail:      []string{"a is wrong", "b is wrong"},
+		},
+		{
+			name:        "a nested error",
+			status:      400,
+			contentType: "application/json",
+			body:        `{"error":{"message":"inside"}}`,
+			kind:        apiclient.KindRejected,
+			message:     "inside",
+		},
+		{
+			name:        "fields with messages",
+			status:      400,
+			contentType: "application/json",
+			body:        `{"errors":{"b":["x","y"],"a":"z"}}`,
+			kind:        apiclient.KindRejected,
+			message:     "a: z",
+			detail:      []string{"a: z", "b: x", "b: y"},
+		},
+		{
+			name:        "HTML",
+			status:      403,
+			contentType: "text/html",
+			body:        "<html><head><title>Blocked</title></head><body><h1>Access&nbsp;denied</h1></body></html>",
+			kind:        apiclient.KindForbidden,
+			message:     "Access denied",
+		},
 		{"plain text", 404, "text/plain", "not here\nor there", apiclient.KindNotFound, "not here", nil},
 		{"nothing", 401, "", "", apiclient.KindUnauthenticated, "unauthorized", nil},
 		{"a JSON string", 409, "application/json", `"taken"`, apiclient.KindConflict, "taken", nil},
 		{"JSON of another kind", 412, "application/json", `[1,2]`, apiclient.KindConflict, "precondition failed", nil},
 		{"broken JSON", 405, "application/json", `{"message":`, apiclient.KindRejected, `{"message":`, nil},
 		{"a status nobody knows", 499, "", "", apiclient.KindRejected, "the service refused the request", nil},
-		{"a redirect", 302, "text/html", "<a>elsewhere</a>", apiclient.KindUnavailable, "the service redirects elsewhere, and redirects are never followed; check the base URL", nil},
-		{"a proxy's failure with its status", 502, "text/html", "<h1>502 Bad gateway</h1>", apiclient.KindUnavailable, "Bad gateway", nil},
+		{
+			name:        "a redirect",
+			status:      302,
+			contentType: "text/html",
+			body:        "<a>elsewhere</a>",
+			kind:        apiclient.KindUnavailable,
+			message:     "the service redirects elsewhere, and redirects are never followed; check the base URL",
+		},
+		{
+			name:        "a proxy's failure with its status",
+			status:      502,
+			contentType: "text/html",
+			body:        "<h1>502 Bad gateway</h1>",
+			kind:        apiclient.KindUnavailable,
+			message:     "Bad gateway",
+		},
 		{"a proxy's failure", 502, "text/html", "<h1>Bad gateway</h1>", apiclient.KindUnavailable, "Bad gateway", nil},
 	}
 	for _, test := range tests {
@@ -222,7 +283,10 @@ func TestErrors(t *testing.T) {
 			})
 			_, err := client.Calls.Get(t.Context(), someID)
 			got := asClientError(t, err)
-			if got.Kind != test.kind || got.Status != test.status || got.Message != test.message || got.RequestID != "request-1" {
+			if got.Kind != test.kind ||
+				got.Status != test.status ||
+				got.Message != test.message ||
+				got.RequestID != "request-1" {
 				t.Errorf("got %+v, want kind %s, status %d, message %q", got, test.kind, test.status, test.message)
 			}
 			servicetest.Same(t, "detail", test.detail, got.Detail)
@@ -295,7 +359,9 @@ func TestWaitsBetweenTries(t *testing.T) {
 	first := map[time.Duration]bool{}
 	for range 8 {
 		var waits []time.Duration
-		client := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, func(o *apiclient.Options) {
+		client := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(503)
+		}, func(o *apiclient.Options) {
 			o.Tries = 4
 			o.Sleep = func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil }
 		})
@@ -361,7 +427,11 @@ func TestTraceIsMasked(t *testing.T) {
 	t.Parallel()
 	var trace bytes.Buffer
 	client := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, 200, `{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10","status":"requested","notes":"Secret illness","dateOfBirth":"1980-05-17","createdAt":"2026-01-02T03:04:05.000Z","amount":12.5,"edges":[]}`)
+		answer(
+			w,
+			200,
+			`{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10","status":"requested","notes":"Secret illness","dateOfBirth":"1980-05-17","createdAt":"2026-01-02T03:04:05.000Z","amount":12.5,"edges":[]}`,
+		)
 	}, func(o *apiclient.Options) { o.Trace = &trace })
 	if _, err := client.Persons.List(t.Context(), apitype.PersonListOptions{IBAN: "NL91ABNA0417164300"}); err != nil {
 		t.Fatalf("List: %v", err)
@@ -408,7 +478,11 @@ func TestIdentity(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Account: test.account, Token: func(context.Context) (string, error) { return test.token, nil }})
+			client, err := apiclient.New(apiclient.Options{
+				BaseURL: "https://a.example",
+				Account: test.account,
+				Token:   func(context.Context) (string, error) { return test.token, nil },
+			})
 			servicetest.Check(t, err)
 			if got, err := client.Identity(t.Context()); err != nil || got != test.want {
 				t.Errorf("got %q, %v, want %q", got, err, test.want)

@@ -102,9 +102,13 @@ func (c *Client) sendOnce(ctx context.Context, d *Delivery) Answer {
 			return Answer{Err: asError(err)}
 		}
 	}
-	answer, err := c.once(ctx, request{method: ch.Method, path: ch.Path, body: ch.Body, header: c.headerOf(ch)})
-	switch {
-	case err != nil:
+	answer, err := c.once(ctx, request{
+		method: ch.Method,
+		path:   ch.Path,
+		body:   ch.Body,
+		header: c.headerOf(ch),
+	})
+	if err != nil {
 		e := asError(err)
 		shown, wrong := apitype.RecordUUID(e.body)
 		isRecord := wrong == nil && shown == ch.UUID // The answer begins with it.
@@ -112,7 +116,8 @@ func (c *Client) sendOnce(ctx context.Context, d *Delivery) Answer {
 			return Answer{Response: &Response{Status: e.answered, Header: http.Header{}}}
 		}
 		return Answer{Err: e}
-	case answer.Status/100 != 2:
+	}
+	if answer.Status/100 != 2 {
 		failed := answer.failure(c.options.Now())
 		failed.nameHolder()
 		ch.nameReferences(failed)
@@ -154,20 +159,25 @@ func (ch Change) nameReferences(e *Error) {
 // marks is accepted when it comes a second time: then the service answers so, and not a proxy.
 func (ch Change) checkAnswer(answer *Response, isRepeat bool) error {
 	op, id := ch.Operation(), ch.UUID
-	switch {
-	case answer.Status == http.StatusPartialContent:
+	if answer.Status == http.StatusPartialContent {
 		return broken(answer, "it is only a part")
-	case answer.Status == http.StatusNoContent && len(answer.Body) == 0:
+	}
+	if answer.Status == http.StatusNoContent && len(answer.Body) == 0 {
 		return nil
-	case op.extension != "":
+	}
+	if op.extension != "" {
 		return checkObject(answer)
-	case op.Repeatable && len(bytes.TrimSpace(answer.Body)) == 0, op.Repeatable && isRepeat && json.Valid(answer.Body):
+	}
+	if op.Repeatable && len(bytes.TrimSpace(answer.Body)) == 0 || op.Repeatable && isRepeat && json.Valid(answer.Body) {
 		return nil
-	case op.Repeatable && json.Valid(answer.Body):
+	}
+	if op.Repeatable && json.Valid(answer.Body) {
 		return broken(answer, "processed marks are answered with 204")
-	case op.Repeatable:
+	}
+	if op.Repeatable {
 		return broken(answer, "it is not JSON")
-	case op.Creates && answer.Status == http.StatusCreated:
+	}
+	if op.Creates && answer.Status == http.StatusCreated {
 		chosen, err := apitype.RecordUUID(answer.Body)
 		if err == nil && chosen != id {
 			if ch.isOther(answer) {
@@ -191,8 +201,12 @@ func (ch Change) isOther(answer *Response) bool {
 // unknown returns the error of a change with an outcome that cannot be found out.
 func unknown(cause *Error) *Error {
 	return &Error{
-		Kind: KindUnknownOutcome, Status: cause.Status, RequestID: cause.RequestID, Sent: true, Err: cause,
-		Message: "the change was sent, and its outcome is unknown: " + cause.Message,
+		Kind:      KindUnknownOutcome,
+		Status:    cause.Status,
+		RequestID: cause.RequestID,
+		Sent:      true,
+		Err:       cause,
+		Message:   "the change was sent, and its outcome is unknown: " + cause.Message,
 	}
 }
 

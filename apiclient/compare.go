@@ -50,9 +50,10 @@ type tally struct {
 }
 
 // tally compares the sent values with the record, and both with the values shown before.
-func (j *judge) tally() (t tally) {
+func (j *judge) tally() tally {
 	var seen map[string]string
 	isKnown := j.change.Seen != nil && json.Unmarshal(j.change.Seen, &seen) == nil
+	var t tally
 	j.op.visit("", j.sent, func(path, shown string, value any) {
 		got, isThere := Shown(j.record, shown)
 		isBefore := isKnown && seen[shown] == fingerprint(shown, got)
@@ -104,7 +105,8 @@ func (ch Change) Without(fields []string) Change {
 			delete(body, name)
 		}
 	}
-	if ch.Body = nil; len(body) > 0 {
+	ch.Body = nil
+	if len(body) > 0 {
 		ch.Body, _ = json.Marshal(body) // It was read from JSON.
 	}
 	return ch
@@ -154,9 +156,9 @@ func (o Operation) visit(prefix string, object map[string]any, f func(path, show
 }
 
 // Shown returns the value of a dotted field of a record, and whether it exists. The fields of a null parent are null.
-func Shown(record map[string]any, path string) (value any, there bool) {
+func Shown(record map[string]any, path string) (any, bool) {
 	name, below, nested := strings.Cut(path, ".")
-	value, there = record[name]
+	value, there := record[name]
 	if !there || !nested {
 		return value, there
 	}
@@ -185,9 +187,10 @@ func isShown(path string, sent, shown any, keepsFractions bool) bool {
 }
 
 // timeOf returns a value as a time, if it is one.
-func timeOf(value any) (at apitype.Time, isTime bool) {
+func timeOf(value any) (apitype.Time, bool) {
 	text, isText := value.(string)
-	isTime = isText && at.UnmarshalText([]byte(text)) == nil
+	var at apitype.Time
+	isTime := isText && at.UnmarshalText([]byte(text)) == nil
 	return at, isTime
 }
 
@@ -245,14 +248,17 @@ func IsSame(path string, sent, shown any) bool {
 
 // canonical returns a text of a field in one form, if services write the same value in several.
 func canonical(path, text string) string {
-	switch name := lastName(path); {
-	case name == "iban":
+	name := lastName(path)
+	if name == "iban" {
 		return apitype.NormalizeIBAN(text)
-	case name == "language", name == "country", strings.HasSuffix(name, "Uuid"), name == "uuid":
+	}
+	if name == "language" || name == "country" || strings.HasSuffix(name, "Uuid") || name == "uuid" {
 		return strings.ToLower(text)
-	case name == "dateOfBirth" && len(text) > 10:
+	}
+	if name == "dateOfBirth" && len(text) > 10 {
 		return text[:10]
-	case strings.HasSuffix(name, "At"):
+	}
+	if strings.HasSuffix(name, "At") {
 		var at apitype.Time
 		if at.UnmarshalText([]byte(text)) == nil {
 			return at.UTC().Format(time.RFC3339Nano)

@@ -31,7 +31,8 @@ func (c *Client) Checks(ctx context.Context, call apitype.UUID) (Record[apitype.
 }
 
 // readExtension reads a record of an extension below its path, if the service announces the extension.
-func readExtension[T any](ctx context.Context, c *Client, extension, path string) (r Record[T], err error) {
+func readExtension[T any](ctx context.Context, c *Client, extension, path string) (Record[T], error) {
+	var r Record[T]
 	if err := c.required(ctx, extension, extension); err != nil {
 		return r, err
 	}

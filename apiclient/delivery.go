@@ -133,21 +133,21 @@ func (d *Delivery) gotAnswer(e *Error) Verdict {
 	} else if e.Sent {
 		d.Phase = phaseAfter(e)
 	}
-	switch {
-	case mayBeOwn, e.Sent && !op.Repeatable:
+	if mayBeOwn || e.Sent && !op.Repeatable {
 		d.next = RequestRead
 		isOffline := e.Status == 0 && d.CanWait
 		if isOffline {
 			return VerdictUnsure
 		}
 		return VerdictNext
-	case e.Sent:
-		return VerdictRepeat
-	case isTemporary(e):
-		return VerdictWait
-	default:
-		return VerdictRefused
 	}
+	if e.Sent {
+		return VerdictRepeat
+	}
+	if isTemporary(e) {
+		return VerdictWait
+	}
+	return VerdictRefused
 }
 
 // phaseAfter returns the phase after an attempt that may have reached the service.
@@ -213,18 +213,17 @@ func (d *Delivery) gotUnreadable(a Answer) Verdict {
 // gotNoRecord takes a reading that failed. A change that is compared first waits for its record, unless the account
 // may not read at all.
 func (d *Delivery) gotNoRecord(e *Error) Verdict {
-	switch {
-	case d.Phase != Fresh, d.refused != 0:
+	if d.Phase != Fresh || d.refused != 0 {
 		isRequestKnown := d.failed != nil && d.failed.Kind != KindConflict
 		if isRequestKnown { // A conflict does not show whether the change was applied.
 			d.err = d.failed
 		}
 		return VerdictUnsure
-	case isTemporary(e):
-		return VerdictWait
-	default:
-		return d.send()
 	}
+	if isTemporary(e) {
+		return VerdictWait
+	}
+	return d.send()
 }
 
 // gotAbsent takes a record that does not show the change.
@@ -234,17 +233,17 @@ func (d *Delivery) gotAbsent(a Answer) Verdict {
 	// An external call takes moves in any state, so a late one would replace a newer one.
 	mayReplace := d.CanWait && op.Moves != "" && a.isExternal()
 	d.err = d.failed
-	switch {
-	case isStale:
-		return d.send()
-	case d.refused != 0:
-		return VerdictRefused
-	// A repeat of a request in flight would count twice. Spec gap: C4.
-	case d.Phase == Lost && (op.AddsUp || mayReplace):
-		return VerdictUnsure
-	default:
+	if isStale {
 		return d.send()
 	}
+	if d.refused != 0 {
+		return VerdictRefused
+	}
+	// A repeat of a request in flight would count twice. Spec gap: C4.
+	if d.Phase == Lost && (op.AddsUp || mayReplace) {
+		return VerdictUnsure
+	}
+	return d.send()
 }
 
 // send returns the verdict of a change that may be sent: at once if it was not tried since the last pause.

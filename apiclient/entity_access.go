@@ -124,12 +124,13 @@ func (s *EntityAccessService) markChunk(
 
 // refusals returns one refusal for each refused entry. A service may name an entry several times, and one that was
 // not sent.
-func refusals(entries []apitype.ProcessedEntry, failed []apitype.ProcessedError) (all []apitype.ProcessedError) {
+func refusals(entries []apitype.ProcessedEntry, failed []apitype.ProcessedError) []apitype.ProcessedError {
 	type key struct {
 		name               apitype.EntityName
 		entity, identifier apitype.UUID
 	}
 	seen := map[key]bool{}
+	var all []apitype.ProcessedError
 	for _, entry := range entries {
 		k := key{name: entry.EntityName, entity: entry.EntityUUID}
 		one := apitype.ProcessedError{EntityName: string(entry.EntityName), EntityUUID: entry.EntityUUID.String()}

@@ -38,7 +38,10 @@ func TestMarksUnderPersonalities(t *testing.T) {
 			}))
 			defer server.Close()
 			token := s.h.Token()
-			client, err := apiclient.New(apiclient.Options{BaseURL: server.URL, Token: func(context.Context) (string, error) { return token, nil }})
+			client, err := apiclient.New(apiclient.Options{
+				BaseURL: server.URL,
+				Token:   func(context.Context) (string, error) { return token, nil },
+			})
 			servicetest.Check(t, err)
 			unknown := apitype.NewUUID()
 			entries := []apitype.ProcessedEntry{
@@ -51,7 +54,9 @@ func TestMarksUnderPersonalities(t *testing.T) {
 			switch {
 			case !named || len(refused.Failed) != 1 || refused.Failed[0].EntityUUID != unknown.String():
 				t.Errorf("got %v, want the unknown call refused", err)
-			case len(accepted.Entries) != 2 || accepted.Entries[0].EntityUUID != s.call || accepted.Entries[1].EntityUUID != s.person:
+			case len(accepted.Entries) != 2 ||
+				accepted.Entries[0].EntityUUID != s.call ||
+				accepted.Entries[1].EntityUUID != s.person:
 				t.Errorf("got %v accepted, want the two good entries", accepted.Entries)
 			}
 		})
@@ -74,7 +79,11 @@ func TestMarkProcessedConverges(t *testing.T) {
 				var failed []string
 				for _, entry := range request.Entries {
 					if slices.Contains(bad, entry.EntityUUID) {
-						failed = append(failed, fmt.Sprintf(`{"entityName":"call","entityUuid":%q,"errorMessage":"unknown"}`, entry.EntityUUID))
+						failed = append(
+							failed,
+							fmt.Sprintf(`{"entityName":"call","entityUuid":%q,"errorMessage":"unknown"}`,
+								entry.EntityUUID),
+						)
 					}
 				}
 				for _, entry := range request.Entries {
@@ -91,7 +100,11 @@ func TestMarkProcessedConverges(t *testing.T) {
 			var entries []apitype.ProcessedEntry
 			for i := range 1200 {
 				id := apitype.NewUUID()
-				entries = append(entries, apitype.ProcessedEntry{EntityName: apitype.EntityCall, EntityUUID: id, ProcessedAt: apitype.NewTime(servicetest.Start)})
+				entries = append(entries, apitype.ProcessedEntry{
+					EntityName:  apitype.EntityCall,
+					EntityUUID:  id,
+					ProcessedAt: apitype.NewTime(servicetest.Start),
+				})
 				if i%400 == 0 {
 					bad = append(bad, id)
 				}

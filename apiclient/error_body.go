@@ -86,10 +86,9 @@ func (e *Error) readDetails(list []any) {
 				where = strings.ReplaceAll(where[1:], "/", ".")
 			}
 			what := firstText(v, "message", "errorMessage", "detail", "description", "title", "code")
-			switch {
-			case where != "" && what != "":
+			if where != "" && what != "" {
 				e.Detail = append(e.Detail, where+": "+sentence(what))
-			case where+what != "":
+			} else if where+what != "" {
 				e.Detail = append(e.Detail, sentence(where+what))
 			}
 		}

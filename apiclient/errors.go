@@ -83,24 +83,23 @@ func asError(err error) *Error {
 
 // kindOfStatus maps an HTTP status to a kind.
 func kindOfStatus(status int) Kind {
-	switch {
-	case status == http.StatusUnauthorized:
+	if status == http.StatusUnauthorized {
 		return KindUnauthenticated
-	case status == http.StatusForbidden:
-		return KindForbidden
-	case status == http.StatusNotFound:
-		return KindNotFound
-	case status == http.StatusConflict, status == http.StatusPreconditionFailed:
-		return KindConflict
-	case status == http.StatusRequestTimeout,
-		status == http.StatusTooEarly,
-		status == http.StatusTooManyRequests,
-		status >= 500,
-		status < 400:
-		return KindUnavailable
-	default:
-		return KindRejected
 	}
+	if status == http.StatusForbidden {
+		return KindForbidden
+	}
+	if status == http.StatusNotFound {
+		return KindNotFound
+	}
+	if status == http.StatusConflict || status == http.StatusPreconditionFailed {
+		return KindConflict
+	}
+	if status == http.StatusRequestTimeout || status == http.StatusTooEarly || status == http.StatusTooManyRequests ||
+		status >= 500 || status < 400 {
+		return KindUnavailable
+	}
+	return KindRejected
 }
 
 // Err returns nil for a 2xx answer, or else an *Error with the readable parts of the body.

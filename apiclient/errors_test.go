@@ -24,11 +24,26 @@ import (
 func TestStatuses(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]*Error{
-		199: {Kind: KindUnavailable}, 200: nil, 204: nil, 299: nil, 300: {Kind: KindUnavailable}, 399: {Kind: KindUnavailable},
-		400: {Kind: KindRejected}, 401: {Kind: KindUnauthenticated}, 403: {Kind: KindForbidden}, 404: {Kind: KindNotFound},
-		408: {Kind: KindUnavailable, Retryable: true, Sent: true}, 425: {Kind: KindUnavailable, Retryable: true}, 409: {Kind: KindConflict}, 412: {Kind: KindConflict}, 422: {Kind: KindRejected},
-		429: {Kind: KindUnavailable, Retryable: true}, 499: {Kind: KindRejected},
-		500: {Kind: KindUnavailable, Retryable: true, Sent: true}, 503: {Kind: KindUnavailable, Retryable: true, Sent: true}, 599: {Kind: KindUnavailable, Retryable: true, Sent: true},
+		199: {Kind: KindUnavailable},
+		200: nil,
+		204: nil,
+		299: nil,
+		300: {Kind: KindUnavailable},
+		399: {Kind: KindUnavailable},
+		400: {Kind: KindRejected},
+		401: {Kind: KindUnauthenticated},
+		403: {Kind: KindForbidden},
+		404: {Kind: KindNotFound},
+		408: {Kind: KindUnavailable, Retryable: true, Sent: true},
+		425: {Kind: KindUnavailable, Retryable: true},
+		409: {Kind: KindConflict},
+		412: {Kind: KindConflict},
+		422: {Kind: KindRejected},
+		429: {Kind: KindUnavailable, Retryable: true},
+		499: {Kind: KindRejected},
+		500: {Kind: KindUnavailable, Retryable: true, Sent: true},
+		503: {Kind: KindUnavailable, Retryable: true, Sent: true},
+		599: {Kind: KindUnavailable, Retryable: true, Sent: true},
 	} {
 		err := (&Response{Status: status}).Err()
 		if want == nil {
@@ -38,7 +53,8 @@ func TestStatuses(t *testing.T) {
 			continue
 		}
 		got := asError(err)
-		if got == nil || got.Kind != want.Kind || got.Retryable != want.Retryable || got.Sent != want.Sent || got.Status != status {
+		if got == nil || got.Kind != want.Kind || got.Retryable != want.Retryable || got.Sent != want.Sent ||
+			got.Status != status {
 			t.Errorf("%d: got %+v, want %+v", status, got, want)
 		}
 	}
@@ -80,7 +96,12 @@ func TestRefusalTexts(t *testing.T) {
 		{"an error inside is less than a sentence", "", `{"detail":"D","error":{"message":"inside"}}`, "D", nil, ""},
 		{"a request by its instance", "", `{"detail":"D","instance":"i-1"}`, "D", nil, "i-1"},
 		{"an array of sentences", "", `["a","b"]`, "a", []string{"a", "b"}, ""},
-		{"sentences without a place, places without one", "", `{"errors":[{"code":"C"},{"field":"f"},{},7,{"path":"/a/b","title":"x"},{"path":"a/b","title":"y"}]}`, "C", []string{"C", "f", "a.b: x", "a/b: y"}, ""},
+		{
+			name:    "sentences without a place, places without one",
+			body:    `{"errors":[{"code":"C"},{"field":"f"},{},7,{"path":"/a/b","title":"x"},{"path":"a/b","title":"y"}]}`,
+			message: "C",
+			detail:  []string{"C", "f", "a.b: x", "a/b: y"},
+		},
 		{"fields that are none", "", `{"errors":{"a":7,"b":[7,"x"]}}`, "b: x", []string{"b: x"}, ""},
 		{"a hundred details", "", `["` + strings.Join(details(100), `","`) + `"]`, "d0", details(100), ""},
 		{"more details", "", `["` + strings.Join(details(101), `","`) + `"]`, "d0", details(100), ""},
@@ -100,7 +121,11 @@ func TestRefusalTexts(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			r := &Response{Status: 405, Header: http.Header{"Content-Type": {test.contentType}}, Body: []byte(test.body)}
+			r := &Response{
+				Status: 405,
+				Header: http.Header{"Content-Type": {test.contentType}},
+				Body:   []byte(test.body),
+			}
 			got := r.failure(time.Time{})
 			if got.Message != test.message || got.RequestID != test.request {
 				t.Errorf("got %q of request %q, want %q of %q", got.Message, got.RequestID, test.message, test.request)
@@ -158,13 +183,75 @@ func TestFaults(t *testing.T) {
 	}{
 		{"interrupted", ended, io.EOF, true, Error{Kind: KindInterrupted, Message: "interrupted", Sent: true}},
 		{"interrupted before", ended, io.EOF, false, Error{Kind: KindInterrupted, Message: "interrupted"}},
-		{"the caller has no more time", late, io.EOF, true, Error{Kind: KindUnavailable, Retryable: true, Sent: true, Message: "no whole answer from a.example within 7s"}},
-		{"too long", t.Context(), context.DeadlineExceeded, true, Error{Kind: KindUnavailable, Retryable: true, Sent: true, Message: "no whole answer from a.example within 7s"}},
-		{"a slow connection", t.Context(), &url.Error{Op: "Get", URL: "https://a.example/?iban=NL91", Err: slow{}}, false, Error{Kind: KindUnavailable, Retryable: true, Message: "no whole answer from a.example within 7s"}},
-		{"not reached", t.Context(), &url.Error{Op: "Get", URL: "https://a.example/?iban=NL91", Err: refused}, false, Error{Kind: KindUnavailable, Retryable: true, Message: "cannot reach a.example: connect: refused"}},
-		{"not reached otherwise", t.Context(), &net.OpError{Op: "proxyconnect", Err: errors.New("no")}, false, Error{Kind: KindUnavailable, Retryable: true, Message: "cannot reach a.example: proxyconnect: no"}},
-		{"refused by TLS", t.Context(), fmt.Errorf("readLoopPeekFailLocked: %w", &net.OpError{Op: "remote error", Err: errors.New("tls: certificate required")}), true, Error{Kind: KindUnavailable, Retryable: true, Sent: true, Message: "the connection to a.example broke: remote error: tls: certificate required"}},
-		{"broken", t.Context(), io.ErrUnexpectedEOF, true, Error{Kind: KindUnavailable, Retryable: true, Sent: true, Message: "the connection to a.example broke: unexpected EOF"}},
+		{
+			name:      "the caller has no more time",
+			parent:    late,
+			err:       io.EOF,
+			connected: true,
+			want: Error{
+				Kind:      KindUnavailable,
+				Retryable: true,
+				Sent:      true,
+				Message:   "no whole answer from a.example within 7s",
+			},
+		},
+		{
+			name:      "too long",
+			parent:    t.Context(),
+			err:       context.DeadlineExceeded,
+			connected: true,
+			want: Error{
+				Kind:      KindUnavailable,
+				Retryable: true,
+				Sent:      true,
+				Message:   "no whole answer from a.example within 7s",
+			},
+		},
+		{
+			name:   "a slow connection",
+			parent: t.Context(),
+			err:    &url.Error{Op: "Get", URL: "https://a.example/?iban=NL91", Err: slow{}},
+			want:   Error{Kind: KindUnavailable, Retryable: true, Message: "no whole answer from a.example within 7s"},
+		},
+		{
+			name:   "not reached",
+			parent: t.Context(),
+			err:    &url.Error{Op: "Get", URL: "https://a.example/?iban=NL91", Err: refused},
+			want:   Error{Kind: KindUnavailable, Retryable: true, Message: "cannot reach a.example: connect: refused"},
+		},
+		{
+			name:   "not reached otherwise",
+			parent: t.Context(),
+			err:    &net.OpError{Op: "proxyconnect", Err: errors.New("no")},
+			want:   Error{Kind: KindUnavailable, Retryable: true, Message: "cannot reach a.example: proxyconnect: no"},
+		},
+		{
+			name:   "refused by TLS",
+			parent: t.Context(),
+			err: fmt.Errorf("readLoopPeekFailLocked: %w", &net.OpError{
+				Op:  "remote error",
+				Err: errors.New("tls: certificate required"),
+			}),
+			connected: true,
+			want: Error{
+				Kind:      KindUnavailable,
+				Retryable: true,
+				Sent:      true,
+				Message:   "the connection to a.example broke: remote error: tls: certificate required",
+			},
+		},
+		{
+			name:      "broken",
+			parent:    t.Context(),
+			err:       io.ErrUnexpectedEOF,
+			connected: true,
+			want: Error{
+				Kind:      KindUnavailable,
+				Retryable: true,
+				Sent:      true,
+				Message:   "the connection to a.example broke: unexpected EOF",
+			},
+		},
 		{"known", t.Context(), &Error{Kind: KindUsage, Message: "m"}, true, Error{Kind: KindUsage, Message: "m"}},
 	}
 	for _, test := range tests {
@@ -209,7 +296,12 @@ func (c canned) RoundTrip(r *http.Request) (*http.Response, error) { return c(r)
 
 // answered returns an answer of some bytes, with or without its length.
 func answered(status int, body string, tellsLength bool) *http.Response {
-	r := &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), ContentLength: -1}
+	r := &http.Response{
+		StatusCode:    status,
+		Header:        http.Header{"Content-Type": {"application/json"}},
+		Body:          io.NopCloser(strings.NewReader(body)),
+		ContentLength: -1,
+	}
 	if tellsLength {
 		r.ContentLength = int64(len(body))
 	}
@@ -240,13 +332,18 @@ func TestAnswersAreBounded(t *testing.T) {
 			{"the largest refusal", http.MethodGet, "", 404, 10_000, "404 not found"},
 			{"a larger refusal", http.MethodGet, "", 404, 10_001, "the answer is larger than 0 MiB"},
 		} {
-			c, err := New(Options{BaseURL: "https://a.example", Tries: 1, Transport: canned(func(*http.Request) (*http.Response, error) {
-				return answered(test.status, sized(test.size), tellsLength), nil
-			})})
+			c, err := New(Options{
+				BaseURL: "https://a.example",
+				Tries:   1,
+				Transport: canned(func(*http.Request) (*http.Response, error) {
+					return answered(test.status, sized(test.size), tellsLength), nil
+				}),
+			})
 			servicetest.Check(t, err)
 			c.maxPage, c.maxRecord = 10_000, 20_000
 			_, err = c.repeat(t.Context(), request{method: test.method, path: "/api/v1/calls/" + id})
-			if got := fmt.Sprint(err); err == nil && test.want != "" || err != nil && (test.want == "" || !strings.HasPrefix(got, test.want)) {
+			got := fmt.Sprint(err)
+			if err == nil && test.want != "" || err != nil && (test.want == "" || !strings.HasPrefix(got, test.want)) {
 				t.Errorf("%s, length told %t: got %v, want %q", test.name, tellsLength, err, test.want)
 			}
 		}
@@ -258,7 +355,11 @@ func TestLongExport(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
 	text := `{"calls":["` + strings.Repeat("x", apitype.MaxRecordBytes) + `"]}`
-	c, err := New(Options{BaseURL: "https://a.example", Tries: 1, Transport: canned(func(*http.Request) (*http.Response, error) { return answered(200, text, false), nil })})
+	c, err := New(Options{
+		BaseURL:   "https://a.example",
+		Tries:     1,
+		Transport: canned(func(*http.Request) (*http.Response, error) { return answered(200, text, false), nil }),
+	})
 	servicetest.Check(t, err)
 	if answer, err := c.Export(t.Context(), apitype.NewUUID()); err != nil || string(answer.Body) != text {
 		t.Errorf("got %v, want all of it", err)
@@ -270,17 +371,28 @@ func TestLongExport(t *testing.T) {
 func TestLargestRecord(t *testing.T) {
 	t.Parallel()
 	const id = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
-	attempts := `"attempts":[` + strings.Repeat(`{"userUuid":null,"attemptAt":null,"createdAt":null},`, apitype.MaxCallAttempts-1) + `{}],` + strings.Repeat(`"x":0,`, 30)
+	attempts := `"attempts":[` + strings.Repeat(`{"userUuid":null,"attemptAt":null,"createdAt":null},`,
+		apitype.MaxCallAttempts-1) + `{}],` + strings.Repeat(`"x":0,`, 30)
 	call := `{` + attempts + `"uuid":"` + id + `"},`
 	head := `{"uuid":"` + id + `","calls":[` + strings.Repeat(call, apitype.MaxPledgeCalls) + `{}],"notes":"`
 	record := func(size int) string { return head + strings.Repeat("x", size-len(head)-2) + `"}` }
-	change := Change{Op: OpAddAttempt, UUID: apitype.MustParseUUID(id), Method: http.MethodPut, Path: "/x", Body: []byte("{}")}
+	change := Change{
+		Op:     OpAddAttempt,
+		UUID:   apitype.MustParseUUID(id),
+		Method: http.MethodPut,
+		Path:   "/x",
+		Body:   []byte("{}"),
+	}
 	for _, test := range []struct {
 		size int // Bytes.
 		kind Kind
 	}{{apitype.MaxRecordBytes, ""}, {apitype.MaxRecordBytes + 1, KindUnavailable}} {
 		text := record(test.size)
-		c, err := New(Options{BaseURL: "https://a.example", Tries: 1, Transport: canned(func(*http.Request) (*http.Response, error) { return answered(200, text, true), nil })})
+		c, err := New(Options{
+			BaseURL:   "https://a.example",
+			Tries:     1,
+			Transport: canned(func(*http.Request) (*http.Response, error) { return answered(200, text, true), nil }),
+		})
 		servicetest.Check(t, err)
 		if _, err := c.Pledges.Get(t.Context(), change.UUID); KindOf(err) != test.kind {
 			t.Errorf("a record of %d bytes: got %v, want kind %q", test.size, err, test.kind)
@@ -308,10 +420,17 @@ func TestBearer(t *testing.T) {
 		{err: errors.New("no keyring"), want: "no keyring", kind: KindUnauthenticated},
 		{err: fmt.Errorf("read the token: %w", locked), want: "the keyring is locked", kind: KindUsage},
 	} {
-		c, err := New(Options{BaseURL: "https://a.example", Token: func(context.Context) (string, error) { return test.token, test.err }})
+		c, err := New(Options{
+			BaseURL: "https://a.example",
+			Token:   func(context.Context) (string, error) { return test.token, test.err },
+		})
 		servicetest.Check(t, err)
-		if _, err = c.Identity(t.Context()); KindOf(err) != test.kind || err != nil && err.Error() != test.want || test.err != nil && !errors.Is(err, test.err) {
-			t.Errorf("%q, %v: got %v of kind %s, want %q of kind %s", test.token, test.err, err, KindOf(err), test.want, test.kind)
+		_, err = c.Identity(t.Context())
+		if KindOf(err) != test.kind ||
+			err != nil && err.Error() != test.want ||
+			test.err != nil && !errors.Is(err, test.err) {
+			t.Errorf("%q, %v: got %v of kind %s, want %q of kind %s",
+				test.token, test.err, err, KindOf(err), test.want, test.kind)
 		}
 	}
 	c, err := New(Options{BaseURL: "https://a.example"})
@@ -325,17 +444,22 @@ func TestBearer(t *testing.T) {
 func TestPathsOfRequests(t *testing.T) {
 	t.Parallel()
 	var asked []string
-	c, err := New(Options{BaseURL: "https://a.example/base", Transport: canned(func(r *http.Request) (*http.Response, error) {
-		asked = append(asked, r.URL.String())
-		return answered(200, "{}", true), nil
-	})})
+	c, err := New(Options{
+		BaseURL: "https://a.example/base",
+		Transport: canned(func(r *http.Request) (*http.Response, error) {
+			asked = append(asked, r.URL.String())
+			return answered(200, "{}", true), nil
+		}),
+	})
 	servicetest.Check(t, err)
 	for _, path := range []string{"https://b.example/x", "//b.example/x", "/a?b=c", "/a#b", "/%zz"} {
-		if _, err := c.Do(t.Context(), http.MethodGet, path, nil, nil, nil); KindOf(err) != KindUsage || err.Error() != "the path is not of the form /api/v1/…" {
+		_, err := c.Do(t.Context(), http.MethodGet, path, nil, nil, nil)
+		if KindOf(err) != KindUsage || err.Error() != "the path is not of the form /api/v1/…" {
 			t.Errorf("%s: got %v, want it refused", path, err)
 		}
 	}
-	if _, err := c.Do(t.Context(), "G T", "/a", nil, nil, nil); KindOf(err) != KindUsage || !strings.HasPrefix(err.Error(), "the request cannot be written: ") {
+	if _, err := c.Do(t.Context(), "G T", "/a", nil, nil, nil); KindOf(err) != KindUsage ||
+		!strings.HasPrefix(err.Error(), "the request cannot be written: ") {
 		t.Errorf("a method that is none: got %v, want it refused", err)
 	}
 	if _, err := c.Do(t.Context(), http.MethodGet, "/a%2Fb", url.Values{"c": {"d"}}, nil, nil); err != nil {

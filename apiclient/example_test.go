@@ -15,7 +15,8 @@ func exampleClient() (*apiclient.Client, func()) {
 	const id = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v1/persons", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, 200, `{"pageInfo":{"hasNextPage":false},"edges":[{"cursor":"c","node":{"uuid":"`+id+`","lastName":"Jansen"}}]}`)
+		answer(w, 200,
+			`{"pageInfo":{"hasNextPage":false},"edges":[{"cursor":"c","node":{"uuid":"`+id+`","lastName":"Jansen"}}]}`)
 	})
 	mux.HandleFunc("PUT /api/v1/calls/{uuid}/actions/add-attempt", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, 200, `{"uuid":"`+id+`","status":"requested","attemptsCount":1}`)
@@ -23,7 +24,9 @@ func exampleClient() (*apiclient.Client, func()) {
 	mux.HandleFunc("GET /api/v1/pledges/{uuid}", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, 200, `{"uuid":"`+id+`","status":"active","donationAmount":12.5}`)
 	})
-	mux.HandleFunc("POST /api/v1/entity-access/actions/mark-processed", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) })
+	mux.HandleFunc("POST /api/v1/entity-access/actions/mark-processed", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(204)
+	})
 	server := httptest.NewServer(mux)
 	client, err := apiclient.New(apiclient.Options{BaseURL: server.URL})
 	if err != nil {
@@ -35,7 +38,8 @@ func exampleClient() (*apiclient.Client, func()) {
 func ExampleCollection_All() {
 	client, stop := exampleClient()
 	defer stop()
-	for record, err := range client.Persons.All(context.Background(), apitype.PersonListOptions{}, apiclient.AllOptions{}) {
+	for record, err := range client.Persons.All(context.Background(), apitype.PersonListOptions{},
+		apiclient.AllOptions{}) {
 		person, err := apiclient.Decoded(record, err)
 		if err != nil {
 			fmt.Println(err) // The list ended early.
@@ -79,7 +83,9 @@ func ExampleEntityAccessService_MarkProcessed() {
 	client, stop := exampleClient()
 	defer stop()
 	err := client.EntityAccess.MarkProcessed(context.Background(), []apitype.ProcessedEntry{{
-		EntityName: apitype.EntityCall, EntityUUID: apitype.MustParseUUID("5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"), ProcessedAt: apitype.TimeFromMilli(1795166100000),
+		EntityName:  apitype.EntityCall,
+		EntityUUID:  apitype.MustParseUUID("5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"),
+		ProcessedAt: apitype.TimeFromMilli(1795166100000),
 	}})
 	fmt.Println(err)
 	// Output: <nil>

@@ -139,10 +139,10 @@ func (r *Round) check() error {
 	isOther := r.from.Epoch != "" && r.epoch != "" && r.from.Epoch != r.epoch
 	isOfAnother := r.epoch == "" && r.from.Account != "" && r.account != "" && r.from.Account != r.account
 	isChosen := r.from.Given == nil
-	switch {
-	case r.isMixed, !isChosen && (isOther || isOfAnother):
+	if r.isMixed || !isChosen && (isOther || isOfAnother) {
 		return missing(ErrEpoch)
-	case !isChosen && r.isBehind():
+	}
+	if !isChosen && r.isBehind() {
 		return missing(ErrBehind)
 	}
 	return nil
@@ -169,9 +169,10 @@ type News[T any] struct {
 
 // ReadNews reads the changes of a feed after a time, at most limit records. It leaves out unreadable ones and reports
 // them to Options.Omitted.
-func ReadNews[T any](ctx context.Context, c *Client, f Feed, after apitype.Time, limit int) (n News[T], err error) {
+func ReadNews[T any](ctx context.Context, c *Client, f Feed, after apitype.Time, limit int) (News[T], error) {
 	f.Live = true
 	round := f.From(Position{After: after})
+	var n News[T]
 	options := AllOptions{Limit: limit, More: func() { n.IsCut = true }}
 	for value, err := range Readable(Changes[T](ctx, c, round, options), c.Omit) {
 		if err != nil {
@@ -230,16 +231,16 @@ func (r *Round) keepAfter() apitype.Time {
 // after returns the time up to which the round has certainly seen everything: the service's settled time, or else a
 // while before the newest record and the service's own time. It is zero before anything was seen.
 func (r *Round) after() apitype.Time {
-	switch {
-	case !r.settled.IsZero():
+	if !r.settled.IsZero() {
 		return r.settled
-	case r.newest.IsZero() || r.date.IsZero():
-		return apitype.Time{}
-	case r.newest.Before(r.date.Time):
-		return apitype.NewTime(r.newest.Add(-feedOverlap))
-	default:
-		return apitype.NewTime(r.date.Add(-feedOverlap))
 	}
+	if r.newest.IsZero() || r.date.IsZero() {
+		return apitype.Time{}
+	}
+	if r.newest.Before(r.date.Time) {
+		return apitype.NewTime(r.newest.Add(-feedOverlap))
+	}
+	return apitype.NewTime(r.date.Add(-feedOverlap))
 }
 
 // isBehind reports whether the service's clock is before the position by more than the overlap. The times of a
@@ -256,7 +257,12 @@ func (r *Round) Begun() (p Position, ok bool) {
 	if !isNew || r.from.Given == nil && !r.from.After.IsZero() {
 		return p, false
 	}
-	p = Position{After: r.from.After, Given: maps.Clone(r.from.Given), Epoch: r.epoch, Account: r.account}
+	p = Position{
+		After:   r.from.After,
+		Given:   maps.Clone(r.from.Given),
+		Epoch:   r.epoch,
+		Account: r.account,
+	}
 	if p.Given == nil {
 		p.Given = map[string]Stamp{}
 	}
@@ -316,7 +322,7 @@ func identify[T any](record *Record[T], since string, o AllOptions) (apitype.UUI
 
 // timesOf reads what there is of them; of a record of which a time cannot be read, only the uuid. If decodes is set,
 // it takes them from the decoded record, which it keeps.
-func timesOf[T any](record *Record[T], decodes bool) (t times) {
+func timesOf[T any](record *Record[T], decodes bool) times {
 	if decodes {
 		value, err := record.Decode()
 		if t, isKnown := timesIn(&value); err == nil && isKnown {
@@ -325,6 +331,7 @@ func timesOf[T any](record *Record[T], decodes bool) (t times) {
 		}
 	}
 	raw := record.Raw
+	var t times
 	if jsonv2.Unmarshal(raw, &t, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
 		t = times{}
 		t.UUID, _ = apitype.RecordUUID(raw)

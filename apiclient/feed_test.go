@@ -81,9 +81,21 @@ func TestFeed(t *testing.T) {
 			{0, "", "a:-1:2", at(-3), "a"},
 			{0, "", "a:-1:2", at(-3), ""},
 		}},
-		"twice in one round, where pages moved": {"updatedAfter", false, "", []feedRound{{0, "", "a:-1 b:-2 a:-1", "", "ab"}}},
-		"a record without a time, each time":    {"updatedAfter", false, at(-5), []feedRound{{0, "", "a", at(-5), "a"}, {0, "", "a", at(-5), "a"}}},
-		"a record without a time, live, once":   {"updatedAfter", true, at(-5), []feedRound{{0, "", "a", at(-5), "a"}, {0, "", "a", at(-5), ""}, {0, "", "a::2", at(-5), "a"}}},
+		"twice in one round, where pages moved": {
+			since:  "updatedAfter",
+			rounds: []feedRound{{0, "", "a:-1 b:-2 a:-1", "", "ab"}},
+		},
+		"a record without a time, each time": {
+			since:  "updatedAfter",
+			begin:  at(-5),
+			rounds: []feedRound{{0, "", "a", at(-5), "a"}, {0, "", "a", at(-5), "a"}},
+		},
+		"a record without a time, live, once": {
+			since:  "updatedAfter",
+			live:   true,
+			begin:  at(-5),
+			rounds: []feedRound{{0, "", "a", at(-5), "a"}, {0, "", "a", at(-5), ""}, {0, "", "a::2", at(-5), "a"}},
+		},
 		"records without a time alone, once": {"updatedAfter", false, "", []feedRound{
 			{0, "", "a b", "", "ab"},
 			{0, "", "a b::2", "", "b"},
@@ -94,7 +106,10 @@ func TestFeed(t *testing.T) {
 			{-10, "", "", at(0), ""},
 			{-10, "", "a:-9", at(-10), "a"},
 		}},
-		"other times": {"requestedAfter", false, "", []feedRound{{0, "", "r:-60", "", "r"}, {0, "", "r:-60", at(-62), ""}}},
+		"other times": {
+			since:  "requestedAfter",
+			rounds: []feedRound{{0, "", "r:-60", "", "r"}, {0, "", "r:-60", at(-62), ""}},
+		},
 		"erasures, the newest first": {"", false, "", []feedRound{
 			{0, at(-1), "y:-5 x:-60", "", "yx"},
 			{0, at(-1), "z:0 y:-5 x:-60", "", "z"},
@@ -107,7 +122,8 @@ func TestFeed(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				asked = r.URL.Query().Get(test.since)
 				w.Header().Set("Content-Type", "application/json")
-				w.Header().Set("Date", feedNow.Add(time.Duration(round.date*float64(time.Minute))).Format(http.TimeFormat))
+				w.Header().Set("Date",
+					feedNow.Add(time.Duration(round.date*float64(time.Minute))).Format(http.TimeFormat))
 				w.Header().Set(apitype.SettledHeader, round.settled)
 				fmt.Fprint(w, `{"pageInfo":{"hasNextPage":false},"edges":[`+feedEdges(round.records)+`]}`)
 			}))
@@ -138,7 +154,8 @@ func TestFeed(t *testing.T) {
 					begin = apitype.NewTime(after.Add(-feedOverlap)).String()
 				}
 				if given != want.given || asked != begin {
-					t.Errorf("round %d: got %q of what changed after %s, want %q after %s", i, given, asked, want.given, begin)
+					t.Errorf("round %d: got %q of what changed after %s, want %q after %s",
+						i, given, asked, want.given, begin)
 				}
 				position = r.Next()
 				for id, s := range position.Given {
@@ -199,27 +216,109 @@ func TestJudgeChange(t *testing.T) {
 		{"updated, and not shown", OpUpdatePerson, `{"mandate":{"id":"7"}}`, "", `{"iban":"A"}`, "unknown"},
 		{"updated in nothing", OpUpdatePerson, `{}`, "", `{"iban":"A"}`, "landed"},
 		{"another value, and nothing was shown", OpUpdatePerson, `{"iban":"A"}`, "", `{"iban":"B"}`, "unknown"},
-		{"updated in what is shown", OpUpdatePerson, `{"email":"e","mandate":{"id":"7"}}`, `{"email":"f"}`, `{"email":"e"}`, "landed"},
-		{"what is shown was so before", OpUpdatePerson, `{"email":"e","mandate":{"id":"7"}}`, `{"email":"e"}`, `{"email":"e"}`, "not landed"},
-		{"what is shown may have been so before", OpUpdatePerson, `{"email":"e","socialSecurityNumber":"7"}`, "", `{"email":"e"}`, "unknown"},
-		{"changed, and one of two changed back", OpUpdatePerson, `{"iban":"A","email":"e"}`, `{"iban":"B","email":"f"}`, `{"iban":"A","email":"f"}`, "conflict"},
-		{"nothing of a creation is shown", OpCreatePerson, `{"mandate":{"id":"7"}}`, "", `{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"}`, "unknown"},
+		{
+			name:   "updated in what is shown",
+			op:     OpUpdatePerson,
+			sent:   `{"email":"e","mandate":{"id":"7"}}`,
+			seen:   `{"email":"f"}`,
+			record: `{"email":"e"}`,
+			want:   "landed",
+		},
+		{
+			name:   "what is shown was so before",
+			op:     OpUpdatePerson,
+			sent:   `{"email":"e","mandate":{"id":"7"}}`,
+			seen:   `{"email":"e"}`,
+			record: `{"email":"e"}`,
+			want:   "not landed",
+		},
+		{
+			name:   "what is shown may have been so before",
+			op:     OpUpdatePerson,
+			sent:   `{"email":"e","socialSecurityNumber":"7"}`,
+			record: `{"email":"e"}`,
+			want:   "unknown",
+		},
+		{
+			name:   "changed, and one of two changed back",
+			op:     OpUpdatePerson,
+			sent:   `{"iban":"A","email":"e"}`,
+			seen:   `{"iban":"B","email":"f"}`,
+			record: `{"iban":"A","email":"f"}`,
+			want:   "conflict",
+		},
+		{
+			name:   "nothing of a creation is shown",
+			op:     OpCreatePerson,
+			sent:   `{"mandate":{"id":"7"}}`,
+			record: `{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"}`,
+			want:   "unknown",
+		},
 		{"not updated", OpUpdatePerson, `{"iban":"A"}`, `{"iban":"B"}`, `{"iban":"B"}`, "not landed"},
 		{"updated by somebody else", OpUpdatePerson, `{"iban":"A"}`, `{"iban":"C"}`, `{"iban":"B"}`, "conflict"},
-		{"one field updated by somebody else", OpUpdatePerson, `{"iban":"A","email":"e"}`, `{"iban":"C","email":"f"}`, `{"iban":"B","email":"f"}`, "conflict"},
+		{
+			name:   "one field updated by somebody else",
+			op:     OpUpdatePerson,
+			sent:   `{"iban":"A","email":"e"}`,
+			seen:   `{"iban":"C","email":"f"}`,
+			record: `{"iban":"B","email":"f"}`,
+			want:   "conflict",
+		},
 		{"an attempt", OpAddAttempt, attempt, "", `{"attempts":[` + earlier + `,` + attempt + `]}`, "landed"},
-		{"an attempt of nobody", OpAddAttempt, `{"attemptAt":"2026-11-20T09:15:00.000Z"}`, "", `{"attempts":[` + attempt + `]}`, "landed"},
-		{"an attempt of somebody else at that time", OpAddAttempt, attempt, "", `{"attempts":[` + another + `]}`, "not landed"},
+		{
+			name:   "an attempt of nobody",
+			op:     OpAddAttempt,
+			sent:   `{"attemptAt":"2026-11-20T09:15:00.000Z"}`,
+			record: `{"attempts":[` + attempt + `]}`,
+			want:   "landed",
+		},
+		{
+			name:   "an attempt of somebody else at that time",
+			op:     OpAddAttempt,
+			sent:   attempt,
+			record: `{"attempts":[` + another + `]}`,
+			want:   "not landed",
+		},
 		{"another attempt", OpAddAttempt, attempt, "", `{"attempts":[` + earlier + `,7]}`, "not landed"},
 		{"attempts that are not shown", OpAddAttempt, attempt, "", `{"attemptsCount":1}`, "unknown"},
 		{"an attempt without a time", OpAddAttempt, `{}`, "", `{"attempts":[]}`, "unknown"},
 		{"still open", OpCompleteCall, `{"result":{"resultCode":"ok"}}`, "", `{"status":"requested"}`, "not landed"},
 		{"ended otherwise", OpCompleteCall, `{"result":{"resultCode":"ok"}}`, "", `{"status":"expired"}`, "conflict"},
-		{"completed with another result", OpCompleteCall, `{"result":{"resultCode":"ok"}}`, "", `{"status":"completed","result":{"resultCode":"no"}}`, "conflict"},
-		{"completed by nobody knows whom", OpCompleteCall, `{"result":{"resultCode":"ok"}}`, "", `{"status":"completed"}`, "unknown"},
-		{"completed", OpCompleteCall, `{"result":{"resultCode":"ok"}}`, "", `{"status":"completed","result":{"resultCode":"ok"}}`, "landed"},
-		{"cancelled", OpCancelCall, `{"cancelledAt":"2026-11-20T09:15:00.000Z"}`, "", `{"status":"cancelled","cancelledAt":"2026-11-20T09:15:00.000Z"}`, "landed"},
-		{"expired", OpExpireCall, `{"expiredAt":"2026-11-20T09:15:00.000Z"}`, "", `{"status":"expired","expiredAt":"2026-11-20T09:15:00.000Z"}`, "landed"},
+		{
+			name:   "completed with another result",
+			op:     OpCompleteCall,
+			sent:   `{"result":{"resultCode":"ok"}}`,
+			record: `{"status":"completed","result":{"resultCode":"no"}}`,
+			want:   "conflict",
+		},
+		{
+			name:   "completed by nobody knows whom",
+			op:     OpCompleteCall,
+			sent:   `{"result":{"resultCode":"ok"}}`,
+			record: `{"status":"completed"}`,
+			want:   "unknown",
+		},
+		{
+			name:   "completed",
+			op:     OpCompleteCall,
+			sent:   `{"result":{"resultCode":"ok"}}`,
+			record: `{"status":"completed","result":{"resultCode":"ok"}}`,
+			want:   "landed",
+		},
+		{
+			name:   "cancelled",
+			op:     OpCancelCall,
+			sent:   `{"cancelledAt":"2026-11-20T09:15:00.000Z"}`,
+			record: `{"status":"cancelled","cancelledAt":"2026-11-20T09:15:00.000Z"}`,
+			want:   "landed",
+		},
+		{
+			name:   "expired",
+			op:     OpExpireCall,
+			sent:   `{"expiredAt":"2026-11-20T09:15:00.000Z"}`,
+			record: `{"status":"expired","expiredAt":"2026-11-20T09:15:00.000Z"}`,
+			want:   "landed",
+		},
 	}
 	for action, status := range map[apitype.PledgeAction]string{
 		"activate": "active", "drop": "dropped", "cancel": "cancelled", "fulfill": "fulfilled",
@@ -229,7 +328,8 @@ func TestJudgeChange(t *testing.T) {
 			if is == status {
 				want = "landed"
 			}
-			if got := judged(PledgeActionChange(apitype.UUID{}, action, ""), `{"status":"`+is+`"}`); got.String() != want {
+			got := judged(PledgeActionChange(apitype.UUID{}, action, ""), `{"status":"`+is+`"}`)
+			if got.String() != want {
 				t.Errorf("%s of a pledge that is %s now: got %s, want %s", action, is, got, want)
 			}
 		}
@@ -325,9 +425,18 @@ func TestShownTimes(t *testing.T) {
 func TestShownPlaces(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
-		"name.initials": "initials", "name.firstName": "firstName", "name.lastNamePrefix": "lastNamePrefix", "name.lastName": "lastName",
-		"optIns.email": "optInEmail", "optIns.mail": "optInMail", "optIns.phone": "optInPhone", "optIns.sms": "optInSms",
-		"mandate.id": "", "attempts": "", "focusAreaUuids": "", "externalMetadata.additionalProperties": "",
+		"name.initials":                         "initials",
+		"name.firstName":                        "firstName",
+		"name.lastNamePrefix":                   "lastNamePrefix",
+		"name.lastName":                         "lastName",
+		"optIns.email":                          "optInEmail",
+		"optIns.mail":                           "optInMail",
+		"optIns.phone":                          "optInPhone",
+		"optIns.sms":                            "optInSms",
+		"mandate.id":                            "",
+		"attempts":                              "",
+		"focusAreaUuids":                        "",
+		"externalMetadata.additionalProperties": "",
 	} {
 		paths, _ := answerPaths()
 		if got, moved := paths[path]; got != want || !moved {
@@ -340,7 +449,15 @@ func TestShownPlaces(t *testing.T) {
 		path  string
 		value any
 		there bool
-	}{{"a.b", "c", true}, {"a.x", nil, false}, {"x", nil, false}, {"none", nil, true}, {"none.b", nil, true}, {"text.b", nil, false}, {"text", "x", true}} {
+	}{
+		{"a.b", "c", true},
+		{"a.x", nil, false},
+		{"x", nil, false},
+		{"none", nil, true},
+		{"none.b", nil, true},
+		{"text.b", nil, false},
+		{"text", "x", true},
+	} {
 		if value, there := Shown(record, test.path); value != test.value || there != test.there {
 			t.Errorf("%s: got %v, %t, want %v, %t", test.path, value, there, test.value, test.there)
 		}
@@ -485,7 +602,8 @@ func TestFeedOfTwoEpochs(t *testing.T) {
 		pages++
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set(apitype.EpochHeader, strconv.Itoa(pages))
-		fmt.Fprintf(w, `{"pageInfo":{"hasNextPage":%t,"endCursor":"%d"},"edges":[%s]}`, pages == 1, pages, feedEdges([]string{"a:1", "b:1"}[pages-1]))
+		fmt.Fprintf(w, `{"pageInfo":{"hasNextPage":%t,"endCursor":"%d"},"edges":[%s]}`,
+			pages == 1, pages, feedEdges([]string{"a:1", "b:1"}[pages-1]))
 	}))
 	defer server.Close()
 	client, err := New(Options{BaseURL: server.URL})

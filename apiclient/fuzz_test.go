@@ -11,16 +11,25 @@ import (
 // Each refusal is a sentence of bounded length.
 func FuzzRefusal(f *testing.F) {
 	for _, seed := range []string{
-		`{"title":"no","detail":"that is refused","errors":[{"pointer":"/a","message":"b"}]}`, `{"message":["a","b"]}`, `{"error":{"message":"x"}}`,
-		"<html><h1>no", "<h1", "plain", "", "\xff\xfe", `"text"`, `[["a"]]`, `{"errors":{"a":["b"]}}`, "<İ>a</İ>", "</", "<h1>&#0;",
+		`{"title":"no","detail":"that is refused","errors":[{"pointer":"/a","message":"b"}]}`, `{"message":["a","b"]}`,
+		`{"error":{"message":"x"}}`,
+		"<html><h1>no", "<h1", "plain", "", "\xff\xfe", `"text"`, `[["a"]]`, `{"errors":{"a":["b"]}}`, "<İ>a</İ>",
+		"</", "<h1>&#0;",
 	} {
 		f.Add("application/json", seed, "3")
 		f.Add("text/html", seed, "Fri, 20 Nov 2026 09:15:00 GMT")
 	}
 	f.Fuzz(func(t *testing.T, contentType, body, wait string) {
-		r := &Response{Status: 400, Body: []byte(body), Header: http.Header{"Content-Type": {contentType}, "Retry-After": {wait}}}
+		r := &Response{
+			Status: 400,
+			Body:   []byte(body),
+			Header: http.Header{"Content-Type": {contentType}, "Retry-After": {wait}},
+		}
 		e := r.failure(time.Now())
-		if e.Message == "" || utf8.RuneCountInString(e.Message) > 301 || strings.ContainsRune(e.Message, '\n') || !utf8.ValidString(e.Message) {
+		if e.Message == "" ||
+			utf8.RuneCountInString(e.Message) > 301 ||
+			strings.ContainsRune(e.Message, '\n') ||
+			!utf8.ValidString(e.Message) {
 			t.Errorf("%q: got %q, want one sentence", body, e.Message)
 		}
 		if len(e.Detail) > 100 || e.RetryAfter < 0 {

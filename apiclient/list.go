@@ -109,7 +109,8 @@ func (e endpoint[T]) fetchFewer(
 	name string,
 	size int,
 	space memory[T],
-) (f fetched[T]) {
+) fetched[T] {
+	var f fetched[T]
 	for {
 		f.size = size
 		f.Page, f.answer, f.err = e.fetch(ctx, query, space)
@@ -172,7 +173,12 @@ func (e endpoint[T]) fetch(ctx context.Context, query url.Values, space memory[T
 		}
 	}
 	isOne := query.Get("first") == "1" || query.Get("last") == "1"
-	answer, err := e.client.read(ctx, request{path: e.path, query: query, space: space.body, isPage: !isOne})
+	answer, err := e.client.read(ctx, request{
+		path:   e.path,
+		query:  query,
+		space:  space.body,
+		isPage: !isOne,
+	})
 	if known := asError(err); known != nil && known.Kind == KindNotFound { // A list is always there.
 		missing := *known
 		missing.Kind = KindUnavailable

@@ -50,7 +50,8 @@ func edges(from, to int) string {
 }
 
 // collect walks a list and returns how many records came and how it ended.
-func collect(ctx context.Context, client *apiclient.Client, o apiclient.AllOptions) (count int, err error) {
+func collect(ctx context.Context, client *apiclient.Client, o apiclient.AllOptions) (int, error) {
+	var count int
 	for _, err := range client.Pledges.All(ctx, apitype.PledgeListOptions{}, o) {
 		if err != nil {
 			return count, err
@@ -70,7 +71,10 @@ func TestAllReusesMemory(t *testing.T) {
 			var kept []apiclient.Record[apitype.Pledge]
 			var uuids []string
 			starts := map[*byte]bool{}
-			for record, err := range client.Pledges.All(t.Context(), apitype.PledgeListOptions{}, apiclient.AllOptions{PageSize: 5, Reuse: reuse}) {
+			for record, err := range client.Pledges.All(t.Context(), apitype.PledgeListOptions{}, apiclient.AllOptions{
+				PageSize: 5,
+				Reuse:    reuse,
+			}) {
 				servicetest.Check(t, err)
 				if len(kept)%5 == 0 {
 					starts[unsafe.SliceData(record.Raw)] = true
@@ -108,13 +112,27 @@ func TestAllShapes(t *testing.T) {
 	}{
 		{"the envelope", 25, envelope},
 		{"an empty envelope", 0, func(w http.ResponseWriter, _, _, _ int) {
-			answer(w, 200, `{"pageInfo":{"startCursor":null,"endCursor":null,"hasPreviousPage":false,"hasNextPage":false},"edges":[]}`)
+			answer(
+				w,
+				200,
+				`{"pageInfo":{"startCursor":null,"endCursor":null,"hasPreviousPage":false,"hasNextPage":false},"edges":[]}`,
+			)
 		}},
 		{"edges before pageInfo", 25, func(w http.ResponseWriter, from, to, total int) {
-			answer(w, 200, fmt.Sprintf(`{"edges":[%s],"extra":["x"],"pageInfo":{"endCursor":"c%d","hasNextPage":%t}}`, edges(from, to), to, to < total))
+			answer(
+				w,
+				200,
+				fmt.Sprintf(`{"edges":[%s],"extra":["x"],"pageInfo":{"endCursor":"c%d","hasNextPage":%t}}`,
+					edges(from, to), to, to < total),
+			)
 		}},
 		{"something before pageInfo", 25, func(w http.ResponseWriter, from, to, total int) {
-			answer(w, 200, fmt.Sprintf(`{"total":25,"pageInfo":{"endCursor":"c%d","hasNextPage":%t},"edges":[%s],"extra":["x"]}`, to, to < total, edges(from, to)))
+			answer(
+				w,
+				200,
+				fmt.Sprintf(`{"total":25,"pageInfo":{"endCursor":"c%d","hasNextPage":%t},"edges":[%s],"extra":["x"]}`,
+					to, to < total, edges(from, to)),
+			)
 		}},
 		{"a position without a cursor", 25, func(w http.ResponseWriter, from, to, total int) {
 			answer(w, 200, fmt.Sprintf(`{"pageInfo":{"hasNextPage":%t},"edges":[%s]}`, to < total, edges(from, to)))
@@ -132,17 +150,29 @@ func TestAllShapes(t *testing.T) {
 			answer(w, 200, fmt.Sprintf(`{"edges":[%s]}`, edges(0, total)))
 		}},
 		{"an empty last page that was promised", 20, func(w http.ResponseWriter, from, to, total int) {
-			answer(w, 200, fmt.Sprintf(`{"pageInfo":{"endCursor":"c%d","hasNextPage":%t},"edges":[%s]}`, to, from < total, edges(from, to)))
+			answer(
+				w,
+				200,
+				fmt.Sprintf(`{"pageInfo":{"endCursor":"c%d","hasNextPage":%t},"edges":[%s]}`,
+					to, from < total, edges(from, to)),
+			)
 		}},
 		{"an empty last page that promises more, without a cursor", 20, func(w http.ResponseWriter, from, to, _ int) {
 			answer(w, 200, fmt.Sprintf(`{"pageInfo":{"hasNextPage":true},"edges":[%s]}`, edges(from, to)))
 		}},
 		{"an empty last page that promises more, at its own cursor", 20, func(w http.ResponseWriter, from, to, _ int) {
-			answer(w, 200, fmt.Sprintf(`{"pageInfo":{"endCursor":"c%d","hasNextPage":true},"edges":[%s]}`, to, edges(from, to)))
+			answer(w, 200,
+				fmt.Sprintf(`{"pageInfo":{"endCursor":"c%d","hasNextPage":true},"edges":[%s]}`, to, edges(from, to)))
 		}},
-		{"pages of one whatever is asked", 7, func(w http.ResponseWriter, from, _, total int) { envelope(w, from, min(from+1, total), total) }},
+		{"pages of one whatever is asked", 7, func(w http.ResponseWriter, from, _, total int) {
+			envelope(w, from, min(from+1, total), total)
+		}},
 		{"everything at once", 25, func(w http.ResponseWriter, _, _, total int) { envelope(w, 0, total, total) }},
-		{"a bare array of everything", 25, func(w http.ResponseWriter, _, _, total int) { answer(w, 200, "["+bare(0, total)+"]") }},
+		{
+			name:  "a bare array of everything",
+			total: 25,
+			write: func(w http.ResponseWriter, _, _, total int) { answer(w, 200, "["+bare(0, total)+"]") },
+		},
 		{"an object with one array", 25, func(w http.ResponseWriter, _, _, total int) {
 			answer(w, 200, `{"total":7,"data":[`+bare(0, total)+`]}`)
 		}},
@@ -168,21 +198,46 @@ func TestAllIsNeverSilentlyShort(t *testing.T) {
 		{"a cursor that stands still", "the pages of the list repeat", func(w http.ResponseWriter, _, _, _ int) {
 			answer(w, 200, `{"pageInfo":{"endCursor":"c1","hasNextPage":true},"edges":[`+edges(0, 1)+`]}`)
 		}},
-		{"cursors that go round", "the cursor of the list does not advance", func(w http.ResponseWriter, from, _, _ int) {
+		{"cursors that go round", "the cursor of the list does not advance", func(
+			w http.ResponseWriter,
+			from, _, _ int,
+		) {
 			next := map[int]int{0: 1, 1: 2, 2: 1}[from]
-			answer(w, 200, fmt.Sprintf(`{"pageInfo":{"endCursor":"c%d","hasNextPage":true},"edges":[%s]}`, next, edges(from, from+1)))
+			answer(
+				w,
+				200,
+				fmt.Sprintf(`{"pageInfo":{"endCursor":"c%d","hasNextPage":true},"edges":[%s]}`,
+					next, edges(from, from+1)),
+			)
 		}},
-		{"the same page for ever under new cursors", "the pages of the list repeat", func(w http.ResponseWriter, from, _, _ int) {
-			answer(w, 200, fmt.Sprintf(`{"pageInfo":{"endCursor":"c%d","hasNextPage":true},"edges":[%s]}`, from+1, edges(0, 2)))
+		{"the same page for ever under new cursors", "the pages of the list repeat", func(
+			w http.ResponseWriter,
+			from, _, _ int,
+		) {
+			answer(w, 200,
+				fmt.Sprintf(`{"pageInfo":{"endCursor":"c%d","hasNextPage":true},"edges":[%s]}`, from+1, edges(0, 2)))
 		}},
-		{"empty pages for ever", "the list goes on for ever without a record", func(w http.ResponseWriter, from, _, _ int) {
+		{"empty pages for ever", "the list goes on for ever without a record", func(
+			w http.ResponseWriter,
+			from, _, _ int,
+		) {
 			answer(w, 200, fmt.Sprintf(`{"pageInfo":{"endCursor":"c%d","hasNextPage":true},"edges":[]}`, from+1))
 		}},
-		{"more without a cursor", "the list goes on, but gives no cursor to go on with", func(w http.ResponseWriter, _, _, _ int) {
+		{"more without a cursor", "the list goes on, but gives no cursor to go on with", func(
+			w http.ResponseWriter,
+			_, _, _ int,
+		) {
 			answer(w, 200, `{"pageInfo":{"hasNextPage":true},"edges":[{"node":`+node(1)+`}]}`)
 		}},
-		{"a bare array that may be cut", "10 records were asked for, the service sent 2, and nothing tells whether these are all", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, "["+node(1)+","+node(2)+"]") }},
-		{"a full bare array", "the list goes on, but gives no cursor to go on with", func(w http.ResponseWriter, _, _, _ int) {
+		{
+			name:  "a bare array that may be cut",
+			want:  "10 records were asked for, the service sent 2, and nothing tells whether these are all",
+			write: func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, "["+node(1)+","+node(2)+"]") },
+		},
+		{"a full bare array", "the list goes on, but gives no cursor to go on with", func(
+			w http.ResponseWriter,
+			_, _, _ int,
+		) {
 			var all []string
 			for n := range 10 {
 				all = append(all, node(n))
@@ -204,10 +259,26 @@ func TestAllIsNeverSilentlyShort(t *testing.T) {
 			w.Header().Set("Content-Length", "100000")
 			io.WriteString(w, `{"edges":[`+edges(from, to))
 		}},
-		{"something after the list", "it is not complete JSON", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `[]{}`) }},
-		{"no list", "it holds no list of records", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `{"a":1}`) }},
-		{"two lists", "it holds several lists, and none is called edges", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `{"a":[],"b":[]}`) }},
-		{"records that are none", "an element of the list is not a record", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `[1,2]`) }},
+		{
+			name:  "something after the list",
+			want:  "it is not complete JSON",
+			write: func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `[]{}`) },
+		},
+		{
+			name:  "no list",
+			want:  "it holds no list of records",
+			write: func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `{"a":1}`) },
+		},
+		{
+			name:  "two lists",
+			want:  "it holds several lists, and none is called edges",
+			write: func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `{"a":[],"b":[]}`) },
+		},
+		{
+			name:  "records that are none",
+			want:  "an element of the list is not a record",
+			write: func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `[1,2]`) },
+		},
 		{"text", "it holds no list of records", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, `"hello"`) }},
 		{"nothing", "it holds no list of records", func(w http.ResponseWriter, _, _, _ int) { answer(w, 200, ``) }},
 		{"HTML", "it is not JSON", func(w http.ResponseWriter, _, _, _ int) {
@@ -250,7 +321,8 @@ func TestUnpaged(t *testing.T) {
 	if got != 3 || !errors.Is(err, apiclient.ErrUnpaged) || !errors.Is(err, apiclient.ErrAtEnd) {
 		t.Errorf("got %d records and %v, want all three and that they may be cut", got, err)
 	}
-	if page, err := client.Persons.List(t.Context(), apitype.PersonListOptions{Paging: apitype.Paging{First: new(10)}}); err != nil || !page.MayBeCut {
+	page, err := client.Persons.List(t.Context(), apitype.PersonListOptions{Paging: apitype.Paging{First: new(10)}})
+	if err != nil || !page.MayBeCut {
 		t.Errorf("got %t, %v, want a page that may be cut", page.MayBeCut, err)
 	}
 }
@@ -264,22 +336,51 @@ func TestEmbeddedObjects(t *testing.T) {
 		omitted      []string
 	}{
 		{"nothing wrong", head + `"person":{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"}}`, nil},
-		{"circular calls of the pledge", head + `"pledgeCase":{"status":"lead","calls":["[Circular]",{"status":"expired"},"[Circular]"]}}`, nil},
-		{"other texts among them", head + `"pledgeCase":{"status":"lead","calls":["none",{"status":"expired"}]}}`, []string{"pledgeCase.calls.0"}},
-		{"a field of a person", head + `"person":{"optInPhone":"perhaps"},"result":{"resultCode":"reached"}}`, []string{"person"}},
-		{"an object within an object", head + `"person":{"lastName":"Jansen","address":{"street":7}}}`, []string{"person.address"}},
-		{"an object of another kind", head + `"pledgeCase":{"externalMetadata":7,"donationInterval":"monthly"}}`, []string{"pledgeCase.externalMetadata"}},
-		{"one of several attempts", head + `"attempts":[{"attemptAt":"2026-11-20T09:15:00Z"},{"attemptAt":"then"}]}`, []string{"attempts.1"}},
+		{
+			name:   "circular calls of the pledge",
+			record: head + `"pledgeCase":{"status":"lead","calls":["[Circular]",{"status":"expired"},"[Circular]"]}}`,
+		},
+		{
+			name:    "other texts among them",
+			record:  head + `"pledgeCase":{"status":"lead","calls":["none",{"status":"expired"}]}}`,
+			omitted: []string{"pledgeCase.calls.0"},
+		},
+		{
+			name:    "a field of a person",
+			record:  head + `"person":{"optInPhone":"perhaps"},"result":{"resultCode":"reached"}}`,
+			omitted: []string{"person"},
+		},
+		{
+			name:    "an object within an object",
+			record:  head + `"person":{"lastName":"Jansen","address":{"street":7}}}`,
+			omitted: []string{"person.address"},
+		},
+		{
+			name:    "an object of another kind",
+			record:  head + `"pledgeCase":{"externalMetadata":7,"donationInterval":"monthly"}}`,
+			omitted: []string{"pledgeCase.externalMetadata"},
+		},
+		{
+			name:    "one of several attempts",
+			record:  head + `"attempts":[{"attemptAt":"2026-11-20T09:15:00Z"},{"attemptAt":"then"}]}`,
+			omitted: []string{"attempts.1"},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var omitted []string
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, test.record) }))
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				answer(w, 200, test.record)
+			}))
 			t.Cleanup(server.Close)
-			client, err := apiclient.New(apiclient.Options{BaseURL: server.URL, Omitted: func(_, place string) { omitted = append(omitted, place) }})
+			client, err := apiclient.New(apiclient.Options{
+				BaseURL: server.URL,
+				Omitted: func(_, place string) { omitted = append(omitted, place) },
+			})
 			servicetest.Check(t, err)
-			call, err := apiclient.Decoded(client.Calls.Get(t.Context(), apitype.MustParseUUID("5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10")))
+			call, err := apiclient.Decoded(client.Calls.Get(t.Context(),
+				apitype.MustParseUUID("5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10")))
 			if err != nil || call.Status != "requested" {
 				t.Errorf("got %+v, %v, want the call", call, err)
 			}
@@ -290,7 +391,8 @@ func TestEmbeddedObjects(t *testing.T) {
 	}
 	// Calls in calls are read as often as they are nested, and no deeper than a request may be.
 	nested := func(depth int) string {
-		return strings.Repeat(head+`"pledgeCase":{"calls":[`, depth) + head + `"result":{"resultCode":7}}` + strings.Repeat("]}}", depth)
+		return strings.Repeat(head+`"pledgeCase":{"calls":[`,
+			depth) + head + `"result":{"resultCode":7}}` + strings.Repeat("]}}", depth)
 	}
 	for depth, isRead := range map[int]bool{20: true, 21: false} {
 		_, err := apiclient.Record[apitype.Call]{Raw: []byte(nested(depth))}.Decode()
@@ -302,14 +404,18 @@ func TestEmbeddedObjects(t *testing.T) {
 	for bad, isRead := range map[int]bool{100: true, 101: false} {
 		raw := head + `"attempts":[{"attemptAt":"2026-11-20T09:15:00Z"}` + strings.Repeat(",[]", bad) + `]}`
 		call, err := apiclient.Record[apitype.Call]{Raw: []byte(raw)}.Decode()
-		if isRead && (err != nil || len(call.Attempts.Value()) != 1) || !isRead && !errors.Is(err, apiclient.ErrUnreadable) {
+		if isRead && (err != nil || len(call.Attempts.Value()) != 1) ||
+			!isRead && !errors.Is(err, apiclient.ErrUnreadable) {
 			t.Errorf("%d bad attempts: got %v, %v, want the good one read %t", bad, call.Attempts, err, isRead)
 		}
 	}
 	client := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, 200, head+`"attemptsCount":"many","person":{"optInPhone":7}}`)
 	}))
-	if _, err := apiclient.Decoded(client.Calls.Get(t.Context(), apitype.MustParseUUID("5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"))); err == nil || err.Error() != "the record 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 is not what the interface promises: the field /attemptsCount is of another kind" {
+	_, err := apiclient.Decoded(client.Calls.Get(t.Context(),
+		apitype.MustParseUUID("5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10")))
+	if err == nil ||
+		err.Error() != "the record 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 is not what the interface promises: the field /attemptsCount is of another kind" {
 		t.Errorf("got %v, want the fault of the record itself", err)
 	}
 }
@@ -347,7 +453,8 @@ func TestAllEndsAtABrokenPage(t *testing.T) {
 						envelope(w, from, to, total)
 						return
 					}
-					body := fmt.Sprintf(`{"pageInfo":{"endCursor":"c%d","hasNextPage":true},"edges":[%s%s`, to, edges(from, from+2), test.tail)
+					body := fmt.Sprintf(`{"pageInfo":{"endCursor":"c%d","hasNextPage":true},"edges":[%s%s`,
+						to, edges(from, from+2), test.tail)
 					answer(w, 200, body)
 				}))
 				got, err := collect(t.Context(), client, apiclient.AllOptions{PageSize: 10})
@@ -400,9 +507,17 @@ func TestAllStopsAtItsLimit(t *testing.T) {
 			handler := listServer(test.total, envelope)
 			client := serve(t, func(w http.ResponseWriter, r *http.Request) { requests.Add(1); handler(w, r) })
 			more := false
-			got, err := collect(t.Context(), client, apiclient.AllOptions{PageSize: 10, Limit: test.limit, More: func() { more = true }})
-			if err != nil || got != min(test.limit, test.total) || more != test.more || requests.Load() != test.requests {
-				t.Errorf("got %d records, more %v, %d requests, %v; want more %v, %d requests", got, more, requests.Load(), err, test.more, test.requests)
+			got, err := collect(t.Context(), client, apiclient.AllOptions{
+				PageSize: 10,
+				Limit:    test.limit,
+				More:     func() { more = true },
+			})
+			if err != nil ||
+				got != min(test.limit, test.total) ||
+				more != test.more ||
+				requests.Load() != test.requests {
+				t.Errorf("got %d records, more %v, %d requests, %v; want more %v, %d requests",
+					got, more, requests.Load(), err, test.more, test.requests)
 			}
 		})
 	}
@@ -432,7 +547,8 @@ func TestAllPrefetches(t *testing.T) {
 		listServer(20, envelope)(w, r)
 	})
 	got := 0
-	for _, err := range client.Pledges.All(t.Context(), apitype.PledgeListOptions{}, apiclient.AllOptions{PageSize: 10}) {
+	for _, err := range client.Pledges.All(t.Context(), apitype.PledgeListOptions{},
+		apiclient.AllOptions{PageSize: 10}) {
 		servicetest.Check(t, err)
 		got++
 		if got == 1 {
@@ -451,9 +567,12 @@ func TestAllPrefetches(t *testing.T) {
 func TestPageKeepsBytesAndFlags(t *testing.T) {
 	t.Parallel()
 	client := serve(t, listServer(25, envelope))
-	page, err := client.Calls.List(t.Context(), apitype.CallListOptions{Paging: apitype.Paging{First: new(2), After: "c2"}})
+	page, err := client.Calls.List(t.Context(), apitype.CallListOptions{
+		Paging: apitype.Paging{First: new(2), After: "c2"},
+	})
 	servicetest.Check(t, err)
-	if string(page.Records[1].Raw) != node(4) || page.Records[1].Cursor != "c4" || page.StartCursor != "c3" || page.EndCursor != "c4" || !page.HasPreviousPage || !page.HasNextPage {
+	if string(page.Records[1].Raw) != node(4) || page.Records[1].Cursor != "c4" || page.StartCursor != "c3" ||
+		page.EndCursor != "c4" || !page.HasPreviousPage || !page.HasNextPage {
 		t.Errorf("got %+v, want records 3 and 4 between others", page)
 	}
 }
@@ -504,7 +623,11 @@ func TestSlowPages(t *testing.T) {
 			}
 			return response, nil
 		})
-		client, err := apiclient.New(apiclient.Options{BaseURL: "https://api.example.org", Transport: line, Timeout: time.Second})
+		client, err := apiclient.New(apiclient.Options{
+			BaseURL:   "https://api.example.org",
+			Transport: line,
+			Timeout:   time.Second,
+		})
 		servicetest.Check(t, err)
 		got, err := collect(t.Context(), client, apiclient.AllOptions{PageSize: 100})
 		if err != nil || got != total {
@@ -523,7 +646,8 @@ func TestListWithoutFlagIsReadToItsEnd(t *testing.T) {
 	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		page, _ := strconv.Atoi(r.URL.Query().Get("after"))
 		from := 100 * page
-		answer(w, 200, fmt.Sprintf(`{"pageInfo":{"endCursor":"%d"},"edges":[%s]}`, page+1, edges(from, from+pages[page])))
+		answer(w, 200,
+			fmt.Sprintf(`{"pageInfo":{"endCursor":"%d"},"edges":[%s]}`, page+1, edges(from, from+pages[page])))
 	})
 	if got, err := collect(t.Context(), client, apiclient.AllOptions{PageSize: 500}); err != nil || got != 137 {
 		t.Errorf("got %d records and %v, want 137", got, err)

@@ -27,20 +27,21 @@ func (n Network) apply(transport *http.Transport, base *url.URL) error {
 		if err != nil {
 			return &Error{Kind: KindUsage, Message: "the CA certificate cannot be read: " + err.Error(), Err: err}
 		}
-		if config.RootCAs, err = x509.SystemCertPool(); err != nil {
+		config.RootCAs, err = x509.SystemCertPool()
+		if err != nil {
 			config.RootCAs = x509.NewCertPool()
 		}
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
 			return &Error{Kind: KindUsage, Message: "the file " + n.CACert + " holds no certificate (PEM)"}
 		}
 	}
-	switch {
-	case (n.ClientCert == "") != (n.ClientKey == ""):
+	if (n.ClientCert == "") != (n.ClientKey == "") {
 		return &Error{
 			Kind:    KindUsage,
 			Message: "a client certificate and its key go together (client_cert, client_key)",
 		}
-	case n.ClientCert != "":
+	}
+	if n.ClientCert != "" {
 		pair, err := tls.LoadX509KeyPair(n.ClientCert, n.ClientKey)
 		if err != nil {
 			return &Error{

@@ -19,19 +19,64 @@ func TestNetwork(t *testing.T) {
 		proxy  string // Empty: the value of the environment.
 	}{
 		{"nothing", Network{}, "https", "", "http://environment:80"},
-		{"no file of certificates", Network{CACert: "/nowhere/ca.pem"}, "https", "the CA certificate cannot be read: open /nowhere/ca.pem: ", ""},
-		{"a file without certificates", Network{CACert: "send_test.go"}, "https", "the file send_test.go holds no certificate (PEM)", ""},
-		{"a certificate without a key", Network{ClientCert: "a"}, "https", "a client certificate and its key go together (client_cert, client_key)", ""},
-		{"a key without a certificate", Network{ClientKey: "a"}, "https", "a client certificate and its key go together (client_cert, client_key)", ""},
-		{"a certificate that is none", Network{ClientCert: "send_test.go", ClientKey: "send_test.go"}, "https", "the client certificate send_test.go with the key send_test.go cannot be used: ", ""},
+		{
+			name:   "no file of certificates",
+			n:      Network{CACert: "/nowhere/ca.pem"},
+			scheme: "https",
+			want:   "the CA certificate cannot be read: open /nowhere/ca.pem: ",
+		},
+		{
+			name:   "a file without certificates",
+			n:      Network{CACert: "send_test.go"},
+			scheme: "https",
+			want:   "the file send_test.go holds no certificate (PEM)",
+		},
+		{
+			name:   "a certificate without a key",
+			n:      Network{ClientCert: "a"},
+			scheme: "https",
+			want:   "a client certificate and its key go together (client_cert, client_key)",
+		},
+		{
+			name:   "a key without a certificate",
+			n:      Network{ClientKey: "a"},
+			scheme: "https",
+			want:   "a client certificate and its key go together (client_cert, client_key)",
+		},
+		{
+			name:   "a certificate that is none",
+			n:      Network{ClientCert: "send_test.go", ClientKey: "send_test.go"},
+			scheme: "https",
+			want:   "the client certificate send_test.go with the key send_test.go cannot be used: ",
+		},
 		{"no proxy", Network{Proxy: "direct"}, "https", "", "none"},
 		{"a proxy", Network{Proxy: "http://proxy.example:3128"}, "https", "", "http://proxy.example:3128"},
 		{"a proxy with TLS", Network{Proxy: "https://proxy.example"}, "https", "", "https://proxy.example"},
 		{"a proxy of another kind", Network{Proxy: "socks5://proxy.example"}, "https", "", "socks5://proxy.example"},
-		{"a proxy that is none", Network{Proxy: "ftp://proxy.example"}, "https", "the proxy is not of the form http://host:port, https:// or socks5://, nor direct", ""},
-		{"a proxy without a host", Network{Proxy: "http://"}, "https", "the proxy is not of the form http://host:port, https:// or socks5://, nor direct", ""},
-		{"a proxy that is not a URL", Network{Proxy: "%zz"}, "https", "the proxy is not of the form http://host:port, https:// or socks5://, nor direct", ""},
-		{"a proxy with an impossible port", Network{Proxy: "http://proxy.example:99999"}, "https", "the proxy is not of the form", ""},
+		{
+			name:   "a proxy that is none",
+			n:      Network{Proxy: "ftp://proxy.example"},
+			scheme: "https",
+			want:   "the proxy is not of the form http://host:port, https:// or socks5://, nor direct",
+		},
+		{
+			name:   "a proxy without a host",
+			n:      Network{Proxy: "http://"},
+			scheme: "https",
+			want:   "the proxy is not of the form http://host:port, https:// or socks5://, nor direct",
+		},
+		{
+			name:   "a proxy that is not a URL",
+			n:      Network{Proxy: "%zz"},
+			scheme: "https",
+			want:   "the proxy is not of the form http://host:port, https:// or socks5://, nor direct",
+		},
+		{
+			name:   "a proxy with an impossible port",
+			n:      Network{Proxy: "http://proxy.example:99999"},
+			scheme: "https",
+			want:   "the proxy is not of the form",
+		},
 		{"a proxy with a path", Network{Proxy: "http://proxy.example/x"}, "https", "the proxy is not of the form", ""},
 		{"a proxy to this machine", Network{Proxy: "ftp://proxy.example"}, "http", "", "http://environment:80"},
 	} {
@@ -47,7 +92,8 @@ func TestNetwork(t *testing.T) {
 		got := "none"
 		if transport.Proxy != nil {
 			proxy, failed := transport.Proxy(&http.Request{})
-			if got = fmt.Sprint(proxy); failed != nil {
+			got = fmt.Sprint(proxy)
+			if failed != nil {
 				got = ""
 			}
 		}
@@ -62,7 +108,9 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"://x", "foo bar", "ftp://proxy:1", "proxy:99999", "%zz"} {
 		// The library reads a text that is not a URL as the host of one.
-		transport := &http.Transport{Proxy: func(*http.Request) (*url.URL, error) { return url.Parse("http://" + text) }}
+		transport := &http.Transport{
+			Proxy: func(*http.Request) (*url.URL, error) { return url.Parse("http://" + text) },
+		}
 		err := Network{}.apply(transport, &url.URL{Scheme: "https", Host: "service.example"})
 		if KindOf(err) != KindUsage || !strings.HasPrefix(err.Error(), "the proxy in HTTPS_PROXY is not of the form") {
 			t.Errorf("%q: got %v, want it refused", text, err)

@@ -306,13 +306,20 @@ type Change struct {
 func (ch Change) Operation() Operation { return OperationOf(ch.Op) }
 
 // newChange writes a change of a record; a nil request has no body.
-func newChange(op string, id apitype.UUID, request any) (ch Change, err error) {
+func newChange(op string, id apitype.UUID, request any) (Change, error) {
 	o := OperationOf(op)
-	ch = Change{Op: op, UUID: id, Method: o.Method, Path: strings.Replace(o.Path, "{uuid}", id.String(), 1)}
+	ch := Change{
+		Op:     op,
+		UUID:   id,
+		Method: o.Method,
+		Path:   strings.Replace(o.Path, "{uuid}", id.String(), 1),
+	}
 	if request == nil {
 		return ch, nil
 	}
-	if ch.Body, err = json.Marshal(request); err != nil {
+	var err error
+	ch.Body, err = json.Marshal(request)
+	if err != nil {
 		return Change{}, &Error{
 			Kind:    KindUsage,
 			Message: "the request cannot be written as JSON: " + err.Error(),

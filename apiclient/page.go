@@ -100,7 +100,8 @@ func (r *pageReader[T]) readMembers() error {
 		switch name := token.String(); {
 		case name == "pageInfo" && r.dec.PeekKind() == '{' && !r.placed:
 			r.placed = true
-			if r.info, err = readPosition(r.dec); err != nil {
+			r.info, err = readPosition(r.dec)
+			if err != nil {
 				return err
 			}
 		case name == "edges" && r.dec.PeekKind() == '[':
@@ -188,7 +189,8 @@ func (r *pageReader[T]) next() (record Record[T], isLast bool, err error) {
 	if err == nil && r.begun == maxRecords {
 		err = errTooMany
 	}
-	if r.ends[1] = record.Cursor; r.begun == 0 {
+	r.ends[1] = record.Cursor
+	if r.begun == 0 {
 		r.ends[0] = record.Cursor
 	}
 	r.begun++

@@ -15,7 +15,8 @@ func FuzzReadPage(f *testing.F) {
 	for _, seed := range []string{
 		`{"pageInfo":{"startCursor":"a","endCursor":"b","hasPreviousPage":false,"hasNextPage":true},"edges":[{"cursor":"a","node":{"uuid":"x"}},{"node":{},"cursor":"b"}]}`,
 		`[{"uuid":"x"},{"node":{"a":[1,2]},"cursor":"c"}]`, `{"data":[{}],"total":1}`, `{"edges":[{"node":null}]}`,
-		`{"edges":[],"edges":[{"a":1}]}`, `{"pageInfo":{"hasNextPage":false},"edges":[{"a":1},2]}`, `{"pageInfo":null,"edges":[]}`, `[ {"a" : "\ud800"} ] `, `{"edges":{}}`, `{`, ``,
+		`{"edges":[],"edges":[{"a":1}]}`, `{"pageInfo":{"hasNextPage":false},"edges":[{"a":1},2]}`,
+		`{"pageInfo":null,"edges":[]}`, `[ {"a" : "\ud800"} ] `, `{"edges":{}}`, `{`, ``,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -90,9 +91,19 @@ func TestPositions(t *testing.T) {
 		First, Last, Fail string
 	}
 	for text, want := range map[string]told{
-		`{"startCursor":"s","endCursor":"e","hasPreviousPage":true,"hasNextPage":true}`: {Start: "s", End: "e", Previous: true, Next: true, Known: true},
-		`{"hasPreviousPage":false,"hasNextPage":false}`:                                 {Start: "1", End: "2", Known: true},
-		`{"startCursor":null,"endCursor":null,"hasNextPage":null}`:                      {Start: "1", End: "2"},
+		`{"startCursor":"s","endCursor":"e","hasPreviousPage":true,"hasNextPage":true}`: {
+			Start:    "s",
+			End:      "e",
+			Previous: true,
+			Next:     true,
+			Known:    true,
+		},
+		`{"hasPreviousPage":false,"hasNextPage":false}`: {
+			Start: "1",
+			End:   "2",
+			Known: true,
+		},
+		`{"startCursor":null,"endCursor":null,"hasNextPage":null}`: {Start: "1", End: "2"},
 		`{"startCursor":"s"}`:    {Start: "s", End: "2"},
 		`{"endCursor":"e"}`:      {Start: "1", End: "e"},
 		`null`:                   {Start: "1", End: "2"},
@@ -104,10 +115,17 @@ func TestPositions(t *testing.T) {
 	} {
 		for _, page := range []string{
 			`{"pageInfo":` + text + `,"edges":[{"cursor":"1","node":{}},{"cursor":"x","node":{}},{"cursor":"2","node":{}}]}`,
-			`{"edges":[{"cursor":"1","node":{}},{"cursor":"x","node":{}},{"cursor":"2","node":{}}],"pageInfo":` + text + `}`,
+			`{"edges":[{"cursor":"1","node":{}},{"cursor":"x","node":{}},{"cursor":"2","node":{}}],"pageInfo":` +
+				text + `}`,
 		} {
 			p, err := readPage[struct{}]([]byte(page), nil)
-			got := told{Start: p.StartCursor, End: p.EndCursor, Previous: p.HasPreviousPage, Next: p.HasNextPage, Known: p.hasNextKnown}
+			got := told{
+				Start:    p.StartCursor,
+				End:      p.EndCursor,
+				Previous: p.HasPreviousPage,
+				Next:     p.HasNextPage,
+				Known:    p.hasNextKnown,
+			}
 			if err != nil {
 				got = told{Fail: err.Error()}
 			}
@@ -143,14 +161,23 @@ func TestWhatIsUnread(t *testing.T) {
 	}{
 		{[]unread{noRecord("")}, "a record was not read: an element without a cursor is not a record", 1},
 		{[]unread{noRecord("c1")}, `a record was not read: the element at the cursor "c1" is not a record`, 1},
-		{[]unread{tooLargeAlone("", "c1")}, `a record was not read: one after the cursor "c1" is larger than 64 MiB`, 1},
-		{[]unread{tooLargeAlone("u-1", "c1"), noRecord("")}, "2 records were not read; the first of them, u-1, is larger than 64 MiB", 2},
+		{
+			all:     []unread{tooLargeAlone("", "c1")},
+			want:    `a record was not read: one after the cursor "c1" is larger than 64 MiB`,
+			details: 1,
+		},
+		{
+			all:     []unread{tooLargeAlone("u-1", "c1"), noRecord("")},
+			want:    "2 records were not read; the first of them, u-1, is larger than 64 MiB",
+			details: 2,
+		},
 		{many[:20], `20 records were not read; the first of them, the element at the cursor "c0", is not a record`, 20},
 		{many, `21 records were not read; the first of them, the element at the cursor "c0", is not a record`, 20},
 	} {
 		for _, atEnd := range []bool{false, true} {
 			got := unreadError(test.all, atEnd)
-			if got.Message != test.want || len(got.Detail) != test.details || got.Kind != KindUnavailable || !errors.Is(got, ErrUnreadable) || errors.Is(got, ErrAtEnd) != atEnd {
+			if got.Message != test.want || len(got.Detail) != test.details || got.Kind != KindUnavailable ||
+				!errors.Is(got, ErrUnreadable) || errors.Is(got, ErrAtEnd) != atEnd {
 				t.Errorf("got %+v, want %q and %d details, at the end %t", got, test.want, test.details, atEnd)
 			}
 		}
@@ -160,7 +187,10 @@ func TestWhatIsUnread(t *testing.T) {
 // Rows leaves out unreadable records and reports them.
 func TestRowsOfAPage(t *testing.T) {
 	t.Parallel()
-	page, err := readPage[apitype.Call]([]byte(`[{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10","status":"expired"},null,{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a11","attemptsCount":"x"},{"uuid":7}]`), nil)
+	page, err := readPage[apitype.Call](
+		[]byte(`[{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10","status":"expired"},null,{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a11","attemptsCount":"x"},{"uuid":7}]`),
+		nil,
+	)
 	servicetest.Check(t, err)
 	status := func(c apitype.Call) apitype.CallStatus { return c.Status }
 	if got := Rows(page, status); !slices.Equal(got, []apitype.CallStatus{"expired"}) {
@@ -218,7 +248,8 @@ func TestReadable(t *testing.T) {
 			}
 		}
 		if values != test.values || failed != test.errors || told != test.tells {
-			t.Errorf("%s: got %d values, %d errors, %d told, want %d, %d, %d", test.name, values, failed, told, test.values, test.errors, test.tells)
+			t.Errorf("%s: got %d values, %d errors, %d told, want %d, %d, %d",
+				test.name, values, failed, told, test.values, test.errors, test.tells)
 		}
 		for range Readable(walk, func(error) {}) {
 			break

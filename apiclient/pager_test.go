@@ -175,14 +175,20 @@ func TestAListIsWholeOrSaysSo(t *testing.T) {
 	for seed := range servicetest.Times(10, *walkSeeds) {
 		m := newModelList(rand.New(rand.NewPCG(seed, 8)))
 		server := httptest.NewServer(m)
-		client, err := New(Options{BaseURL: server.URL, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
+		client, err := New(Options{
+			BaseURL: server.URL,
+			Sleep:   func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		client.maxPage, client.maxRecord = modelPage, modelRecord
 		var got []string
 		var failed error
-		for record, err := range client.Walk(t.Context(), "/api/v1/calls", nil, AllOptions{PageSize: 150, Reuse: seed%2 == 0}) {
+		for record, err := range client.Walk(t.Context(), "/api/v1/calls", nil, AllOptions{
+			PageSize: 150,
+			Reuse:    seed%2 == 0,
+		}) {
 			if err != nil {
 				failed = err
 				break
@@ -194,33 +200,49 @@ func TestAListIsWholeOrSaysSo(t *testing.T) {
 		}
 		server.Close()
 		readable := slices.DeleteFunc(slices.Clone(m.records[m.added:]), func(record string) bool {
-			return record == "null" || slices.ContainsFunc(m.tooLarge, func(id string) bool { return strings.Contains(record, id) })
+			return record == "null" || slices.ContainsFunc(m.tooLarge, func(id string) bool {
+				return strings.Contains(record, id)
+			})
 		})
 		switch {
 		case m.bare: // Only a page that is longer than the client asked for shows the whole list.
 			if failed == nil && len(m.records) > m.added {
-				t.Errorf("seed %d: got %d of %d records and no error, want one: %s", seed, len(got), len(m.records), describeModel(m))
+				t.Errorf("seed %d: got %d of %d records and no error, want one: %s",
+					seed, len(got), len(m.records), describeModel(m))
 			}
 		case m.isLoose():
 			missing := slices.ContainsFunc(readable, func(record string) bool { return !slices.Contains(got, record) })
 			if failed == nil && (missing || len(m.tooLarge)+m.nulls > 0) {
-				t.Errorf("seed %d: got %d records of %d, and no error: %s", seed, len(got), len(readable), describeModel(m))
+				t.Errorf("seed %d: got %d records of %d, and no error: %s",
+					seed, len(got), len(readable), describeModel(m))
 			}
 		case len(m.tooLarge) > 0:
 			before := readable
-			if at := slices.IndexFunc(m.records, func(record string) bool { return strings.Contains(record, m.tooLarge[0]) }); at >= 0 {
-				before = slices.DeleteFunc(slices.Clone(m.records[:at]), func(record string) bool { return record == "null" })
+			if at := slices.IndexFunc(m.records, func(record string) bool {
+				return strings.Contains(record, m.tooLarge[0])
+			}); at >= 0 {
+				before = slices.DeleteFunc(slices.Clone(m.records[:at]), func(record string) bool {
+					return record == "null"
+				})
 			}
 			known := asError(failed)
-			if known == nil || known.Kind != KindUnavailable || !slices.Contains(known.Detail, m.tooLarge[0]) || !slices.Equal(got, before) {
-				t.Errorf("seed %d: got %d of %d records and %v, want those before %s, and its name: %s", seed, len(got), len(before), failed, m.tooLarge[0], describeModel(m))
+			if known == nil ||
+				known.Kind != KindUnavailable ||
+				!slices.Contains(known.Detail, m.tooLarge[0]) ||
+				!slices.Equal(got, before) {
+				t.Errorf("seed %d: got %d of %d records and %v, want those before %s, and its name: %s",
+					seed, len(got), len(before), failed, m.tooLarge[0], describeModel(m))
 			}
 		case m.nulls > 0:
-			if KindOf(failed) != KindUnavailable || !slices.Equal(got, readable) || len(asError(failed).Detail) != min(m.nulls, maxNamed) {
-				t.Errorf("seed %d: got %d of %d records and %v, want the others and that %d are missing: %s", seed, len(got), len(readable), failed, m.nulls, describeModel(m))
+			if KindOf(failed) != KindUnavailable ||
+				!slices.Equal(got, readable) ||
+				len(asError(failed).Detail) != min(m.nulls, maxNamed) {
+				t.Errorf("seed %d: got %d of %d records and %v, want the others and that %d are missing: %s",
+					seed, len(got), len(readable), failed, m.nulls, describeModel(m))
 			}
 		case len(m.tooLarge) == 0 && (failed != nil || !slices.Equal(got, readable)):
-			t.Errorf("seed %d: got %d of %d records and %v, want them all: %+v", seed, len(got), len(readable), failed, describeModel(m))
+			t.Errorf("seed %d: got %d of %d records and %v, want them all: %+v",
+				seed, len(got), len(readable), failed, describeModel(m))
 		}
 	}
 }
@@ -253,30 +275,38 @@ func TestListOfLargeRecords(t *testing.T) {
 		{"before=b&after=a", 50, false, "first=,first=50", 50, ""},
 		{"before=b&first=4", 2, false, "first=4,first=2", 2, ""},
 		{"last=4", 1, false, "last=4,last=2,last=1", 1, ""},
-		{"first=4", 0, false, "first=4,first=2,first=1", 1, `a record was not read: 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 is larger than 64 MiB`},
+		{
+			query: "first=4",
+			want:  "first=4,first=2,first=1",
+			fewer: 1,
+			fails: `a record was not read: 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 is larger than 64 MiB`,
+		},
 		{"first=1", 0, true, "first=1", 0, "the answer is larger than 0 MiB"},
 		{"first=0", -1, false, "first=0", 0, "the answer is larger than 0 MiB"},
 	} {
 		var asked []string
-		c, err := New(Options{BaseURL: "https://a.example", Transport: canned(func(r *http.Request) (*http.Response, error) {
-			name, size := "first", r.URL.Query().Get("first")
-			if strings.Contains(test.want, "last") {
-				name, size = "last", r.URL.Query().Get("last")
-			}
-			asked = append(asked, name+"="+size)
-			n, failed := strconv.Atoi(size)
-			if failed != nil {
-				n = 100
-			}
-			switch {
-			case n <= test.fits:
-				return answered(200, `{"pageInfo":{"hasNextPage":false},"edges":[]}`, true), nil
-			case test.bare:
-				return answered(200, `[{"notes":"`+strings.Repeat("x", 9000)+`"}]`, false), nil
-			default:
-				return answered(200, page+strings.Repeat("x", 9000)+`"}}]}`, false), nil
-			}
-		})})
+		c, err := New(Options{
+			BaseURL: "https://a.example",
+			Transport: canned(func(r *http.Request) (*http.Response, error) {
+				name, size := "first", r.URL.Query().Get("first")
+				if strings.Contains(test.want, "last") {
+					name, size = "last", r.URL.Query().Get("last")
+				}
+				asked = append(asked, name+"="+size)
+				n, failed := strconv.Atoi(size)
+				if failed != nil {
+					n = 100
+				}
+				switch {
+				case n <= test.fits:
+					return answered(200, `{"pageInfo":{"hasNextPage":false},"edges":[]}`, true), nil
+				case test.bare:
+					return answered(200, `[{"notes":"`+strings.Repeat("x", 9000)+`"}]`, false), nil
+				default:
+					return answered(200, page+strings.Repeat("x", 9000)+`"}}]}`, false), nil
+				}
+			}),
+		})
 		servicetest.Check(t, err)
 		c.maxPage, c.maxRecord = 4000, 8000
 		query, _ := url.ParseQuery(test.query)
@@ -293,7 +323,8 @@ func TestListOfLargeRecords(t *testing.T) {
 			failed = err.Error()
 		}
 		if strings.Join(asked, ",") != test.want || got.Fewer != test.fewer || failed != test.fails {
-			t.Errorf("%q: got %v, fewer %d, %v, want %s, fewer %d, %q", test.query, asked, got.Fewer, err, test.want, test.fewer, test.fails)
+			t.Errorf("%q: got %v, fewer %d, %v, want %s, fewer %d, %q",
+				test.query, asked, got.Fewer, err, test.want, test.fewer, test.fails)
 		}
 	}
 }
@@ -303,10 +334,13 @@ func TestLargePageThatIsNotJSON(t *testing.T) {
 	t.Parallel()
 	for start, want := range map[string]int{"x": 1, "": 1, `{"edges":[{"node":{"notes":"`: 4} {
 		asked := 0
-		c, err := New(Options{BaseURL: "https://a.example", Transport: canned(func(*http.Request) (*http.Response, error) {
-			asked++
-			return answered(200, start+strings.Repeat("x", 9000), false), nil
-		})})
+		c, err := New(Options{
+			BaseURL: "https://a.example",
+			Transport: canned(func(*http.Request) (*http.Response, error) {
+				asked++
+				return answered(200, start+strings.Repeat("x", 9000), false), nil
+			}),
+		})
 		servicetest.Check(t, err)
 		c.maxPage, c.maxRecord = 4000, 8000
 		_, err = c.Calls.List(t.Context(), apitype.CallListOptions{Paging: apitype.Paging{First: new(8)}})
@@ -321,11 +355,15 @@ func TestEndlessBodyThatIsNotJSON(t *testing.T) {
 	t.Parallel()
 	for _, asked := range []string{"record", "page of one", "change"} {
 		var body endless
-		c, err := New(Options{BaseURL: "https://a.example", Tries: 1, Transport: canned(func(*http.Request) (*http.Response, error) {
-			answer := answered(200, "", false)
-			answer.Body = &body
-			return answer, nil
-		})})
+		c, err := New(Options{
+			BaseURL: "https://a.example",
+			Tries:   1,
+			Transport: canned(func(*http.Request) (*http.Response, error) {
+				answer := answered(200, "", false)
+				answer.Body = &body
+				return answer, nil
+			}),
+		})
 		servicetest.Check(t, err)
 		id, most := apitype.NewUUID(), endless(2<<20)
 		switch asked {
@@ -357,17 +395,26 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestWalkTells(t *testing.T) {
 	t.Parallel()
 	var told []string
-	c, err := New(Options{BaseURL: "https://a.example", Transport: canned(func(r *http.Request) (*http.Response, error) {
-		after := r.URL.Query().Get("after")
-		next := map[string]string{"s": "a", "a": "b", "b": "c"}[after]
-		a := answered(200, `{"pageInfo":{"endCursor":"`+next+`","hasNextPage":`+strconv.FormatBool(next != "c")+`},"edges":[{"node":{"uuid":"`+apitype.NewUUID().String()+`"},"cursor":"`+next+`"}]}`, true)
-		a.Header.Set("X-Page", next)
-		return a, nil
-	})})
+	c, err := New(Options{
+		BaseURL: "https://a.example",
+		Transport: canned(func(r *http.Request) (*http.Response, error) {
+			after := r.URL.Query().Get("after")
+			next := map[string]string{"s": "a", "a": "b", "b": "c"}[after]
+			a := answered(
+				200,
+				`{"pageInfo":{"endCursor":"`+next+`","hasNextPage":`+strconv.FormatBool(next != "c")+
+					`},"edges":[{"node":{"uuid":"`+apitype.NewUUID().String()+`"},"cursor":"`+next+`"}]}`,
+				true,
+			)
+			a.Header.Set("X-Page", next)
+			return a, nil
+		}),
+	})
 	servicetest.Check(t, err)
 	query := url.Values{"after": {"s"}}
 	for record, err := range c.Walk(t.Context(), "/api/v1/calls", query, AllOptions{
-		Answered: func(h http.Header) { told = append(told, "page "+h.Get("X-Page")) }, Yielded: func() { told = append(told, "flush") },
+		Answered: func(h http.Header) { told = append(told, "page "+h.Get("X-Page")) },
+		Yielded:  func() { told = append(told, "flush") },
 	}) {
 		servicetest.Check(t, err)
 		told = append(told, record.Cursor)
@@ -388,13 +435,16 @@ func TestAListEndsAtATooLargeRecord(t *testing.T) {
 		"a record was not read: " + id + " is larger than 64 MiB":                `{"uuid":"` + id + `","notes":"`,
 		`a record was not read: one after the cursor "c1" is larger than 64 MiB`: `{"notes":"`,
 	} {
-		c, err := New(Options{BaseURL: "https://a.example", Transport: canned(func(r *http.Request) (*http.Response, error) {
-			node, info := `{"uuid":"`+apitype.NewUUID().String()+`"}`, `{"endCursor":"c1","hasNextPage":true}`
-			if r.URL.Query().Get("after") == "c1" {
-				node, info = large+strings.Repeat("x", 9000)+`"}`, `{"endCursor":"c2","hasNextPage":true}`
-			}
-			return answered(200, `{"pageInfo":`+info+`,"edges":[{"node":`+node+`}]}`, false), nil
-		})})
+		c, err := New(Options{
+			BaseURL: "https://a.example",
+			Transport: canned(func(r *http.Request) (*http.Response, error) {
+				node, info := `{"uuid":"`+apitype.NewUUID().String()+`"}`, `{"endCursor":"c1","hasNextPage":true}`
+				if r.URL.Query().Get("after") == "c1" {
+					node, info = large+strings.Repeat("x", 9000)+`"}`, `{"endCursor":"c2","hasNextPage":true}`
+				}
+				return answered(200, `{"pageInfo":`+info+`,"edges":[{"node":`+node+`}]}`, false), nil
+			}),
+		})
 		servicetest.Check(t, err)
 		c.maxPage, c.maxRecord = 4000, 8000
 		read := 0

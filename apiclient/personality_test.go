@@ -81,7 +81,10 @@ func personalities() []personality {
 			o["newField"] = map[string]any{"a": 1}
 		})},
 		{name: "refusals as HTML", answer: refusal(400, "text/html", "<h1>that is wrong</h1>")},
-		{name: "refusals as a list", answer: refusal(400, "application/json", `[{"field":"email","message":"that is wrong"}]`)},
+		{
+			name:   "refusals as a list",
+			answer: refusal(400, "application/json", `[{"field":"email","message":"that is wrong"}]`),
+		},
 		{name: "no ETag and another type", answer: func(_ *http.Request, a *httptest.ResponseRecorder) {
 			a.Header().Del("ETag")
 			if a.Header().Get("Content-Type") != "" {
@@ -120,9 +123,18 @@ func TestPersonalities(t *testing.T) {
 			t.Cleanup(server.Close)
 			client := clientOf(t, s.h, server.URL)
 			for noun, counts := range map[string][2]int{
-				"persons": {countAll(t, s.setup.Persons.All, apitype.PersonListOptions{}), countAll(t, client.Persons.All, apitype.PersonListOptions{})},
-				"calls":   {countAll(t, s.setup.Calls.All, apitype.CallListOptions{}), countAll(t, client.Calls.All, apitype.CallListOptions{Include: []string{"person", "pledge"}})},
-				"pledges": {countAll(t, s.setup.Pledges.All, apitype.PledgeListOptions{}), countAll(t, client.Pledges.All, apitype.PledgeListOptions{})},
+				"persons": {
+					countAll(t, s.setup.Persons.All, apitype.PersonListOptions{}),
+					countAll(t, client.Persons.All, apitype.PersonListOptions{}),
+				},
+				"calls": {
+					countAll(t, s.setup.Calls.All, apitype.CallListOptions{}),
+					countAll(t, client.Calls.All, apitype.CallListOptions{Include: []string{"person", "pledge"}}),
+				},
+				"pledges": {
+					countAll(t, s.setup.Pledges.All, apitype.PledgeListOptions{}),
+					countAll(t, client.Pledges.All, apitype.PledgeListOptions{}),
+				},
 			} {
 				if counts[0] != counts[1] || counts[0] == 0 {
 					t.Errorf("%s: got %d, want %d", noun, counts[1], counts[0])
@@ -165,21 +177,29 @@ func exercise(t *testing.T, s *stage, client *apiclient.Client, drop apitype.Ple
 		run  func() error
 	}{
 		{"read the call", func() error { _, err := apiclient.Decoded(client.Calls.Get(ctx, s.call)); return err }},
-		{"read the pledge", func() error { _, err := apiclient.Decoded(client.Pledges.Get(ctx, s.pledge)); return err }},
+		{"read the pledge", func() error {
+			_, err := apiclient.Decoded(client.Pledges.Get(ctx, s.pledge))
+			return err
+		}},
 		{"create a person", func() error {
 			_, err := client.Send(ctx, must(apiclient.CreatePersonChange(s.newPerson())))
 			return err
 		}},
 		{"update the person", func() error {
-			_, err := client.Send(ctx, must(apiclient.UpdatePersonChange(s.person, apitype.UpdatePersonRequest{Email: apitype.Set("a@example.org")})))
+			_, err := client.Send(ctx, must(apiclient.UpdatePersonChange(s.person, apitype.UpdatePersonRequest{
+				Email: apitype.Set("a@example.org"),
+			})))
 			return err
 		}},
 		{"attempt", func() error {
-			_, err := client.Send(ctx, must(apiclient.AddAttemptChange(s.call, apitype.AddAttemptRequest{AttemptAt: s.at()})))
+			_, err := client.Send(ctx,
+				must(apiclient.AddAttemptChange(s.call, apitype.AddAttemptRequest{AttemptAt: s.at()})))
 			return err
 		}},
 		{"complete", func() error {
-			_, err := client.Send(ctx, must(apiclient.CompleteCallChange(s.call, apitype.CompleteCallRequest{Result: &apitype.CallResultRequest{CompletedAt: s.at()}})))
+			_, err := client.Send(ctx, must(apiclient.CompleteCallChange(s.call, apitype.CompleteCallRequest{
+				Result: &apitype.CallResultRequest{CompletedAt: s.at()},
+			})))
 			return err
 		}},
 		{"drop", func() error {
@@ -187,14 +207,17 @@ func exercise(t *testing.T, s *stage, client *apiclient.Client, drop apitype.Ple
 			return err
 		}},
 		{"a refusal", func() error {
-			_, err := client.Send(ctx, must(apiclient.UpdatePersonChange(s.person, apitype.UpdatePersonRequest{Email: apitype.Set("nonsense")})))
+			_, err := client.Send(ctx, must(apiclient.UpdatePersonChange(s.person, apitype.UpdatePersonRequest{
+				Email: apitype.Set("nonsense"),
+			})))
 			if kind := apiclient.KindOf(err); kind != apiclient.KindRejected {
 				return fmt.Errorf("got kind %q, want rejected: %w", kind, err)
 			}
 			return nil
 		}},
 		{"a conflict", func() error {
-			_, err := client.Send(ctx, must(apiclient.CancelCallChange(s.call, apitype.CancelCallRequest{CancelledAt: s.at()})))
+			_, err := client.Send(ctx,
+				must(apiclient.CancelCallChange(s.call, apitype.CancelCallRequest{CancelledAt: s.at()})))
 			if kind := apiclient.KindOf(err); kind != apiclient.KindConflict {
 				return fmt.Errorf("got kind %q, want a conflict: %w", kind, err)
 			}
@@ -217,7 +240,8 @@ func must(ch apiclient.Change, err error) apiclient.Change {
 }
 
 // answered returns the record that a change was answered with.
-func answered[T any](answer *apiclient.Response, err error) (record T, _ error) {
+func answered[T any](answer *apiclient.Response, err error) (T, error) {
+	var record T
 	if err != nil {
 		return record, err
 	}

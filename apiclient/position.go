@@ -19,7 +19,8 @@ var errPosition = errors.New("its pageInfo is of another kind")
 
 // readPosition reads a position. The first record waits for it, and making a decoder for the type would take longer
 // than the reading.
-func readPosition(dec *jsontext.Decoder) (info pageInfo, err error) {
+func readPosition(dec *jsontext.Decoder) (pageInfo, error) {
+	var info pageInfo
 	if _, err := dec.ReadToken(); err != nil {
 		return info, errNotWhole
 	}
@@ -118,9 +119,10 @@ func firstPosition(dec *jsontext.Decoder) pageInfo {
 
 // beginning returns the position in the beginning of a page of one record, and the uuid of the record, which is empty
 // if it comes later.
-func beginning(prefix []byte) (info pageInfo, id string) {
+func beginning(prefix []byte) (pageInfo, string) {
 	dec := jsontext.NewDecoder(bytes.NewReader(prefix), tolerant)
-	info = firstPosition(dec)
+	info := firstPosition(dec)
+	var id string
 	for {
 		token, err := dec.ReadToken()
 		if err != nil {

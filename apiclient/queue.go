@@ -130,9 +130,9 @@ func (s *QueueService) Work(
 	ctx context.Context,
 	user apitype.UUID,
 	o apitype.AgentWorkOptions,
-) (r Record[apitype.AgentWork], err error) {
+) (Record[apitype.AgentWork], error) {
 	if err := s.client.required(ctx, apitype.ExtensionAttempts, apitype.ExtensionAttempts); err != nil {
-		return r, err
+		return Record[apitype.AgentWork]{}, err
 	}
 	return ask[apitype.AgentWork](ctx, s, http.MethodGet, "/agents/"+user.String()+"/work", o.Query(), nil)
 }
@@ -150,9 +150,9 @@ func (s *QueueService) SetState(
 
 // Messages returns the lines of the supervisors to all desks. Needs a service that announces message.
 // GET /fundesk/v1/queue/message
-func (s *QueueService) Messages(ctx context.Context) (r Record[apitype.QueueMessages], err error) {
+func (s *QueueService) Messages(ctx context.Context) (Record[apitype.QueueMessages], error) {
 	if err := s.client.required(ctx, apitype.ExtensionMessage, apitype.ExtensionMessage); err != nil {
-		return r, err
+		return Record[apitype.QueueMessages]{}, err
 	}
 	return ask[apitype.QueueMessages](ctx, s, http.MethodGet, "/message", nil, nil)
 }
@@ -174,14 +174,16 @@ func ask[T any](
 	method, path string,
 	query url.Values,
 	body any,
-) (r Record[T], err error) {
+) (Record[T], error) {
 	if err := s.required(ctx); err != nil {
-		return r, err
+		return Record[T]{}, err
 	}
 	send := request{method: method, path: queuePath + path, query: query}
+	var err error
 	if body != nil {
-		if send.body, err = json.Marshal(body); err != nil {
-			return r, &Error{Kind: KindUsage, Message: "the request cannot be written", Err: err}
+		send.body, err = json.Marshal(body)
+		if err != nil {
+			return Record[T]{}, &Error{Kind: KindUsage, Message: "the request cannot be written", Err: err}
 		}
 	}
 	answer, err := s.client.repeat(ctx, send)
@@ -189,7 +191,7 @@ func ask[T any](
 		refused.nameHolder()
 	}
 	if err != nil || answer.Status == http.StatusNoContent {
-		return r, err
+		return Record[T]{}, err
 	}
 	return record[T](s.client, answer), checkObject(answer)
 }
@@ -201,8 +203,9 @@ func change[T any](
 	op string,
 	id apitype.UUID,
 	request any,
-) (r Record[T], err error) {
+) (Record[T], error) {
 	ch, err := newChange(op, id, request)
+	var r Record[T]
 	if err != nil {
 		return r, err
 	}

@@ -19,21 +19,26 @@ func TestQueueRequests(t *testing.T) {
 	id := apitype.MustParseUUID("5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10")
 	var asked []string
 	status := 204
-	c, err := New(Options{BaseURL: "https://a.example", Tries: 1, Transport: canned(func(r *http.Request) (*http.Response, error) {
-		if r.URL.Path == "/fundesk/v1" {
-			asked = append(asked, "extensions")
-			return answered(status, "[]", true), nil
-		}
-		var body []byte
-		if r.Body != nil {
-			body, _ = io.ReadAll(r.Body)
-		}
-		asked = append(asked, r.Method+" "+r.URL.RequestURI()+" "+string(body))
-		return answered(status, `{}`, true), nil
-	})})
+	c, err := New(Options{
+		BaseURL: "https://a.example",
+		Tries:   1,
+		Transport: canned(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Path == "/fundesk/v1" {
+				asked = append(asked, "extensions")
+				return answered(status, "[]", true), nil
+			}
+			var body []byte
+			if r.Body != nil {
+				body, _ = io.ReadAll(r.Body)
+			}
+			asked = append(asked, r.Method+" "+r.URL.RequestURI()+" "+string(body))
+			return answered(status, `{}`, true), nil
+		}),
+	})
 	servicetest.Check(t, err)
 	for _, status = range []int{503, 401} {
-		if err := c.Queue.Release(t.Context(), id, apitype.DeferRequest{}); asError(err) == nil || asError(err).Status != status {
+		err := c.Queue.Release(t.Context(), id, apitype.DeferRequest{})
+		if asError(err) == nil || asError(err).Status != status {
 			t.Errorf("got %v, want that it is not known whether there is a queue: %d", err, status)
 		}
 	}
@@ -51,14 +56,16 @@ func TestQueueRequests(t *testing.T) {
 	_, err2 := c.Queue.Agents(t.Context(), apitype.QueueAgentsOptions{Since: &at})
 	_, err3 := c.Queue.Leases(t.Context(), apitype.QueueLeaseListOptions{})
 	status = 204
-	err = errors.Join(err, err2, err3, c.Queue.Release(t.Context(), id, apitype.DeferRequest{}), c.Queue.Later(t.Context(), id, apitype.DeferRequest{NotBefore: &at}))
+	err = errors.Join(err, err2, err3, c.Queue.Release(t.Context(), id, apitype.DeferRequest{}),
+		c.Queue.Later(t.Context(), id, apitype.DeferRequest{NotBefore: &at}))
 	want := []string{
 		"extensions", "extensions", "extensions",
 		"POST /fundesk/v1/queue/leases/" + id.String() + `/extend {"leaseSeconds":900}`,
 		"GET /fundesk/v1/queue/agents?since=2026-11-20T09%3A15%3A00.000Z ",
 		"GET /fundesk/v1/queue/leases ",
 		"POST /fundesk/v1/queue/leases/" + id.String() + `/release {"notBefore":null,"userUuid":null}`,
-		"PUT /fundesk/v1/queue/calls/" + id.String() + `/later {"notBefore":"2026-11-20T09:15:00.000Z","userUuid":null}`,
+		"PUT /fundesk/v1/queue/calls/" + id.String() +
+			`/later {"notBefore":"2026-11-20T09:15:00.000Z","userUuid":null}`,
 	}
 	if diff := cmp.Diff(want, asked); diff != "" || err != nil {
 		t.Errorf("got %v, requests (-want +got):\n%s", err, diff)

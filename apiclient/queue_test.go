@@ -60,8 +60,15 @@ func TestExtensionsAreAskedOnce(t *testing.T) {
 				fmt.Fprint(w, `{"leases":[],"waiting":0,"nextDueAt":null}`)
 			})
 			for range 3 {
-				_, err := client.Queue.Take(t.Context(), apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: apitype.NewUUID()})
-				if got := err == nil; got != test.has || !test.has && (apiclient.KindOf(err) != apiclient.KindRejected || !strings.Contains(err.Error(), "the service has no queue")) {
+				_, err := client.Queue.Take(t.Context(), apitype.TakeRequest{
+					RequestUUID: apitype.NewUUID(),
+					UserUUID:    apitype.NewUUID(),
+				})
+				got := err == nil
+				if got != test.has ||
+					!test.has &&
+						(apiclient.KindOf(err) != apiclient.KindRejected ||
+							!strings.Contains(err.Error(), "the service has no queue")) {
 					t.Errorf("got %v, want a queue: %v", err, test.has)
 				}
 			}
@@ -120,7 +127,8 @@ func TestExtensionsBehindALogin(t *testing.T) {
 			}
 			fmt.Fprint(w, `{"pageInfo":{"hasNextPage":false},"edges":[]}`)
 		})
-		if has, err := client.Has(t.Context(), apitype.ExtensionQueue); has != test.has || apiclient.KindOf(err) != test.want {
+		has, err := client.Has(t.Context(), apitype.ExtensionQueue)
+		if has != test.has || apiclient.KindOf(err) != test.want {
 			t.Errorf("%s: got a queue %t, %v, want %t and kind %q", test.name, has, err, test.has, test.want)
 		}
 		isOpen.Store(true)
@@ -153,7 +161,11 @@ func TestTakeIsRepeated(t *testing.T) {
 		}
 		fmt.Fprint(w, `{"leases":[],"waiting":0,"nextDueAt":null}`)
 	})
-	if _, err := client.Queue.Take(t.Context(), apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: apitype.NewUUID()}); err != nil {
+	_, err := client.Queue.Take(t.Context(), apitype.TakeRequest{
+		RequestUUID: apitype.NewUUID(),
+		UserUUID:    apitype.NewUUID(),
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if len(bodies) != 3 || bodies[0] != bodies[1] || bodies[1] != bodies[2] {
@@ -248,9 +260,15 @@ func TestHeldLease(t *testing.T) {
 			fmt.Fprintf(w, `{"status":409,"detail":"another user holds the person of the call","lease":{"userUuid":%q,"name":"Anneke","takenAt":"2026-11-20T09:15:00.000Z","expiresAt":"2026-11-20T09:30:00.000Z"}}`, holder)
 		}
 	})
-	_, err := client.Queue.Lease(t.Context(), apitype.NewUUID(), apitype.LeaseRequest{RequestUUID: apitype.NewUUID(), UserUUID: apitype.NewUUID()})
+	_, err := client.Queue.Lease(t.Context(), apitype.NewUUID(), apitype.LeaseRequest{
+		RequestUUID: apitype.NewUUID(),
+		UserUUID:    apitype.NewUUID(),
+	})
 	held, ok := errors.AsType[*apiclient.LeaseHeldError](err)
-	if !ok || held.Holder.UserUUID != holder || *held.Holder.Name != "Anneke" || apiclient.KindOf(err) != apiclient.KindConflict {
+	if !ok ||
+		held.Holder.UserUUID != holder ||
+		*held.Holder.Name != "Anneke" ||
+		apiclient.KindOf(err) != apiclient.KindConflict {
 		t.Errorf("got %v, want a conflict that names Anneke", err)
 	}
 }

@@ -101,14 +101,17 @@ func record[T any](c *Client, answer *Response) Record[T] {
 
 // checkObject wants a whole JSON object.
 func checkObject(answer *Response) error {
-	switch value := jsontext.Value(answer.Body); {
-	case !answer.isJSON():
+	value := jsontext.Value(answer.Body)
+	if !answer.isJSON() {
 		return broken(answer, "it is not JSON")
-	case !value.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)):
+	}
+	if !value.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
 		return broken(answer, "it is not complete JSON")
-	case value.Kind() != '{':
+	}
+	if value.Kind() != '{' {
 		return broken(answer, "it is not one record")
-	case bytes.Count(value, []byte{','}) > apitype.MaxRecordValues && countValues(value) > apitype.MaxRecordValues:
+	}
+	if bytes.Count(value, []byte{','}) > apitype.MaxRecordValues && countValues(value) > apitype.MaxRecordValues {
 		return broken(answer, "it holds too many values")
 	}
 	answer.Body = bytes.TrimSpace(answer.Body)

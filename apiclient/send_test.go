@@ -28,7 +28,9 @@ func TestChangesThatAreNeverAnswered(t *testing.T) {
 	creation := made(CreatePersonChange(apitype.CreatePersonRequest{UUID: &id}))
 	update := made(UpdatePersonChange(id, apitype.UpdatePersonRequest{IBAN: apitype.Set("A")}))
 	attempt := made(AddAttemptChange(id, apitype.AddAttemptRequest{AttemptAt: &at}))
-	completion := made(CompleteCallChange(id, apitype.CompleteCallRequest{Result: &apitype.CallResultRequest{ResultCode: new("ok")}}))
+	completion := made(CompleteCallChange(id, apitype.CompleteCallRequest{
+		Result: &apitype.CallResultRequest{ResultCode: new("ok")},
+	}))
 	marks := made(MarkProcessedChange([]apitype.ProcessedEntry{{EntityName: "call", EntityUUID: id, ProcessedAt: at}}))
 	const unknown = "the change was sent, and its outcome is unknown: "
 	const overtaken = "the answer was lost, and the record has another value now: it was changed elsewhere"
@@ -37,7 +39,8 @@ func TestChangesThatAreNeverAnswered(t *testing.T) {
 	tests := []struct {
 		name   string
 		change Change
-		status int    // Of each answer to the change. Zero means that the connection breaks, and 502500 a 502 and then 500s.
+		// Of each answer to the change. Zero means that the connection breaks, and 502500 a 502 and then 500s.
+		status int
 		body   string // Of it.
 		found  string // Of each reading; "": not found.
 		sent   int    // How often the change is sent,
@@ -45,38 +48,235 @@ func TestChangesThatAreNeverAnswered(t *testing.T) {
 		kind   Kind
 		want   string
 	}{
-		{"an update whose answers fail", update, 500, "", record(`,"iban":"B"`), 4, 8, KindUnavailable, "500 internal server error"},
-		{"an update whose answers are lost", update, 502, "", record(`,"iban":"B"`), 4, 8, KindUnknownOutcome, "502 " + unknown + "bad gateway"},
+		{
+			name:   "an update whose answers fail",
+			change: update,
+			status: 500,
+			found:  record(`,"iban":"B"`),
+			sent:   4,
+			reads:  8,
+			kind:   KindUnavailable,
+			want:   "500 internal server error",
+		},
+		{
+			name:   "an update whose answers are lost",
+			change: update,
+			status: 502,
+			found:  record(`,"iban":"B"`),
+			sent:   4,
+			reads:  8,
+			kind:   KindUnknownOutcome,
+			want:   "502 " + unknown + "bad gateway",
+		},
 		{"an update that has landed", update, 502, "", record(`,"iban":"A"`), 1, 2, "", ""},
-		{"an update of what is not found", update, 502, "", "", 1, 2, KindUnknownOutcome, "502 " + unknown + "bad gateway"},
+		{
+			name:   "an update of what is not found",
+			change: update,
+			status: 502,
+			sent:   1,
+			reads:  2,
+			kind:   KindUnknownOutcome,
+			want:   "502 " + unknown + "bad gateway",
+		},
 		{"an update that is refused", update, 422, "", record(""), 1, 1, KindRejected, "422 unprocessable entity"},
 		{"an update in conflict", update, 409, "", record(`,"iban":"A"`), 1, 1, KindConflict, "409 conflict"},
-		{"an update that is not served now", update, 429, "", record(""), 4, 4, KindUnavailable, "429 too many requests"},
-		{"a creation that may come yet", creation, 503, "", "", 4, 4, KindUnknownOutcome, "503 " + unknown + "service unavailable"},
+		{
+			name:   "an update that is not served now",
+			change: update,
+			status: 429,
+			found:  record(""),
+			sent:   4,
+			reads:  4,
+			kind:   KindUnavailable,
+			want:   "429 too many requests",
+		},
+		{
+			name:   "a creation that may come yet",
+			change: creation,
+			status: 503,
+			sent:   4,
+			reads:  4,
+			kind:   KindUnknownOutcome,
+			want:   "503 " + unknown + "service unavailable",
+		},
 		{"a creation that fails", creation, 500, "", "", 4, 4, KindUnavailable, "500 internal server error"},
 		{"a creation that has landed", creation, 500, "", record(""), 1, 1, "", ""},
 		{"a chosen uuid that is taken", creation, 409, "", record(""), 1, 0, KindConflict, "409 conflict"},
 		{"an own uuid that is taken by itself", generated, 409, "", record(""), 1, 1, "", ""},
-		{"an own uuid whose record was edited since", generated, 409, "", record(`,"owningOrganizationUuid":"x"`), 1, 1, "", ""},
-		{"an own uuid that is taken, and not shown", generated, 409, "", "", 1, 1, KindUnknownOutcome, "404 " + unknown + "not found"},
-		{"an attempt whose answer is lost", attempt, 504, "", record(`,"attempts":[]`), 1, 1, KindUnknownOutcome, "504 " + unknown + "gateway timeout"},
-		{"an attempt that fails", attempt, 503, "", record(`,"attempts":[]`), 4, 4, KindUnavailable, "503 service unavailable"},
-		{"a completion that comes twice", completion, 409, "", record(`,"status":"completed","result":{"resultCode":"ok"}`), 1, 1, "", ""},
-		{"a completion of what has ended", completion, 409, "", record(`,"status":"expired"`), 1, 1, KindConflict, "409 conflict"},
-		{"a completion that somebody overtakes", completion, 500, "", record(`,"status":"expired"`), 1, 1, KindConflict, overtaken},
-		{"a record that is another one", completion, 200, `{"uuid":"6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10"}`, record(`,"status":"requested"`), 4, 4, KindUnknownOutcome, "200 " + unknown + "the answer is not what the interface promises: it is not the record that was asked for"},
-		{"an answer that is not JSON", completion, 200, `{`, record(`,"status":"requested"`), 4, 4, KindUnknownOutcome, "200 " + unknown + "the answer is not what the interface promises: it is not complete JSON"},
-		{"an answer that is a list", completion, 200, `[]`, record(`,"status":"requested"`), 4, 4, KindUnknownOutcome, "200 " + unknown + "the answer is not what the interface promises: it is not one record"},
-		{"an answer is lost, and the repeats fail", update, 502500, "", record(`,"iban":"B"`), 4, 8, KindUnknownOutcome, "500 " + unknown + "internal server error"},
-		{"it is not served, and the repeats fail", update, 503500, "", record(`,"iban":"B"`), 4, 8, KindUnavailable, "500 internal server error"},
-		{"it is too much, and the repeats fail", update, 429500, "", record(`,"iban":"B"`), 4, 7, KindUnavailable, "500 internal server error"},
-		{"a creation whose answer is lost, and the repeats fail", creation, 504500, "", "", 4, 4, KindUnknownOutcome, "500 " + unknown + "internal server error"},
-		{"a creation that may come yet, and the repeats fail", creation, 503500, "", "", 4, 4, KindUnknownOutcome, "500 " + unknown + "internal server error"},
-		{"a move that times out, and the repeats fail", completion, 408500, "", record(`,"status":"requested"`), 4, 4, KindUnknownOutcome, "500 " + unknown + "internal server error"},
+		{
+			name:   "an own uuid whose record was edited since",
+			change: generated,
+			status: 409,
+			found:  record(`,"owningOrganizationUuid":"x"`),
+			sent:   1,
+			reads:  1,
+		},
+		{
+			name:   "an own uuid that is taken, and not shown",
+			change: generated,
+			status: 409,
+			sent:   1,
+			reads:  1,
+			kind:   KindUnknownOutcome,
+			want:   "404 " + unknown + "not found",
+		},
+		{
+			name:   "an attempt whose answer is lost",
+			change: attempt,
+			status: 504,
+			found:  record(`,"attempts":[]`),
+			sent:   1,
+			reads:  1,
+			kind:   KindUnknownOutcome,
+			want:   "504 " + unknown + "gateway timeout",
+		},
+		{
+			name:   "an attempt that fails",
+			change: attempt,
+			status: 503,
+			found:  record(`,"attempts":[]`),
+			sent:   4,
+			reads:  4,
+			kind:   KindUnavailable,
+			want:   "503 service unavailable",
+		},
+		{
+			name:   "a completion that comes twice",
+			change: completion,
+			status: 409,
+			found:  record(`,"status":"completed","result":{"resultCode":"ok"}`),
+			sent:   1,
+			reads:  1,
+		},
+		{
+			name:   "a completion of what has ended",
+			change: completion,
+			status: 409,
+			found:  record(`,"status":"expired"`),
+			sent:   1,
+			reads:  1,
+			kind:   KindConflict,
+			want:   "409 conflict",
+		},
+		{
+			name:   "a completion that somebody overtakes",
+			change: completion,
+			status: 500,
+			found:  record(`,"status":"expired"`),
+			sent:   1,
+			reads:  1,
+			kind:   KindConflict,
+			want:   overtaken,
+		},
+		{
+			name:   "a record that is another one",
+			change: completion,
+			status: 200,
+			body:   `{"uuid":"6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10"}`,
+			found:  record(`,"status":"requested"`),
+			sent:   4,
+			reads:  4,
+			kind:   KindUnknownOutcome,
+			want:   "200 " + unknown + "the answer is not what the interface promises: it is not the record that was asked for",
+		},
+		{
+			name:   "an answer that is not JSON",
+			change: completion,
+			status: 200,
+			body:   `{`,
+			found:  record(`,"status":"requested"`),
+			sent:   4,
+			reads:  4,
+			kind:   KindUnknownOutcome,
+			want:   "200 " + unknown + "the answer is not what the interface promises: it is not complete JSON",
+		},
+		{
+			name:   "an answer that is a list",
+			change: completion,
+			status: 200,
+			body:   `[]`,
+			found:  record(`,"status":"requested"`),
+			sent:   4,
+			reads:  4,
+			kind:   KindUnknownOutcome,
+			want:   "200 " + unknown + "the answer is not what the interface promises: it is not one record",
+		},
+		{
+			name:   "an answer is lost, and the repeats fail",
+			change: update,
+			status: 502500,
+			found:  record(`,"iban":"B"`),
+			sent:   4,
+			reads:  8,
+			kind:   KindUnknownOutcome,
+			want:   "500 " + unknown + "internal server error",
+		},
+		{
+			name:   "it is not served, and the repeats fail",
+			change: update,
+			status: 503500,
+			found:  record(`,"iban":"B"`),
+			sent:   4,
+			reads:  8,
+			kind:   KindUnavailable,
+			want:   "500 internal server error",
+		},
+		{
+			name:   "it is too much, and the repeats fail",
+			change: update,
+			status: 429500,
+			found:  record(`,"iban":"B"`),
+			sent:   4,
+			reads:  7,
+			kind:   KindUnavailable,
+			want:   "500 internal server error",
+		},
+		{
+			name:   "a creation whose answer is lost, and the repeats fail",
+			change: creation,
+			status: 504500,
+			sent:   4,
+			reads:  4,
+			kind:   KindUnknownOutcome,
+			want:   "500 " + unknown + "internal server error",
+		},
+		{
+			name:   "a creation that may come yet, and the repeats fail",
+			change: creation,
+			status: 503500,
+			sent:   4,
+			reads:  4,
+			kind:   KindUnknownOutcome,
+			want:   "500 " + unknown + "internal server error",
+		},
+		{
+			name:   "a move that times out, and the repeats fail",
+			change: completion,
+			status: 408500,
+			found:  record(`,"status":"requested"`),
+			sent:   4,
+			reads:  4,
+			kind:   KindUnknownOutcome,
+			want:   "500 " + unknown + "internal server error",
+		},
 		{"marks", marks, 204, "", "", 1, 0, "", ""},
 		{"marks that are answered otherwise, twice", marks, 200, "{}", "", 2, 0, "", ""},
-		{"marks that are answered by something in between", marks, 200, "?", "", 4, 0, KindUnknownOutcome, "200 " + unknown + "the answer is not what the interface promises: it is not JSON"},
-		{"marks whose answer is lost", marks, 0, "", "", 4, 0, KindUnknownOutcome, unknown + "the connection to a.example broke: unexpected EOF"},
+		{
+			name:   "marks that are answered by something in between",
+			change: marks,
+			status: 200,
+			body:   "?",
+			sent:   4,
+			kind:   KindUnknownOutcome,
+			want:   "200 " + unknown + "the answer is not what the interface promises: it is not JSON",
+		},
+		{
+			name:   "marks whose answer is lost",
+			change: marks,
+			sent:   4,
+			kind:   KindUnknownOutcome,
+			want:   unknown + "the connection to a.example broke: unexpected EOF",
+		},
 		{"marks that fail", marks, 500, "", "", 4, 0, KindUnknownOutcome, "500 " + unknown + "internal server error"},
 	}
 	for _, test := range tests {
@@ -105,7 +305,11 @@ func TestChangesThatAreNeverAnswered(t *testing.T) {
 				}
 				return a, nil
 			})
-			c, err := New(Options{BaseURL: "https://a.example", Transport: transport, Sleep: func(context.Context, time.Duration) error { return nil }})
+			c, err := New(Options{
+				BaseURL:   "https://a.example",
+				Transport: transport,
+				Sleep:     func(context.Context, time.Duration) error { return nil },
+			})
 			servicetest.Check(t, err)
 			_, err = c.Send(t.Context(), test.change)
 			if KindOf(err) != test.kind || err != nil && err.Error() != test.want {
@@ -123,17 +327,22 @@ func TestUpdateNamesItsRevision(t *testing.T) {
 	t.Parallel()
 	id := apitype.NewUUID()
 	var revisions []string
-	c, err := New(Options{BaseURL: "https://a.example", Sleep: func(context.Context, time.Duration) error { return nil }, Transport: canned(func(r *http.Request) (*http.Response, error) {
-		if r.Method == http.MethodGet {
-			a := answered(200, `{"uuid":"`+id.String()+`","iban":"B"}`, true)
-			a.Header.Set("ETag", `"7"`)
-			return a, nil
-		}
-		if revisions = append(revisions, r.Header.Get("If-Match")); len(revisions) < 3 {
-			return answered(500, "{}", true), nil
-		}
-		return answered(200, `{"uuid":"`+id.String()+`"}`, true), nil
-	})})
+	c, err := New(Options{
+		BaseURL: "https://a.example",
+		Sleep:   func(context.Context, time.Duration) error { return nil },
+		Transport: canned(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodGet {
+				a := answered(200, `{"uuid":"`+id.String()+`","iban":"B"}`, true)
+				a.Header.Set("ETag", `"7"`)
+				return a, nil
+			}
+			revisions = append(revisions, r.Header.Get("If-Match"))
+			if len(revisions) < 3 {
+				return answered(500, "{}", true), nil
+			}
+			return answered(200, `{"uuid":"`+id.String()+`"}`, true), nil
+		}),
+	})
 	servicetest.Check(t, err)
 	change, err := UpdatePersonChange(id, apitype.UpdatePersonRequest{IBAN: apitype.Set("A")})
 	if err == nil {
@@ -171,21 +380,26 @@ func TestUpdatesAreComparedBeforeTheyAreSent(t *testing.T) {
 		if test.status == 0 {
 			now = "C"
 		}
-		c, err := New(Options{BaseURL: "https://a.example", Sleep: func(context.Context, time.Duration) error { now = "C"; return nil }, Transport: canned(func(r *http.Request) (*http.Response, error) {
-			if r.Method == http.MethodPut {
-				if sent++; sent == 1 && test.status != 0 {
-					return answered(test.status, "", true), nil
+		c, err := New(Options{
+			BaseURL: "https://a.example",
+			Sleep:   func(context.Context, time.Duration) error { now = "C"; return nil },
+			Transport: canned(func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodPut {
+					if sent++; sent == 1 && test.status != 0 {
+						return answered(test.status, "", true), nil
+					}
+					now = "A"
 				}
-				now = "A"
-			}
-			a := answered(200, `{"uuid":"`+id.String()+`","iban":"`+now+`"}`, true)
-			a.Header.Set("ETag", strings.Replace(test.etag, "%s", now, 1))
-			return a, nil
-		})})
+				a := answered(200, `{"uuid":"`+id.String()+`","iban":"`+now+`"}`, true)
+				a.Header.Set("ETag", strings.Replace(test.etag, "%s", now, 1))
+				return a, nil
+			}),
+		})
 		servicetest.Check(t, err)
 		_, err = c.Send(t.Context(), change)
 		if _, isOvertaken := errors.AsType[*Overtaken](err); !isOvertaken || now != "C" || sent != test.sent {
-			t.Errorf("%s: got %v, the value %s after %d requests, want that C was set elsewhere, after %d", test.name, err, now, sent, test.sent)
+			t.Errorf("%s: got %v, the value %s after %d requests, want that C was set elsewhere, after %d",
+				test.name, err, now, sent, test.sent)
 		}
 	}
 }
@@ -208,15 +422,19 @@ func TestUpdatesUnderRevisions(t *testing.T) {
 	} {
 		var requests []string
 		sleep := func(context.Context, time.Duration) error { return nil }
-		c, err := New(Options{BaseURL: "https://a.example", Sleep: sleep, Transport: canned(func(r *http.Request) (*http.Response, error) {
-			requests = append(requests, r.Method)
-			if r.Method == http.MethodPut && r.Header.Get("If-Match") != `"2"` {
-				return answered(http.StatusPreconditionFailed, "{}", true), nil
-			}
-			a := answered(200, `{"uuid":"`+id.String()+`","iban":"`+test.now+`"}`, true)
-			a.Header.Set("ETag", `"2"`)
-			return a, nil
-		})})
+		c, err := New(Options{
+			BaseURL: "https://a.example",
+			Sleep:   sleep,
+			Transport: canned(func(r *http.Request) (*http.Response, error) {
+				requests = append(requests, r.Method)
+				if r.Method == http.MethodPut && r.Header.Get("If-Match") != `"2"` {
+					return answered(http.StatusPreconditionFailed, "{}", true), nil
+				}
+				a := answered(200, `{"uuid":"`+id.String()+`","iban":"`+test.now+`"}`, true)
+				a.Header.Set("ETag", `"2"`)
+				return a, nil
+			}),
+		})
 		servicetest.Check(t, err)
 		c.noteExtensions(http.Header{"Fundesk-Extensions": {"queue, revisions"}})
 		change, err := UpdatePersonChange(id, apitype.UpdatePersonRequest{IBAN: apitype.Set("A")})
@@ -224,11 +442,13 @@ func TestUpdatesUnderRevisions(t *testing.T) {
 		change.Seen, change.Revision = SeenOf(change, map[string]any{"iban": "B"}), test.revision
 		_, err = c.Send(t.Context(), change)
 		sent := strings.Count(strings.Join(requests, " "), http.MethodPut)
-		if _, isOvertaken := errors.AsType[*Overtaken](err); isOvertaken != test.isOvertaken || err != nil && !isOvertaken {
+		_, isOvertaken := errors.AsType[*Overtaken](err)
+		if isOvertaken != test.isOvertaken || err != nil && !isOvertaken {
 			t.Errorf("%s: got %v, want overtaken: %t", test.name, err, test.isOvertaken)
 		}
 		if sent != test.sent || len(requests)-sent != test.reads {
-			t.Errorf("%s: got the requests %v, want %d readings and %d updates", test.name, requests, test.reads, test.sent)
+			t.Errorf("%s: got the requests %v, want %d readings and %d updates",
+				test.name, requests, test.reads, test.sent)
 		}
 	}
 }
@@ -237,7 +457,13 @@ func TestUpdatesUnderRevisions(t *testing.T) {
 func TestInterruptedChanges(t *testing.T) {
 	t.Parallel()
 	id := apitype.NewUUID()
-	change := Change{Op: OpAddAttempt, UUID: id, Method: http.MethodPut, Path: "/api/v1/calls/x", Body: []byte(`{"attemptAt":"2026-11-20T09:15:00Z"}`)}
+	change := Change{
+		Op:     OpAddAttempt,
+		UUID:   id,
+		Method: http.MethodPut,
+		Path:   "/api/v1/calls/x",
+		Body:   []byte(`{"attemptAt":"2026-11-20T09:15:00Z"}`),
+	}
 	for _, test := range []struct {
 		name   string
 		during string // What is interrupted.
@@ -269,7 +495,8 @@ func TestInterruptedChanges(t *testing.T) {
 		})
 		servicetest.Check(t, err)
 		_, err = c.Send(ctx, change)
-		if known := asError(err); known == nil || known.Kind != KindInterrupted || known.Message != test.want || known.Sent != test.sent {
+		known := asError(err)
+		if known == nil || known.Kind != KindInterrupted || known.Message != test.want || known.Sent != test.sent {
 			t.Errorf("%s: got %+v, want %q, sent %t", test.name, known, test.want, test.sent)
 		}
 		cancel()
@@ -297,7 +524,8 @@ func TestLostAndThenUnreachable(t *testing.T) {
 			}
 			return nil, &net.OpError{Op: "dial", Err: errors.New("no way")}
 		})
-		if _, err = c.Send(t.Context(), change); KindOf(err) != test.want || tries != 2 {
+		_, err = c.Send(t.Context(), change)
+		if KindOf(err) != test.want || tries != 2 {
 			t.Errorf("%d and no connection: got %v after %d tries, want %s after 2", test.first, err, tries, test.want)
 		}
 	}
@@ -321,7 +549,12 @@ func TestPause(t *testing.T) {
 		{Error{Kind: KindRejected, Message: "no"}, 1, "no", KindRejected},
 		{Error{Kind: KindUnavailable, Retryable: true, Message: "down"}, 4, "down", KindUnavailable},
 		{Error{Kind: KindRejected, Status: 429, Retryable: true, Message: "m"}, 4, "429 m", KindRejected},
-		{Error{Kind: KindUnavailable, Retryable: true, RetryAfter: 61 * time.Second, Message: "down"}, 1, "down; the service asks to wait until 2026-11-20T09:16:01Z", KindUnavailable},
+		{
+			e:    Error{Kind: KindUnavailable, Retryable: true, RetryAfter: 61 * time.Second, Message: "down"},
+			try:  1,
+			want: "down; the service asks to wait until 2026-11-20T09:16:01Z",
+			kind: KindUnavailable,
+		},
 		{Error{Kind: KindUnavailable, Retryable: true, RetryAfter: time.Minute, Message: "down"}, 1, "<nil>", ""},
 		{Error{Kind: KindUnavailable, Retryable: true, Message: "down"}, 3, "<nil>", ""},
 	} {
@@ -329,7 +562,10 @@ func TestPause(t *testing.T) {
 			t.Errorf("%+v: got %v of kind %s, want %q of kind %s", test.e, err, KindOf(err), test.want, test.kind)
 		}
 	}
-	if len(slept) != 2 || slept[0] != time.Minute || slept[1] < 500*time.Millisecond || slept[1] >= 1500*time.Millisecond {
+	if len(slept) != 2 ||
+		slept[0] != time.Minute ||
+		slept[1] < 500*time.Millisecond ||
+		slept[1] >= 1500*time.Millisecond {
 		t.Errorf("got sleeps %v, want a minute and about a second", slept)
 	}
 }

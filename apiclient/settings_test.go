@@ -42,7 +42,8 @@ func TestSettings(t *testing.T) {
 	})
 	read, isSame, err := client.Settings(t.Context(), "")
 	settings, wrong := read.Decode()
-	if err != nil || wrong != nil || isSame || read.ETag != `"1"` || settings.Organizations[0].Results["winback"][0].Code != "back" {
+	if err != nil || wrong != nil || isSame || read.ETag != `"1"` ||
+		settings.Organizations[0].Results["winback"][0].Code != "back" {
 		t.Fatalf("got %+v %t %v %v, want the settings and their ETag", read, isSame, err, wrong)
 	}
 	if _, isSame, err := client.Settings(t.Context(), read.ETag); err != nil || !isSame {
@@ -62,7 +63,8 @@ func TestNoSettings(t *testing.T) {
 	t.Parallel()
 	client := queueOf(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
 	_, _, err := client.Settings(t.Context(), "")
-	if failure, ok := errors.AsType[*apiclient.Error](err); !ok || failure.Kind != apiclient.KindRejected || failure.Message != "the service has no settings" {
+	failure, ok := errors.AsType[*apiclient.Error](err)
+	if !ok || failure.Kind != apiclient.KindRejected || failure.Message != "the service has no settings" {
 		t.Errorf("got %v, want that there are none", err)
 	}
 }

@@ -67,15 +67,21 @@ type judge struct {
 	differ       []string // The fields that were changed elsewhere, if they are known.
 }
 
-func judgeChange(ch Change, isSent bool, got *Response) (o Outcome, differ []string) {
-	j := &judge{change: ch, op: ch.Operation(), isSent: isSent, revision: got.Header.Get("ETag"), body: got.Body}
+func judgeChange(ch Change, isSent bool, got *Response) (Outcome, []string) {
+	j := &judge{
+		change:   ch,
+		op:       ch.Operation(),
+		isSent:   isSent,
+		revision: got.Header.Get("ETag"),
+		body:     got.Body,
+	}
 	if apitype.DecodeExact(got.Body, &j.record) != nil {
 		return Unknown, nil
 	}
 	if len(ch.Body) > 0 && apitype.DecodeExact(ch.Body, &j.sent) != nil {
 		return Unknown, nil
 	}
-	o = j.op.settle(j)
+	o := j.op.settle(j)
 	return o, j.differ
 }
 
@@ -180,14 +186,14 @@ func (j *judge) move() Outcome {
 	default:
 		return Conflict
 	}
-	switch t := j.tally(); {
-	case len(t.foreign) > 0:
+	t := j.tally()
+	if len(t.foreign) > 0 {
 		return Conflict
-	case t.equal == 0: // It has that status, but another caller may have set it.
-		return Unknown
-	default:
-		return Landed
 	}
+	if t.equal == 0 { // It has that status, but another caller may have set it.
+		return Unknown
+	}
+	return Landed
 }
 
 // actionTargets are the states that the known actions lead to. Spec gap: G1.

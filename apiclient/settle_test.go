@@ -51,13 +51,15 @@ func newStage(t *testing.T) *stage {
 	h := plain(t)
 	s := &stage{h: h, organization: h.Organization("AID")}
 	s.setup = clientOf(t, h, h.URL)
-	person, err := answered[apitype.Person](s.setup.Send(t.Context(), must(apiclient.CreatePersonChange(s.newPerson()))))
+	person, err := answered[apitype.Person](s.setup.Send(t.Context(),
+		must(apiclient.CreatePersonChange(s.newPerson()))))
 	servicetest.Check(t, err)
 	s.person = person.UUID
 	call, err := answered[apitype.Call](s.setup.Send(t.Context(), must(apiclient.CreateCallChange(s.newCall()))))
 	servicetest.Check(t, err)
 	s.call = call.UUID
-	pledge, err := answered[apitype.Pledge](s.setup.Send(t.Context(), must(apiclient.CreatePledgeChange(s.newPledge()))))
+	pledge, err := answered[apitype.Pledge](s.setup.Send(t.Context(),
+		must(apiclient.CreatePledgeChange(s.newPledge()))))
 	servicetest.Check(t, err)
 	s.pledge = pledge.UUID
 	return s
@@ -75,14 +77,25 @@ func (s *stage) newPerson() apitype.CreatePersonRequest {
 }
 
 func (s *stage) newCall() apitype.CreateCallRequest {
-	return apitype.CreateCallRequest{RequestedAt: *s.at(), PersonUUID: s.person, Type: new(apitype.CallHappy), Notes: new("ring twice")}
+	return apitype.CreateCallRequest{
+		RequestedAt: *s.at(),
+		PersonUUID:  s.person,
+		Type:        new(apitype.CallHappy),
+		Notes:       new("ring twice"),
+	}
 }
 
 func (s *stage) newPledge() apitype.CreatePledgeRequest {
 	return apitype.CreatePledgeRequest{
-		PersonUUID: s.person, CreatedAt: *s.at(), OwningOrganizationUUID: s.organization, RecruitingOrganizationUUID: s.organization,
-		InitialDonationInterval: "monthly", InitialDonationAmount: apitype.Cents(1250), RecruiterUserUUID: apitype.NewUUID(), StartsAt: *s.at(),
-		ExternalMetadata: new(apitype.Object(`{"a":{"b":1.50}}`)),
+		PersonUUID:                 s.person,
+		CreatedAt:                  *s.at(),
+		OwningOrganizationUUID:     s.organization,
+		RecruitingOrganizationUUID: s.organization,
+		InitialDonationInterval:    "monthly",
+		InitialDonationAmount:      apitype.Cents(1250),
+		RecruiterUserUUID:          apitype.NewUUID(),
+		StartsAt:                   *s.at(),
+		ExternalMetadata:           new(apitype.Object(`{"a":{"b":1.50}}`)),
 	}
 }
 
@@ -97,7 +110,9 @@ func TestChangesThroughFaults(t *testing.T) {
 	defer cases.Wait()
 	for i := range h.Changes(owner) {
 		for _, fault := range servicetest.Faults {
-			hangs := fault == servicetest.FaultDelayed || fault == servicetest.FaultDrip || fault == servicetest.FaultKilled
+			hangs := fault == servicetest.FaultDelayed ||
+				fault == servicetest.FaultDrip ||
+				fault == servicetest.FaultKilled
 			if testing.Short() && hangs && i > 0 {
 				continue
 			}
@@ -111,8 +126,17 @@ func TestChangesThroughFaults(t *testing.T) {
 					client := clientWithin(t, h, faulty.Serve(t), patience)
 					change := h.Changes(owner)[i]
 					faulty.Arm(fault, i+seed)
-					_, err := client.Send(t.Context(), apiclient.Change{Op: change.Op, UUID: change.UUID, Method: change.Method, Path: change.Path, Body: []byte(change.Body), Generated: true})
-					judge(t, change, fault, err, func() int { return h.Effects(token, change, faulty) }, faulty.DeliverLate)
+					_, err := client.Send(t.Context(), apiclient.Change{
+						Op:        change.Op,
+						UUID:      change.UUID,
+						Method:    change.Method,
+						Path:      change.Path,
+						Body:      []byte(change.Body),
+						Generated: true,
+					})
+					judge(t, change, fault, err, func() int {
+						return h.Effects(token, change, faulty)
+					}, faulty.DeliverLate)
 				})
 			}
 		}
@@ -120,7 +144,14 @@ func TestChangesThroughFaults(t *testing.T) {
 }
 
 // judge compares the reports of a change with its effects, before and after late requests arrive.
-func judge(t *testing.T, change servicetest.Change, fault servicetest.Fault, err error, effects func() int, deliverLate func()) {
+func judge(
+	t *testing.T,
+	change servicetest.Change,
+	fault servicetest.Fault,
+	err error,
+	effects func() int,
+	deliverLate func(),
+) {
 	t.Helper()
 	before := effects()
 	deliverLate()
@@ -128,7 +159,10 @@ func judge(t *testing.T, change servicetest.Change, fault servicetest.Fault, err
 	if change.RepeatsAddUp && fault == servicetest.FaultDuplicated {
 		most = 2
 	}
-	wanted := map[servicetest.Fault]apiclient.Kind{servicetest.FaultRefused: apiclient.KindRejected, servicetest.FaultRedirect: apiclient.KindUnavailable}[fault]
+	wanted := map[servicetest.Fault]apiclient.Kind{
+		servicetest.FaultRefused:  apiclient.KindRejected,
+		servicetest.FaultRedirect: apiclient.KindUnavailable,
+	}[fault]
 	kind := apiclient.KindOf(err)
 	addsUp := apiclient.OperationOf(change.Op).AddsUp
 	switch {
@@ -178,9 +212,14 @@ func TestLostAnswerThenSomebodyElse(t *testing.T) {
 	update := func(email string) apiclient.Change {
 		return must(apiclient.UpdatePersonChange(s.person, apitype.UpdatePersonRequest{Email: apitype.Set(email)}))
 	}
-	complete := must(apiclient.CompleteCallChange(s.call, apitype.CompleteCallRequest{Result: &apitype.CallResultRequest{CompletedAt: s.at()}}))
+	complete := must(apiclient.CompleteCallChange(s.call, apitype.CompleteCallRequest{
+		Result: &apitype.CallResultRequest{CompletedAt: s.at()},
+	}))
 	cancel := must(apiclient.CancelCallChange(s.call, apitype.CancelCallRequest{}))
-	for mine, theirs := range map[*apiclient.Change]apiclient.Change{&complete: cancel, new(update("mine@example.org")): update("third@example.org")} {
+	for mine, theirs := range map[*apiclient.Change]apiclient.Change{
+		&complete:                       cancel,
+		new(update("mine@example.org")): update("third@example.org"),
+	} {
 		var once sync.Once
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			isLost := false
@@ -210,7 +249,8 @@ func TestChosenUUIDIsTaken(t *testing.T) {
 	s := newStage(t)
 	r := s.newPerson()
 	r.UUID = &s.person
-	if _, err := s.setup.Send(t.Context(), must(apiclient.CreatePersonChange(r))); apiclient.KindOf(err) != apiclient.KindConflict {
+	_, err := s.setup.Send(t.Context(), must(apiclient.CreatePersonChange(r)))
+	if apiclient.KindOf(err) != apiclient.KindConflict {
 		t.Errorf("got %v, want a conflict", err)
 	}
 }
@@ -229,7 +269,10 @@ func TestCreationWithAnotherUUID(t *testing.T) {
 		creations.Add(1)
 		answer(w, http.StatusCreated, `{"uuid":"`+chosen+`"}`)
 	})
-	record, err := client.Send(t.Context(), must(apiclient.CreatePersonChange(apitype.CreatePersonRequest{OwningOrganizationUUID: apitype.NewUUID(), RecruitingOrganizationUUID: apitype.NewUUID()})))
+	record, err := client.Send(t.Context(), must(apiclient.CreatePersonChange(apitype.CreatePersonRequest{
+		OwningOrganizationUUID:     apitype.NewUUID(),
+		RecruitingOrganizationUUID: apitype.NewUUID(),
+	})))
 	if err != nil || !bytes.Contains(record.Body, []byte(chosen)) {
 		t.Fatalf("got %v, %v, want the record of the service", record, err)
 	}
@@ -251,7 +294,8 @@ func TestAttemptKeptInSeconds(t *testing.T) {
 			var attempts []string
 			client := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				if r.Method == http.MethodGet {
-					answer(w, http.StatusOK, `{"uuid":"`+id.String()+`","status":"requested","attempts":[`+join(attempts)+`]}`)
+					answer(w, http.StatusOK,
+						`{"uuid":"`+id.String()+`","status":"requested","attempts":[`+join(attempts)+`]}`)
 					return
 				}
 				var request apitype.AddAttemptRequest
@@ -260,7 +304,9 @@ func TestAttemptKeptInSeconds(t *testing.T) {
 				w.WriteHeader(http.StatusServiceUnavailable)
 			})
 			at := apitype.NewTime(servicetest.Start.Add(700 * time.Millisecond))
-			if _, err := client.Send(t.Context(), must(apiclient.AddAttemptChange(id, apitype.AddAttemptRequest{AttemptAt: &at}))); err != nil || len(attempts) != 1 {
+			_, err := client.Send(t.Context(),
+				must(apiclient.AddAttemptChange(id, apitype.AddAttemptRequest{AttemptAt: &at})))
+			if err != nil || len(attempts) != 1 {
 				t.Errorf("got %v and %d attempts, want one", err, len(attempts))
 			}
 		})

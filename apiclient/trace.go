@@ -126,10 +126,10 @@ func maskQuery(query url.Values) string {
 // maskBody returns a body without donors' values.
 func maskBody(body []byte) string {
 	var value any
-	switch {
-	case len(body) > maxMasked: // Masking needs the whole of it in memory.
+	if len(body) > maxMasked { // Masking needs the whole of it in memory.
 		return fmt.Sprintf("(%d bytes)", len(body))
-	case apitype.DecodeExact(body, &value) != nil:
+	}
+	if apitype.DecodeExact(body, &value) != nil {
 		return fmt.Sprintf("(%d bytes that are not JSON)", len(body))
 	}
 	text, err := json.Marshal(maskValue("", value))

@@ -22,15 +22,37 @@ func TestTrace(t *testing.T) {
 	answers := []*http.Response{
 		{StatusCode: 200, Header: http.Header{"X-Request-Id": {"r-1"}}, Body: io.NopCloser(strings.NewReader(
 			`{"uuid":"5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10","type":"happy_call","attemptsCount":2,"firstName":"Anna","dateOfBirth":"1980-05-17T00:00:00Z","createdAt":"2026-01-02T03:04:05Z","notes":null,"amount":["12.5",{"status":"two words"}],"errors":[{"pointer":"/iban"}]}`))},
-		{StatusCode: 503, Header: http.Header{"X-Request-Id": {"no id"}}, Body: io.NopCloser(strings.NewReader("sorry"))},
+		{
+			StatusCode: 503,
+			Header:     http.Header{"X-Request-Id": {"no id"}},
+			Body:       io.NopCloser(strings.NewReader("sorry")),
+		},
 		{StatusCode: 204, Header: http.Header{}, Body: http.NoBody},
-		{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`["` + strings.Repeat("x", 1<<20-4) + `"]`))},
-		{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`["` + strings.Repeat("x", 1<<20-3) + `"]`))},
-		{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"amount":[7` + strings.Repeat(",7", 4089) + `]}`))},
-		{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`["` + strings.Repeat(`x","`, 2500) + `"]`))},
+		{
+			StatusCode: 200,
+			Header:     http.Header{},
+			Body:       io.NopCloser(strings.NewReader(`["` + strings.Repeat("x", 1<<20-4) + `"]`)),
+		},
+		{
+			StatusCode: 200,
+			Header:     http.Header{},
+			Body:       io.NopCloser(strings.NewReader(`["` + strings.Repeat("x", 1<<20-3) + `"]`)),
+		},
+		{
+			StatusCode: 200,
+			Header:     http.Header{},
+			Body:       io.NopCloser(strings.NewReader(`{"amount":[7` + strings.Repeat(",7", 4089) + `]}`)),
+		},
+		{
+			StatusCode: 200,
+			Header:     http.Header{},
+			Body:       io.NopCloser(strings.NewReader(`["` + strings.Repeat(`x","`, 2500) + `"]`)),
+		},
 	}
 	c, err := New(Options{
-		BaseURL: "https://a.example/base", Trace: &trace, Token: func(context.Context) (string, error) { return "secret", nil },
+		BaseURL: "https://a.example/base",
+		Trace:   &trace,
+		Token:   func(context.Context) (string, error) { return "secret", nil },
 		Transport: canned(func(*http.Request) (*http.Response, error) {
 			next := answers[0]
 			answers = answers[1:]
@@ -41,7 +63,8 @@ func TestTrace(t *testing.T) {
 	servicetest.Check(t, err)
 	for len(answers) > 0 {
 		query := url.Values{"iban": {"NL91ABNA0417164300"}, "first": {"2", "3"}, "include": {"person"}}
-		if _, err := c.Do(t.Context(), http.MethodPut, "/api/v1/persons", query, []byte(`{"iban":"NL91"}`), nil); err != nil {
+		_, err := c.Do(t.Context(), http.MethodPut, "/api/v1/persons", query, []byte(`{"iban":"NL91"}`), nil)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -93,7 +116,8 @@ func FuzzMaskBody(f *testing.F) {
 		if err != nil || len(text) < 4 || isPlain("", text) || text == masked {
 			t.Skip()
 		}
-		body := `{"notes":` + string(quoted) + `,"dateOfBirth":` + string(quoted) + `,"new":[{"type":{"field":` + string(quoted) + `}}]}`
+		body := `{"notes":` + string(quoted) + `,"dateOfBirth":` + string(quoted) + `,"new":[{"type":{"field":` +
+			string(quoted) + `}}]}`
 		if got := maskBody([]byte(body)); strings.Contains(got, string(quoted)) {
 			t.Errorf("got %s, want the text masked", got)
 		}

@@ -49,7 +49,13 @@ func (c *Client) Do(
 	body []byte,
 	header http.Header,
 ) (*Response, error) {
-	return c.once(ctx, request{method: method, path: path, query: query, body: body, header: header})
+	return c.once(ctx, request{
+		method: method,
+		path:   path,
+		query:  query,
+		body:   body,
+		header: header,
+	})
 }
 
 // Export returns everything that a service keeps of a person, which is longer than a record.
@@ -128,13 +134,15 @@ func (c *Client) once(parent context.Context, r request) (*Response, error) {
 	c.noteClock(answer.Header, started)
 	c.noteExtensions(answer.Header)
 	body, err := readBody(answer, c.limit(r, answer.StatusCode), r.space)
-	switch known := asError(err); {
-	case known != nil:
+	known := asError(err)
+	if known != nil {
 		known.answered = answer.StatusCode
 		return nil, c.fault(parent, err, true)
-	case err != nil && ctx.Err() != nil && parent.Err() == nil:
+	}
+	if err != nil && ctx.Err() != nil && parent.Err() == nil {
 		return nil, c.tooSlow(body)
-	case err != nil:
+	}
+	if err != nil {
 		return nil, c.fault(parent, err, true)
 	}
 	c.trace.answer(answer, body, c.options.Now().Sub(started))
@@ -230,11 +238,21 @@ func (c *Client) fault(parent context.Context, err error, connected bool) *Error
 	if known := asError(err); known != nil {
 		return known
 	}
-	e := &Error{Kind: KindUnavailable, Retryable: true, Sent: connected, Err: err}
+	e := &Error{
+		Kind:      KindUnavailable,
+		Retryable: true,
+		Sent:      connected,
+		Err:       err,
+	}
 	var timeout net.Error
 	switch {
 	case errors.Is(parent.Err(), context.Canceled):
-		return &Error{Kind: KindInterrupted, Message: "interrupted", Sent: connected, Err: parent.Err()}
+		return &Error{
+			Kind:    KindInterrupted,
+			Message: "interrupted",
+			Sent:    connected,
+			Err:     parent.Err(),
+		}
 	case parent.Err() != nil, errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		e.Message = "no whole answer from " + c.base.Host + " within " + c.options.Timeout.String()
 	case !connected:
@@ -252,8 +270,8 @@ func (c *Client) fault(parent context.Context, err error, connected bool) *Error
 }
 
 // TLSAlert returns the alert with which the service refused a connection, such as that it requires a certificate.
-func TLSAlert(err error) (alert *net.OpError, ok bool) {
-	alert, ok = errors.AsType[*net.OpError](err)
+func TLSAlert(err error) (*net.OpError, bool) {
+	alert, ok := errors.AsType[*net.OpError](err)
 	return alert, ok && alert.Op == "remote error"
 }
 
@@ -285,9 +303,11 @@ var (
 // tooSlow returns the error of an answer that began and did not end in time. A repeat would take as long.
 func (c *Client) tooSlow(read []byte) *Error {
 	return &Error{
-		Kind: KindUnavailable, Message: "no whole answer from " + c.base.Host + " within " + c.options.Timeout.String(),
-		Sent: true, Err: errors.Join(errTooSlow, context.DeadlineExceeded),
-		came: max(bytes.Count(read, []byte(`"node"`)), len(read)/typicalRecord),
+		Kind:    KindUnavailable,
+		Message: "no whole answer from " + c.base.Host + " within " + c.options.Timeout.String(),
+		Sent:    true,
+		Err:     errors.Join(errTooSlow, context.DeadlineExceeded),
+		came:    max(bytes.Count(read, []byte(`"node"`)), len(read)/typicalRecord),
 	}
 }
 
@@ -295,16 +315,16 @@ func (c *Client) tooSlow(read []byte) *Error {
 // returns 0 if fewer would change nothing.
 func smaller(failed error, size int) int {
 	e := asError(failed)
-	switch {
-	case size < 2 || e == nil:
-		return 0
-	case errors.Is(failed, errTooLarge):
-		return size / 2
-	case errors.Is(failed, errTooSlow) && e.came > 0 && e.came <= size:
-		return max(1, min(size, e.came)/2)
-	default:
+	if size < 2 || e == nil {
 		return 0
 	}
+	if errors.Is(failed, errTooLarge) {
+		return size / 2
+	}
+	if errors.Is(failed, errTooSlow) && e.came > 0 && e.came <= size {
+		return max(1, min(size, e.came)/2)
+	}
+	return 0
 }
 
 // tooLarge returns the error of an answer beyond a limit, in bytes. It has the beginning of the answer.
@@ -389,9 +409,10 @@ func (c *Client) read(ctx context.Context, r request) (*Response, error) {
 // checked sends a request once, and wants an answer that may be read as JSON.
 func (c *Client) checked(ctx context.Context, r request) (*Response, error) {
 	answer, err := c.once(ctx, r)
-	if err == nil {
-		err = c.checkJSON(answer, r.method)
+	if err != nil {
+		return answer, err
 	}
+	err = c.checkJSON(answer, r.method)
 	return answer, err
 }
 
@@ -427,10 +448,10 @@ func (c *Client) checkJSON(r *Response, method string) error {
 // pause waits before the next try. It returns the error to give up with: the tries are
 // used up, or it makes no sense to go on.
 func (c *Client) pause(ctx context.Context, e *Error, try int) error {
-	switch {
-	case !e.Retryable, try >= c.options.Tries:
+	if !e.Retryable || try >= c.options.Tries {
 		return e
-	case e.RetryAfter > maxRetryAfter:
+	}
+	if e.RetryAfter > maxRetryAfter {
 		e.Message += "; the service asks to wait until " + c.options.Now().Add(e.RetryAfter).Format(time.RFC3339)
 		return e
 	}
@@ -440,7 +461,12 @@ func (c *Client) pause(ctx context.Context, e *Error, try int) error {
 		wait = e.RetryAfter
 	}
 	if err := c.options.Sleep(ctx, wait); err != nil {
-		return &Error{Kind: KindInterrupted, Message: "interrupted", Sent: e.Sent, Err: err}
+		return &Error{
+			Kind:    KindInterrupted,
+			Message: "interrupted",
+			Sent:    e.Sent,
+			Err:     err,
+		}
 	}
 	return nil
 }

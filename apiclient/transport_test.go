@@ -46,11 +46,16 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 			return err
 		},
 		"an update": func(ctx context.Context, c *apiclient.Client) error {
-			_, err := c.Send(ctx, must(apiclient.UpdatePersonChange(apitype.NewUUID(), apitype.UpdatePersonRequest{IBAN: apitype.Set("NL91ABNA0417164300")})))
+			_, err := c.Send(ctx, must(apiclient.UpdatePersonChange(apitype.NewUUID(), apitype.UpdatePersonRequest{
+				IBAN: apitype.Set("NL91ABNA0417164300"),
+			})))
 			return err
 		},
 		"a creation": func(ctx context.Context, c *apiclient.Client) error {
-			_, err := c.Send(ctx, must(apiclient.CreatePersonChange(apitype.CreatePersonRequest{OwningOrganizationUUID: apitype.NewUUID(), RecruitingOrganizationUUID: apitype.NewUUID()})))
+			_, err := c.Send(ctx, must(apiclient.CreatePersonChange(apitype.CreatePersonRequest{
+				OwningOrganizationUUID:     apitype.NewUUID(),
+				RecruitingOrganizationUUID: apitype.NewUUID(),
+			})))
 			return err
 		},
 	}
@@ -68,14 +73,18 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 					}))
 					defer server.Close()
 					client, err := apiclient.New(apiclient.Options{
-						BaseURL: server.URL, Token: func(context.Context) (string, error) { return "secret-token", nil },
+						BaseURL: server.URL,
+						Token:   func(context.Context) (string, error) { return "secret-token", nil },
 					})
 					servicetest.Check(t, err)
 					err = send(t.Context(), client)
 					if kind := apiclient.KindOf(err); kind != apiclient.KindUnavailable {
 						t.Errorf("got %v of kind %q, want unavailable", err, kind)
 					}
-					if text := err.Error(); strings.Contains(text, "secret-token") || strings.Contains(text, "NL91") || strings.ContainsAny(text, "\x1b\x07") {
+					text := err.Error()
+					if strings.Contains(text, "secret-token") ||
+						strings.Contains(text, "NL91") ||
+						strings.ContainsAny(text, "\x1b\x07") {
 						t.Errorf("got %q, want nothing secret", text)
 					}
 					if got := hops.Load(); got > 2 { // An update reads the record first.
@@ -102,7 +111,10 @@ func TestNoCompressionOnLoopback(t *testing.T) {
 		_, _ = w.Write([]byte(`{}`))
 	}))
 	t.Cleanup(server.Close)
-	client, err := apiclient.New(apiclient.Options{BaseURL: server.URL, Token: func(context.Context) (string, error) { return "t", nil }})
+	client, err := apiclient.New(apiclient.Options{
+		BaseURL: server.URL,
+		Token:   func(context.Context) (string, error) { return "t", nil },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,10 +90,9 @@ func Readable[T any](records iter.Seq2[Record[T], error], told func(error)) iter
 	return func(yield func(T, error) bool) {
 		for record, err := range records {
 			value, err := Decoded(record, err)
-			switch {
-			case errors.Is(err, ErrUnreadable) && (record.Raw != nil || errors.Is(err, ErrAtEnd)):
+			if errors.Is(err, ErrUnreadable) && (record.Raw != nil || errors.Is(err, ErrAtEnd)) {
 				told(err)
-			case !yield(value, err):
+			} else if !yield(value, err) {
 				return
 			}
 		}

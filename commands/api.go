@@ -118,14 +118,16 @@ func (a *apiFlags) run(s *cli.Session, cmd *cobra.Command, args []string) error 
 		return cli.UsageError("-o id needs --paginate")
 	}
 	header, err := a.header()
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case a.paginate && method != http.MethodGet:
+	}
+	if a.paginate && method != http.MethodGet {
 		return cli.UsageError("--paginate needs GET")
-	case a.paginate && (a.include || len(a.headers) > 0):
+	}
+	if a.paginate && (a.include || len(a.headers) > 0) {
 		return cli.UsageError("--paginate cannot be combined with --include or --header")
-	case a.include && (options.Query != nil || s.Flags.Output != ""):
+	}
+	if a.include && (options.Query != nil || s.Flags.Output != "") {
 		return cli.UsageError("--include cannot be combined with -o or --jq: headers are not JSON")
 	}
 	client, err := s.Connect(cmd.Context())
@@ -265,7 +267,8 @@ func (a *apiFlags) walk(
 	}
 	all := apiclient.AllOptions{PageSize: read.DefaultPageSize, Reuse: true}
 	if size := query.Get("first"); size != "" {
-		if all.PageSize, err = strconv.Atoi(size); err != nil || all.PageSize <= 0 {
+		all.PageSize, err = strconv.Atoi(size)
+		if err != nil || all.PageSize <= 0 {
 			return cli.UsageError("first must be a whole number greater than 0")
 		}
 	}

@@ -112,7 +112,8 @@ func TestCallersLeaveTheSame(t *testing.T) {
 				for i, result := range callerResults {
 					for j, kind := range apitype.CallTypes {
 						for k, role := range []string{"agent", "supervisor", "back-office"} {
-							isTypeSkipped := engine == "PostgreSQL" && (i+2*j)%len(apitype.CallTypes) != 0 // SQLite shows each type.
+							// SQLite shows each type.
+							isTypeSkipped := engine == "PostgreSQL" && (i+2*j)%len(apitype.CallTypes) != 0
 							if *everyRole || !isTypeSkipped && (i+j+k)%3 == 0 {
 								c := newCallCase(t, h, kind, role)
 								complete(c, result.code)
@@ -163,7 +164,12 @@ func newCallCase(t *testing.T, h *servicetest.Harness, kind apitype.CallType, ro
 	home := t.TempDir()
 	config := fmt.Sprintf("[profiles.p]\nbase_url = %q\nagent = %q\n", h.URL, c.agent)
 	writeFile(t, filepath.Join(home, "config.toml"), config)
-	c.env = map[string]string{"HOME": home, "FUNDESK_CONFIG_DIR": home, "FUNDESK_PROFILE": "p", "FUNDESK_TOKEN": c.token}
+	c.env = map[string]string{
+		"HOME":               home,
+		"FUNDESK_CONFIG_DIR": home,
+		"FUNDESK_PROFILE":    "p",
+		"FUNDESK_TOKEN":      c.token,
+	}
 	return c
 }
 
@@ -222,10 +228,11 @@ func (c *callCase) completeAtDesk(code string) {
 }
 
 // outcome returns what the service has two days later, when no donor rests and no lease is live.
-func (c *callCase) outcome() (got callerOutcome) {
+func (c *callCase) outcome() callerOutcome {
 	_ = Run(c.t.Context(), []string{"outbox", "send"}, c.app("")) // Left there by a Desk on a slow machine.
 	c.Clock.Advance(48 * time.Hour)
 	answer := c.must(c.token, http.MethodGet, "/api/v1/persons/"+c.donor.String(), "")
+	var got callerOutcome
 	got.Revision = answer.Header.Get("Etag")
 	answer.Decode(&got.OptIns)
 	check := c.must(c.token, http.MethodPost, "/fundesk/v1/do-not-call/check", `{"number":"+31612345678"}`)
@@ -240,7 +247,8 @@ func (c *callCase) outcome() (got callerOutcome) {
 	names := strings.NewReplacer(c.call.String(), "the call", c.agent.String(), "the agent")
 	err := c.Privacy.Audit(c.t.Context(), service.AuditFilter{Person: &c.donor}, func(line service.AuditLine) error {
 		if !strings.HasSuffix(string(line.Operation), ".create") {
-			got.Audit = append(got.Audit, names.Replace(fmt.Sprintf("%s of %s by %s", line.Operation, line.Record, line.User)))
+			got.Audit = append(got.Audit,
+				names.Replace(fmt.Sprintf("%s of %s by %s", line.Operation, line.Record, line.User)))
 		}
 		return nil
 	})

@@ -48,7 +48,9 @@ func callCommand(s *cli.Session) *cobra.Command {
 func callList(s *cli.Session) *cobra.Command {
 	flags, filters := &read.ListFlags{}, &read.CallFilters{}
 	cmd := &cobra.Command{
-		Use: "list", Short: "List calls, most recently requested first", Args: cli.NoArgs,
+		Use:   "list",
+		Short: "List calls, most recently requested first",
+		Args:  cli.NoArgs,
 		Long: "List calls. The interface has no filter for status, type and person: --status, --type and --person\n" +
 			"filter on your computer, and --limit counts the calls that match. If the service has a filter for the\n" +
 			"status, fundesk uses it.",

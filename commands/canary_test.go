@@ -57,7 +57,10 @@ func TestCanaries(t *testing.T) {
 		{"", "api GET http://$NAME:$NOTES@127.0.0.1:1/api/v1/persons#$IBAN"},
 		{"", "person list --base-url http://$NAME:$NOTES@127.0.0.1:1/?iban=$IBAN"},
 		{"", "auth status --base-url http://127.0.0.1:1/?iban=$IBAN"},
-		{`{"name":{"lastName":"$NAME"},"nonsense":"$NOTES"}`, "api PUT /api/v1/persons/$PERSON/actions/update --input -"},
+		{
+			stdin: `{"name":{"lastName":"$NAME"},"nonsense":"$NOTES"}`,
+			line:  "api PUT /api/v1/persons/$PERSON/actions/update --input -",
+		},
 		{"", "person list --all --include $NOTES"},
 		{"", "pull person"},
 		{"", "pull call"},

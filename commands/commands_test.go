@@ -92,9 +92,15 @@ func wantPrograms(t *testing.T) {
 func serve(ts *testscript.TestScript, _ bool, args []string) {
 	programs, err := commands.Programs()
 	ts.Check(err)
-	cmd := exec.Command(filepath.Join(programs, "fundeskd"), append([]string{"serve", "--listen", "127.0.0.1:0"}, args[1:]...)...)
+	cmd := exec.Command(filepath.Join(programs, "fundeskd"),
+		append([]string{"serve", "--listen", "127.0.0.1:0"}, args[1:]...)...)
 	cmd.Dir = ts.MkAbs(".")
-	cmd.Env = []string{"HOME=" + ts.Getenv("HOME"), "XDG_DATA_HOME=" + ts.Getenv("XDG_DATA_HOME"), "PATH=" + ts.Getenv("PATH"), "FUNDESKD_DATABASE=" + ts.Getenv("FUNDESKD_DATABASE")}
+	cmd.Env = []string{
+		"HOME=" + ts.Getenv("HOME"),
+		"XDG_DATA_HOME=" + ts.Getenv("XDG_DATA_HOME"),
+		"PATH=" + ts.Getenv("PATH"),
+		"FUNDESKD_DATABASE=" + ts.Getenv("FUNDESKD_DATABASE"),
+	}
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)
 	ts.Check(cmd.Start())

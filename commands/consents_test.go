@@ -14,10 +14,11 @@ import (
 )
 
 // consentsOf returns the consents of a person, newest first.
-func (e *exported) consentsOf(person string) (found []string) {
+func (e *exported) consentsOf(person string) []string {
 	e.t.Helper()
 	var all apitype.Consents
 	e.Do(e.token, http.MethodGet, "/fundesk/v1/persons/"+person+"/consents", "").Decode(&all)
+	var found []string
 	for _, c := range all.Consents {
 		source := ""
 		if c.Source != nil {
@@ -40,7 +41,11 @@ func TestConsentCommands(t *testing.T) {
 		want  string // In the output or the error.
 		added bool
 	}{
-		{"--channel phone --basis consent --source form --at 2026-05-12", 0, "phone\tconsent\t2026-05-12T00:00:00.000Z\tform", true},
+		{
+			args:  "--channel phone --basis consent --source form --at 2026-05-12",
+			want:  "phone\tconsent\t2026-05-12T00:00:00.000Z\tform",
+			added: true,
+		},
 		{"--channel email --basis withdrawn --outbox --at 2026-05-13", 0, "email\twithdrawn", true},
 		{"--channel sms --basis customer --at 2026-05-12 --dry-run", 0, `"channel":"sms","basis":"customer"`, false},
 		{"--channel fax --basis consent --source form", 2, "--channel must be one of", false},
@@ -56,14 +61,15 @@ func TestConsentCommands(t *testing.T) {
 	servicetest.Same(t, "output", "email\twithdrawn\nphone\tconsent\n", out)
 }
 
-// A consent that is older than another one of its channel changes no opt-in, such as the day of a withdrawal without its
-// time. The person who adds it is told.
+// A consent that is older than another one of its channel changes no opt-in, such as the day of a withdrawal without
+// its time. The person who adds it is told.
 func TestOverruledConsentsAreTold(t *testing.T) {
 	t.Parallel()
 	e := newExported(t)
 	persons := [2]string{*cell(e.list("person list"), 1, "uuid"), *cell(e.list("person list"), 2, "uuid")}
 	for _, person := range persons {
-		e.try(t, "person consent add", person, "--channel", "phone", "--basis", "consent", "--source", "form", "--at", "2026-05-12T09:00Z").
+		e.try(t, "person consent add", person, "--channel", "phone", "--basis", "consent", "--source", "form", "--at",
+			"2026-05-12T09:00Z").
 			MustEnd(0).Lacks("is later")
 	}
 	const told = "the opt-in for phone is as before, because the consent of 2026-05-12T09:00:00.000Z is later"

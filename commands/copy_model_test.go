@@ -113,23 +113,29 @@ func (m *copyModel) step(n int) {
 	case 0, 1:
 		m.run("person", "update", m.pick(m.persons), "--last-name", fmt.Sprintf("Name%d", n))
 	case 2:
-		m.run("person", "consent", "add", m.pick(m.persons), "--channel", "phone", "--basis", "consent", "--source", fmt.Sprintf("form %d", n))
+		m.run("person", "consent", "add", m.pick(m.persons), "--channel", "phone", "--basis", "consent", "--source",
+			fmt.Sprintf("form %d", n))
 	case 3:
-		if id, _, code := m.run("call", "create", "--person", m.pick(m.persons), "--type", "happy_call", "--notes", "please", "-o", "id"); code == 0 {
+		id, _, code := m.run("call", "create", "--person", m.pick(m.persons), "--type", "happy_call", "--notes",
+			"please", "-o", "id")
+		if code == 0 {
 			m.calls = append(m.calls, strings.TrimSpace(id))
 		}
 	case 4, 5:
 		m.run("call", "attempt", m.pick(m.calls), "--yes")
 	case 6, 7:
-		m.run("call", "complete", m.pick(m.calls), "--result-code", "reached", "--notes", fmt.Sprintf("note %d", n), "--user", apitype.NewUUID().String(), "--without-checks", "--any-result", "--yes")
+		m.run("call", "complete", m.pick(m.calls), "--result-code", "reached", "--notes", fmt.Sprintf("note %d", n),
+			"--user", apitype.NewUUID().String(), "--without-checks", "--any-result", "--yes")
 	case 8:
 		m.run("pledge", "update", m.pick(m.pledges), "--donation-amount", fmt.Sprintf("%d.25", n+1))
 	case 9:
 		id := m.pick(m.calls)
-		answer := m.service.Do(m.env["FUNDESK_TOKEN"], http.MethodPut, "/fundesk/v1/calls/"+id+"/checks", `{"items":[{"name":"iban","at":"2026-11-01T10:00:00Z"}]}`)
+		answer := m.service.Do(m.env["FUNDESK_TOKEN"], http.MethodPut, "/fundesk/v1/calls/"+id+"/checks",
+			`{"items":[{"name":"iban","at":"2026-11-01T10:00:00Z"}]}`)
 		m.history = append(m.history, fmt.Sprintf("checks of %s: %d", id, answer.Status))
 	case 10:
-		_, err := m.service.Privacy.Erase(m.Context(), apitype.MustParseUUID(m.pick(m.persons)), apitype.EraseRequest{Reason: "r"})
+		_, err := m.service.Privacy.Erase(m.Context(), apitype.MustParseUUID(m.pick(m.persons)),
+			apitype.EraseRequest{Reason: "r"})
 		m.history = append(m.history, fmt.Sprintf("erase: %v", err))
 	case 11:
 		servicetest.Check(m.T, m.service.Service.ChangeEpoch(m.Context()))
@@ -179,7 +185,8 @@ func (m *copyModel) sync() {
 }
 
 // lines reads NDJSON.
-func (m *copyModel) lines(text string) (all []map[string]any) {
+func (m *copyModel) lines(text string) []map[string]any {
+	var all []map[string]any
 	for line := range strings.Lines(text) {
 		var record map[string]any
 		servicetest.Check(m.T, json.Unmarshal([]byte(line), &record))
@@ -203,7 +210,8 @@ func (m *copyModel) same(query string, want []string) {
 	slices.Sort(got)
 	slices.Sort(want)
 	if diff := cmp.Diff(want, got); diff != "" {
-		m.Errorf("%s: the copy differs (-service +copy):\n%s\nwhat was done:\n%s", query, diff, strings.Join(m.history, "\n"))
+		m.Errorf("%s: the copy differs (-service +copy):\n%s\nwhat was done:\n%s",
+			query, diff, strings.Join(m.history, "\n"))
 	}
 }
 
@@ -233,14 +241,19 @@ func (m *copyModel) compare() {
 	var persons, calls, results, attempts, pledges, transactions, consents, checks []string
 	for _, p := range m.list("person") {
 		address, _ := p["address"].(map[string]any)
-		persons = append(persons, joined(p["uuid"], p["lastName"], p["iban"], p["email"], p["dateOfBirth"], address["city"], p["createdAt"]))
+		persons = append(persons,
+			joined(p["uuid"], p["lastName"], p["iban"], p["email"], p["dateOfBirth"], address["city"], p["createdAt"]))
 		id := p["uuid"].(string)
 		for _, c := range m.lines(m.must("person", "consent", "list", id, "-o", "ndjson")) {
 			consents = append(consents, joined(id, c["channel"], c["basis"], c["source"], c["at"]))
 		}
 	}
 	for _, c := range m.list("call") {
-		calls = append(calls, joined(c["uuid"], c["status"], c["type"], c["personUuid"], c["notes"], c["attemptsCount"], c["lastUpdatedAt"], c["completedAt"]))
+		calls = append(
+			calls,
+			joined(c["uuid"], c["status"], c["type"], c["personUuid"], c["notes"], c["attemptsCount"],
+				c["lastUpdatedAt"], c["completedAt"]),
+		)
 		if r, ok := c["result"].(map[string]any); ok {
 			results = append(results, joined(c["uuid"], r["resultCode"], r["notes"], r["completedAt"]))
 		}
@@ -256,11 +269,16 @@ func (m *copyModel) compare() {
 	for _, p := range m.list("pledge", "--include", "transactions", "--include", "person") {
 		person, _ := p["person"].(map[string]any)
 		cents := fmt.Sprint(int64(p["donationAmount"].(float64)*100 + 0.5))
-		pledges = append(pledges, joined(p["uuid"], p["status"], cents, p["updatedAt"], p["releasedAt"], person["uuid"]))
+		pledges = append(pledges,
+			joined(p["uuid"], p["status"], cents, p["updatedAt"], p["releasedAt"], person["uuid"]))
 		paid, _ := p["transactions"].([]any)
 		for _, x := range paid {
 			x := x.(map[string]any)
-			transactions = append(transactions, joined(x["uuid"], p["uuid"], x["personUuid"], x["name"], x["iban"], x["description"], x["status"], x["createdAt"]))
+			transactions = append(
+				transactions,
+				joined(x["uuid"], p["uuid"], x["personUuid"], x["name"], x["iban"], x["description"], x["status"],
+					x["createdAt"]),
+			)
 		}
 	}
 	m.same(lineOf("uuid lastName iban email dateOfBirth address_city createdAt")+"persons", persons)
@@ -273,8 +291,8 @@ func (m *copyModel) compare() {
 	m.same(lineOf("callUuid name at")+"checks", checks)
 }
 
-// TestCopyModel lets chance change, complete and erase records, let weeks pass, load them into another database, change the epoch, and
-// kill syncs between pages. The copy holds what the service has after the next whole sync.
+// TestCopyModel lets chance change, complete and erase records, let weeks pass, load them into another database,
+// change the epoch, and kill syncs between pages. The copy holds what the service has after the next whole sync.
 func TestCopyModel(t *testing.T) {
 	runCopyModel(t, servicetest.Times(4, *copySeeds), servicetest.NewFile)
 }

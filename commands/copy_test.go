@@ -17,9 +17,9 @@ import (
 )
 
 // copyHome returns a service with sample data, and a computer that has no copy yet.
-func copyHome(t *testing.T) (h *servicetest.Harness, l line) {
+func copyHome(t *testing.T) (*servicetest.Harness, line) {
 	t.Helper()
-	h = plain(t)
+	h := plain(t)
 	h.Sample(30)
 	return h, lineAt(t, h.URL, h.Token())
 }
@@ -44,8 +44,10 @@ func TestQueryAnswers(t *testing.T) {
 	l.must(t, "person update", id, "--first-name", "Zuzana")
 	question := "SELECT firstName, uuid FROM persons WHERE firstName = 'Zuzana'"
 	for format, want := range map[string]string{
-		"csv": "firstName,uuid\r\nZuzana," + id + "\r\n", "json": "[\n" + `{"firstName":"Zuzana","uuid":"` + id + `"}` + "\n]\n",
-		"ndjson": `{"firstName":"Zuzana","uuid":"` + id + `"}` + "\n", "tsv": "Zuzana\t" + id + "\n",
+		"csv":    "firstName,uuid\r\nZuzana," + id + "\r\n",
+		"json":   "[\n" + `{"firstName":"Zuzana","uuid":"` + id + `"}` + "\n]\n",
+		"ndjson": `{"firstName":"Zuzana","uuid":"` + id + `"}` + "\n",
+		"tsv":    "Zuzana\t" + id + "\n",
 	} {
 		servicetest.Same(t, format, want, l.must(t, "query", question, "-o", format))
 	}
@@ -59,7 +61,8 @@ func TestQueryAnswers(t *testing.T) {
 	servicetest.Same(
 		t,
 		"output",
-		`{"column1":1,"column2":null,"column3":1.5,"column4":"00ff"}`+"\n"+`{"column1":2,"column2":3,"column3":"a","column4":""}`+"\n",
+		`{"column1":1,"column2":null,"column3":1.5,"column4":"00ff"}`+"\n"+
+			`{"column1":2,"column2":3,"column3":"a","column4":""}`+"\n",
 		l.must(t, "query", "VALUES (1, NULL, 1.5, x'00ff'), (2, 3, 'a', '')", "-o", "ndjson"),
 	)
 	info, err := os.Stat(l.copyFile(t))
@@ -92,18 +95,26 @@ func TestQueryOnlyReads(t *testing.T) {
 	servicetest.Check(t, err)
 	other := filepath.Join(t.TempDir(), "other.db")
 	for _, query := range []string{
-		"", "  ; ", "-- nothing", "DELETE FROM persons", "WITH x AS (SELECT 1) DELETE FROM persons", "with x(a) as (select 1) insert into marks select a,a,a,a,a from x",
-		"ATTACH '" + other + "' AS o", "SELECT 1; ATTACH '" + other + "' AS o", "SELECT 1; PRAGMA query_only = 0", "SELECT ';' /* ; */; DELETE FROM calls",
-		"PRAGMA user_version", "EXPLAIN SELECT 1", "VACUUM INTO '" + other + "'", "CREATE TABLE x (a)", "REPLACE INTO marks VALUES (1,2,3,4,5)", "BEGIN",
-		"SELECT nothing FROM persons", "SELECT * FROM no_table", "SELECT 'open", "SELECT load_extension('x')", "SELECT 1 WHERE", "SELECT \x00",
+		"", "  ; ", "-- nothing", "DELETE FROM persons", "WITH x AS (SELECT 1) DELETE FROM persons",
+		"with x(a) as (select 1) insert into marks select a,a,a,a,a from x",
+		"ATTACH '" + other + "' AS o", "SELECT 1; ATTACH '" + other + "' AS o", "SELECT 1; PRAGMA query_only = 0",
+		"SELECT ';' /* ; */; DELETE FROM calls",
+		"PRAGMA user_version", "EXPLAIN SELECT 1", "VACUUM INTO '" + other + "'", "CREATE TABLE x (a)",
+		"REPLACE INTO marks VALUES (1,2,3,4,5)", "BEGIN",
+		"SELECT nothing FROM persons", "SELECT * FROM no_table", "SELECT 'open", "SELECT load_extension('x')",
+		"SELECT 1 WHERE", "SELECT \x00",
 		"SELECT writefile('" + other + "', 'x')", "SELECT ?1", "SELECT @a", "SELECT $a('); DELETE FROM persons; --')",
 		"\ufeffDELETE FROM persons", "SELECT [;]; DELETE FROM persons --]", "/*/ SELECT 1; */ DELETE FROM persons --*/",
 		"WITH x AS (SELECT 1) UPDATE sqlite_dbpage SET data = zeroblob(4096)", "SELECT * FROM pragma_query_only(0)",
 		"WITH x AS (SELECT 1) DELETE FROM persons RETURNING uuid", "SELECT * FROM pragma_optimize",
-		"VACUUM", "EXPLAIN QUERY PLAN SELECT 1", "ANALYZE", "REINDEX", "DETACH main", "SAVEPOINT a", "COMMIT", "SELECT 1;;SELECT 2", "SELECT 1; nonsense",
-		"SELECT Load_Extension('x', 'y')", "SELECT fts3_tokenizer('a', x'00')", "SELECT * FROM (DELETE FROM persons RETURNING uuid)",
-		"CREATE TEMP TABLE t AS SELECT * FROM persons", "CREATE VIEW v AS SELECT 1", "PRAGMA writable_schema = 1", "SELECT 1 INTO x", "SELECT zeroblob(100000000)",
-		"INSERT INTO marks SELECT 1,2,3,4,5 RETURNING *", "SELECT readfile('/etc/passwd')", "SELECT edit('x')", "ATTACH ':memory:' AS \"main;SELECT 1\"",
+		"VACUUM", "EXPLAIN QUERY PLAN SELECT 1", "ANALYZE", "REINDEX", "DETACH main", "SAVEPOINT a", "COMMIT",
+		"SELECT 1;;SELECT 2", "SELECT 1; nonsense",
+		"SELECT Load_Extension('x', 'y')", "SELECT fts3_tokenizer('a', x'00')",
+		"SELECT * FROM (DELETE FROM persons RETURNING uuid)",
+		"CREATE TEMP TABLE t AS SELECT * FROM persons", "CREATE VIEW v AS SELECT 1", "PRAGMA writable_schema = 1",
+		"SELECT 1 INTO x", "SELECT zeroblob(100000000)",
+		"INSERT INTO marks SELECT 1,2,3,4,5 RETURNING *", "SELECT readfile('/etc/passwd')", "SELECT edit('x')",
+		"ATTACH ':memory:' AS \"main;SELECT 1\"",
 	} {
 		out, errs, code := l.run(t, "query", query, "--offline")
 		if code != 2 || out != "" || len(errs) < 20 {
@@ -111,8 +122,10 @@ func TestQueryOnlyReads(t *testing.T) {
 		}
 	}
 	for _, query := range []string{
-		"SELECT ';'", "SELECT 1; -- end", "/* a */ SELECT 1", "WITH x AS (SELECT 1) SELECT * FROM x;", "VALUES (1), (2)",
-		"SELECT 1 UNION SELECT 2; ; /* end", "SELECT (SELECT max(uuid) FROM calls)", "SELECT count(*) FROM json_each('[1,2]')", "SELECT DISTINCT status FROM calls -- ; DELETE",
+		"SELECT ';'", "SELECT 1; -- end", "/* a */ SELECT 1", "WITH x AS (SELECT 1) SELECT * FROM x;",
+		"VALUES (1), (2)",
+		"SELECT 1 UNION SELECT 2; ; /* end", "SELECT (SELECT max(uuid) FROM calls)",
+		"SELECT count(*) FROM json_each('[1,2]')", "SELECT DISTINCT status FROM calls -- ; DELETE",
 	} {
 		l.must(t, "query", query, "--offline")
 	}
@@ -397,7 +410,8 @@ func TestQueryThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	_, l := copyHome(t)
 	var stderr bytes.Buffer
-	code := Run(t.Context(), []string{"query", "VALUES (1)"}, hasty(appOf(l.environment, strings.NewReader(""), fullDisk{}, &stderr)))
+	code := Run(t.Context(), []string{"query", "VALUES (1)"},
+		hasty(appOf(l.environment, strings.NewReader(""), fullDisk{}, &stderr)))
 	if got, want := stderr.String(), "fundesk: query: no space left on device\n"; code != 1 || got != want {
 		t.Errorf("got exit code %d and %q, want 1 and %q", code, got, want)
 	}

@@ -31,7 +31,8 @@ func TestLineDeskOnAClosedTerminal(t *testing.T) {
 	}
 	command := exec.CommandContext(t.Context(), filepath.Join(programs, "fundesk"), "tui")
 	command.Env = []string{
-		"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "FUNDESK_BASE_URL=" + h.URL, "FUNDESK_TOKEN=" + token, "ACCESSIBLE=1",
+		"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "FUNDESK_BASE_URL=" + h.URL, "FUNDESK_TOKEN=" + token,
+		"ACCESSIBLE=1",
 	}
 	tty, err := pty.Start(command)
 	servicetest.Check(t, err)

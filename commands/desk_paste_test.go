@@ -48,10 +48,11 @@ func (a typist) types(text string) {
 }
 
 // work runs the Desk until it ends, and returns the calls as they are then.
-func (a typist) work(said *heard) (calls []map[string]any) {
+func (a typist) work(said *heard) []map[string]any {
 	a.t.Helper()
 	environment := homeAt(a.t, a.URL, a.token, "ACCESSIBLE", "1")
 	workByLines(a.t, appOf(environment, a.terminal, &bytes.Buffer{}, said), 0)
+	var calls []map[string]any
 	for _, id := range a.calls {
 		calls = append(calls, a.Do(a.token, http.MethodGet, "/api/v1/calls/"+id, "").Object())
 	}
@@ -108,8 +109,8 @@ func TestLineDeskTakesAPasteWhole(t *testing.T) {
 	}
 }
 
-// A terminal drops the end of a line that is too long, also the mark behind a paste. Such a line is asked for again, and
-// what is typed next is no part of it.
+// A terminal drops the end of a line that is too long, also the mark behind a paste. Such a line is asked for again,
+// and what is typed next is no part of it.
 func TestLineDeskAsksAgainForALineThatWasCut(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 5000)

@@ -36,7 +36,8 @@ func TestLineDeskWithoutService(t *testing.T) {
 		case r.Method != http.MethodGet:
 			reset(w, r)
 		case id == "calls":
-			status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[{"node":`+call(testID)+`},{"node":`+call(other)+`}]}`)(w, r)
+			status(200, "application/json",
+				`{"pageInfo":{"hasNextPage":false},"edges":[{"node":`+call(testID)+`},{"node":`+call(other)+`}]}`)(w, r)
 		default:
 			status(200, "application/json", call(id))(w, r)
 		}
@@ -47,7 +48,10 @@ func TestLineDeskWithoutService(t *testing.T) {
 	box, err := s.AnyOutbox()
 	servicetest.Check(t, err)
 	entries, _, err := box.List()
-	if err != nil || len(entries) != 2 || entries[0].UUID == entries[1].UUID || !strings.Contains(said.String(), "2 changes stay in the outbox") {
+	if err != nil ||
+		len(entries) != 2 ||
+		entries[0].UUID == entries[1].UUID ||
+		!strings.Contains(said.String(), "2 changes stay in the outbox") {
 		t.Errorf("got %d entries, %v and:\n%s\nwant one for each call", len(entries), err, said.String())
 	}
 }
@@ -67,12 +71,14 @@ func TestLineDeskOffersACallOnce(t *testing.T) {
 	attempts := map[string]int{}
 	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		id, isCall := strings.CutPrefix(r.URL.Path, "/api/v1/calls")
-		if id = strings.TrimPrefix(id, "/"); !isCall {
+		id = strings.TrimPrefix(id, "/")
+		if !isCall {
 			status(404, "application/json", `{}`)(w, r)
 			return
 		}
 		if r.Method != http.MethodGet {
-			if id = strings.TrimSuffix(id, "/actions/add-attempt"); id == waits {
+			id = strings.TrimSuffix(id, "/actions/add-attempt")
+			if id == waits {
 				reset(w, r)
 				return
 			}
@@ -80,7 +86,8 @@ func TestLineDeskOffersACallOnce(t *testing.T) {
 		}
 		switch id {
 		case "":
-			status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[`+strings.Join(edges, ",")+`]}`)(w, r)
+			status(200, "application/json",
+				`{"pageInfo":{"hasNextPage":false},"edges":[`+strings.Join(edges, ",")+`]}`)(w, r)
 		case ended:
 			status(200, "application/json", call(id, "completed", ""))(w, r)
 		case gone:
@@ -98,13 +105,16 @@ func TestLineDeskOffersACallOnce(t *testing.T) {
 	}
 	attempt, err := apiclient.AddAttemptChange(apitype.MustParseUUID(waits), apitype.AddAttemptRequest{})
 	servicetest.Check(t, err)
-	if queued, err := change.Enqueue(t.Context(), s, []apiclient.Change{attempt}, 0); err != nil || apiclient.KindOf(queued[0].Err) != apiclient.KindUnknownOutcome {
+	queued, err := change.Enqueue(t.Context(), s, []apiclient.Change{attempt}, 0)
+	if err != nil || apiclient.KindOf(queued[0].Err) != apiclient.KindUnknownOutcome {
 		t.Fatalf("got %v, %v, want that the attempt waits", queued, err)
 	}
 	if err := desk.ByLines(t.Context(), s, 0); err != nil {
 		t.Fatalf("lineDesk: %v\n%s", err, said.String())
 	}
-	if attempts[twice] != 1 || strings.Count(said.String(), "win-back call for") != 1 || !strings.Contains(said.String(), "Name of "+twice[35:]) {
+	if attempts[twice] != 1 ||
+		strings.Count(said.String(), "win-back call for") != 1 ||
+		!strings.Contains(said.String(), "Name of "+twice[35:]) {
 		t.Errorf("got %v and:\n%s\nwant one call, one attempt", attempts, said.String())
 	}
 }
@@ -145,7 +155,10 @@ func TestLineDeskWithoutADisk(t *testing.T) {
 			must(os.Rename(queued+".away", queued))
 		},
 	}}
-	if err := desk("S\nc\nreached\n8\nprecious\nS\n", said); err != nil || !strings.Contains(said.String(), "nothing to send again") || !strings.Contains(said.String(), "S to send what you entered") {
+	err := desk("S\nc\nreached\n8\nprecious\nS\n", said)
+	if err != nil ||
+		!strings.Contains(said.String(), "nothing to send again") ||
+		!strings.Contains(said.String(), "S to send what you entered") {
 		t.Errorf("got %v and:\n%s", err, said.String())
 	}
 	call := c.get("/api/v1/calls/" + id)
@@ -179,7 +192,13 @@ func TestLineDeskKeepsTheCallAndWaits(t *testing.T) {
 		"A call has arrived":       say("a"), // No agent has seen the call.
 	}}
 	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
-	workByLines(t, cli.App{In: in, Out: io.Discard, Err: said, Now: now, Getenv: func(name string) string { return environment[name] }}, time.Millisecond)
+	workByLines(
+		t,
+		cli.App{In: in, Out: io.Discard, Err: said, Now: now, Getenv: func(name string) string {
+			return environment[name]
+		}},
+		time.Millisecond,
+	)
 	text := said.String()
 	if strings.Contains(text, "given back") || strings.Count(text, "Enter shows it") != 1 {
 		t.Errorf("got:\n%s\nwant the call kept, and the next one said", text)
@@ -251,9 +270,16 @@ func TestLineDeskTendsTheLeaseWhileAQuestionStands(t *testing.T) {
 			}()
 		},
 	}}
-	workByLines(t, cli.App{In: in, Out: io.Discard, Err: said, Now: h.Clock.Now, Getenv: func(name string) string { return environment[name] }}, 5*time.Millisecond)
+	workByLines(
+		t,
+		cli.App{In: in, Out: io.Discard, Err: said, Now: h.Clock.Now, Getenv: func(name string) string {
+			return environment[name]
+		}},
+		5*time.Millisecond,
+	)
 	if taken == "" || kept <= taken || after != "" {
-		t.Errorf("the lease ended at %q, then at %q, then at %q; want it kept, then given back:\n%s", taken, kept, after, said.String())
+		t.Errorf("the lease ended at %q, then at %q, then at %q; want it kept, then given back:\n%s",
+			taken, kept, after, said.String())
 	}
 	if attempts := c.get("/api/v1/calls/$CALL")["attempts"].([]any); len(attempts) != 0 {
 		t.Errorf("got %d attempts, want none", len(attempts))
@@ -300,13 +326,19 @@ func TestDemoInterruptedWhileItIsPrepared(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var stderr bytes.Buffer
 	code := Run(ctx, []string{"call", "list", "--profile", "demo"}, cli.App{
-		In: strings.NewReader(""), Out: io.Discard, Err: &stderr, Now: time.Now, Getenv: func(string) string { return "" },
+		In:     strings.NewReader(""),
+		Out:    io.Discard,
+		Err:    &stderr,
+		Now:    time.Now,
+		Getenv: func(string) string { return "" },
 		OpenEmbedded: func(ctx context.Context, _, _ string) (cli.Embedded, error) {
 			cancel()
 			return nil, fmt.Errorf("fill the database: %w", ctx.Err())
 		},
 	})
-	if code != 130 || !strings.Contains(stderr.String(), "interrupted") || strings.Contains(stderr.String(), "context") {
+	if code != 130 ||
+		!strings.Contains(stderr.String(), "interrupted") ||
+		strings.Contains(stderr.String(), "context") {
 		t.Errorf("got %d and %q, want 130 and that it was interrupted", code, stderr.String())
 	}
 }
@@ -317,7 +349,9 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 	t.Parallel()
 	h := servicetest.New(t)
 	c := newFaultCase(t, h)
-	if a := h.Do(c.token, http.MethodPut, "/api/v1/persons/"+c.names.Replace("$PERSON")+"/actions/update", `{"name":{"lastName":"Janssen"}}`); a.Status != http.StatusOK {
+	a := h.Do(c.token, http.MethodPut, "/api/v1/persons/"+c.names.Replace("$PERSON")+"/actions/update",
+		`{"name":{"lastName":"Janssen"}}`)
+	if a.Status != http.StatusOK {
 		t.Fatalf("name: got %d %s", a.Status, a.Body)
 	}
 	first := c.names.Replace("$CALL")
@@ -325,13 +359,27 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 		c.load()
 	}
 	home := t.TempDir()
-	environment := map[string]string{"HOME": home, "FUNDESK_CONFIG_DIR": home, "FUNDESK_PROFILE": "p", "FUNDESK_TOKEN": c.token, "ACCESSIBLE": "1"}
-	config := "[profiles.p]\nbase_url = \"" + h.URL + "\"\nhidden_actions = [\"cancel\"]\n[[profiles.p.results.verification]]\ncode = \"fixed\"\neffect = \"corrected\"\n"
+	environment := map[string]string{
+		"HOME":               home,
+		"FUNDESK_CONFIG_DIR": home,
+		"FUNDESK_PROFILE":    "p",
+		"FUNDESK_TOKEN":      c.token,
+		"ACCESSIBLE":         "1",
+	}
+	config := "[profiles.p]\nbase_url = \"" + h.URL +
+		"\"\nhidden_actions = [\"cancel\"]\n[[profiles.p.results.verification]]\ncode = \"fixed\"\neffect = \"corrected\"\n"
 	writeFile(t, filepath.Join(home, "config.toml"), config)
 	desk := func(answers ...string) string {
 		t.Helper()
 		var said bytes.Buffer
-		workByLines(t, cli.App{In: strings.NewReader(strings.Join(answers, "\n") + "\n"), Out: &bytes.Buffer{}, Err: &said, Now: h.Clock.Now, Getenv: func(name string) string { return environment[name] }}, 0)
+		workByLines(
+			t,
+			cli.App{In: strings.NewReader(strings.Join(answers, "\n") +
+				"\n"), Out: &bytes.Buffer{}, Err: &said, Now: h.Clock.Now, Getenv: func(name string) string {
+				return environment[name]
+			}},
+			0,
+		)
 		return said.String()
 	}
 	call := func() map[string]any { return h.Do(c.token, http.MethodGet, "/api/v1/calls/"+first, "").Object() }
@@ -345,22 +393,26 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 	}
 
 	said := desk("help", "?", "q")
-	if n := strings.Count(said, "\nu undo (not now)\n"); n != 2 || !strings.Contains(said, "\na not reached\n") || strings.Contains(said, "there is no") {
+	n := strings.Count(said, "\nu undo (not now)\n")
+	if n != 2 || !strings.Contains(said, "\na not reached\n") || strings.Contains(said, "there is no") {
 		t.Errorf("got %q, want each answer on its line, twice", said)
 	}
 	said = desk("X", "g", "F", "3", "", "F", "3", "", "q")
-	has(said, `there is no "X"`, "e-mail: old@example.org", "contact: phone unknown, e-mail unknown", "attempt 1", "3 win-back, chosen", "x everything", "F types and languages")
+	has(said, `there is no "X"`, "e-mail: old@example.org", "contact: phone unknown, e-mail unknown", "attempt 1",
+		"3 win-back, chosen", "x everything", "F types and languages")
 	if strings.Contains(said, "X cancel") {
 		t.Errorf("got %q, want no cancel", said)
 	}
-	has(desk("t", "3", "", "g", "t", "3", "", "q"), "what was checked", "3 e-mail: old@example.org, checked", "q to end: e-mail: old@example.org, checked")
+	has(desk("t", "3", "", "g", "t", "3", "", "q"), "what was checked", "3 e-mail: old@example.org, checked",
+		"q to end: e-mail: old@example.org, checked")
 	has(desk("d", ".", "q"), "no number is known", "there is no script for this call")
 	script := filepath.Join(home, "scripts", "verification.md")
 	servicetest.Check(t, os.Mkdir(filepath.Dir(script), 0o700))
 	text := "Good evening.\n\n## letter\nDo you want a letter?\n- [ ] yes -> end\n- [ ] no\n\nGoodbye."
 	writeFile(t, script, text)
 	said = desk(".", ".", "2", "<", "q")
-	has(said, ": Good evening.\n", "Do you want a letter?\n1 yes\n2 no\n", ": Goodbye.\n", "< a step back", ": letter\n")
+	has(said, ": Good evening.\n", "Do you want a letter?\n1 yes\n2 no\n", ": Goodbye.\n", "< a step back",
+		": letter\n")
 	servicetest.Check(t, os.Remove(script))
 	has(desk("/nobodyatall", "q"), "no donor was found")
 	has(desk("/jansen", "1", "f", "3", "x", "3", "new@example.org", "", "c", "1", "8", "", "q"),
@@ -371,10 +423,12 @@ func TestLineDeskIsTheWholeDesk(t *testing.T) {
 		t.Errorf("e-mail: got %v, want it corrected", now["email"])
 	}
 	writeFile(t, filepath.Join(home, "config.toml"), strings.Replace(config, "cancel", "skip", 1))
-	has(desk("", "zz", "q"), "that is not available now", `there is no "zz"`) // An empty answer skips nothing here, and ends nothing.
+	// An empty answer skips nothing here, and ends nothing.
+	has(desk("", "zz", "q"), "that is not available now", `there is no "zz"`)
 	writeFile(t, filepath.Join(home, "config.toml"), config)
 	has(desk("b", "9.10", "", "", "q"), "Which time do you mean, empty to leave it: ")
-	has(desk("b", "someday", "tomorrow 18:00 after dinner", "m", "l", "", "q"), "is not a time", "m for you\na for any agent\n", "later: ", "u undoes it")
+	has(desk("b", "someday", "tomorrow 18:00 after dinner", "m", "l", "", "q"), "is not a time",
+		"m for you\na for any agent\n", "later: ", "u undoes it")
 	h.Clock.Advance(36 * time.Hour)
 	has(desk("q"), "callback: after dinner\n")
 }
@@ -396,9 +450,13 @@ func TestLineDeskFindsADonor(t *testing.T) {
 		case noun == "persons" && search == "berg":
 			var edges []string
 			for n := range 50 {
-				edges = append(edges, fmt.Sprintf(`{"cursor":"%[1]d","node":{"uuid":"00000000-0000-4000-8000-%012[1]d","lastName":"Berg"}}`, n+1))
+				edges = append(
+					edges,
+					fmt.Sprintf(`{"cursor":"%[1]d","node":{"uuid":"00000000-0000-4000-8000-%012[1]d","lastName":"Berg"}}`, n+1),
+				)
 			}
-			answer(`{"pageInfo":{"hasNextPage":true,"hasPreviousPage":false,"endCursor":"c"},"edges":[` + strings.Join(edges, ",") + `]}`)
+			answer(`{"pageInfo":{"hasNextPage":true,"hasPreviousPage":false,"endCursor":"c"},"edges":[` +
+				strings.Join(edges, ",") + `]}`)
 		case noun == testID:
 			answer(`{"uuid":"` + testID + `","firstName":"Zed"}`)
 		case noun == "v1":
@@ -419,7 +477,10 @@ func TestLineDeskFindsADonor(t *testing.T) {
 	if !strings.HasPrefix(text, want) {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
 	}
-	if body := created.Load(); body == nil || !strings.Contains(*body, `"personUuid":"`+testID+`"`) || !strings.Contains(*body, `"type":"happy_call"`) {
+	body := created.Load()
+	if body == nil ||
+		!strings.Contains(*body, `"personUuid":"`+testID+`"`) ||
+		!strings.Contains(*body, `"type":"happy_call"`) {
 		t.Errorf("got %v created, want a happy call to the donor\n%s", body, text)
 	}
 }
@@ -433,7 +494,8 @@ func TestLineDeskAsksAboutWhatWasChangedElsewhere(t *testing.T) {
 		environment := homeAt(t, h.URL, c.token, "ACCESSIBLE", "1")
 		answerDesk(t, environment, "f\n3\nours@example.org\n\nq\n")
 		person := "/api/v1/persons/" + c.names.Replace("$PERSON")
-		if a := h.Do(c.token, http.MethodPut, person+"/actions/update", `{"email":"theirs@example.org"}`); a.Status != http.StatusOK {
+		a := h.Do(c.token, http.MethodPut, person+"/actions/update", `{"email":"theirs@example.org"}`)
+		if a.Status != http.StatusOK {
 			t.Fatalf("colleague: got %d %s", a.Status, a.Body)
 		}
 		said := answerDesk(t, environment, "c\nfixed\n\n\n"+answer+"\n\n")

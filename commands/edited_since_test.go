@@ -95,7 +95,8 @@ func TestCreatedAndEditedSince(t *testing.T) {
 				for _, isQueued := range []bool{false, true} {
 					e := newEditing(t, test.path, test.action, edit)
 					person := e.Do(e.environment["FUNDESK_TOKEN"], http.MethodPost, "/api/v1/persons",
-						`{"owningOrganizationUuid":"`+e.owner+`","recruitingOrganizationUuid":"`+e.owner+`"}`).Object()["uuid"].(string)
+						`{"owningOrganizationUuid":"`+e.owner+`","recruitingOrganizationUuid":"`+e.owner+
+							`"}`).Object()["uuid"].(string)
 					e.stdin = strings.NewReplacer("OWNER", e.owner, "PERSON", person).Replace(test.body)
 					isEdited := edit != ""
 					if isQueued {
@@ -122,7 +123,8 @@ func TestImportedAndEditedSince(t *testing.T) {
 	t.Parallel()
 	e := newEditing(t, "/api/v1/persons", "update", `{"email":"new@example.org"}`)
 	file, results := filepath.Join(t.TempDir(), "new.ndjson"), filepath.Join(t.TempDir(), "results")
-	row := `{"owningOrganizationUuid":"` + e.owner + `","recruitingOrganizationUuid":"` + e.owner + `","email":"old@example.org"}`
+	row := `{"owningOrganizationUuid":"` + e.owner + `","recruitingOrganizationUuid":"` + e.owner +
+		`","email":"old@example.org"}`
 	writeFile(t, file, row)
 	out, errs, code := e.run(t, "person import", file, "--yes", "--results", results, "-o", "ndjson")
 	kept, err := os.ReadFile(results)

@@ -25,9 +25,18 @@ func TestPersonEraseTellsWhatIsNotClean(t *testing.T) {
 		answer, want string
 		code         int
 	}{
-		{200, `{"scrubbed":{"rewritten":["persons"],"later":["calls","audit"]}}`, "(calls, audit) until its next cleaning: fundeskd clean", 0},
+		{
+			status: 200,
+			answer: `{"scrubbed":{"rewritten":["persons"],"later":["calls","audit"]}}`,
+			want:   "(calls, audit) until its next cleaning: fundeskd clean",
+		},
 		{200, `{"scrubbed":{"rewritten":["persons"],"later":[]}}`, "", 0},
-		{503, `{"title":"Unavailable","status":503,"detail":"it is erased, but the files could not be cleaned; ask for the same again"}`, "ask for the same again", 10},
+		{
+			status: 503,
+			answer: `{"title":"Unavailable","status":503,"detail":"it is erased, but the files could not be cleaned; ask for the same again"}`,
+			want:   "ask for the same again",
+			code:   10,
+		},
 	} {
 		_, errs, code := against(t, func(w http.ResponseWriter, r *http.Request) {
 			answer := status(200, "application/json", `{"uuid":"`+testID+`","extensions":["erase"]}`)
@@ -46,11 +55,16 @@ func TestPersonEraseTellsWhatIsNotClean(t *testing.T) {
 func TestErasureOfWhatIsBeingSent(t *testing.T) {
 	t.Parallel()
 	state := t.TempDir()
-	box, err := outbox.Open(filepath.Join(state, "outbox"), outbox.Options{BaseURL: "https://a.example", Account: "agent"})
+	box, err := outbox.Open(filepath.Join(state, "outbox"), outbox.Options{
+		BaseURL: "https://a.example",
+		Account: "agent",
+	})
 	servicetest.Check(t, err)
 	var first outbox.Entry
 	for range 2 {
-		change, err := apiclient.UpdatePersonChange(apitype.MustParseUUID(testID), apitype.UpdatePersonRequest{Email: apitype.Set("a@example.org")})
+		change, err := apiclient.UpdatePersonChange(apitype.MustParseUUID(testID), apitype.UpdatePersonRequest{
+			Email: apitype.Set("a@example.org"),
+		})
 		servicetest.Check(t, err)
 		entry, err := box.Add(outbox.Entry{Change: change, NotBefore: time.Now().Add(time.Hour)})
 		servicetest.Check(t, err)
@@ -64,7 +78,8 @@ func TestErasureOfWhatIsBeingSent(t *testing.T) {
 	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_STATE_DIR": state}
 	ended := make(chan int, 1)
 	go func() {
-		ended <- Run(t.Context(), strings.Fields("person erase "+testID+" --local"), appOf(environment, terminal, io.Discard, terminal))
+		ended <- Run(t.Context(), strings.Fields("person erase "+testID+" --local"),
+			appOf(environment, terminal, io.Discard, terminal))
 		terminal.Close()
 	}()
 	text, buffer := "", make([]byte, 256)
@@ -78,7 +93,8 @@ func TestErasureOfWhatIsBeingSent(t *testing.T) {
 	servicetest.Check(t, err)
 	rest, _ := io.ReadAll(master) // The end of a terminal is an error.
 	entries, _, err := box.List()
-	if code := <-ended; err != nil || len(entries) != 0 || code != 0 || !strings.Contains(string(rest), "erased 1 file") {
+	code := <-ended
+	if err != nil || len(entries) != 0 || code != 0 || !strings.Contains(string(rest), "erased 1 file") {
 		t.Errorf("got %d left, %v, exit code %d and %q, want the other one erased", len(entries), err, code, rest)
 	}
 }

@@ -28,7 +28,9 @@ func TestExamplesReachEveryRecord(t *testing.T) {
 		t.Run(example, func(t *testing.T) {
 			t.Parallel()
 			e := newExample(t, strings.Fields(example)[1])
-			stages := splitStages(strings.NewReplacer("3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11", e.person).Replace(example))
+			stages := splitStages(
+				strings.NewReplacer("3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11", e.person).Replace(example),
+			)
 			in := ""
 			for i, stage := range stages {
 				args := servicetest.Words(stage)[1:]
@@ -36,7 +38,8 @@ func TestExamplesReachEveryRecord(t *testing.T) {
 				if code != 0 {
 					t.Fatalf("%s: got exit code %d and %s", stage, code, errs)
 				}
-				if limit := regexp.MustCompile(`--limit (\d+)`).FindStringSubmatch(example); limit == nil && strings.Count(out, "\n") != matching {
+				if limit := regexp.MustCompile(`--limit (\d+)`).FindStringSubmatch(example); limit == nil &&
+					strings.Count(out, "\n") != matching {
 					t.Errorf("%s: got %d lines and %q, want %d", stage, strings.Count(out, "\n"), errs, matching)
 				} else if limit != nil && fmt.Sprint(strings.Count(out, "\n")) != limit[1] && i == len(stages)-1 {
 					t.Errorf("%s: got %d lines, want %s", stage, strings.Count(out, "\n"), limit[1])
@@ -52,7 +55,12 @@ func TestExamplesReachEveryRecord(t *testing.T) {
 func pipedExamples(t *testing.T) []string {
 	t.Helper()
 	text := text("scripting")()
-	for _, page := range []string{"../README.md", "../docs/back-office.md", "../docs/integrator/tutorial.md", "../docs/supervisor.md"} {
+	for _, page := range []string{
+		"../README.md",
+		"../docs/back-office.md",
+		"../docs/integrator/tutorial.md",
+		"../docs/supervisor.md",
+	} {
 		read, err := os.ReadFile(page)
 		servicetest.Check(t, err)
 		text += string(read)
@@ -95,7 +103,8 @@ func newExample(t *testing.T, noun string) *example {
 			return fmt.Sprintf(`{"personUuid":"%s","owningOrganizationUuid":"%s","recruitingOrganizationUuid":"%[2]s","initialDonationAmount":10,`+
 				`"initialDonationInterval":"monthly","startsAt":"%s","recruiterUserUuid":"%[1]s","releasedAt":"%[3]s","externalSource":{"name":"crm","identifier":"1"}}`, e.person, owner, now)
 		default:
-			return fmt.Sprintf(`{"uuid":"%s","owningOrganizationUuid":"%s","recruitingOrganizationUuid":"%[2]s"}`, nameOf(n), owner)
+			return fmt.Sprintf(`{"uuid":"%s","owningOrganizationUuid":"%s","recruitingOrganizationUuid":"%[2]s"}`,
+				nameOf(n), owner)
 		}
 	}
 	h.Clock.Advance(time.Minute)
@@ -123,7 +132,11 @@ func (e *example) run(in string, args ...string) (out, errs string, code int) {
 	environment := map[string]string{"HOME": e.TempDir(), "FUNDESK_BASE_URL": e.service.URL, "FUNDESK_TOKEN": e.token}
 	var stdout, stderr bytes.Buffer
 	code = Run(e.Context(), args, cli.App{
-		In: strings.NewReader(in), Out: &stdout, Err: &stderr, Now: e.service.Clock.Now, Getenv: func(name string) string { return environment[name] },
+		In:     strings.NewReader(in),
+		Out:    &stdout,
+		Err:    &stderr,
+		Now:    e.service.Clock.Now,
+		Getenv: func(name string) string { return environment[name] },
 	})
 	return stdout.String(), stderr.String(), code
 }

@@ -177,7 +177,11 @@ func TestListThatFailsLater(t *testing.T) {
 			status(500, "application/json", `{}`)(w, r)
 			return
 		}
-		status(200, "application/json", `{"pageInfo":{"endCursor":"c","hasNextPage":true},"edges":[{"cursor":"c","node":{"uuid":"`+testID+`"}}]}`)(w, r)
+		status(
+			200,
+			"application/json",
+			`{"pageInfo":{"endCursor":"c","hasNextPage":true},"edges":[{"cursor":"c","node":{"uuid":"`+testID+`"}}]}`,
+		)(w, r)
 	}
 	for _, format := range []string{"json", "ndjson", "id"} {
 		t.Run(format, func(t *testing.T) {
@@ -222,9 +226,17 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		code int
 		args []string
 	}{
-		{"the record " + testID + " is not what the interface promises: the field /attemptsCount", 8, []string{"call", "list", "-o", "csv"}},
+		{
+			want: "the record " + testID + " is not what the interface promises: the field /attemptsCount",
+			code: 8,
+			args: []string{"call", "list", "-o", "csv"},
+		},
 		{"--rating must be a number from 0 to 10", 2, []string{"call", "complete", testID, "--rating", "11"}},
-		{"--notes must have at most 20000 characters", 2, []string{"call", "complete", testID, "--notes", strings.Repeat("a", 20_001)}},
+		{
+			want: "--notes must have at most 20000 characters",
+			code: 2,
+			args: []string{"call", "complete", testID, "--notes", strings.Repeat("a", 20_001)},
+		},
 		{"call attempt for 1 call at http://127.0.0.1:", 2, []string{"call", "attempt", testID, testID}},
 	} {
 		tryAgainst(t, odd, "", test.args...).Ends(test.code, test.want)
@@ -253,7 +265,8 @@ func TestMarksThatBreakOff(t *testing.T) {
 	}
 	args = append(args, "--yes", "-o", "ndjson")
 	out, errs, code := against(t, marksOnce(status(503, "text/plain", "down")), "", args...)
-	if marked, open := strings.Count(out, `"ok":true`), strings.Count(out, `"error":"perhaps not marked: `); code != 9 || marked != 500 || open != 2 {
+	marked, open := strings.Count(out, `"ok":true`), strings.Count(out, `"error":"perhaps not marked: `)
+	if code != 9 || marked != 500 || open != 2 {
 		t.Errorf("got exit code %d, %d marked and %d open, want 9, 500 and 2", code, marked, open)
 	}
 	if !strings.Contains(errs, "the last 2 entries are perhaps not marked") || !strings.Contains(errs, "run it again") {
@@ -261,7 +274,9 @@ func TestMarksThatBreakOff(t *testing.T) {
 	}
 	bad := `{"errors":[{"entityName":"call","entityUuid":"` + args[3] + `","errorMessage":"unknown"}]}`
 	out, _, code = against(t, status(400, "application/json", bad), "", args...)
-	if strings.Count(out, `"error":"unknown"`) != 1 || strings.Count(out, `"error":"perhaps not marked: `) != entries-1 || code != 9 {
+	if strings.Count(out, `"error":"unknown"`) != 1 ||
+		strings.Count(out, `"error":"perhaps not marked: `) != entries-1 ||
+		code != 9 {
 		t.Errorf("got exit code %d and %.300s…, want one refused and all others open", code, out)
 	}
 }
@@ -272,7 +287,8 @@ func TestRefusedMarksIntoClosedPipe(t *testing.T) {
 	bad := `{"errors":[{"entityName":"call","entityUuid":"` + testID + `","errorMessage":"unknown"}]}`
 	address := serving(t, status(400, "application/json", bad))
 	environment := homeAt(t, address, "secret-token")
-	code := Run(t.Context(), []string{"processed", "mark", "call", testID}, appOf(environment, strings.NewReader(""), closedPipe{}, io.Discard))
+	code := Run(t.Context(), []string{"processed", "mark", "call", testID},
+		appOf(environment, strings.NewReader(""), closedPipe{}, io.Discard))
 	if code != 7 {
 		t.Errorf("got exit code %d, want 7", code)
 	}
@@ -292,7 +308,8 @@ func TestIdentifiersOfABulkChangeAreOfWhatWasChanged(t *testing.T) {
 		case strings.Contains(r.URL.Path, "mark-processed"):
 			body, _ := io.ReadAll(r.Body)
 			if strings.Contains(string(body), refused) {
-				status(400, "application/json", `{"errors":[{"entityName":"call","entityUuid":"`+refused+`","errorMessage":"unknown"}]}`)(w, r)
+				status(400, "application/json",
+					`{"errors":[{"entityName":"call","entityUuid":"`+refused+`","errorMessage":"unknown"}]}`)(w, r)
 				return
 			}
 			w.WriteHeader(http.StatusNoContent)
@@ -338,7 +355,12 @@ func TestRefusedMarkOfOneIdentifier(t *testing.T) {
 	const refused, marked = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		if body, _ := io.ReadAll(r.Body); strings.Contains(string(body), refused) {
-			status(400, "application/json", `{"errors":[{"entityName":"call","entityUuid":"`+testID+`","consumerIdentifier":"`+refused+`","errorMessage":"unknown"}]}`)(w, r)
+			status(
+				400,
+				"application/json",
+				`{"errors":[{"entityName":"call","entityUuid":"`+testID+`","consumerIdentifier":"`+refused+
+					`","errorMessage":"unknown"}]}`,
+			)(w, r)
 			return
 		}
 		w.WriteHeader(http.StatusNoContent)
@@ -346,7 +368,8 @@ func TestRefusedMarkOfOneIdentifier(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "marks")
 	var lines string
 	for _, consumer := range []string{refused, marked} {
-		lines += `{"entityName":"call","entityUuid":"` + testID + `","processedAt":"2026-11-01T10:00:00Z","consumerIdentifier":"` + consumer + "\"}\n"
+		lines += `{"entityName":"call","entityUuid":"` + testID +
+			`","processedAt":"2026-11-01T10:00:00Z","consumerIdentifier":"` + consumer + "\"}\n"
 	}
 	writeFile(t, file, lines)
 	out, errs, code := against(t, handler, "processed mark --file", file, "--yes", "-o", "ndjson")

@@ -74,7 +74,10 @@ func (f *flagsService) answer(w http.ResponseWriter, r *http.Request) {
 		noun = filepath.Base(filepath.Dir(filepath.Dir(r.URL.Path)))
 	}
 	// A folder of other answers is mounted before the path of the interface.
-	folder := strings.Trim(r.URL.Path[:max(strings.Index(r.URL.Path, "/api/v1"), strings.Index(r.URL.Path, "/fundesk/v1"), 0)], "/")
+	folder := strings.Trim(
+		r.URL.Path[:max(strings.Index(r.URL.Path, "/api/v1"), strings.Index(r.URL.Path, "/fundesk/v1"), 0)],
+		"/",
+	)
 	records, err := os.ReadFile(filepath.Join("testdata", "flags", folder, noun+".json"))
 	if err == nil && (r.Method != http.MethodPost || folder != "") {
 		w.Write(records)
@@ -143,12 +146,15 @@ var variable = regexp.MustCompile(`^[A-Z_]+=`)
 func playFlags(t *testing.T, story string) string {
 	t.Helper()
 	p := &flagsPlay{T: t, service: newFlagsService(t), home: t.TempDir()}
-	p.plain = strings.NewReplacer(p.service.URL, "$SERVICE", strings.TrimPrefix(p.service.URL, "http://"), "$HOST", p.home, "$HOME")
+	p.plain = strings.NewReplacer(p.service.URL, "$SERVICE", strings.TrimPrefix(p.service.URL, "http://"), "$HOST",
+		p.home, "$HOME")
 	for name, text := range map[string]string{
-		"body.json":    `{"notes":"of a file"}`,
-		"rows.csv":     "uuid~Voornaam~name.lastName\n" + testID + "~Zo\xeb~Berg\n",
-		"lines.ndjson": "uuid,phoneNumber,owningOrganizationUuid,recruitingOrganizationUuid\n" + testID + ",+31612345678," + testID + "," + testID + "\n",
-		"phones.csv":   "uuid,phoneNumber,owningOrganizationUuid,recruitingOrganizationUuid\n" + testID + ",06-12345678," + testID + "," + testID + "\n",
+		"body.json": `{"notes":"of a file"}`,
+		"rows.csv":  "uuid~Voornaam~name.lastName\n" + testID + "~Zo\xeb~Berg\n",
+		"lines.ndjson": "uuid,phoneNumber,owningOrganizationUuid,recruitingOrganizationUuid\n" + testID +
+			",+31612345678," + testID + "," + testID + "\n",
+		"phones.csv": "uuid,phoneNumber,owningOrganizationUuid,recruitingOrganizationUuid\n" + testID +
+			",06-12345678," + testID + "," + testID + "\n",
 	} {
 		p.write(name, text)
 	}
@@ -184,7 +190,9 @@ func (p *flagsPlay) write(name, text string) {
 // run runs one line, and returns its transcript.
 func (p *flagsPlay) run(line string) string {
 	p.Helper()
-	words := servicetest.Words(strings.NewReplacer("$SERVICE", p.service.URL, "$HOME", p.home, "$ID", p.entry).Replace(line))
+	words := servicetest.Words(
+		strings.NewReplacer("$SERVICE", p.service.URL, "$HOME", p.home, "$ID", p.entry).Replace(line),
+	)
 	switch words[0] {
 	case "write":
 		p.write(words[1], words[2])

@@ -132,23 +132,23 @@ func checkOutput(s *cli.Session, cmd *cobra.Command) error {
 		return nil
 	}
 	format, err := render.ParseFormat(s.Flags.Output)
-	switch {
-	case err != nil && s.Flags.Output == "yaml":
+	if err != nil && s.Flags.Output == "yaml" {
 		return cli.WithHint(cli.UsageError(err.Error()), "-o json | yq -P")
-	case err != nil:
+	}
+	if err != nil {
 		return cli.UsageError(err.Error())
 	}
 	raw := format == render.TSV || format == render.ID // Of a text that --jq makes.
-	switch {
-	case s.Flags.JQ != "" && raw:
-		return nil
-	case s.Flags.JQ != "" && !format.IsJSON():
-		return cli.UsageError("--jq needs -o json, ndjson, tsv or id")
-	case !slices.Contains(kind.formats, format):
-		return cli.UsageError("this command has no -o " + string(format) + "; " + kind.advice())
-	default:
+	if s.Flags.JQ != "" && raw {
 		return nil
 	}
+	if s.Flags.JQ != "" && !format.IsJSON() {
+		return cli.UsageError("--jq needs -o json, ndjson, tsv or id")
+	}
+	if !slices.Contains(kind.formats, format) {
+		return cli.UsageError("this command has no -o " + string(format) + "; " + kind.advice())
+	}
+	return nil
 }
 
 func (k outputKind) advice() string {

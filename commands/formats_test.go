@@ -36,12 +36,16 @@ func TestEveryLeafHasItsFormats(t *testing.T) {
 			out, errs, code := runIn(t, home, "", "", append(args, "-o", string(format))...)
 			switch {
 			case !has && (code != 2 || out != "" || !strings.Contains(errs, "-o "+string(format))):
-				t.Errorf("%s -o %s: got exit code %d, %q and %q, want 2 and what there is", name, format, code, out, errs)
+				t.Errorf("%s -o %s: got exit code %d, %q and %q, want 2 and what there is",
+					name, format, code, out, errs)
 			case has && strings.Contains(errs, "this command has no -o"):
 				t.Errorf("%s -o %s: got %q, want it printed", name, format, errs)
 			case has && code != 0 && format == render.JSON:
 				var line struct{ Error *cli.Report }
-				if strings.Count(errs, "\n") != 1 || json.Unmarshal([]byte(errs), &line) != nil || line.Error == nil || line.Error.Kind == "" {
+				if strings.Count(errs, "\n") != 1 ||
+					json.Unmarshal([]byte(errs), &line) != nil ||
+					line.Error == nil ||
+					line.Error.Kind == "" {
 					t.Errorf("%s -o json: got exit code %d and %q on stderr, want one JSON line", name, code, errs)
 				}
 			case has && code == 0 && out != "" && !slices.Contains(quiet, name):

@@ -18,7 +18,8 @@ func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	privileged.Mount(t, dir, "128k")
-	l := lineAt(t, serving(t, readsThen(status(http.StatusOK, "application/json", `{}`))), "t", "FUNDESK_STATE_DIR", dir)
+	l := lineAt(t, serving(t, readsThen(status(http.StatusOK, "application/json", `{}`))), "t", "FUNDESK_STATE_DIR",
+		dir)
 	l.must(t, "outbox list")
 	filler, err := os.Create(filepath.Join(dir, "filler"))
 	servicetest.Check(t, err)
@@ -29,6 +30,7 @@ func TestFullDisk(t *testing.T) {
 	if !errors.Is(err, unix.ENOSPC) {
 		t.Fatal(err)
 	}
-	l.try(t, "call attempt "+testID+" --outbox --hold 1s").Ends(1, "put the change into the outbox", "make room").Lacks("held for")
+	l.try(t, "call attempt "+testID+" --outbox --hold 1s").Ends(1, "put the change into the outbox",
+		"make room").Lacks("held for")
 	l.try(t, "doctor").Ends(1, "nothing can be saved in "+dir, "make room")
 }

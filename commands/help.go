@@ -71,7 +71,9 @@ func helpCommand(s *cli.Session) *cobra.Command {
 		names = append(names, page.name)
 	}
 	return &cobra.Command{
-		Use: "help [COMMAND | TOPIC]", Short: "Help on a command or a topic", Args: cobra.ArbitraryArgs,
+		Use:       "help [COMMAND | TOPIC]",
+		Short:     "Help on a command or a topic",
+		Args:      cobra.ArbitraryArgs,
 		Long:      "Help on a command, or on one of the topics " + strings.Join(names, ", ") + ".",
 		Example:   "  fundesk help call list\n  fundesk help exit-codes",
 		ValidArgs: names,

@@ -35,22 +35,65 @@ type hintSituation struct {
 var hintSituations = []hintSituation{
 	{name: "no service is chosen", env: map[string]string{"FUNDESK_CONFIG_DIR": "none"}, line: "call list"},
 	{name: "a profile that is none", line: "call list --profile nothing"},
-	{name: "an environment for another service than the profile", env: map[string]string{"FUNDESK_BASE_URL": "B"}, line: "call list"},
-	{name: "a refused token there", env: map[string]string{"FUNDESK_BASE_URL": "B", "FUNDESK_TOKEN": "wrong"}, line: "call list"},
+	{
+		name: "an environment for another service than the profile",
+		env:  map[string]string{"FUNDESK_BASE_URL": "B"},
+		line: "call list",
+	},
+	{
+		name: "a refused token there",
+		env:  map[string]string{"FUNDESK_BASE_URL": "B", "FUNDESK_TOKEN": "wrong"},
+		line: "call list",
+	},
 	{name: "a refused token of the environment", env: map[string]string{"FUNDESK_TOKEN": "wrong"}, line: "call list"},
-	{name: "a refused token without a profile", env: map[string]string{"FUNDESK_CONFIG_DIR": "none", "FUNDESK_BASE_URL": "B", "FUNDESK_TOKEN": "wrong"}, line: "call list"},
-	{name: "a token for another service", env: map[string]string{"FUNDESK_BASE_URL": "A", "FUNDESK_TOKEN": "wrong"}, line: "call list --base-url B"},
+	{
+		name: "a refused token without a profile",
+		env:  map[string]string{"FUNDESK_CONFIG_DIR": "none", "FUNDESK_BASE_URL": "B", "FUNDESK_TOKEN": "wrong"},
+		line: "call list",
+	},
+	{
+		name: "a token for another service",
+		env:  map[string]string{"FUNDESK_BASE_URL": "A", "FUNDESK_TOKEN": "wrong"},
+		line: "call list --base-url B",
+	},
 	{name: "no token any more", setUp: []string{"auth logout"}, line: "call list"},
-	{name: "a token that cannot be read", setUp: []string{"profile set prod token_storage=command", "profile set prod token_command=false"}, line: "call list"},
-	{name: "a service that is away", env: map[string]string{"FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "x"}, line: "call list", codes: map[string]int{"doctor": 8}},
-	{name: "a profile that is away", setUp: []string{"profile set prod base_url=http://127.0.0.1:1 --yes"}, env: map[string]string{"FUNDESK_TOKEN": "x"}, line: "call list", codes: map[string]int{"doctor": 8}},
-	{name: "an address with something else behind it", env: map[string]string{"FUNDESK_BASE_URL": "A/other", "FUNDESK_TOKEN": "x"}, line: "doctor"},
+	{
+		name:  "a token that cannot be read",
+		setUp: []string{"profile set prod token_storage=command", "profile set prod token_command=false"},
+		line:  "call list",
+	},
+	{
+		name:  "a service that is away",
+		env:   map[string]string{"FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "x"},
+		line:  "call list",
+		codes: map[string]int{"doctor": 8},
+	},
+	{
+		name:  "a profile that is away",
+		setUp: []string{"profile set prod base_url=http://127.0.0.1:1 --yes"},
+		env:   map[string]string{"FUNDESK_TOKEN": "x"},
+		line:  "call list",
+		codes: map[string]int{"doctor": 8},
+	},
+	{
+		name: "an address with something else behind it",
+		env:  map[string]string{"FUNDESK_BASE_URL": "A/other", "FUNDESK_TOKEN": "x"},
+		line: "doctor",
+	},
 	{name: "a login elsewhere under a known name", line: "auth login --profile test --base-url A --with-token"},
-	{name: "a login elsewhere by the environment", env: map[string]string{"FUNDESK_BASE_URL": "B"}, line: "auth login --with-token"},
+	{
+		name: "a login elsewhere by the environment",
+		env:  map[string]string{"FUNDESK_BASE_URL": "B"},
+		line: "auth login --with-token",
+	},
 	{name: "a login to nothing", line: "auth login --profile fresh --with-token"},
 	{name: "a login without a terminal", line: "auth login"},
 	{name: "a keyring that does not answer", line: "auth login --profile fresh --base-url B --with-token"},
-	{name: "a profile with a keyring that does not answer", setUp: []string{"profile set prod token_storage=keyring"}, line: "auth login --profile prod --with-token"},
+	{
+		name:  "a profile with a keyring that does not answer",
+		setUp: []string{"profile set prod token_storage=keyring"},
+		line:  "auth login --profile prod --with-token",
+	},
 	{name: "a known profile is added elsewhere", line: "profile add test --base-url A"},
 	{name: "the demo is added", line: "profile add demo --base-url A"},
 	{name: "the demo is pointed elsewhere", line: "profile set demo base_url=A"},
@@ -58,10 +101,19 @@ var hintSituations = []hintSituation{
 	{name: "no base URL any more", line: "profile set prod base_url="},
 	{name: "an agent's name without a token", line: "profile add fresh --base-url A --agent-name Anneke"},
 	{name: "a take of nobody", line: "queue take"},
-	{name: "a take of nobody elsewhere", env: map[string]string{"FUNDESK_BASE_URL": "B", "FUNDESK_TOKEN": "wrong"}, line: "queue take"},
+	{
+		name: "a take of nobody elsewhere",
+		env:  map[string]string{"FUNDESK_BASE_URL": "B", "FUNDESK_TOKEN": "wrong"},
+		line: "queue take",
+	},
 	{name: "a person without an owner", line: "person create --first-name Anna"},
 	{name: "an entry that is none", line: "outbox show nothing"},
-	{name: "a change that waits", env: map[string]string{"FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "x"}, line: "call attempt " + testID + " --outbox", codes: map[string]int{"outbox send": 8}},
+	{
+		name:  "a change that waits",
+		env:   map[string]string{"FUNDESK_BASE_URL": "http://127.0.0.1:1", "FUNDESK_TOKEN": "x"},
+		line:  "call attempt " + testID + " --outbox",
+		codes: map[string]int{"outbox send": 8},
+	},
 	{name: "a change that is refused", line: "call attempt " + testID + " --outbox"},
 	{name: "changed persons of a service that has no such list", line: "pull erased --profile test"},
 	{name: "marks of nothing", line: "processed mark", codes: map[string]int{"processed mark": 7}},
@@ -75,7 +127,10 @@ func TestHintsAreFollowed(t *testing.T) {
 	t.Parallel()
 	a, b := servicetest.New(t), servicetest.New(t)
 	b.InterfaceOnly()
-	tokens := map[string]string{a.URL: a.Token(servicetest.May(service.Permissions...)), b.URL: b.Token(servicetest.May(service.Permissions...))}
+	tokens := map[string]string{
+		a.URL: a.Token(servicetest.May(service.Permissions...)),
+		b.URL: b.Token(servicetest.May(service.Permissions...)),
+	}
 	var mu sync.Mutex
 	followed := map[string]bool{}
 	t.Run("situations", func(t *testing.T) {
@@ -98,11 +153,13 @@ func TestHintsAreFollowed(t *testing.T) {
 }
 
 // follow creates the situation, follows its hints, and returns their words.
-func (s hintSituation) follow(t *testing.T, a, b string, tokens map[string]string) (followed []string) {
+func (s hintSituation) follow(t *testing.T, a, b string, tokens map[string]string) []string {
 	home := t.TempDir()
 	environment := map[string]string{"HOME": home}
 	at := func(text string) string {
-		return strings.NewReplacer("https://…", a, "A/", a+"/").Replace(regexp.MustCompile(`\bA$`).ReplaceAllString(regexp.MustCompile(`\bB$`).ReplaceAllString(text, b), a))
+		return strings.NewReplacer("https://…", a, "A/", a+"/").Replace(
+			regexp.MustCompile(`\bA$`).ReplaceAllString(regexp.MustCompile(`\bB$`).ReplaceAllString(text, b), a),
+		)
 	}
 	run := func(line string) (string, int) {
 		words := strings.Fields(line)
@@ -110,13 +167,17 @@ func (s hintSituation) follow(t *testing.T, a, b string, tokens map[string]strin
 			words[i] = at(words[i])
 		}
 		token := tokens[a]
-		if slices.Contains(words, b) || !slices.Contains(words, a) && (environment["FUNDESK_BASE_URL"] == b || slices.Contains(words, "test")) {
+		if slices.Contains(words, b) ||
+			!slices.Contains(words, a) && (environment["FUNDESK_BASE_URL"] == b || slices.Contains(words, "test")) {
 			token = tokens[b]
 		}
 		_, errs, code := runWith(t, environment, token, "", words...)
 		return errs, code
 	}
-	for _, login := range []string{"auth login --profile prod --base-url A --with-token --insecure-storage", "auth login --profile test --base-url B --with-token --insecure-storage"} {
+	for _, login := range []string{
+		"auth login --profile prod --base-url A --with-token --insecure-storage",
+		"auth login --profile test --base-url B --with-token --insecure-storage",
+	} {
 		if errs, code := run(login); code != 0 {
 			t.Fatalf("%s: %d %s", login, code, errs)
 		}
@@ -125,7 +186,8 @@ func (s hintSituation) follow(t *testing.T, a, b string, tokens map[string]strin
 		run(line)
 	}
 	for key, value := range s.env {
-		if environment[key] = at(value); value == "none" {
+		environment[key] = at(value)
+		if value == "none" {
 			environment[key] = filepath.Join(home, "none")
 		}
 	}
@@ -138,6 +200,7 @@ func (s hintSituation) follow(t *testing.T, a, b string, tokens map[string]strin
 	}
 	commands := hintedCommand.FindAllString(hint, -1)
 	kept := maps.Clone(environment)
+	var followed []string
 	for _, command := range commands {
 		environment = maps.Clone(kept)
 		if strings.Contains(hint, "unset it") || strings.Contains(hint, "set FUNDESK_BASE_URL") {

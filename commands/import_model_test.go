@@ -51,12 +51,16 @@ func importBesideEdits(t *testing.T, seed uint64) error {
 	rows := *importRows
 	var file strings.Builder
 	for i := range rows {
-		fmt.Fprintf(&file, `{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"name":{"lastName":"Row%d"}}`+"\n", owner, owner, i)
+		fmt.Fprintf(&file, `{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"name":{"lastName":"Row%d"}}`+
+			"\n", owner, owner, i)
 	}
 	path := filepath.Join(home, "rows.ndjson")
 	writeFile(t, path, file.String())
 	environment := homeAt(t, address, token, "HOME", home)
-	args := []string{"person", "import", path, "--results", filepath.Join(home, "results"), "--yes", "--retry", "1", "-q"}
+	args := []string{
+		"person", "import", path, "--results", filepath.Join(home, "results"), "--yes", "--retry",
+		"1", "-q",
+	}
 	code := -1
 	var errs bytes.Buffer
 	for try := 0; code != 0 && try < 30; try++ {
@@ -142,7 +146,8 @@ func (l *importLine) cut(w http.ResponseWriter) {
 // edit gives a new person an e-mail address, as the back office does.
 func (l *importLine) edit(id string) {
 	email := fmt.Sprintf("office%d@example.org", l.chance(1000))
-	answer := l.h.Do(l.token, http.MethodPut, "/api/v1/persons/"+id+"/actions/update", `{"email":"`+email+`","name":{"firstName":"Edited"}}`)
+	answer := l.h.Do(l.token, http.MethodPut, "/api/v1/persons/"+id+"/actions/update",
+		`{"email":"`+email+`","name":{"firstName":"Edited"}}`)
 	if answer.Status == http.StatusOK {
 		l.mu.Lock()
 		l.edited[id] = email

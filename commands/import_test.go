@@ -56,7 +56,8 @@ func newImporting(t *testing.T, format string, total int) *importing {
 		text.WriteString("owningOrganizationUuid,recruitingOrganizationUuid,name.lastName,name.firstName\n")
 	}
 	for n := range total {
-		line := `{"owningOrganizationUuid":"%[1]s","recruitingOrganizationUuid":"%[1]s","name":{"lastName":"%[2]s"}}` + "\n"
+		line := `{"owningOrganizationUuid":"%[1]s","recruitingOrganizationUuid":"%[1]s","name":{"lastName":"%[2]s"}}` +
+			"\n"
 		if format == "csv" {
 			line = "%[1]s,%[1]s,%[2]s,\"in two\nlines\"\n"
 		}
@@ -84,7 +85,7 @@ func (i *importing) edit(was, is string) {
 }
 
 // run imports; after that many creations it is interrupted, or never with 0.
-func (i *importing) run(stopAfter int64, args ...string) (errs string, code int) {
+func (i *importing) run(stopAfter int64, args ...string) (string, int) {
 	i.Helper()
 	ctx, cancel := context.WithCancel(i.Context())
 	defer cancel()
@@ -95,7 +96,7 @@ func (i *importing) run(stopAfter int64, args ...string) (errs string, code int)
 		}
 	}
 	var stderr bytes.Buffer
-	code = Run(
+	code := Run(
 		ctx,
 		append([]string{"person", "import", i.file, "--results", i.results, "--yes"}, args...),
 		hasty(appOf(i.line().environment, strings.NewReader(""), &bytes.Buffer{}, &stderr)),
@@ -144,7 +145,8 @@ func TestImportGoesOn(t *testing.T) {
 			i := newImporting(t, format, total)
 			for round := range 6 {
 				stopAfter := 1 + i.random.Int64N(50)
-				if errs, code := i.run(stopAfter, "--concurrency", "8"); code != 130 || !strings.Contains(errs, "interrupted after") {
+				errs, code := i.run(stopAfter, "--concurrency", "8")
+				if code != 130 || !strings.Contains(errs, "interrupted after") {
 					t.Fatalf("got exit code %d and %q after %d creations, want 130", code, errs, stopAfter)
 				}
 				if round%2 == 0 {
@@ -160,7 +162,8 @@ func TestImportGoesOn(t *testing.T) {
 					t.Errorf("line %d: got %d persons, want 1", n+1, got)
 				}
 			}
-			if errs, code := i.run(0); code != 0 || !strings.Contains(errs, fmt.Sprintf("already done: %[1]d of %[1]d lines", total)) {
+			errs, code := i.run(0)
+			if code != 0 || !strings.Contains(errs, fmt.Sprintf("already done: %[1]d of %[1]d lines", total)) {
 				t.Errorf("got exit code %d and %q, want nothing left to do", code, errs)
 			}
 		})
@@ -239,7 +242,8 @@ func TestImportToAnotherService(t *testing.T) {
 	if code != 0 || !strings.Contains(errs, "has the results of "+first) || !strings.Contains(errs, "3 created") {
 		t.Errorf("got exit code %d and %q, want three created anew", code, errs)
 	}
-	if errs, code = i.run(0); code != 0 || !strings.Contains(errs, "already done: 3 of 3 lines") {
+	errs, code = i.run(0)
+	if code != 0 || !strings.Contains(errs, "already done: 3 of 3 lines") {
 		t.Errorf("got exit code %d and %q, want nothing left to do", code, errs)
 	}
 }
@@ -273,8 +277,11 @@ func TestImportStopsEarly(t *testing.T) {
 				good.ServeHTTP(w, r)
 			})
 			errs, code := i.run(0)
-			if code != test.code || asked.Load() > test.asked || !strings.Contains(errs, "go on with the same command") {
-				t.Errorf("got exit code %d after %d creations and %q, want %d after at most %d", code, asked.Load(), errs, test.code, test.asked)
+			if code != test.code ||
+				asked.Load() > test.asked ||
+				!strings.Contains(errs, "go on with the same command") {
+				t.Errorf("got exit code %d after %d creations and %q, want %d after at most %d",
+					code, asked.Load(), errs, test.code, test.asked)
 			}
 			i.service.Handler = good
 			if errs, code := i.run(0); code != 0 {
@@ -304,8 +311,10 @@ func TestImportRefusesAResultsFileInUse(t *testing.T) {
 	first, err := bulk.OpenResults(i.results, known.Size)
 	servicetest.Check(t, err)
 	before := len(i.names())
-	if errs, code := i.run(0); code != 2 || !strings.Contains(errs, "another run is using") || len(i.names()) != before {
-		t.Errorf("beside another import: got exit code %d, %q and %d records, want 2, why, and %d", code, errs, len(i.names()), before)
+	errs, code := i.run(0)
+	if code != 2 || !strings.Contains(errs, "another run is using") || len(i.names()) != before {
+		t.Errorf("beside another import: got exit code %d, %q and %d records, want 2, why, and %d",
+			code, errs, len(i.names()), before)
 	}
 	servicetest.Check(t, first.Close())
 	if second, err := bulk.OpenResults(i.results, known.Size-1); err == nil {
@@ -407,7 +416,8 @@ func TestImportHintsAtTheCause(t *testing.T) {
 				}
 			})
 			file := filepath.Join(t.TempDir(), "persons.csv")
-			writeFile(t, file, "owningOrganizationUuid,recruitingOrganizationUuid,name.lastName\n"+row+"Berg\n"+row+test.last+"\n")
+			writeFile(t, file,
+				"owningOrganizationUuid,recruitingOrganizationUuid,name.lastName\n"+row+"Berg\n"+row+test.last+"\n")
 			ran := lineAt(t, address, "token").try(t, "person import", file, "--yes", "--retry", "0").MustEnd(9)
 			if want := "hint: " + test.hint + "\n"; !strings.Contains(ran.Stderr, want) {
 				t.Errorf("%s, want %q", ran, want)

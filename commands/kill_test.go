@@ -40,7 +40,7 @@ func newPuller(t *testing.T, h *servicetest.Harness, token string) puller {
 
 // pull reads that many lines and then kills the program as nothing can be killed more;
 // a negative number lets it end.
-func (p puller) pull(t *testing.T, lines int) (uuids []string) {
+func (p puller) pull(t *testing.T, lines int) []string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -55,6 +55,7 @@ func (p puller) pull(t *testing.T, lines int) (uuids []string) {
 		cancel()
 	}
 	reader := bufio.NewReader(out)
+	var uuids []string
 	for {
 		line, err := reader.ReadString('\n')
 		if err != nil { // Lines that were written before the end. A cut line does not count.
@@ -64,7 +65,8 @@ func (p puller) pull(t *testing.T, lines int) (uuids []string) {
 		if err := json.Unmarshal([]byte(line), &record); err != nil {
 			t.Errorf("got %q, want a record: %v", line, err)
 		}
-		if uuids = append(uuids, record.UUID); len(uuids) == lines {
+		uuids = append(uuids, record.UUID)
+		if len(uuids) == lines {
 			cancel()
 		}
 	}
@@ -143,7 +145,8 @@ func TestPullOfChangesIsCutShort(t *testing.T) {
 			t.Parallel()
 			p := newPuller(t, h, token)
 			program := filepath.Join(t.TempDir(), "take")
-			script := "#!/bin/sh\ncat >> \"$0.taken\"\ntest -e \"$0.again\" && exit 0\ntouch \"$0.again\"\n" + test.end + "\n"
+			script := "#!/bin/sh\ncat >> \"$0.taken\"\ntest -e \"$0.again\" && exit 0\ntouch \"$0.again\"\n" +
+				test.end + "\n"
 			servicetest.Check(t, os.WriteFile(program, []byte(script), 0o700))
 			for pull, isCut := range []bool{true, false, false} {
 				cmd := exec.CommandContext(t.Context(), p.program, "pull", "changes", "--exec", program)

@@ -40,9 +40,14 @@ func newCallbacks(t *testing.T) *callbacks {
 		return answer.Object()["uuid"].(string)
 	}
 	for i := range 3 {
-		person := created("/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}`, owner, owner))
+		person := created("/api/v1/persons",
+			fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}`, owner, owner))
 		requested := apitype.NewTime(h.Clock.Now().Add(time.Duration(i-9) * time.Hour))
-		c.calls = append(c.calls, created("/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":%q,"type":"happy_call"}`, person, requested)))
+		c.calls = append(
+			c.calls,
+			created("/api/v1/calls",
+				fmt.Sprintf(`{"personUuid":%q,"requestedAt":%q,"type":"happy_call"}`, person, requested)),
+		)
 	}
 	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		if c.before != nil {
@@ -74,12 +79,13 @@ func (w *hiding) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-func (c *callbacks) edges(path string) (nodes []map[string]any) {
+func (c *callbacks) edges(path string) []map[string]any {
 	c.t.Helper()
 	answer := c.Do(c.token, http.MethodGet, path, "")
 	if answer.Status != http.StatusOK {
 		c.t.Fatalf("%s: got %d %s", path, answer.Status, answer.Body)
 	}
+	var nodes []map[string]any
 	for _, edge := range answer.Object()["edges"].([]any) {
 		nodes = append(nodes, edge.(map[string]any)["node"].(map[string]any))
 	}
@@ -90,7 +96,8 @@ func (c *callbacks) edges(path string) (nodes []map[string]any) {
 func (c *callbacks) keep(call, user string, ahead time.Duration) string {
 	c.t.Helper()
 	at := apitype.NewTime(c.Clock.Now().Add(ahead)).String()
-	answer := c.Do(c.token, http.MethodPut, "/fundesk/v1/queue/calls/"+call+"/later", fmt.Sprintf(`{"notBefore":%q,"userUuid":%q}`, at, user))
+	answer := c.Do(c.token, http.MethodPut, "/fundesk/v1/queue/calls/"+call+"/later",
+		fmt.Sprintf(`{"notBefore":%q,"userUuid":%q}`, at, user))
 	if answer.Status != http.StatusNoContent {
 		c.t.Fatalf("got %d %s", answer.Status, answer.Body)
 	}
@@ -161,11 +168,15 @@ func TestLaterKeepsANewerCallback(t *testing.T) {
 	}
 	_, errs, code := c.run(t, "queue later", c.calls[0], "--at", "in 3 hours", "--anyone")
 	if code != 6 || !strings.Contains(errs, "hint: ") || c.due(c.calls[0]) != newer[c.calls[0]] {
-		t.Errorf("got exit code %d, %s and due %s, want the newer callback of %s", code, errs, c.due(c.calls[0]), newer[c.calls[0]])
+		t.Errorf("got exit code %d, %s and due %s, want the newer callback of %s",
+			code, errs, c.due(c.calls[0]), newer[c.calls[0]])
 	}
 	c.stdin = strings.Join(c.calls[1:], "\n")
 	out, errs, code := c.run(t, "queue later - --at 'in 3 hours' --anyone --yes -o ndjson")
-	if code != 9 || strings.Count(out, `"ok":true`) != 1 || c.due(c.calls[1]) != newer[c.calls[1]] || c.due(c.calls[2]) == "" {
+	if code != 9 ||
+		strings.Count(out, `"ok":true`) != 1 ||
+		c.due(c.calls[1]) != newer[c.calls[1]] ||
+		c.due(c.calls[2]) == "" {
 		t.Errorf("several: got exit code %d, %s and %s", code, out, errs)
 	}
 }
@@ -191,7 +202,8 @@ func TestReleaseWithATimeAfterTheLease(t *testing.T) {
 	c := newCallbacks(t)
 	me := apitype.NewUUID().String()
 	lease := func() (call, id string) {
-		answer := c.Do(c.token, http.MethodPost, "/fundesk/v1/queue/take", fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"leaseSeconds":30}`, apitype.NewUUID(), me))
+		answer := c.Do(c.token, http.MethodPost, "/fundesk/v1/queue/take",
+			fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"leaseSeconds":30}`, apitype.NewUUID(), me))
 		taken := answer.Object()["leases"].([]any)[0].(map[string]any)
 		c.Clock.Advance(time.Minute)
 		return taken["callUuid"].(string), taken["leaseUuid"].(string)
@@ -227,8 +239,9 @@ func TestLaterAsksAtATerminal(t *testing.T) {
 			case "v1":
 				fmt.Fprint(w, `{"extensions":["queue","pending"]}`)
 			case "deferrals":
-				fmt.Fprintf(w, `{"edges":[{"node":{"callUuid":%q,"personUuid":%q,"type":"winback","notBefore":"2026-12-08T10:00:00Z",`+
-					`"userUuid":%q,"name":"Anneke"},"cursor":"c"}],"pageInfo":{"hasNextPage":false}}`, testID, testID, testID)
+				fmt.Fprintf(w,
+					`{"edges":[{"node":{"callUuid":%q,"personUuid":%q,"type":"winback","notBefore":"2026-12-08T10:00:00Z",`+
+						`"userUuid":%q,"name":"Anneke"},"cursor":"c"}],"pageInfo":{"hasNextPage":false}}`, testID, testID, testID)
 			case "later":
 				moved++
 				w.WriteHeader(http.StatusNoContent)
@@ -254,7 +267,8 @@ func TestLaterAsksAboutATimeFarAhead(t *testing.T) {
 		_, errs, code := c.run(t, "queue later", append([]string{c.calls[0], "--at", at, "--user", me}, more...)...)
 		return errs, code
 	}
-	if errs, code := later("in 61 days"); code != 2 || !strings.Contains(errs, "more than 60 days ahead") || c.due(c.calls[0]) != "" {
+	errs, code := later("in 61 days")
+	if code != 2 || !strings.Contains(errs, "more than 60 days ahead") || c.due(c.calls[0]) != "" {
 		t.Errorf("got exit code %d and %s, want a question and nothing saved", code, errs)
 	}
 	if errs, code := later("in 61 days", "--yes"); code != 0 || c.due(c.calls[0]) == "" {

@@ -100,7 +100,14 @@ func TestOtherAnswersInLatin1(t *testing.T) {
 		status, code     int
 		want             string
 	}{
-		{"a refusal", "application/problem+json", `{"title":"refus` + "\xe9" + `"}`, http.StatusConflict, 6, "refus\ufffd"},
+		{
+			name:   "a refusal",
+			kind:   "application/problem+json",
+			body:   `{"title":"refus` + "\xe9" + `"}`,
+			status: http.StatusConflict,
+			code:   6,
+			want:   "refus\ufffd",
+		},
 		{"a file", "text/csv", "Ren\xe9", http.StatusOK, 0, "Ren\xe9"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

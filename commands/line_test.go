@@ -43,7 +43,7 @@ func homeAt(t *testing.T, url, token string, more ...string) map[string]string {
 }
 
 // serving starts a server for a test, and returns its address.
-func serving(t *testing.T, handler http.HandlerFunc) (url string) {
+func serving(t *testing.T, handler http.HandlerFunc) string {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
@@ -107,7 +107,13 @@ func (l line) must(t *testing.T, words string, more ...string) string {
 func (l line) try(t *testing.T, words string, more ...string) servicetest.Ran {
 	t.Helper()
 	out, errs, code := l.run(t, words, more...)
-	return servicetest.Ran{T: t, Words: append(servicetest.Words(words), more...), Stdout: out, Stderr: errs, Code: code}
+	return servicetest.Ran{
+		T:      t,
+		Words:  append(servicetest.Words(words), more...),
+		Stdout: out,
+		Stderr: errs,
+		Code:   code,
+	}
 }
 
 // tryAgainst runs a command line against a service of its own.
@@ -120,5 +126,11 @@ func tryAgainst(t *testing.T, handler http.HandlerFunc, words string, more ...st
 func tryWith(t *testing.T, environment map[string]string, in, words string, more ...string) servicetest.Ran {
 	t.Helper()
 	out, errs, code := runWith(t, environment, in, words, more...)
-	return servicetest.Ran{T: t, Words: append(servicetest.Words(words), more...), Stdout: out, Stderr: errs, Code: code}
+	return servicetest.Ran{
+		T:      t,
+		Words:  append(servicetest.Words(words), more...),
+		Stdout: out,
+		Stderr: errs,
+		Code:   code,
+	}
 }

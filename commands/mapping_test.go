@@ -17,7 +17,7 @@ import (
 )
 
 // foreign reads files of other programs: flags may name mapping.toml, which holds the mapping.
-func foreign(t *testing.T, file, mapping, flags string) (out string, code int) {
+func foreign(t *testing.T, file, mapping, flags string) (string, int) {
 	t.Helper()
 	const owner = "3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11"
 	home := t.TempDir()
@@ -71,92 +71,248 @@ optIns.phone = { Yes = false, "" = true }
 	}{
 		"CiviCRM": {"civicrm.csv", civicrm, "", 0, []string{
 			`"firstName":"Zoë","lastName":"Brouwer"`, `"phoneNumber":"+31612345678"`, `"phoneNumber":"+492213212383"`,
-			`"phoneNumber":"+442079460000"`, `"street":"Kerkstraat","houseNumber":"12"`, `"houseNumber":"5","houseNumberExtension":"a"`,
-			`"street":"High St","houseNumber":"1"`, `"country":"GB"`, `"gender":"other"`, `"optIns":{"phone":false}`, `"optIns":{"phone":true}`,
+			`"phoneNumber":"+442079460000"`, `"street":"Kerkstraat","houseNumber":"12"`,
+			`"houseNumber":"5","houseNumberExtension":"a"`,
+			`"street":"High St","houseNumber":"1"`, `"country":"GB"`, `"gender":"other"`, `"optIns":{"phone":false}`,
+			`"optIns":{"phone":true}`,
 			`"language":"nl"`,
 		}},
 		"rows of four countries": {"row-country.csv", "", "--country NL", 0, []string{
 			`"+442079460000"`, `"+492213212383"`, `"+33142685300"`,
 		}},
 		"phones that are too short": {"phones-too-short.csv", "", "--country NL", 2, []string{
-			"line 2: phoneNumber (column 2): has 5 digits after the 0, and a number of NL has 9", "line 3: phoneNumber", "line 4: phoneNumber",
+			"line 2: phoneNumber (column 2): has 5 digits after the 0, and a number of NL has 9",
+			"line 3: phoneNumber", "line 4: phoneNumber",
 		}},
-		"a country whose lengths are not known": {"phoneNumber\n21 123 4567\n", "", "--country PT", 2, []string{"must begin with + and the country code"}},
+		"a country whose lengths are not known": {
+			file:  "phoneNumber\n21 123 4567\n",
+			flags: "--country PT",
+			code:  2,
+			want:  []string{"must begin with + and the country code"},
+		},
 		"days of birth": {"dates-of-birth.csv", "", "", 2, []string{
-			"line 2: dateOfBirth (column 2): must be a whole day", "line 3:", "line 4:", "line 5: dateOfBirth (column 2): can be read as two days; --dates",
-			"line 6: dateOfBirth (column 2): has a year of two digits", "line 7: dateOfBirth (column 2): has a year of two digits", "line 9:", "line 11:", "line 12:",
+			"line 2: dateOfBirth (column 2): must be a whole day", "line 3:", "line 4:",
+			"line 5: dateOfBirth (column 2): can be read as two days; --dates",
+			"line 6: dateOfBirth (column 2): has a year of two digits",
+			"line 7: dateOfBirth (column 2): has a year of two digits", "line 9:", "line 11:", "line 12:",
 		}},
-		"words for a gender":      {"gender-words.csv", "", "", 0, []string{`"gender":"female"`}},
-		"words of five languages": {"gender\nMevrouw\nMw.\nFrau\nMme\nSeñora\nMrs.\n", "", "", 0, []string{`"gender":"female"`}},
-		"a word that is none":     {"gender\nThe Hon.\n", "", "", 2, []string{"gender (column 1): must be one of male, female"}},
-		"M in Spanish":            {"gender\nM\n", "", "--country ES", 2, []string{"gender (column 1): must be a word"}},
+		"words for a gender": {"gender-words.csv", "", "", 0, []string{`"gender":"female"`}},
+		"words of five languages": {
+			file: "gender\nMevrouw\nMw.\nFrau\nMme\nSeñora\nMrs.\n",
+			want: []string{`"gender":"female"`},
+		},
+		"a word that is none": {
+			file: "gender\nThe Hon.\n",
+			code: 2,
+			want: []string{"gender (column 1): must be one of male, female"},
+		},
+		"M in Spanish": {
+			file:  "gender\nM\n",
+			flags: "--country ES",
+			code:  2,
+			want:  []string{"gender (column 1): must be a word"},
+		},
 		"heads with a comma and =": {
-			"header-with-comma.csv", "[columns]\n\"Name, last\" = \"name.lastName\"\n\"Vor=name\" = \"name.firstName\"\n", "", 0,
+			"header-with-comma.csv",
+			"[columns]\n\"Name, last\" = \"name.lastName\"\n\"Vor=name\" = \"name.firstName\"\n", "", 0,
 			[]string{`"firstName":"An","lastName":"Jansen"`},
 		},
-		"heads with a comma and = by flags": {"a,b;c=d\nJansen;An\n", "", "--map a,b=name.lastName,c=d=name.firstName", 0, []string{
-			`"firstName":"An","lastName":"Jansen"`,
-		}},
-		"a default with a comma":   {"email\na@example.org\n", "", "--default name.firstName=Jan,Piet,language=nl", 0, []string{`"firstName":"Jan,Piet"`, `"language":"nl"`}},
-		"UTF-16 of the other name": {"utf16-nobom.csv", "", "--encoding utf-16be", 2, []string{"hint: --encoding utf-16 reads it"}},
-		"one wrong row":            {"one-wrong-row.csv", "", "--country NL", 2, []string{`line 3: dateOfBirth (column 2)`, "--skip-wrong"}},
-		"UTF-16 without a mark":    {"utf16-nobom.csv", "", "", 2, []string{"is UTF-16 without a mark", "--encoding utf-16"}},
-		"UTF-16 by name":           {"utf16-nobom.csv", `encoding = "utf-16"`, "", 0, []string{`"firstName":"Zoë","lastName":"Brouwer"`}},
+		"heads with a comma and = by flags": {
+			file:  "a,b;c=d\nJansen;An\n",
+			flags: "--map a,b=name.lastName,c=d=name.firstName",
+			want: []string{
+				`"firstName":"An","lastName":"Jansen"`,
+			},
+		},
+		"a default with a comma": {
+			file:  "email\na@example.org\n",
+			flags: "--default name.firstName=Jan,Piet,language=nl",
+			want:  []string{`"firstName":"Jan,Piet"`, `"language":"nl"`},
+		},
+		"UTF-16 of the other name": {
+			file:  "utf16-nobom.csv",
+			flags: "--encoding utf-16be",
+			code:  2,
+			want:  []string{"hint: --encoding utf-16 reads it"},
+		},
+		"one wrong row": {
+			file:  "one-wrong-row.csv",
+			flags: "--country NL",
+			code:  2,
+			want:  []string{`line 3: dateOfBirth (column 2)`, "--skip-wrong"},
+		},
+		"UTF-16 without a mark": {
+			file: "utf16-nobom.csv",
+			code: 2,
+			want: []string{"is UTF-16 without a mark", "--encoding utf-16"},
+		},
+		"UTF-16 by name": {
+			file:    "utf16-nobom.csv",
+			mapping: `encoding = "utf-16"`,
+			want:    []string{`"firstName":"Zoë","lastName":"Brouwer"`},
+		},
 		"Raiser's Edge with a year": {
-			"raisersedge.csv", "encoding = \"windows-1252\"\ncountry = \"NL\"\n[columns]\nCnBio_First_Name = \"name.firstName\"\n" +
+			"raisersedge.csv",
+			"encoding = \"windows-1252\"\ncountry = \"NL\"\n[columns]\nCnBio_First_Name = \"name.firstName\"\n" +
 				"CnBio_Birth_date = \"dateOfBirth\"\nCnAdrPrf_ContryLongDscription = \"address.country\"\nCnPh_1_01_Phone_number = \"phoneNumber\"\n\"*\" = \"ignore\"\n", "", 2,
 			[]string{`line 3: dateOfBirth (column 6 "CnBio_Birth_date"): must be a whole day`},
 		},
-		"US days beside Dutch phones": {"dateOfBirth,phoneNumber\n4/3/1961,0612345678\n12/31/1979,\n", "", "--country NL", 0, []string{
-			`"dateOfBirth":"1961-04-03"`, `"dateOfBirth":"1979-12-31"`, `"+31612345678"`, `column 1 "dateOfBirth" is read as mdy, not in the order of NL`,
-		}},
+		"US days beside Dutch phones": {
+			file:  "dateOfBirth,phoneNumber\n4/3/1961,0612345678\n12/31/1979,\n",
+			flags: "--country NL",
+			want: []string{
+				`"dateOfBirth":"1961-04-03"`, `"dateOfBirth":"1979-12-31"`, `"+31612345678"`,
+				`column 1 "dateOfBirth" is read as mdy, not in the order of NL`,
+			},
+		},
 		"a stated order that is contradicted": {"dateOfBirth\n4/3/1961\n12/31/1979\n", `dates = "dmy"`, "", 2, []string{
 			`column 1 "dateOfBirth" has days of another order than dmy: line 3`,
 		}},
-		"days of both orders":           {"dateOfBirth\n4/3/1961\n12/31/1979\n31/12/1979\n", "", "--country NL", 2, []string{"line 2: dateOfBirth (column 1): can be read as two days, and its column has both orders"}},
+		"days of both orders": {
+			file:  "dateOfBirth\n4/3/1961\n12/31/1979\n31/12/1979\n",
+			flags: "--country NL",
+			code:  2,
+			want:  []string{"line 2: dateOfBirth (column 1): can be read as two days, and its column has both orders"},
+		},
 		"a column that shows its order": {"dateOfBirth\n4-3-1961\n31-12-1979\n", "", "", 0, []string{`"1961-03-04"`}},
-		"the order by a flag":           {"dateOfBirth\n4/3/1961\n", `dates = "dmy"`, "--dates mdy", 0, []string{`"1961-04-03"`}},
-		"years first":                   {"dateOfBirth\n1961/04/03\n", "", "", 0, []string{`"1961-04-03"`}},
-		"a country by its column":       {"Land,phoneNumber\nDuitsland,0221 3212383\n,0612345678\n", "country = \"NL\"\ncountry_column = \"Land\"\n", "", 0, []string{`"+492213212383"`, `"+31612345678"`}},
-		"a country that is none":        {"Land,phoneNumber\nNarnia,0221 3212383\n", "country_column = \"Land\"\n", "", 2, []string{`line 2: column 1 "Land": is not the code or name of a country`}},
-		"an address without a form":     {"address,address.country\nPostbus,NL\n", "", "", 2, []string{`line 2: address.street (column 1 "address"): cannot be split`}},
-		"a whole address in one cell": {"address,address.country\n\"Dorpsstraat 12 bis, 1234 AB Utrecht\",NL\n", "", "", 0, []string{
-			`"street":"Dorpsstraat","houseNumber":"12","houseNumberExtension":"bis","zipCode":"1234 AB","city":"Utrecht"`,
-		}},
-		"a whole address beside a town": {"address,address.city,address.country\n\"Dorpsstraat 12 bis, 1234 AB Utrecht\",Ede,NL\n", "", "", 2, []string{
-			`line 2: address.street (column 1 "address"): cannot be split`,
-		}},
-		"blanks":          {"last\n\u00a0Jansen\u200b \n", last, "", 0, []string{`"lastName":"Jansen"`, "removed spaces around 1 cell"}},
+		"the order by a flag": {
+			file:    "dateOfBirth\n4/3/1961\n",
+			mapping: `dates = "dmy"`,
+			flags:   "--dates mdy",
+			want:    []string{`"1961-04-03"`},
+		},
+		"years first": {"dateOfBirth\n1961/04/03\n", "", "", 0, []string{`"1961-04-03"`}},
+		"a country by its column": {
+			file:    "Land,phoneNumber\nDuitsland,0221 3212383\n,0612345678\n",
+			mapping: "country = \"NL\"\ncountry_column = \"Land\"\n",
+			want:    []string{`"+492213212383"`, `"+31612345678"`},
+		},
+		"a country that is none": {
+			file:    "Land,phoneNumber\nNarnia,0221 3212383\n",
+			mapping: "country_column = \"Land\"\n",
+			code:    2,
+			want:    []string{`line 2: column 1 "Land": is not the code or name of a country`},
+		},
+		"an address without a form": {
+			file: "address,address.country\nPostbus,NL\n",
+			code: 2,
+			want: []string{`line 2: address.street (column 1 "address"): cannot be split`},
+		},
+		"a whole address in one cell": {
+			file: "address,address.country\n\"Dorpsstraat 12 bis, 1234 AB Utrecht\",NL\n",
+			want: []string{
+				`"street":"Dorpsstraat","houseNumber":"12","houseNumberExtension":"bis","zipCode":"1234 AB","city":"Utrecht"`,
+			},
+		},
+		"a whole address beside a town": {
+			file: "address,address.city,address.country\n\"Dorpsstraat 12 bis, 1234 AB Utrecht\",Ede,NL\n",
+			code: 2,
+			want: []string{
+				`line 2: address.street (column 1 "address"): cannot be split`,
+			},
+		},
+		"blanks": {
+			file:    "last\n\u00a0Jansen\u200b \n",
+			mapping: last,
+			want:    []string{`"lastName":"Jansen"`, "removed spaces around 1 cell"},
+		},
 		"a row of blanks": {"last;email\n ;\u00a0\n;b\n", last, "", 2, []string{`line 3: email (column 2)`}},
 		"a row of totals": {"last;Sum\nA;1\n;1\n", last + "Sum = \"ignore\"\n", "", 2, []string{
 			`line 3: has no value in the columns that are read`,
 		}},
-		"a row whose empty cell has a meaning": {"last;no calls;Sum\n;;1\n", last + "\"no calls\" = \"optIns.phone\"\nSum = \"ignore\"\n" +
-			"[values]\noptIns.phone = { \"\" = true }\n", "", 2, []string{`line 2: has no value in the columns that are read`}},
-		"errors of formulas": {"last,email,mandate.id,initials\n#N/B,a@example.org,#¡VALOR!,#1\n", last + "initials = \"name.initials\"\n", "", 2, []string{
-			`line 2: name.lastName (column 1 "last"): is the error of a formula`, `mandate.id (column 3): is the error of a formula`,
+		"a row whose empty cell has a meaning": {"last;no calls;Sum\n;;1\n", last +
+			"\"no calls\" = \"optIns.phone\"\nSum = \"ignore\"\n" +
+			"[values]\noptIns.phone = { \"\" = true }\n", "", 2, []string{
+			`line 2: has no value in the columns that are read`,
 		}},
-		"a rounded number": {"last;mandate.id;phoneNumber\nA;1,23457E+11;3,16123E+10\n", last, "--country NL", 2, []string{
-			`line 2: mandate.id (column 2): is a number that the spreadsheet has rounded`,
-			`phoneNumber (column 3): is a number that the spreadsheet has rounded`,
-		}},
+		"errors of formulas": {
+			file:    "last,email,mandate.id,initials\n#N/B,a@example.org,#¡VALOR!,#1\n",
+			mapping: last + "initials = \"name.initials\"\n",
+			code:    2,
+			want: []string{
+				`line 2: name.lastName (column 1 "last"): is the error of a formula`,
+				`mandate.id (column 3): is the error of a formula`,
+			},
+		},
+		"a rounded number": {
+			file:    "last;mandate.id;phoneNumber\nA;1,23457E+11;3,16123E+10\n",
+			mapping: last,
+			flags:   "--country NL",
+			code:    2,
+			want: []string{
+				`line 2: mandate.id (column 2): is a number that the spreadsheet has rounded`,
+				`phoneNumber (column 3): is a number that the spreadsheet has rounded`,
+			},
+		},
 		"texts that only look damaged": {"last,name.firstName,mandate.id\n#1 Dad!,E+11,12E+11\n", last, "", 0, []string{
 			`"firstName":"E+11","lastName":"#1 Dad!"`, `"id":"12E+11"`,
 		}},
-		"heads that changed": {"First name,Nachname\na,b\n", "[columns]\n\"Voornaam\" = \"name.firstName\"\n\"Nachname\" = \"name.lastName\"\n", "", 2, []string{
-			`does not have: "Voornaam"; columns that the mapping does not name: column 1 "First name"`,
-		}},
-		"a wrong key":             {"a\n", `encodign = "utf-8"`, "", 2, []string{`there is no key "encodign"; did you mean encoding?`, "hint: fundesk person import FILE --guess"}},
-		"a wrong kind":            {"a\n", `country = 7`, "", 2, []string{"country = 7: must be a text in quotes"}},
-		"a wrong order":           {"a\n", `dates = "us"`, "", 2, []string{`dates must be one of dmy, mdy, ymd, not "us"`}},
-		"a wrong sign":            {"a\n", `decimal = ";"`, "", 2, []string{`decimal must be one of ",", ".", not ";"`}},
-		"a wrong country":         {"a\n", `country = "Narnia"`, "", 2, []string{`country must be one of `, `not "Narnia"`}},
-		"a wrong field":           {"a\n", "[columns]\na = \"nonsense\"\n", "", 2, []string{`columns: "a": there is no field "nonsense"`}},
-		"a wrong default":         {"a\n", "[defaults]\nnonsense = 1\n", "", 2, []string{`defaults: there is no field "nonsense"`}},
-		"values without a field":  {"a\n", "[values]\nFrau = \"female\"\n", "", 2, []string{"belongs in the table of a field"}},
-		"no TOML":                 {"a\n", "country = NL\n", "", 2, []string{"--mapping"}},
-		"a default and a flag":    {"last\nA\n", last + "[defaults]\nlanguage = \"de\"\noptIns.phone = true\n", "--default language=nl", 0, []string{`"language":"nl"`, `"phone":true`}},
-		"a value in another case": {"gender\nMEVR\n", "", "--value gender:Mevr=female", 0, []string{`"gender":"female"`}},
+		"heads that changed": {
+			file:    "First name,Nachname\na,b\n",
+			mapping: "[columns]\n\"Voornaam\" = \"name.firstName\"\n\"Nachname\" = \"name.lastName\"\n",
+			code:    2,
+			want: []string{
+				`does not have: "Voornaam"; columns that the mapping does not name: column 1 "First name"`,
+			},
+		},
+		"a wrong key": {
+			file:    "a\n",
+			mapping: `encodign = "utf-8"`,
+			code:    2,
+			want: []string{
+				`there is no key "encodign"; did you mean encoding?`,
+				"hint: fundesk person import FILE --guess",
+			},
+		},
+		"a wrong kind": {"a\n", `country = 7`, "", 2, []string{"country = 7: must be a text in quotes"}},
+		"a wrong order": {
+			file:    "a\n",
+			mapping: `dates = "us"`,
+			code:    2,
+			want:    []string{`dates must be one of dmy, mdy, ymd, not "us"`},
+		},
+		"a wrong sign": {
+			file:    "a\n",
+			mapping: `decimal = ";"`,
+			code:    2,
+			want:    []string{`decimal must be one of ",", ".", not ";"`},
+		},
+		"a wrong country": {
+			file:    "a\n",
+			mapping: `country = "Narnia"`,
+			code:    2,
+			want:    []string{`country must be one of `, `not "Narnia"`},
+		},
+		"a wrong field": {
+			file:    "a\n",
+			mapping: "[columns]\na = \"nonsense\"\n",
+			code:    2,
+			want:    []string{`columns: "a": there is no field "nonsense"`},
+		},
+		"a wrong default": {
+			file:    "a\n",
+			mapping: "[defaults]\nnonsense = 1\n",
+			code:    2,
+			want:    []string{`defaults: there is no field "nonsense"`},
+		},
+		"values without a field": {
+			file:    "a\n",
+			mapping: "[values]\nFrau = \"female\"\n",
+			code:    2,
+			want:    []string{"belongs in the table of a field"},
+		},
+		"no TOML": {"a\n", "country = NL\n", "", 2, []string{"--mapping"}},
+		"a default and a flag": {
+			file:    "last\nA\n",
+			mapping: last + "[defaults]\nlanguage = \"de\"\noptIns.phone = true\n",
+			flags:   "--default language=nl",
+			want:    []string{`"language":"nl"`, `"phone":true`},
+		},
+		"a value in another case": {
+			file:  "gender\nMEVR\n",
+			flags: "--value gender:Mevr=female",
+			want:  []string{`"gender":"female"`},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -215,7 +371,8 @@ func TestGuesses(t *testing.T) {
 		if code != 0 || !strings.Contains(guess, want) {
 			t.Errorf("got exit code %d and %s, want %s", code, guess, want)
 		}
-		if out, _ := foreign(t, file, guess, ""); strings.Contains(out, "--mapping") || strings.Contains(out, "line 1:") {
+		out, _ := foreign(t, file, guess, "")
+		if strings.Contains(out, "--mapping") || strings.Contains(out, "line 1:") {
 			t.Errorf("got %s with the guess %s", out, guess)
 		}
 	}
@@ -260,14 +417,20 @@ func TestErrorsComeBackInTheFormOfTheirFile(t *testing.T) {
 		"Windows, with a delimiter": {charmap.Windows1252, rows, "encoding = \"windows-1252\"\ndelimiter = \";\""},
 		"Excel":                     {unicode.UTF8BOM, rows, ""},
 		"UTF-16":                    {unicode.UTF16(unicode.BigEndian, unicode.UseBOM), rows, ""},
-		"UTF-16 by name":            {unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), rows, `encoding = "utf-16"`},
-		"another delimiter":         {unicode.UTF8, strings.ReplaceAll(rows, ";", "~"), `delimiter = "~"`},
-		"a line for Excel":          {unicode.UTF8, "sep=~\r\n" + strings.ReplaceAll(rows, ";", "~"), ""},
+		"UTF-16 by name": {
+			encoding: unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM),
+			text:     rows,
+			mapping:  `encoding = "utf-16"`,
+		},
+		"another delimiter": {unicode.UTF8, strings.ReplaceAll(rows, ";", "~"), `delimiter = "~"`},
+		"a line for Excel":  {unicode.UTF8, "sep=~\r\n" + strings.ReplaceAll(rows, ";", "~"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
-			file, wrong, mapping := filepath.Join(home, "rows.csv"), filepath.Join(home, "wrong.csv"), filepath.Join(home, "m.toml")
+			file := filepath.Join(home, "rows.csv")
+			wrong := filepath.Join(home, "wrong.csv")
+			mapping := filepath.Join(home, "m.toml")
 			encoded := func(text string) string {
 				encoded, err := test.encoding.NewEncoder().String(text)
 				servicetest.Check(t, err)
@@ -309,7 +472,8 @@ func TestSkipWrongNeedsEveryRow(t *testing.T) {
 			"--yes", "--default", "owningOrganizationUuid=" + owner, "--default", "recruitingOrganizationUuid=" + owner,
 		}
 		l.try(t, "person import", append(args, file, "--skip-wrong")...).Ends(2, "can be read, and nothing was sent")
-		l.try(t, "person import", append(args, file)...).Ends(2, "can be read, and nothing was sent").Lacks("--skip-wrong")
+		l.try(t, "person import", append(args, file)...).Ends(2,
+			"can be read, and nothing was sent").Lacks("--skip-wrong")
 	}
 }
 
@@ -342,7 +506,8 @@ func TestEqualRefusals(t *testing.T) {
 		return len(refused), errs, code
 	}
 	lines, errs, code := run()
-	if code != 9 || lines < 20 || lines > 24 || !strings.Contains(errs, "refused 20 lines alike") || !strings.Contains(errs, "--keep-going") {
+	if code != 9 || lines < 20 || lines > 24 || !strings.Contains(errs, "refused 20 lines alike") ||
+		!strings.Contains(errs, "--keep-going") {
 		t.Errorf("got exit code %d, %d lines refused and %s, want 9 after 20", code, lines, errs)
 	}
 	if lines, errs, code := run("--keep-going"); code != 9 || lines != 60 {

@@ -51,8 +51,8 @@ func (f *matchFloor) member(id, name string) any {
 	return f.Do(f.token, http.MethodGet, "/api/v1/persons/"+id, "").Object()[name]
 }
 
-// Rows without a uuid find their records by the fields of --match, in their order: a later field settles what an earlier
-// one leaves open. New, ambiguous and second rows are left out and named.
+// Rows without a uuid find their records by the fields of --match, in their order: a later field settles what an
+// earlier one leaves open. New, ambiguous and second rows are left out and named.
 func TestApplyMatch(t *testing.T) {
 	t.Parallel()
 	f := newMatchFloor(t)
@@ -66,12 +66,18 @@ func TestApplyMatch(t *testing.T) {
 		"anna@example.org,,fr\n" + // A second row for one record.
 		"new@example.org,,de\n"
 	out, errs, code := f.apply(file, "--match", "email,phone", "--plan-only", "--empty", "keep").All()
-	for _, want := range []string{"plan: 1 new, 2 changed, 0 same, 1 ambiguous, 1 for a record of another row", "line 4: the row matches several records"} {
+	for _, want := range []string{
+		"plan: 1 new, 2 changed, 0 same, 1 ambiguous, 1 for a record of another row",
+		"line 4: the row matches several records",
+	} {
 		if code != 9 || !strings.Contains(errs, want) {
 			t.Errorf("plan: got exit code %d and %s, want %q", code, errs, want)
 		}
 	}
-	if !strings.Contains(out, anna) || !strings.Contains(out, carl) || strings.Contains(out, bert) || f.member(anna, "language") != "nl" {
+	if !strings.Contains(out, anna) ||
+		!strings.Contains(out, carl) ||
+		strings.Contains(out, bert) ||
+		f.member(anna, "language") != "nl" {
 		t.Errorf("plan: got %s, want the changes of two records, and nothing sent", out)
 	}
 	f.apply(file, "--match", "email,phone", "--empty", "keep", "--yes").Ends(9).Hides("not sent")
@@ -89,13 +95,17 @@ func TestApplyMatchCreates(t *testing.T) {
 	file := "name.firstName,name.lastName,dateOfBirth,iban,language,email\n" +
 		"jan,smit,2-12-1967,,de,jan@example.org\n" +
 		"Piet,Bakker,3-1-1970,NL20INGB0001234567,nl,piet@example.org\n"
-	args := []string{"--match", "iban,name+born", "--create", "--empty", "keep", "--yes", "--default", "owningOrganizationUuid=" + f.owner, "--default", "recruitingOrganizationUuid=" + f.owner}
+	args := []string{
+		"--match", "iban,name+born", "--create", "--empty", "keep", "--yes", "--default",
+		"owningOrganizationUuid=" + f.owner, "--default", "recruitingOrganizationUuid=" + f.owner,
+	}
 	f.apply(file, args...).Ends(0, "plan: 1 new, 1 changed, 0 same, 0 ambiguous")
 	servicetest.Same(t, "language", "de", f.member(jan, "language"))
 	f.apply(file, args...).Ends(0).Hides("1 new")
 }
 
-// Two rows for one donor who is not there yet create one record, also when an interrupted run planned the first of them.
+// Two rows for one donor who is not there yet create one record, also when an interrupted run planned the first of
+// them.
 func TestApplyMatchCreatesOnce(t *testing.T) {
 	t.Parallel()
 	f := newMatchFloor(t)

@@ -48,7 +48,8 @@ func TestExitCodesOfChangesThroughFaults(t *testing.T) {
 		{attempt, servicetest.FaultResetAfter, 0, "", 10, 1},
 		{attempt, servicetest.FaultResetBefore, 10, unknown, 10, 0},
 		{create, servicetest.FaultResetAfter, 0, "", 10, 1},
-		{create, servicetest.FaultDuplicated, 6, "", 6, 1}, // The caller chose the uuid, and another program may have chosen the same.
+		// The caller chose the uuid, and another program may have chosen the same.
+		{create, servicetest.FaultDuplicated, 6, "", 6, 1},
 	} {
 		for _, flag := range []string{"", " --outbox"} {
 			t.Run(strings.Fields(test.line)[1]+"/"+string(test.fault)+flag, func(t *testing.T) {

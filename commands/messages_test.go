@@ -21,7 +21,8 @@ import (
 // speaking matches functions with a message among their arguments.
 var speaking = regexp.MustCompile(`^(New|Errorf|UsageError|WithHint|SettingHint|Note|Warn|Error|[sS]ayf?|[rR]efused?|failOf|Fprintf|Fprintln)$`)
 
-// messagesIn returns the messages of a package's files: texts of several words that are arguments of a speaking function.
+// messagesIn returns the messages of a package's files: texts of several words that are arguments of a speaking
+// function.
 func messagesIn(t *testing.T, dir string) []string {
 	t.Helper()
 	found := map[string]bool{}

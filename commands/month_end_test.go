@@ -17,15 +17,15 @@ import (
 )
 
 // monthEnd answers the questions of the script in docs about a sample.
-func monthEnd(t *testing.T, h *servicetest.Harness) (answers map[string][][]string, l line) {
+func monthEnd(t *testing.T, h *servicetest.Harness) (map[string][][]string, line) {
 	t.Helper()
-	l = lineAt(t, h.URL, h.Token())
+	l := lineAt(t, h.URL, h.Token())
 	script, err := os.ReadFile("../docs/month-end.sh")
 	servicetest.Check(t, err)
 	persons := strings.Fields(l.must(t, "person list --all -q -o id"))
 	l.must(t, "person update", slices.Min(persons), "--clear", "address")
 	l.must(t, "copy sync -q")
-	answers = map[string][][]string{}
+	answers := map[string][][]string{}
 	dates := strings.NewReplacer("$FROM", "2026-11-01", "$UNTIL", "2026-12-01")
 	for _, found := range regexp.MustCompile(`(?m)^ask ([a-z-]+) "([^"]+)"$`).FindAllStringSubmatch(string(script), -1) {
 		out := l.must(t, "query", dates.Replace(found[2]), "--offline", "-o", "csv")

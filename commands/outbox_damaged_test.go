@@ -17,7 +17,8 @@ func TestDamagedFilesAreNamed(t *testing.T) {
 	writeFile(t, filepath.Join(queued, "1-deadbeef.json"), "cut")
 	l := lineAt(t, "http://127.0.0.1:1", "t", "FUNDESK_STATE_DIR", state)
 	for range 2 { // It stays where it was set aside.
-		doctor := l.try(t, "doctor").Ends(1, "doctor: 0 waiting, 0 refused, 1 file damaged: ", "1-deadbeef.json", "make the change again, then remove the file")
+		doctor := l.try(t, "doctor").Ends(1, "doctor: 0 waiting, 0 refused, 1 file damaged: ", "1-deadbeef.json",
+			"make the change again, then remove the file")
 		doctor.Prints("0 waiting, 0 refused, 1 file damaged: ")
 		l.try(t, "outbox send").Ends(9, "1-deadbeef.json", "1 change not read and not sent")
 	}

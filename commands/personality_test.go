@@ -33,9 +33,13 @@ func (a *actedService) runWith(stdin, line string) (out, errs string, code int) 
 		args[i] = a.names.Replace(args[i])
 	}
 	code = Run(a.Context(), args, cli.App{
-		In: strings.NewReader(a.names.Replace(stdin)), Out: &stdout, Err: &stderr, Now: time.Now, Version: func() string { return "test" },
-		Getenv: func(name string) string { return a.env[name] },
-		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		In:      strings.NewReader(a.names.Replace(stdin)),
+		Out:     &stdout,
+		Err:     &stderr,
+		Now:     time.Now,
+		Version: func() string { return "test" },
+		Getenv:  func(name string) string { return a.env[name] },
+		Sleep:   func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
 	return stdout.String(), stderr.String(), code
 }
@@ -74,10 +78,14 @@ func TestCommandsUnderPersonalities(t *testing.T) {
 func (a *actedService) lists(p servicetest.Personality, plain *actedService) {
 	a.Helper()
 	for _, line := range []string{
-		"person list --all -o id", "call list --all -o id", "call list --all --include person,pledge -o id", "pledge list --all -o id",
-		"person list --all --page-size 3 -o id", "call list --limit 7 -o id", "call list --status requested --limit 5 -o id", "pledge list --status lead --all -o id",
-		"person list --owning-organization $OWNER -o id", "call list --all --columns uuid,status,type -o csv", "pledge list --all --columns uuid,donationAmount -o tsv",
-		"person list --all -o json --jq length", "call list --all -o ndjson --jq .uuid", "call stats -o json", "pull person -q --jq .uuid", "pull call -q --jq .uuid", "pull pledge --updated -q --jq .uuid",
+		"person list --all -o id", "call list --all -o id", "call list --all --include person,pledge -o id",
+		"pledge list --all -o id",
+		"person list --all --page-size 3 -o id", "call list --limit 7 -o id",
+		"call list --status requested --limit 5 -o id", "pledge list --status lead --all -o id",
+		"person list --owning-organization $OWNER -o id", "call list --all --columns uuid,status,type -o csv",
+		"pledge list --all --columns uuid,donationAmount -o tsv",
+		"person list --all -o json --jq length", "call list --all -o ndjson --jq .uuid", "call stats -o json",
+		"pull person -q --jq .uuid", "pull call -q --jq .uuid", "pull pledge --updated -q --jq .uuid",
 		"api GET /api/v1/calls --paginate --jq .uuid -o ndjson",
 	} {
 		if p.NoEmbeds && strings.HasPrefix(line, "call stats") {
@@ -86,16 +94,28 @@ func (a *actedService) lists(p servicetest.Personality, plain *actedService) {
 		want, _, _ := plain.run(line)
 		if p.BareArray && (strings.HasPrefix(line, "pledge") || strings.HasPrefix(line, "pull pledge")) {
 			if got, errs, code := a.run(line); code != 8 || got != want || !strings.Contains(errs, "--accept-unpaged") {
-				a.Errorf("%s: got exit code %d, %d bytes and %q, want 8, all of the %d bytes, and the way out", line, code, len(got), errs, len(want))
+				a.Errorf("%s: got exit code %d, %d bytes and %q, want 8, all of the %d bytes, and the way out",
+					line, code, len(got), errs, len(want))
 			}
 			line += " --accept-unpaged"
 		}
 		got, errs, code := a.run(line)
 		if code != 0 || got != want {
-			a.Errorf("%s: got exit code %d and %d bytes, want the %d bytes of another service\n%s", line, code, len(got), len(want), errs)
+			a.Errorf("%s: got exit code %d and %d bytes, want the %d bytes of another service\n%s",
+				line, code, len(got), len(want), errs)
 		}
 	}
-	for _, line := range []string{"person list --limit 3 -o table", "call list --all -o table", "call get $CALL -o table", "pledge get $PLEDGE -o table", "person get $PERSON -o table", "call list --limit 2 -o json", "call get $CALL $CALL -o json", "doctor", "auth status"} {
+	for _, line := range []string{
+		"person list --limit 3 -o table",
+		"call list --all -o table",
+		"call get $CALL -o table",
+		"pledge get $PLEDGE -o table",
+		"person get $PERSON -o table",
+		"call list --limit 2 -o json",
+		"call get $CALL $CALL -o json",
+		"doctor",
+		"auth status",
+	} {
 		if out, errs, code := a.run(line); code != 0 || out == "" {
 			a.Errorf("%s: got exit code %d, %q and %q", line, code, out, errs)
 		}
@@ -106,16 +126,26 @@ func (a *actedService) lists(p servicetest.Personality, plain *actedService) {
 func (a *actedService) changes() {
 	a.Helper()
 	for _, step := range []struct{ line, stdin, want string }{
-		{"person create --uuid $NEW --owning-organization $OWNER --recruiting-organization $OWNER --first-name Anna --jq .firstName", "", `"Anna"`},
+		{
+			line: "person create --uuid $NEW --owning-organization $OWNER --recruiting-organization $OWNER --first-name Anna --jq .firstName",
+			want: `"Anna"`,
+		},
 		{"person update $PERSON --email a@example.org --jq .email", "", `"a@example.org"`},
 		{"person update $PERSON --clear email --jq .email", "", "null"},
 		{"call attempt $CALL --attempted-at 2026-01-02T03:04:05Z --jq .attemptsCount", "", "1"},
-		{"call complete $CALL --result-code reached --any-result --notes - --rating 8 --jq .status", "glad\n", `"completed"`},
+		{
+			line:  "call complete $CALL --result-code reached --any-result --notes - --rating 8 --jq .status",
+			stdin: "glad\n",
+			want:  `"completed"`,
+		},
 		{"pledge update $PLEDGE --donation-amount 12.30 --jq .donationAmount", "", "12.3"},
 		{"pledge action $CANCEL $PLEDGE --yes --jq .status", "", `"cancelled"`},
 		{"call create --person $PERSON --type winback --jq .type", "", `"winback"`},
 		{"processed mark call $CALL -o ndjson", "", `"ok":true`},
-		{"person import - --yes -q", `{"owningOrganizationUuid":"$OWNER","recruitingOrganizationUuid":"$OWNER"}` + "\n", ""},
+		{
+			line:  "person import - --yes -q",
+			stdin: `{"owningOrganizationUuid":"$OWNER","recruitingOrganizationUuid":"$OWNER"}` + "\n",
+		},
 		{"call attempt $CALL --outbox --dry-run", "", "PUT /api/v1/calls/"},
 		{"person update $PERSON --last-name Queued --outbox --jq .lastName", "", `"Queued"`},
 	} {

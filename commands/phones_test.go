@@ -58,7 +58,8 @@ func TestPhonesAreSearched(t *testing.T) {
 			var numbers []string
 			for range 60 {
 				numbers = append(numbers, newPhone(random))
-				body := fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,%q:"+%s"}`, owner, owner,
+				body := fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,%q:"+%s"}`, owner,
+					owner,
 					[]string{"phoneNumber", "mobilePhoneNumber"}[random.IntN(2)], numbers[len(numbers)-1])
 				h.Do(token, "POST", "/api/v1/persons", body)
 			}

@@ -50,7 +50,8 @@ func sentences(text string) []string {
 }
 
 // countWords returns how many fields of a text have a letter or a digit.
-func countWords(text string) (n int) {
+func countWords(text string) int {
+	var n int
 	for word := range strings.FieldsSeq(text) {
 		if wordInText.MatchString(word) {
 			n++
@@ -86,7 +87,10 @@ func docs(t *testing.T) map[string]string {
 	all := map[string]string{}
 	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
 		name := filepath.ToSlash(path)
-		if err == nil && entry.IsDir() && (entry.Name() == "testdata" || entry.Name() == "node_modules" || entry.Name() == ".git" || entry.Name() == "dist" || strings.HasSuffix(name, "embedded/scripts")) {
+		if err == nil &&
+			entry.IsDir() &&
+			(entry.Name() == "testdata" || entry.Name() == "node_modules" || entry.Name() == ".git" ||
+				entry.Name() == "dist" || strings.HasSuffix(name, "embedded/scripts")) {
 			return fs.SkipDir
 		}
 		if err == nil && strings.HasSuffix(name, ".md") {

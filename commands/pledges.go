@@ -73,7 +73,9 @@ func pledgeList(s *cli.Session) *cobra.Command {
 			person := slices.Contains(o.Include, apitype.IncludePerson)
 			l := read.List[apitype.Pledge, apitype.PledgeListOptions]{
 				Columns: read.FilledColumns(s, render.PledgeColumns(), func(string) bool { return person }),
-				Options: &o, After: func(cursor string) { o.After = cursor }, Of: read.Pledges,
+				Options: &o,
+				After:   func(cursor string) { o.After = cursor },
+				Of:      read.Pledges,
 				Allowed: read.PersonsOfPledges(&o),
 				ForEdit: &read.ForEdit[apitype.Pledge]{
 					Asked: &o.Revisions,

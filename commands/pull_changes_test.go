@@ -105,9 +105,10 @@ func (w *feedWorld) settle() {
 }
 
 // all returns the positions of the whole feed.
-func (w *feedWorld) all() (positions []string) {
+func (w *feedWorld) all() []string {
 	w.t.Helper()
 	query := url.Values{"first": {"500"}}
+	var positions []string
 	for hasMore := true; hasMore; {
 		var page apitype.Changes
 		answer := w.Do(w.token, http.MethodGet, "/fundesk/v1/changes?"+query.Encode(), "")
@@ -122,7 +123,8 @@ func (w *feedWorld) all() (positions []string) {
 }
 
 // positionsIn returns the positions of the whole lines of an output.
-func positionsIn(out string) (positions []string) {
+func positionsIn(out string) []string {
+	var positions []string
 	for line := range strings.Lines(out) {
 		var c apitype.Change
 		if strings.HasSuffix(line, "\n") && json.Unmarshal([]byte(line), &c) == nil && c.Position != "" {

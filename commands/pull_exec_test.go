@@ -77,7 +77,11 @@ func TestPullExecRefusesShells(t *testing.T) {
 	t.Parallel()
 	l := lineAt(t, nowhere, "t")
 	for line, said := range map[string]string{
-		"jq . | sort": "without a shell", "cat > file": "without a shell", "cat 'open": "quote", "": "no program", "no-such-program x": "no program",
+		"jq . | sort":       "without a shell",
+		"cat > file":        "without a shell",
+		"cat 'open":         "quote",
+		"":                  "no program",
+		"no-such-program x": "no program",
 	} {
 		l.try(t, "pull call --exec", line).Ends(2, said)
 	}

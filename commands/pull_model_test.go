@@ -125,7 +125,8 @@ func (m *pullModel) pull(kind string, limit int, begin func(), each func(map[str
 				each(record)
 			}
 		}
-		m.history = append(m.history, fmt.Sprintf("pull %v at %s: %d %s", args[1:], m.service.Service.Now(), code, errs))
+		m.history = append(m.history,
+			fmt.Sprintf("pull %v at %s: %d %s", args[1:], m.service.Service.Now(), code, errs))
 		isBroken := out.left == 0
 		switch {
 		case code == 8 && strings.Contains(errs.String(), "--reset"): // A service that is away is 8, too.
@@ -180,7 +181,10 @@ func (m *pullModel) step(n int) {
 	case kind < 18:
 		m.nightly(m.random.IntN(2000))
 	case kind < 19: // A look at some of them moves no position.
-		args := []string{"pull", "person", "-q", "--updated", "--since", []string{"now", "1h", "2000-01-01"}[m.random.IntN(3)]}
+		args := []string{
+			"pull", "person", "-q", "--updated", "--since",
+			[]string{"now", "1h", "2000-01-01"}[m.random.IntN(3)],
+		}
 		Run(m.Context(), args, hasty(appOf(m.env, strings.NewReader(""), io.Discard, io.Discard)))
 	default:
 		m.nightly(1 << 20)
@@ -189,12 +193,16 @@ func (m *pullModel) step(n int) {
 
 func (m *pullModel) create(n int) {
 	id, owner := apitype.NewUUID().String(), m.organizations[m.random.IntN(2)]
-	m.do(http.MethodPost, "/api/v1/persons", fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%[2]q,"name":{"lastName":"Name%[3]d"}}`, id, owner, n))
+	m.do(
+		http.MethodPost,
+		"/api/v1/persons",
+		fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%[2]q,"name":{"lastName":"Name%[3]d"}}`, id, owner, n),
+	)
 	m.persons = append(m.persons, id)
 }
 
 // correct gives a person a new name, and returns its entity tag.
-func (m *pullModel) correct(n int) (tag string) {
+func (m *pullModel) correct(n int) string {
 	person := "/api/v1/persons/" + m.persons[m.random.IntN(len(m.persons))]
 	m.do(http.MethodPut, person+"/actions/update", fmt.Sprintf(`{"name":{"lastName":"Name%d"}}`, n))
 	return m.do(http.MethodGet, person, "").Header.Get("ETag")
@@ -202,11 +210,13 @@ func (m *pullModel) correct(n int) (tag string) {
 
 func (m *pullModel) erase() {
 	i := m.random.IntN(len(m.persons))
-	erasure, err := m.service.Privacy.Erase(m.Context(), apitype.MustParseUUID(m.persons[i]), apitype.EraseRequest{Reason: "r"})
+	erasure, err := m.service.Privacy.Erase(m.Context(), apitype.MustParseUUID(m.persons[i]),
+		apitype.EraseRequest{Reason: "r"})
 	servicetest.Check(m.T, err)
 	m.erased = append(m.erased, service.ErasedPerson{UUID: erasure.PersonUUID, ErasedAt: erasure.ErasedAt})
 	m.persons = slices.Delete(m.persons, i, i+1)
-	m.history = append(m.history, fmt.Sprintf("erased %s at %s, the clock at %s", erasure.PersonUUID, erasure.ErasedAt, m.service.Service.Now()))
+	m.history = append(m.history,
+		fmt.Sprintf("erased %s at %s, the clock at %s", erasure.PersonUUID, erasure.ErasedAt, m.service.Service.Now()))
 }
 
 // scope lets the account see one organization, or all.
@@ -274,8 +284,8 @@ func (m *pullModel) restore(isInPlace bool) {
 }
 
 // restoreFile restores a backup as fundeskd restore does.
-func (m *pullModel) restoreFile(isInPlace bool) (database string) {
-	database = m.service.Database
+func (m *pullModel) restoreFile(isInPlace bool) string {
+	database := m.service.Database
 	if !isInPlace {
 		database = "sqlite:" + filepath.Join(m.TempDir(), "restored.db")
 	}
@@ -291,7 +301,8 @@ func (m *pullModel) restoreFile(isInPlace bool) (database string) {
 }
 
 // restoreDump restores a backup with pg_restore, as in docs/operator.md.
-func (m *pullModel) restoreDump(isInPlace bool) (database string) {
+func (m *pullModel) restoreDump(isInPlace bool) string {
+	var database string
 	if !isInPlace {
 		database = servicetest.EmptyDatabase(m.T)
 		m.program("pg_restore", "--dbname", database, m.backup)
@@ -305,7 +316,8 @@ func (m *pullModel) restoreDump(isInPlace bool) (database string) {
 // compare wants the copy to hold what the account sees.
 func (m *pullModel) compare() {
 	var out bytes.Buffer
-	Run(m.Context(), []string{"person", "list", "--all", "-o", "ndjson"}, hasty(appOf(m.env, strings.NewReader(""), &out, io.Discard)))
+	Run(m.Context(), []string{"person", "list", "--all", "-o", "ndjson"},
+		hasty(appOf(m.env, strings.NewReader(""), &out, io.Discard)))
 	want := map[string]string{}
 	for line := range strings.Lines(out.String()) {
 		var person struct{ UUID, LastName string }
@@ -365,7 +377,8 @@ func runPullModel(t *testing.T, seeds uint64, newDatabase func(testing.TB) strin
 		})
 		if !ok {
 			test, _, _ := strings.Cut(t.Name(), "/")
-			t.Fatalf("seed %d failed: go test ./commands -run ^%s$ -seeds 10 -seeds-from %[1]d -steps %[3]d", seed, test, *pullSteps)
+			t.Fatalf("seed %d failed: go test ./commands -run ^%s$ -seeds 10 -seeds-from %[1]d -steps %[3]d",
+				seed, test, *pullSteps)
 		}
 	}
 }

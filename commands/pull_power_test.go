@@ -86,10 +86,12 @@ func TestPullFlushesBeforeThePositionMoves(t *testing.T) {
 		})
 		environment := homeAt(t, address, "token", "HOME", home)
 		var errs bytes.Buffer
-		code := Run(t.Context(), strings.Fields(line), hasty(appOf(environment, strings.NewReader(""), out.File, &errs)))
+		code := Run(t.Context(), strings.Fields(line),
+			hasty(appOf(environment, strings.NewReader(""), out.File, &errs)))
 		durable.Watch(func(durable.Change) {})
 		if code != 0 || out.size() == 0 || moves == 0 {
-			t.Errorf("%s: got exit code %d, %d bytes, %d moves and %s, want an output and a position", line, code, out.size(), moves, &errs)
+			t.Errorf("%s: got exit code %d, %d bytes, %d moves and %s, want an output and a position",
+				line, code, out.size(), moves, &errs)
 		}
 	}
 }

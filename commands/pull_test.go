@@ -38,11 +38,12 @@ func (w *failingWriter) Write(p []byte) (int, error) {
 }
 
 // pullOnce pulls calls into a writer that breaks after some bytes.
-func pullOnce(t *testing.T, url, token, home string, limit int) (out string, code int) {
+func pullOnce(t *testing.T, url, token, home string, limit int) (string, int) {
 	t.Helper()
 	environment := homeAt(t, url, token, "HOME", home)
 	writer := &failingWriter{left: limit}
-	code = Run(t.Context(), []string{"pull", "call", "--updated", "-q"}, hasty(appOf(environment, strings.NewReader(""), writer, &bytes.Buffer{})))
+	code := Run(t.Context(), []string{"pull", "call", "--updated", "-q"},
+		hasty(appOf(environment, strings.NewReader(""), writer, &bytes.Buffer{})))
 	return writer.String(), code
 }
 
@@ -158,7 +159,12 @@ func TestPullMarksWhatWasWritten(t *testing.T) {
 	marked.Store(new(""))
 	tryAgainst(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
-			status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[{"node":{"uuid":"`+testID+`","status":"completed"}},{"node":{"uuid":"`+other+`","status":"requested"}}]}`)(w, r)
+			status(
+				200,
+				"application/json",
+				`{"pageInfo":{"hasNextPage":false},"edges":[{"node":{"uuid":"`+testID+
+					`","status":"completed"}},{"node":{"uuid":"`+other+`","status":"requested"}}]}`,
+			)(w, r)
 			return
 		}
 		body, _ := io.ReadAll(r.Body)
@@ -176,7 +182,12 @@ func TestPullMarksWhatWasWritten(t *testing.T) {
 func TestPullOfPledgesThatAreNotReleased(t *testing.T) {
 	t.Parallel()
 	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
-		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[{"node":{"uuid":"`+testID+`","status":"lead","createdAt":"2026-11-20T09:00:00Z","releasedAt":null}}]}`)(w, r)
+		status(
+			200,
+			"application/json",
+			`{"pageInfo":{"hasNextPage":false},"edges":[{"node":{"uuid":"`+testID+
+				`","status":"lead","createdAt":"2026-11-20T09:00:00Z","releasedAt":null}}]}`,
+		)(w, r)
 	})
 	l := lineAt(t, address, "t")
 	first := l.try(t, "pull pledge -o id").MustEnd(0).PrintsOnly(testID + "\n")
@@ -191,7 +202,12 @@ func TestPullOfABrokenPage(t *testing.T) {
 	t.Parallel()
 	var tail atomic.Pointer[string]
 	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
-		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[{"node":{"uuid":"00000000-0000-4000-8000-000000000001"}}`+*tail.Load())(w, r)
+		status(
+			200,
+			"application/json",
+			`{"pageInfo":{"hasNextPage":false},"edges":[{"node":{"uuid":"00000000-0000-4000-8000-000000000001"}}`+
+				*tail.Load(),
+		)(w, r)
 	})
 	home := t.TempDir()
 	tail.Store(new(`,{"node":7}]}`))
@@ -203,7 +219,8 @@ func TestPullOfABrokenPage(t *testing.T) {
 		t.Errorf("got a position %v after a pull that broke", kept)
 	}
 	tail.Store(new(`]}`))
-	if out, code = pullOnce(t, address, "token", home, 1<<30); code != 0 || len(uuids(out)) != 1 {
+	out, code = pullOnce(t, address, "token", home, 1<<30)
+	if code != 0 || len(uuids(out)) != 1 {
 		t.Errorf("got exit code %d and %q, want the call again", code, out)
 	}
 }
@@ -219,11 +236,13 @@ func TestPullInterruptedWhileMarking(t *testing.T) {
 			<-r.Context().Done()
 			return
 		}
-		status(200, "application/json", `{"pageInfo":{"hasNextPage":false},"edges":[{"node":{"uuid":"`+testID+`"}}]}`)(w, r)
+		status(200, "application/json",
+			`{"pageInfo":{"hasNextPage":false},"edges":[{"node":{"uuid":"`+testID+`"}}]}`)(w, r)
 	})
 	home := t.TempDir()
 	environment := homeAt(t, address, "secret-token", "HOME", home)
-	code := Run(ctx, []string{"pull", "person", "--mark-processed"}, hasty(appOf(environment, strings.NewReader(""), io.Discard, io.Discard)))
+	code := Run(ctx, []string{"pull", "person", "--mark-processed"},
+		hasty(appOf(environment, strings.NewReader(""), io.Discard, io.Discard)))
 	if kept, _ := filepath.Glob(filepath.Join(home, ".local/state/fundesk/pull/*")); code != 130 || len(kept) > 0 {
 		t.Errorf("got exit code %d and %v kept, want 130 and no position", code, kept)
 	}

@@ -27,7 +27,8 @@ type settingsService struct {
 
 const (
 	floorOrganization = "11111111-1111-4111-8111-111111111111"
-	floorSettings     = `{"organizations":[{"uuid":"` + floorOrganization + `","results":{"winback":[{"code":"back","label":"","effect":null,"asksNotes":false}]},` +
+	floorSettings     = `{"organizations":[{"uuid":"` + floorOrganization +
+		`","results":{"winback":[{"code":"back","label":"","effect":null,"asksNotes":false}]},` +
 		`"scripts":{"winback":"Hello\n"},"callingHours":{"NL":{"weekday":"09:00-20:00"}},"maxCallAttempts":6}],` +
 		`"users":[{"uuid":"22222222-2222-4222-8222-222222222222","name":"Anneke"},{"uuid":"33333333-3333-4333-8333-333333333333","name":"Anne"},` +
 		`{"uuid":"44444444-4444-4444-8444-444444444444","name":"Joost"}]}`
@@ -126,20 +127,65 @@ func TestQueueSettingsOfWhoMayBeCalled(t *testing.T) {
 	}{
 		{"all of it", "settings, rules", rules + hours, 0, "require_opt_in, years_after_end, country, holidays", sent},
 		{"a service without rules", "settings", rules + hours, 7, "the service has no rules of who may be called", ""},
-		{"hours alone", "settings", hours, 0, "calling_hours.NL", `"callingHours":{"NL":{"weekday":"00:00-24:00","saturday":"-"}}}`},
-		{"an unknown country", "settings, rules", "country = \"NLD\"\n", 2, "country must be an ISO 3166-1 country code", ""},
-		{"hours of no day", "settings, rules", rules + "[calling_hours.NL]\nsunday = \"24:00-00:00\"\n", 2, "calling_hours.NL.sunday", ""},
-		{"rests", "settings, attempts", "[not_reached]\nbusy = \"30m\"\n", 0, "not_reached.busy (new)", `"notReached":{"busy":"30m"}`},
-		{"a service without rests", "settings", "[not_reached]\nbusy = \"30m\"\n", 7, "the service has no reasons of attempts", ""},
-		{"a rest that is none", "settings, attempts", "[not_reached]\nbusy = \"soon\"\n", 2, "not_reached.busy must be a time", ""},
-		{"a day that is none", "settings, rules", "holidays = [\"NL:2027-02-29\"]\n", 2, "holidays.0 is not a change of holidays", ""},
+		{
+			name:       "hours alone",
+			extensions: "settings",
+			file:       hours,
+			says:       "calling_hours.NL",
+			written:    `"callingHours":{"NL":{"weekday":"00:00-24:00","saturday":"-"}}}`,
+		},
+		{
+			name:       "an unknown country",
+			extensions: "settings, rules",
+			file:       "country = \"NLD\"\n",
+			code:       2,
+			says:       "country must be an ISO 3166-1 country code",
+		},
+		{
+			name:       "hours of no day",
+			extensions: "settings, rules",
+			file:       rules + "[calling_hours.NL]\nsunday = \"24:00-00:00\"\n",
+			code:       2,
+			says:       "calling_hours.NL.sunday",
+		},
+		{
+			name:       "rests",
+			extensions: "settings, attempts",
+			file:       "[not_reached]\nbusy = \"30m\"\n",
+			says:       "not_reached.busy (new)",
+			written:    `"notReached":{"busy":"30m"}`,
+		},
+		{
+			name:       "a service without rests",
+			extensions: "settings",
+			file:       "[not_reached]\nbusy = \"30m\"\n",
+			code:       7,
+			says:       "the service has no reasons of attempts",
+		},
+		{
+			name:       "a rest that is none",
+			extensions: "settings, attempts",
+			file:       "[not_reached]\nbusy = \"soon\"\n",
+			code:       2,
+			says:       "not_reached.busy must be a time",
+		},
+		{
+			name:       "a day that is none",
+			extensions: "settings, rules",
+			file:       "holidays = [\"NL:2027-02-29\"]\n",
+			code:       2,
+			says:       "holidays.0 is not a change of holidays",
+		},
 	} {
 		f := newSettingsService(t)
 		f.extensions = test.extensions
 		file := filepath.Join(t.TempDir(), "settings.toml")
 		writeFile(t, file, test.file)
 		_, errs, code := f.run(t, "queue settings set", file, "--yes")
-		if code != test.code || !strings.Contains(errs, test.says) || !strings.Contains(f.written, test.written) || test.written == "" && f.written != "" {
+		if code != test.code ||
+			!strings.Contains(errs, test.says) ||
+			!strings.Contains(f.written, test.written) ||
+			test.written == "" && f.written != "" {
 			t.Errorf("%s: got %d %q and %q sent", test.name, code, errs, f.written)
 		}
 	}
@@ -250,13 +296,18 @@ func TestQueueSettingsOfTheService(t *testing.T) {
 	t.Parallel()
 	h := servicetest.New(t)
 	h.Load(service.LoadRecord{Kind: service.LoadOrganization, Data: service.LoadedOrganization{
-		OrganizationReference: apitype.OrganizationReference{UUID: apitype.MustParseUUID(floorOrganization), Name: "Helder Water", Abbreviation: "SHW"},
+		OrganizationReference: apitype.OrganizationReference{
+			UUID:         apitype.MustParseUUID(floorOrganization),
+			Name:         "Helder Water",
+			Abbreviation: "SHW",
+		},
 	}})
 	token := h.Token(servicetest.May(service.CallsRead, service.CallsComplete, service.SettingsWrite))
 	environment := homeAt(t, h.URL, token)
 	file := "max_attempts = 6\n[[results.winback]]\ncode = \"back\"\neffect = \"opt-out\"\n[scripts]\nwinback = \"Hello\"\n[calling_hours.NL]\nsunday = \"-\"\n"
 	_, errs, code := runWith(t, environment, file, "queue settings set - --yes")
-	if code != 0 || !strings.Contains(errs, "changed: results.winback (new), scripts.winback (new), calling_hours.NL (new), max_attempts") {
+	if code != 0 ||
+		!strings.Contains(errs, "changed: results.winback (new), scripts.winback (new), calling_hours.NL (new), max_attempts") {
 		t.Fatalf("got %d %q, want it written", code, errs)
 	}
 	text, _, code := runWith(t, environment, "", "queue settings get")
@@ -264,13 +315,23 @@ func TestQueueSettingsOfTheService(t *testing.T) {
 	servicetest.Same(t, "code", 0, code)
 	kind := apitype.CallVerification
 	h.Load(service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
-		Person: apitype.Person{UUID: apitype.MustParseUUID(testID), CreatedAt: apitype.NewTime(servicetest.Start)}, OwningOrganizationUUID: apitype.MustParseUUID(floorOrganization), RecruitingOrganizationUUID: apitype.MustParseUUID(floorOrganization),
+		Person: apitype.Person{
+			UUID:      apitype.MustParseUUID(testID),
+			CreatedAt: apitype.NewTime(servicetest.Start),
+		},
+		OwningOrganizationUUID:     apitype.MustParseUUID(floorOrganization),
+		RecruitingOrganizationUUID: apitype.MustParseUUID(floorOrganization),
 	}}, service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: apitype.Call{
-		UUID: apitype.MustParseUUID(testID), PersonUUID: apitype.MustParseUUID(testID), Type: kind, Status: apitype.CallRequested,
-		RequestedAt: apitype.NewTime(servicetest.Start), LastUpdatedAt: apitype.NewTime(servicetest.Start),
+		UUID:          apitype.MustParseUUID(testID),
+		PersonUUID:    apitype.MustParseUUID(testID),
+		Type:          kind,
+		Status:        apitype.CallRequested,
+		RequestedAt:   apitype.NewTime(servicetest.Start),
+		LastUpdatedAt: apitype.NewTime(servicetest.Start),
 	}}})
 	file += "[[results.verification]]\ncode = \"confirmed\"\n"
-	if _, errs, code = runWith(t, environment, file, "queue settings set - --yes"); code != 0 {
+	_, errs, code = runWith(t, environment, file, "queue settings set - --yes")
+	if code != 0 {
 		t.Fatal(errs)
 	}
 	for _, args := range []string{"", "--outbox"} { // A result of another type of call.

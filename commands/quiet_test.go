@@ -34,7 +34,8 @@ func TestFollowIsTerminated(t *testing.T) {
 		code := Run(ctx, []string{"pull", "call", "--follow"}, hasty(app))
 		server.Close()
 		if code != test.want || strings.Count(out.String(), "\n") != 2 {
-			t.Errorf("%v: got exit code %d, %q and %q, want %d and two lines", test, code, out.String(), errs.String(), test.want)
+			t.Errorf("%v: got exit code %d, %q and %q, want %d and two lines",
+				test, code, out.String(), errs.String(), test.want)
 		}
 	}
 }

@@ -59,7 +59,8 @@ func TestRandomCommandLines(t *testing.T) {
 
 // leavesOf returns the commands that do something. The terminal interface is left out: off a terminal it only explains
 // itself.
-func leavesOf(root *cobra.Command) (leaves []*cobra.Command) {
+func leavesOf(root *cobra.Command) []*cobra.Command {
+	var leaves []*cobra.Command
 	walkCommands(root, func(cmd *cobra.Command) {
 		if !cmd.HasSubCommands() && cmd.Name() != "tui" && cmd.Name() != "demo" {
 			leaves = append(leaves, cmd)
@@ -96,9 +97,13 @@ func (m *monkey) run(n int) {
 			}
 		}()
 		code = Run(ctx, args, cli.App{
-			In: strings.NewReader(stdin), Out: &stdout, Err: &stderr, Now: time.Now, Version: func() string { return "test" },
-			Getenv: func(name string) string { return environment[name] },
-			Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+			In:      strings.NewReader(stdin),
+			Out:     &stdout,
+			Err:     &stderr,
+			Now:     time.Now,
+			Version: func() string { return "test" },
+			Getenv:  func(name string) string { return environment[name] },
+			Sleep:   func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 		})
 	}()
 	if !slices.Contains(slices.Collect(maps.Values(cli.ExitCodes)), code) && code != 0 {
@@ -107,7 +112,8 @@ func (m *monkey) run(n int) {
 	if code != 0 && stderr.Len() == 0 {
 		m.Errorf("%d: %q: got exit code %d and nothing on stderr", n, args, code)
 	}
-	if code != 0 && cli.WantsJSON(args) && !slices.Contains(args, "--arg") { // The word behind its name may look like a flag.
+	// The word behind its name may look like a flag.
+	if code != 0 && cli.WantsJSON(args) && !slices.Contains(args, "--arg") {
 		last := bytes.TrimSpace(stderr.Bytes())
 		last = last[bytes.LastIndexByte(last, '\n')+1:]
 		var line struct{ Error *cli.Report }
@@ -117,7 +123,8 @@ func (m *monkey) run(n int) {
 	}
 	shown := stdout.String() + stderr.String()
 	// A guess prints the heads of a file, and here stdin is a token.
-	if asked := slices.Contains(args, "token") || slices.Contains(args, "--guess"); strings.Contains(shown, "secret-token") && !asked {
+	asked := slices.Contains(args, "token") || slices.Contains(args, "--guess")
+	if strings.Contains(shown, "secret-token") && !asked {
 		m.Errorf("%d: %q shows the token:\n%s", n, args, shown)
 	}
 }
@@ -199,7 +206,8 @@ func (m *monkey) argument(cmd *cobra.Command, word string) []string {
 func (m *monkey) value(f *pflag.Flag) string {
 	switch f.Name {
 	case "base-url":
-		return pick(m, m.url, m.url+"/", "http://127.0.0.1:1", "http://api.example.org", "nonsense", "embedded:demo", "")
+		return pick(m, m.url, m.url+"/", "http://127.0.0.1:1", "http://api.example.org", "nonsense", "embedded:demo",
+			"")
 	case "file", "input", "results", "state", "errors", "mapping":
 		return m.file()
 	case "profile":
@@ -207,7 +215,8 @@ func (m *monkey) value(f *pflag.Flag) string {
 	case "output":
 		return pick(m, "json", "ndjson", "table", "csv", "tsv", "id", m.word())
 	case "jq":
-		return pick(m, ".", ".[]", ".uuid", ".[0].status", "length", "error", "[.[]|.a", "..", "input", "env", "halt_error", `"\(.)"`, "limit(3; repeat(1))")
+		return pick(m, ".", ".[]", ".uuid", ".[0].status", "length", "error", "[.[]|.a", "..", "input", "env",
+			"halt_error", `"\(.)"`, "limit(3; repeat(1))")
 	case "columns":
 		return pick(m, "uuid", "uuid,status", m.word())
 	case "token-command":
@@ -225,22 +234,26 @@ func (m *monkey) value(f *pflag.Flag) string {
 	case "duration":
 		return pick(m, "1s", "1ms", "0", "-3h", m.word())
 	default:
-		return pick(m, testID, "2026-11-20", "7d", "now", "12.50", "1e400", "true", "a@example.org", `{"a":1}`, m.word())
+		return pick(m, testID, "2026-11-20", "7d", "now", "12.50", "1e400", "true", "a@example.org", `{"a":1}`,
+			m.word())
 	}
 }
 
 func (m *monkey) file() string {
-	return pick(m, "-", "-", filepath.Join(m.home, "a.ndjson"), filepath.Join(m.home, "b.csv"), filepath.Join(m.home, "missing", "c"), m.home)
+	return pick(m, "-", "-", filepath.Join(m.home, "a.ndjson"), filepath.Join(m.home, "b.csv"),
+		filepath.Join(m.home, "missing", "c"), m.home)
 }
 
 // word returns a text that no user should type.
 func (m *monkey) word() string {
-	return pick(m, "", " ", "x", "-", "--", "-x", "--nonsense", "\x1b[31m", "\u202e", "\xff\xfe", "é", "%s%n", "../..", "'", `"`, "null", "0", strings.Repeat("long", 500), "a\nb", "NaN", "$(id)", "{}", "[")
+	return pick(m, "", " ", "x", "-", "--", "-x", "--nonsense", "\x1b[31m", "\u202e", "\xff\xfe", "é", "%s%n", "../..",
+		"'", `"`, "null", "0", strings.Repeat("long", 500), "a\nb", "NaN", "$(id)", "{}", "[")
 }
 
 // stdin returns the input of a pipe.
 func (m *monkey) stdin() string {
-	return pick(m, "", testID+"\n"+testID+"\n", `{"uuid":"`+testID+`"}`+"\n", "secret-token-of-stdin\n", "nonsense\n", "\x00\xff", `{"name":{"lastName":"A"}}`+"\n", "uuid,name.lastName\n"+testID+",A\n",
+	return pick(m, "", testID+"\n"+testID+"\n", `{"uuid":"`+testID+`"}`+"\n", "secret-token-of-stdin\n", "nonsense\n",
+		"\x00\xff", `{"name":{"lastName":"A"}}`+"\n", "uuid,name.lastName\n"+testID+",A\n",
 		`{"entityName":"call","entityUuid":"`+testID+`"}`+"\n", "[", strings.Repeat("{", 9000), "y\n")
 }
 
@@ -249,12 +262,22 @@ func faultyAnswers(random *rand.Rand) http.Handler {
 	record := `{"uuid":"` + testID + `","status":"requested","type":"winback","attempts":[],"attemptsCount":0,"notes":"a","donationAmount":12.345,"person":{"uuid":"` + testID + `","firstName":"\u001b[31m"}}`
 	page := `{"pageInfo":{"hasNextPage":false,"endCursor":"c"},"edges":[{"cursor":"c","node":` + record + `}]}`
 	bodies := []string{
-		record, page, record, page, page, "[]", "{}", "null", "", "7", `"text"`, record[:40], page[:60], "<h1>no</h1>", strings.Repeat("[", 20000),
-		`{"pageInfo":{"hasNextPage":true,"endCursor":"c"},"edges":[]}`, `{"edges":7}`, `{"edges":[7]}`, `{"a":[],"b":[]}`, "[" + record + "," + record + "]",
-		`{"uuid":7,"status":[],"person":"x","attempts":{}}`, `{"errors":[{"entityName":"call","entityUuid":"` + testID + `","errorMessage":"no"}]}`, "\xff\xfe", `{"detail":{"detail":{"detail":[]}}}`,
+		record, page, record, page, page, "[]", "{}", "null", "", "7", `"text"`, record[:40], page[:60], "<h1>no</h1>",
+		strings.Repeat("[", 20000),
+		`{"pageInfo":{"hasNextPage":true,"endCursor":"c"},"edges":[]}`, `{"edges":7}`, `{"edges":[7]}`,
+		`{"a":[],"b":[]}`, "[" + record + "," + record + "]",
+		`{"uuid":7,"status":[],"person":"x","attempts":{}}`,
+		`{"errors":[{"entityName":"call","entityUuid":"` + testID + `","errorMessage":"no"}]}`, "\xff\xfe",
+		`{"detail":{"detail":{"detail":[]}}}`,
 	}
-	statuses := []int{200, 200, 200, 200, 201, 204, 301, 400, 401, 403, 404, 408, 409, 412, 413, 422, 429, 500, 502, 503, 599, 999}
-	types := []string{"application/json", "application/json", "application/json", "text/html", "application/problem+json", "", "x/y; charset=\""}
+	statuses := []int{
+		200, 200, 200, 200, 201, 204, 301, 400, 401, 403, 404, 408, 409, 412, 413, 422, 429, 500,
+		502, 503, 599, 999,
+	}
+	types := []string{
+		"application/json", "application/json", "application/json", "text/html",
+		"application/problem+json", "", "x/y; charset=\"",
+	}
 	guard := make(chan struct{}, 1)
 	choose := func(n int) int {
 		guard <- struct{}{}

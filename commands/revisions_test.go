@@ -144,7 +144,9 @@ func TestApplyLeavesOutWhatWasOvertaken(t *testing.T) {
 	}
 	wrong := filepath.Join(t.TempDir(), "wrong.csv")
 	out, errs, code := e.apply("person", rows, "--errors", wrong, "-o", "ndjson").All()
-	for _, want := range []string{"line 2: ", "firstName", "mobilePhoneNumber", `"+99999999999"`, `"xxxxxxx"`, "--force"} {
+	for _, want := range []string{
+		"line 2: ", "firstName", "mobilePhoneNumber", `"+99999999999"`, `"xxxxxxx"`, "--force",
+	} {
 		if !strings.Contains(strings.ReplaceAll(errs, `\"`, `"`), want) {
 			t.Errorf("got %s, want %s", errs, want)
 		}
@@ -154,8 +156,11 @@ func TestApplyLeavesOutWhatWasOvertaken(t *testing.T) {
 			t.Errorf("stderr has %q: %s", secret, errs)
 		}
 	}
-	if code != 9 || e.member(person(1), "mobilePhoneNumber") != "+31699999999" || e.member(person(1), "firstName") == "Annabel" {
-		t.Errorf("got exit code %d and %s, want the newer number kept: %v", code, errs, e.member(person(1), "mobilePhoneNumber"))
+	if code != 9 ||
+		e.member(person(1), "mobilePhoneNumber") != "+31699999999" ||
+		e.member(person(1), "firstName") == "Annabel" {
+		t.Errorf("got exit code %d and %s, want the newer number kept: %v",
+			code, errs, e.member(person(1), "mobilePhoneNumber"))
 	}
 	if e.member(person(2), "firstName") != "Bartholomew" {
 		t.Errorf("the other row was not sent: %s", errs)
@@ -163,7 +168,8 @@ func TestApplyLeavesOutWhatWasOvertaken(t *testing.T) {
 	if strings.Count(out, `"ok":true`) != 1 || strings.Count(out, `"ok":false`) != 1 {
 		t.Errorf("got the results %s", out)
 	}
-	if kept, err := os.ReadFile(wrong); err != nil || strings.Count(string(kept), "\n") != 2 || !strings.Contains(string(kept), *cell(rows, 1, "uuid")) {
+	kept, err := os.ReadFile(wrong)
+	if err != nil || strings.Count(string(kept), "\n") != 2 || !strings.Contains(string(kept), *cell(rows, 1, "uuid")) {
 		t.Errorf("--errors has %s, %v", kept, err)
 	}
 	alone := [][]string{rows[0], rows[1]}

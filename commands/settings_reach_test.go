@@ -36,10 +36,19 @@ func settingsSession(t *testing.T, environment map[string]string, settings strin
 	dir := t.TempDir()
 	config := "[profiles.p]\nbase_url = \"https://api.example.org\"\n" + settings
 	writeFile(t, filepath.Join(dir, "config.toml"), config)
-	all := map[string]string{"HOME": t.TempDir(), "FUNDESK_CONFIG_DIR": dir, "FUNDESK_PROFILE": "p", "FUNDESK_TOKEN": "secret"}
+	all := map[string]string{
+		"HOME":               t.TempDir(),
+		"FUNDESK_CONFIG_DIR": dir,
+		"FUNDESK_PROFILE":    "p",
+		"FUNDESK_TOKEN":      "secret",
+	}
 	maps.Copy(all, environment)
 	return cli.NewSession(cli.App{
-		In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Now: time.Now, Getenv: func(name string) string { return all[name] },
+		In:     strings.NewReader(""),
+		Out:    &bytes.Buffer{},
+		Err:    &bytes.Buffer{},
+		Now:    time.Now,
+		Getenv: func(name string) string { return all[name] },
 	}, nil)
 }
 
@@ -56,7 +65,10 @@ func TestProfileReachesTheDesk(t *testing.T) {
 // The screen begins with the end of a token that is near.
 func TestTokenEndReachesTheScreen(t *testing.T) {
 	t.Parallel()
-	for left, want := range map[time.Duration]string{13*24*time.Hour + time.Hour: "the token ends in 13 days, on 20", 15 * 24 * time.Hour: ""} {
+	for left, want := range map[time.Duration]string{
+		13*24*time.Hour + time.Hour: "the token ends in 13 days, on 20",
+		15 * 24 * time.Hour:         "",
+	} {
 		s := settingsSession(t, map[string]string{"FUNDESK_TOKEN": tokenOf(left)}, "")
 		screen, err := desk.ScreenOptions(t.Context(), s, "desk", false)
 		if err != nil || !strings.HasPrefix(screen.Notice, want) || (want == "") != (screen.Notice == "") {
@@ -88,7 +100,8 @@ func TestNoColorReachesTheScreen(t *testing.T) {
 // Cells that a spreadsheet would take for formulas are guarded in a file for a spreadsheet, and in no other one.
 func TestGuardedCellsReachTheFile(t *testing.T) {
 	t.Parallel()
-	page := `{"edges":[{"node":{"uuid":"` + testID + `","lastName":"=1+1"},"cursor":"c"}],"pageInfo":{"hasNextPage":false,"hasPreviousPage":false,"startCursor":"c","endCursor":"c"}}`
+	page := `{"edges":[{"node":{"uuid":"` + testID +
+		`","lastName":"=1+1"},"cursor":"c"}],"pageInfo":{"hasNextPage":false,"hasPreviousPage":false,"startCursor":"c","endCursor":"c"}}`
 	list := []string{"person", "list", "-o", "csv", "--columns", "lastName"}
 	for flag, want := range map[string]string{
 		"":               "lastName\r\n=1+1\r\n",
@@ -105,7 +118,12 @@ func TestFoldersOfTheEnvironment(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ variable, xdg, below, command string }{
 		{"FUNDESK_CONFIG_DIR", "XDG_CONFIG_HOME", ".config/fundesk", "profile add q --base-url https://q.example.org"},
-		{"FUNDESK_STATE_DIR", "XDG_STATE_HOME", ".local/state/fundesk", "call attempt " + testID + " --outbox --base-url http://127.0.0.1:1 --retry 0"},
+		{
+			variable: "FUNDESK_STATE_DIR",
+			xdg:      "XDG_STATE_HOME",
+			below:    ".local/state/fundesk",
+			command:  "call attempt " + testID + " --outbox --base-url http://127.0.0.1:1 --retry 0",
+		},
 		{"FUNDESK_DATA_DIR", "XDG_DATA_HOME", ".local/share/fundesk", "person list --base-url embedded:q"},
 	} {
 		root := t.TempDir()
@@ -211,7 +229,11 @@ func TestClientCertificate(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"pageInfo":{"hasNextPage":false},"edges":[]}`)
 	}))
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: trusted}
+	server.TLS = &tls.Config{
+		Certificates: []tls.Certificate{pair},
+		ClientAuth:   tls.RequireAndVerifyClientCert,
+		ClientCAs:    trusted,
+	}
 	server.Config.ErrorLog = log.New(io.Discard, "", 0) // Of the handshakes that are meant to fail.
 	server.StartTLS()
 	t.Cleanup(server.Close)
@@ -222,10 +244,18 @@ func TestClientCertificate(t *testing.T) {
 		flags []string
 		code  int
 	}{
-		"the certificate of the profile":    {[]string{ca, "--set", "client_cert=" + clientCert, "--set", "client_key=" + clientKey}, 0},
-		"none":                              {[]string{ca}, 8},
-		"one of another authority":          {[]string{ca, "--set", "client_cert=" + strangerCert, "--set", "client_key=" + strangerKey}, 8},
-		"a service that nobody vouches for": {[]string{"--set", "client_cert=" + clientCert, "--set", "client_key=" + clientKey}, 8},
+		"the certificate of the profile": {
+			flags: []string{ca, "--set", "client_cert=" + clientCert, "--set", "client_key=" + clientKey},
+		},
+		"none": {[]string{ca}, 8},
+		"one of another authority": {
+			flags: []string{ca, "--set", "client_cert=" + strangerCert, "--set", "client_key=" + strangerKey},
+			code:  8,
+		},
+		"a service that nobody vouches for": {
+			flags: []string{"--set", "client_cert=" + clientCert, "--set", "client_key=" + clientKey},
+			code:  8,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -261,7 +291,10 @@ func TestLoginKeepsTheAuthority(t *testing.T) {
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	servicetest.Check(t, os.WriteFile(file, ca, 0o600))
 	l := line{environment: map[string]string{"HOME": t.TempDir()}, stdin: "token\n"}
-	login := []string{"auth", "login", "--profile", "own", "--base-url", server.URL, "--with-token", "--insecure-storage"}
+	login := []string{
+		"auth", "login", "--profile", "own", "--base-url", server.URL, "--with-token",
+		"--insecure-storage",
+	}
 	l.try(t, "", login...).MustEnd(8, "--ca-cert FILE")
 	l.try(t, "", append(login, "--ca-cert", file)...).MustEnd(0)
 	l.try(t, "call list --retry 0").Ends(0)

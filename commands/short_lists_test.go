@@ -23,8 +23,10 @@ func onePage(n int, info string) string {
 func TestNeverSilentlyShort(t *testing.T) {
 	t.Parallel()
 	lines := []string{
-		"call list --all --jq length", "call list --all --jq .uuid -o ndjson", "call list --limit 9 -o json", "call list --status requested --limit 9 -o id",
-		"call stats", "call stats -o json", "pull call", "pull person --mark-processed", "api GET /api/v1/calls --paginate", "person list --limit 100 --page-size 2",
+		"call list --all --jq length", "call list --all --jq .uuid -o ndjson", "call list --limit 9 -o json",
+		"call list --status requested --limit 9 -o id",
+		"call stats", "call stats -o json", "pull call", "pull person --mark-processed",
+		"api GET /api/v1/calls --paginate", "person list --limit 100 --page-size 2",
 	}
 	for _, noun := range []string{"person", "call", "pledge"} {
 		for _, format := range []string{"table", "tsv", "csv", "json", "ndjson", "id"} {

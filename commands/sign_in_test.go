@@ -159,8 +159,8 @@ func TestSignInAgain(t *testing.T) {
 	servicetest.Same(t, "sessions at the provider after a login with a token", 0, d.provider.Sessions())
 }
 
-// A session that is removed or replaced ends at the provider, and a program that renews it at that moment does not store
-// it again.
+// A session that is removed or replaced ends at the provider, and a program that renews it at that moment does not
+// store it again.
 func TestRenewalBesideItsEnd(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
@@ -306,8 +306,8 @@ func TestCommandThatCannotStoreItsSession(t *testing.T) {
 	)
 }
 
-// A program logs in while another one logs out or removes the profile, after that one has removed the former session. The
-// profile keeps the place of the new token: the next logout or removal finds it.
+// A program logs in while another one logs out or removes the profile, after that one has removed the former session.
+// The profile keeps the place of the new token: the next logout or removal finds it.
 func TestLoginDuringALogout(t *testing.T) {
 	t.Parallel()
 	for ending, want := range map[string]int{"auth logout": 0, "profile remove default --yes": 1} {
@@ -329,7 +329,8 @@ func TestLoginDuringALogout(t *testing.T) {
 			<-ended
 			d.try("auth token").Ends(0).PrintsLine(token)
 			d.try(ending).Ends(0)
-			if stored, _ := filepath.Glob(filepath.Join(d.env["HOME"], ".config", "fundesk", "tokens", "*")); len(stored) > 0 {
+			stored, _ := filepath.Glob(filepath.Join(d.env["HOME"], ".config", "fundesk", "tokens", "*"))
+			if len(stored) > 0 {
 				t.Errorf("got %q, want no stored token", stored)
 			}
 		})
@@ -345,10 +346,20 @@ func TestSignInRefusals(t *testing.T) {
 		want    string
 		code    int
 	}{
-		{"denied", func(p *signintest.Provider) { p.RefuseTokens("access_denied") }, "was refused at the identity provider", 4},
+		{
+			name:    "denied",
+			prepare: func(p *signintest.Provider) { p.RefuseTokens("access_denied") },
+			want:    "was refused at the identity provider",
+			code:    4,
+		},
 		{"expired", func(p *signintest.Provider) { p.RefuseTokens("expired_token") }, "the code expired", 4},
 		{"no role", func(p *signintest.Provider) { p.ApproveAs = "nora" }, "no entry of the service's map", 5},
-		{"no JWT", func(p *signintest.Provider) { p.IsOpaque = true }, "nothing was stored; the access tokens of the provider are no JWTs", 4},
+		{
+			name:    "no JWT",
+			prepare: func(p *signintest.Provider) { p.IsOpaque = true },
+			want:    "nothing was stored; the access tokens of the provider are no JWTs",
+			code:    4,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -97,6 +97,9 @@ var brokenLists = map[string]func(w http.ResponseWriter, r *http.Request, page i
 		io.WriteString(w, text)
 	},
 	"another kind of answer": func(w http.ResponseWriter, _ *http.Request, page int) {
-		io.WriteString(w, []string{onePage(page, `{"hasNextPage":true,"endCursor":"a"}`), `{"edges":7}`, `{}`, `"text"`, `7`}[min(page, 4)])
+		io.WriteString(w, []string{
+			onePage(page, `{"hasNextPage":true,"endCursor":"a"}`), `{"edges":7}`, `{}`, `"text"`,
+			`7`,
+		}[min(page, 4)])
 	},
 }

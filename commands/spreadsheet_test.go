@@ -87,10 +87,12 @@ func TestSpreadsheetsComeBack(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "saved.csv")
 			for _, text := range []string{out, s.saved(t, out)} {
 				writeFile(t, file, text)
-				if _, errs, code = l.run(
+				_, errs, code = l.run(
 					t, "", noun, "apply", file, "--yes", "--country", s.country,
-				); code != 0 || !strings.Contains(errs, "nothing differs") {
-					t.Errorf("%s in %s: got exit code %d and %.600s, want that nothing differs", noun, s.country, code, errs)
+				)
+				if code != 0 || !strings.Contains(errs, "nothing differs") {
+					t.Errorf("%s in %s: got exit code %d and %.600s, want that nothing differs",
+						noun, s.country, code, errs)
 				}
 			}
 		}
@@ -118,7 +120,8 @@ func TestLibreOfficeSavesWhatWasWritten(t *testing.T) {
 		text := delimiter + ",34,76,1,," + language + ",false,true,false"
 		convert := func(file, to, filter string) string {
 			into := t.TempDir()
-			cmd := exec.CommandContext(t.Context(), "soffice", "-env:UserInstallation=file://"+folder, "--headless", "--infilter=CSV:"+text,
+			cmd := exec.CommandContext(t.Context(), "soffice", "-env:UserInstallation=file://"+folder, "--headless",
+				"--infilter=CSV:"+text,
 				"--convert-to", to+":"+filter, "--outdir", into, file)
 			if filepath.Ext(file) == ".xlsx" {
 				cmd.Args = slices.Delete(cmd.Args, 3, 4)
@@ -135,12 +138,16 @@ func TestLibreOfficeSavesWhatWasWritten(t *testing.T) {
 				t.Fatalf("got exit code %d, %v, %s", code, err, errs)
 			}
 			asText := "Text - txt - csv (StarCalc):" + text
-			for _, saved := range []string{convert(file, "csv", asText), convert(convert(file, "xlsx", "Calc MS Excel 2007 XML"), "csv", asText)} {
+			for _, saved := range []string{
+				convert(file, "csv", asText),
+				convert(convert(file, "xlsx", "Calc MS Excel 2007 XML"), "csv", asText),
+			} {
 				if _, errs, code := l.run(
 					t, "", noun, "apply", saved, "--yes", "--country", country,
 				); code != 0 || !strings.Contains(errs, "nothing differs") {
 					got, _ := os.ReadFile(saved)
-					t.Errorf("%s in %s: got exit code %d and %.600s, want that nothing differs; saved was %.600s", noun, country, code, errs, got)
+					t.Errorf("%s in %s: got exit code %d and %.600s, want that nothing differs; saved was %.600s",
+						noun, country, code, errs, got)
 				}
 			}
 		}
@@ -154,13 +161,27 @@ func TestCellsOfSpreadsheets(t *testing.T) {
 	owner := h.Organization("AID").String()
 	l := lineAt(t, h.URL, h.Token())
 	for _, test := range []struct{ flags, text, want string }{
-		{"--country NL", "phoneNumber;gender;optIns.phone\n31612345678;V;WAAR\n", `"gender":"female","phoneNumber":"+31612345678","optIns":{"phone":true}`},
+		{
+			flags: "--country NL",
+			text:  "phoneNumber;gender;optIns.phone\n31612345678;V;WAAR\n",
+			want:  `"gender":"female","phoneNumber":"+31612345678","optIns":{"phone":true}`,
+		},
 		{"--country NL", "phoneNumber;gender\n612345678;m\n", `"gender":"male","phoneNumber":"+31612345678"`},
-		{"--country DE", "gender;optIns.mail;optIns.phone\nW;WAHR;FALSCH\n", `"gender":"female","optIns":{"mail":true,"phone":false}`},
+		{
+			flags: "--country DE",
+			text:  "gender;optIns.mail;optIns.phone\nW;WAHR;FALSCH\n",
+			want:  `"gender":"female","optIns":{"mail":true,"phone":false}`,
+		},
 		{"--country FR", "optIns.mail;optIns.phone\nVRAI;FAUX\n", `"optIns":{"mail":true,"phone":false}`},
 		{"--value gender:Mevr=female", "gender\nMevr\n", `"gender":"female"`},
-		{"", "Achternaam;lastname;gender\na;b;male\n", `line 1: not the name of a field: column 1 "Achternaam", column 2 "lastname" (name.lastNamePrefix or name.lastName?)`},
-		{"", "phoneNumber\n31612345678\n", `line 2: phoneNumber (column 1): must be in international format, such as +31612345678, not "99999999999"`},
+		{
+			text: "Achternaam;lastname;gender\na;b;male\n",
+			want: `line 1: not the name of a field: column 1 "Achternaam", column 2 "lastname" (name.lastNamePrefix or name.lastName?)`,
+		},
+		{
+			text: "phoneNumber\n31612345678\n",
+			want: `line 2: phoneNumber (column 1): must be in international format, such as +31612345678, not "99999999999"`,
+		},
 		{"", "gender\nV\n", `line 2: gender (column 1): must be a word; --country NL reads the letter`},
 		{"", "Achternaam;Naam\na;b\n", `column 1 "Achternaam", column 2 "Naam"`},
 		{"", "optIns.phone\nmaybe\n", `, not "xxxxx"`},
@@ -170,7 +191,10 @@ func TestCellsOfSpreadsheets(t *testing.T) {
 		{"", "PK\x03\x04\x00\xff", "hint: save it as CSV"},
 	} {
 		l.stdin = test.text
-		args := []string{"person", "import", "-", "--dry-run", "--default", "owningOrganizationUuid=" + owner, "--default", "recruitingOrganizationUuid=" + owner}
+		args := []string{
+			"person", "import", "-", "--dry-run", "--default", "owningOrganizationUuid=" + owner,
+			"--default", "recruitingOrganizationUuid=" + owner,
+		}
 		l.try(t, "", append(args, strings.Fields(test.flags)...)...).Tells(test.want)
 	}
 	for flags, want := range map[string]string{
@@ -188,8 +212,12 @@ func TestAnExportWithoutEditsChangesNothing(t *testing.T) {
 	owner := h.Organization("AID").String()
 	l := lineAt(t, h.URL, h.Token())
 	file := filepath.Join(t.TempDir(), "export.csv")
-	for _, name := range []string{"A\r\nB", "A\nB", "'=x", "=x", "'t Hooft", `="0612"`, `="a"`, "0612", "-5", "1E5", "1,23457E+11", "#N/A", "True", "\ttab"} {
-		l.must(t, "person create --last-name Meer --owning-organization "+owner+" --recruiting-organization "+owner, "--first-name", name)
+	for _, name := range []string{
+		"A\r\nB", "A\nB", "'=x", "=x", "'t Hooft", `="0612"`, `="a"`, "0612", "-5", "1E5",
+		"1,23457E+11", "#N/A", "True", "\ttab",
+	} {
+		l.must(t, "person create --last-name Meer --owning-organization "+owner+" --recruiting-organization "+owner,
+			"--first-name", name)
 	}
 	for _, flags := range []string{"", "--for-edit", "--for-excel NL", "--for-excel EN"} {
 		out, _, _ := l.run(t, "person list --all -q -o csv "+flags)
@@ -202,7 +230,8 @@ func TestAnExportWithoutEditsChangesNothing(t *testing.T) {
 func TestNumbersForExcel(t *testing.T) {
 	t.Parallel()
 	_, l := copyHome(t)
-	l.try(t, "query -o csv --for-excel NL", "SELECT 30 AS n, 12.5 AS d, '0612' AS t, 1234567890123456 AS long, NULL AS none").Ends(0).Tells(
+	l.try(t, "query -o csv --for-excel NL",
+		"SELECT 30 AS n, 12.5 AS d, '0612' AS t, 1234567890123456 AS long, NULL AS none").Ends(0).Tells(
 		"\n30;\"12,5\";\"=\"\"0612\"\"\";\"=\"\"1234567890123456\"\"\";\r\n",
 	)
 	for _, words := range []string{
@@ -218,11 +247,13 @@ func TestNumbersForExcel(t *testing.T) {
 func TestWrongCellsOnATerminal(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"phoneNumber\n06-1234\n": `not "06-1234"`, "Achternaam;Voornam\na;b\n": `column 1 "Achternaam", column 2 "Voornam"`,
+		"phoneNumber\n06-1234\n":    `not "06-1234"`,
+		"Achternaam;Voornam\na;b\n": `column 1 "Achternaam", column 2 "Voornam"`,
 	} {
 		file := filepath.Join(t.TempDir(), "rows.csv")
 		writeFile(t, file, text)
-		if said, code := askedOnTerminal(t, status(500, "", ""), "person import "+file, ""); code != 2 || !strings.Contains(said, want) {
+		said, code := askedOnTerminal(t, status(500, "", ""), "person import "+file, "")
+		if code != 2 || !strings.Contains(said, want) {
 			t.Errorf("got exit code %d and %s, want %s", code, said, want)
 		}
 	}

@@ -42,17 +42,27 @@ func TestStatsAreThoseOfThePage(t *testing.T) {
 			h.Do(c.token, "PUT", "/api/v1/calls/"+call+"/actions/add-attempt", `{}`)
 		}
 		if n%2 == 1 {
-			h.Do(c.token, "PUT", "/api/v1/calls/"+call+"/actions/complete", fmt.Sprintf(`{"result":{"resultCode":"glad","donorRetentionRating":%d}}`, n))
+			h.Do(c.token, "PUT", "/api/v1/calls/"+call+"/actions/complete",
+				fmt.Sprintf(`{"result":{"resultCode":"glad","donorRetentionRating":%d}}`, n))
 		}
 	}
 	owner := apitype.MustParseUUID(c.names.Replace("$PERSON"))
 	for n, interval := range []apitype.DonationInterval{"once", "monthly", "yearly"} {
 		now := apitype.NewTime(h.Clock.Now())
 		pledge := apitype.Pledge{
-			UUID: apitype.NewUUID(), Status: apitype.PledgeActive, DonationInterval: interval, InitialDonationInterval: interval,
-			DonationAmount: apitype.Cents(int64(1250 + n)), InitialDonationAmount: apitype.Cents(1250), Person: apitype.Embed(apitype.Person{UUID: owner}),
-			CreatedAt: now, UpdatedAt: now, StartsAt: now,
-			OwningOrganizationUUID: c.owner, RecruitingOrganizationUUID: c.owner, RecruiterUserUUID: apitype.NewUUID(),
+			UUID:                       apitype.NewUUID(),
+			Status:                     apitype.PledgeActive,
+			DonationInterval:           interval,
+			InitialDonationInterval:    interval,
+			DonationAmount:             apitype.Cents(int64(1250 + n)),
+			InitialDonationAmount:      apitype.Cents(1250),
+			Person:                     apitype.Embed(apitype.Person{UUID: owner}),
+			CreatedAt:                  now,
+			UpdatedAt:                  now,
+			StartsAt:                   now,
+			OwningOrganizationUUID:     c.owner,
+			RecruitingOrganizationUUID: c.owner,
+			RecruiterUserUUID:          apitype.NewUUID(),
 		}
 		h.Load(service.LoadRecord{Kind: service.LoadPledge, Data: service.LoadedPledge{Pledge: pledge}})
 	}
@@ -67,7 +77,12 @@ func TestStatsAreThoseOfThePage(t *testing.T) {
 			printed[fmt.Sprint(noun, " ", row["group"], " ", row["value"])] = row
 		}
 	}
-	client, err := apiclient.New(apiclient.Options{BaseURL: h.URL, Token: func(context.Context) (string, error) { return c.token, nil }, Transport: h.Transport(), Now: h.Clock.Now})
+	client, err := apiclient.New(apiclient.Options{
+		BaseURL:   h.URL,
+		Token:     func(context.Context) (string, error) { return c.token, nil },
+		Transport: h.Transport(),
+		Now:       h.Clock.Now,
+	})
 	servicetest.Check(t, err)
 	day := desk.New(desk.Options{Client: client, Outbox: new(outbox.Outbox), Now: h.Clock.Now})
 	v := page.NewStats(page.NewEnv(t.Context(), idleHost{}, day, page.NewStyles("", true, false)))
@@ -85,14 +100,17 @@ func TestStatsAreThoseOfThePage(t *testing.T) {
 		for value, count := range counts {
 			row := printed[noun+" "+group+" "+value]
 			if row == nil || row["count"] != float64(count.Records) {
-				t.Errorf("%s by %s, %s: the page holds %d, the command prints %v", noun, group, value, count.Records, row)
+				t.Errorf("%s by %s, %s: the page holds %d, the command prints %v",
+					noun, group, value, count.Records, row)
 				continue
 			}
 			if rating, _ := row["meanRating"].(float64); count.Rating.N > 0 && rating != count.Rating.Value() {
-				t.Errorf("%s by %s, %s: the page has a mean rating of %g, the command of %g", noun, group, value, count.Rating.Value(), rating)
+				t.Errorf("%s by %s, %s: the page has a mean rating of %g, the command of %g",
+					noun, group, value, count.Rating.Value(), rating)
 			}
 			if yearly, _ := row["euroAYear"].(float64); noun == "pledge" && int64(yearly*100+0.5) != count.Yearly {
-				t.Errorf("%s by %s, %s: the page has %d cents a year, the command %g Euros", noun, group, value, count.Yearly, yearly)
+				t.Errorf("%s by %s, %s: the page has %d cents a year, the command %g Euros",
+					noun, group, value, count.Yearly, yearly)
 			}
 		}
 	}
@@ -115,7 +133,8 @@ func TestStatsNameAgents(t *testing.T) {
 		t.Fatalf("got %d %q %s, want a name beside each value", code, out, errs)
 	}
 	for _, row := range rows[1:] {
-		if cells := strings.Split(row, ","); cells[1] != "(none)" && (len(cells[1]) != 36 || !strings.Contains(cells[2], " ")) {
+		cells := strings.Split(row, ",")
+		if cells[1] != "(none)" && (len(cells[1]) != 36 || !strings.Contains(cells[2], " ")) {
 			t.Errorf("got %q, want a uuid with a name", row)
 		}
 	}
@@ -129,7 +148,12 @@ func TestStatsOfCompletions(t *testing.T) {
 	token, owner := h.Token(), h.Organization("AID")
 	environment := homeAt(t, h.URL, token)
 	tried, completed := apitype.NewUUID().String(), apitype.NewUUID().String()
-	for _, body := range []string{"", `{}`, fmt.Sprintf(`{"userUuid":%q}`, completed), fmt.Sprintf(`{"userUuid":%q}`, completed)} {
+	for _, body := range []string{
+		"",
+		`{}`,
+		fmt.Sprintf(`{"userUuid":%q}`, completed),
+		fmt.Sprintf(`{"userUuid":%q}`, completed),
+	} {
 		_, call, _ := h.LoadForChanges(owner)
 		path := "/api/v1/calls/" + call.String() + "/actions/"
 		h.Do(token, "PUT", path+"add-attempt", fmt.Sprintf(`{"userUuid":%q}`, tried))

@@ -88,7 +88,8 @@ func TestInterruptWhileSending(t *testing.T) {
 			var errs bytes.Buffer
 			run := func(ctx context.Context, line string) int {
 				errs.Reset()
-				return Run(ctx, strings.Fields(line), hasty(appOf(environment, strings.NewReader(""), &bytes.Buffer{}, &errs)))
+				return Run(ctx, strings.Fields(line),
+					hasty(appOf(environment, strings.NewReader(""), &bytes.Buffer{}, &errs)))
 			}
 			if line == "outbox send" {
 				run(t.Context(), "call attempt "+testID+" --outbox")
@@ -124,7 +125,8 @@ func TestTypedToken(t *testing.T) {
 				buffer := make([]byte, 256)
 				for typed := false; ; {
 					n, err := master.Read(buffer)
-					if text = append(text, buffer[:n]...); err != nil {
+					text = append(text, buffer[:n]...)
+					if err != nil {
 						break
 					}
 					if !typed && strings.Contains(string(text), "Token: ") {
@@ -136,8 +138,10 @@ func TestTypedToken(t *testing.T) {
 			}()
 			code := interruptible(t, t.Context(), "auth login --profile typed", terminal, terminal)
 			terminal.Close()
-			if text := <-said; code != test.code || !strings.Contains(text, test.want) || strings.Contains(text, "secret") {
-				t.Errorf("got exit code %d and %q, want %d, %q and nothing of what was typed", code, text, test.code, test.want)
+			text := <-said
+			if code != test.code || !strings.Contains(text, test.want) || strings.Contains(text, "secret") {
+				t.Errorf("got exit code %d and %q, want %d, %q and nothing of what was typed",
+					code, text, test.code, test.want)
 			}
 		})
 	}
@@ -266,10 +270,13 @@ func TestTextOfAnotherEncoding(t *testing.T) {
 	const zoe = "Zo\xeb"
 	owner := "--owning-organization " + testID + " --recruiting-organization " + testID
 	for line, stdin := range map[string]string{
-		"person create " + owner + " --last-name " + zoe + " --dry-run":                    "",
-		"person create --dry-run --file -":                                                 `{"name":{"lastName":"` + zoe + `"}}`,
-		"person import - --dry-run":                                                        "owningOrganizationUuid,recruitingOrganizationUuid,name.lastName\n" + testID + "," + testID + "," + zoe + "\n",
-		"person import - --dry-run -q":                                                     `{"name":{"lastName":"` + zoe + `"}}`,
+		"person create " + owner + " --last-name " + zoe + " --dry-run": "",
+		"person create --dry-run --file -": `{"name":{"lastName":"` +
+			zoe + `"}}`,
+		"person import - --dry-run": "owningOrganizationUuid,recruitingOrganizationUuid,name.lastName\n" + testID +
+			"," + testID + "," + zoe + "\n",
+		"person import - --dry-run -q": `{"name":{"lastName":"` +
+			zoe + `"}}`,
 		"call create --person " + testID + " --type winback --notes " + zoe + " --dry-run": "",
 		"call complete " + testID + " --notes - --dry-run":                                 zoe,
 		"call complete " + testID + " --dry-run --result-code " + zoe:                      "",

@@ -41,22 +41,27 @@ func newCounted(t *testing.T) *counted {
 
 // writeConfig writes a configuration of named addresses. The first one is current. The token of each is its name in
 // capitals.
-func writeConfig(t *testing.T, addresses ...string) (dir string) {
+func writeConfig(t *testing.T, addresses ...string) string {
 	t.Helper()
-	dir = t.TempDir()
+	dir := t.TempDir()
 	text := "current = \"" + addresses[0] + "\"\n"
 	for i := 0; i < len(addresses); i += 2 {
 		name, address := addresses[i], addresses[i+1]
-		text += "[profiles." + name + "]\nbase_url = \"" + address + "\"\ntoken_command = [\"echo\", \"" + strings.ToUpper(name) + "\"]\n"
+		text += "[profiles." + name + "]\nbase_url = \"" + address + "\"\ntoken_command = [\"echo\", \"" +
+			strings.ToUpper(name) + "\"]\n"
 	}
 	writeFile(t, filepath.Join(dir, "config.toml"), text)
 	return dir
 }
 
-// A configuration that cannot be read ends a command with its place, and never with a panic. The demo needs no other one.
+// A configuration that cannot be read ends a command with its place, and never with a panic. The demo needs no other
+// one.
 func TestConfigurationThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"broken = [", "unknown = 1\n", "[profiles.p]\nbase_url = 7\n", "current = \"p\"\n[profiles\n", "\xff\n"} {
+	for _, text := range []string{
+		"broken = [", "unknown = 1\n", "[profiles.p]\nbase_url = 7\n",
+		"current = \"p\"\n[profiles\n", "\xff\n",
+	} {
 		home := t.TempDir()
 		writeFile(t, filepath.Join(home, "config.toml"), text)
 		l := line{environment: map[string]string{"HOME": home, "FUNDESK_CONFIG_DIR": home}}
@@ -239,7 +244,8 @@ func TestOneServiceIsNamedEverywhere(t *testing.T) {
 		err := json.Unmarshal([]byte(text), &value)
 		if strings.HasPrefix(text, "[") {
 			var all []json.RawMessage
-			if err = json.Unmarshal([]byte(text), &all); err == nil {
+			err = json.Unmarshal([]byte(text), &all)
+			if err == nil {
 				err = json.Unmarshal(all[len(all)-1], &value)
 			}
 		}
@@ -257,7 +263,8 @@ func TestOneServiceIsNamedEverywhere(t *testing.T) {
 	}
 	id := func(n int) string { return fmt.Sprintf("5c1d0f0e-8f2f-4e0e-b3a5-%012d", n) }
 	_, errs, _ = l.run(t, "call attempt", id(1), id(2), id(3), id(4), id(5), "--profile", "test")
-	if !strings.Contains(errs, "call attempt for 5 calls at "+want+": "+id(1)+", "+id(2)+", "+id(3)+" and 2 more: not confirmed") {
+	if !strings.Contains(errs, "call attempt for 5 calls at "+want+": "+id(1)+", "+id(2)+", "+id(3)+
+		" and 2 more: not confirmed") {
 		t.Errorf("got the question %q, want how many, the first three and the service", errs)
 	}
 	_, errs, code := l.run(t, "call complete", testID, "--profile", "test")
@@ -280,7 +287,11 @@ func TestWithoutAHomeFolderNothingIsReadFromTheCurrentOne(t *testing.T) {
 	config := "current = \"planted\"\n[profiles.planted]\nbase_url = \"https://planted.example\"\ntoken_command = [\"touch\", \"" + ran + "\"]\n"
 	servicetest.Check(t, os.MkdirAll(filepath.Join(dir, ".config", "fundesk"), 0o700))
 	writeFile(t, filepath.Join(dir, ".config", "fundesk", "config.toml"), config)
-	complete := map[string]string{"FUNDESK_CONFIG_DIR": t.TempDir(), "FUNDESK_BASE_URL": "https://api.example.org", "FUNDESK_TOKEN": "t"}
+	complete := map[string]string{
+		"FUNDESK_CONFIG_DIR": t.TempDir(),
+		"FUNDESK_BASE_URL":   "https://api.example.org",
+		"FUNDESK_TOKEN":      "t",
+	}
 	tests := []struct {
 		environment map[string]string
 		args        string
@@ -318,12 +329,22 @@ func TestSettingsOfAnotherServiceStayAtHome(t *testing.T) {
 	dir := writeConfig(t, "prod", "https://prod.example")
 	environment := map[string]string{"FUNDESK_CONFIG_DIR": dir, "FUNDESK_STATE_DIR": dir}
 	for key, value := range map[string]string{
-		"agent": agent, "owning_organization": owner, "recruiting_organization": owner, "external_source_name": "Src", "unpaged": "call",
-		"proxy": "http://127.0.0.1:1", "theme": "calm",
+		"agent":                   agent,
+		"owning_organization":     owner,
+		"recruiting_organization": owner,
+		"external_source_name":    "Src",
+		"unpaged":                 "call",
+		"proxy":                   "http://127.0.0.1:1",
+		"theme":                   "calm",
 	} {
 		(line{environment: environment}).try(t, "profile set prod", key+"="+value).MustEnd(0)
 	}
-	elsewhere := map[string]string{"FUNDESK_CONFIG_DIR": dir, "FUNDESK_STATE_DIR": dir, "FUNDESK_BASE_URL": c.URL, "FUNDESK_TOKEN": "x"}
+	elsewhere := map[string]string{
+		"FUNDESK_CONFIG_DIR": dir,
+		"FUNDESK_STATE_DIR":  dir,
+		"FUNDESK_BASE_URL":   c.URL,
+		"FUNDESK_TOKEN":      "x",
+	}
 	for args, want := range map[string]string{
 		"call attempt " + testID + " --dry-run": agent,
 		"person create --owning-organization 33333333-3333-4333-8333-333333333333 --last-name A --dry-run --recruiting-organization 33333333-3333-4333-8333-333333333333": "33333333",
@@ -331,7 +352,8 @@ func TestSettingsOfAnotherServiceStayAtHome(t *testing.T) {
 	} {
 		home, _, _ := line{environment: environment}.run(t, args)
 		away, errs, code := line{environment: elsewhere}.run(t, args)
-		if !strings.Contains(home, want) || strings.Contains(away, agent) || strings.Contains(away, owner) || strings.Contains(away, "Src") || code != 0 {
+		if !strings.Contains(home, want) || strings.Contains(away, agent) || strings.Contains(away, owner) ||
+			strings.Contains(away, "Src") || code != 0 {
 			t.Errorf("%s: at home %q, elsewhere %q %s, want settings of records at home only", args, home, away, errs)
 		}
 	}

@@ -56,7 +56,8 @@ func TestEachFormOfATimeInEachPlace(t *testing.T) {
 	now := time.Date(2026, 11, 25, 15, 30, 0, 0, time.Local)
 	stamp := regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 	address := serving(t, func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"pageInfo":{"hasNextPage":false,"hasPreviousPage":false,"startCursor":null,"endCursor":null},"edges":[]}`)
+		fmt.Fprint(w,
+			`{"pageInfo":{"hasNextPage":false,"hasPreviousPage":false,"startCursor":null,"endCursor":null},"edges":[]}`)
 	})
 	environment := homeAt(t, address, "x")
 	for _, form := range typedForms {
@@ -71,17 +72,41 @@ func TestEachFormOfATimeInEachPlace(t *testing.T) {
 			isAhead  bool
 			isBody   bool
 		}{
-			{name: "a flag", isBody: true, args: []string{"call", "create", "--person", testID, "--type", "winback", "--requested-at", form.text, "--dry-run"}},
-			{name: "a flag of a change", isBody: true, args: []string{"call", "attempt", testID, "--attempted-at", form.text, "--dry-run"}},
+			{
+				name:   "a flag",
+				isBody: true,
+				args: []string{
+					"call", "create", "--person", testID, "--type", "winback", "--requested-at",
+					form.text, "--dry-run",
+				},
+			},
+			{
+				name:   "a flag of a change",
+				isBody: true,
+				args:   []string{"call", "attempt", testID, "--attempted-at", form.text, "--dry-run"},
+			},
 			{name: "a filter", args: []string{"call", "list", "--requested-after", form.text, "--debug"}},
-			{name: "a cell", isBody: true, in: "personUuid,type,requestedAt\n" + testID + ",winback,\"" + form.text + "\"\n", args: []string{"call", "import", "-", "--dry-run"}},
-			{name: "a callback", args: []string{"queue", "later", testID, "--at", form.text, "--anyone", "--dry-run"}, isAhead: true},
+			{
+				name:   "a cell",
+				isBody: true,
+				in:     "personUuid,type,requestedAt\n" + testID + ",winback,\"" + form.text + "\"\n",
+				args:   []string{"call", "import", "-", "--dry-run"},
+			},
+			{
+				name:    "a callback",
+				args:    []string{"queue", "later", testID, "--at", form.text, "--anyone", "--dry-run"},
+				isAhead: true,
+			},
 		}
 		for _, place := range places {
 			var out, errs strings.Builder
 			code := Run(t.Context(), place.args, cli.App{
-				In: strings.NewReader(place.in), Out: &out, Err: &errs, Now: func() time.Time { return now }, Version: func() string { return "test" },
-				Getenv: func(name string) string { return environment[name] },
+				In:      strings.NewReader(place.in),
+				Out:     &out,
+				Err:     &errs,
+				Now:     func() time.Time { return now },
+				Version: func() string { return "test" },
+				Getenv:  func(name string) string { return environment[name] },
 			})
 			got := stamp.FindString(out.String() + errs.String())
 			want := want
@@ -95,7 +120,8 @@ func TestEachFormOfATimeInEachPlace(t *testing.T) {
 				if form.isLength {
 					want = apitype.NewTime(now.Add(now.Sub(want.Time)))
 				}
-				if at, err := apitype.ParseTimeAhead(form.text, now, time.Local); err == nil && at.Hour() == 10 && at.Minute() == 0 {
+				at, err := apitype.ParseTimeAhead(form.text, now, time.Local)
+				if err == nil && at.Hour() == 10 && at.Minute() == 0 {
 					want = apitype.NewTime(at) // A day without a time begins when people are called.
 				}
 				if !want.After(now) {

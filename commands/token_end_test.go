@@ -11,7 +11,8 @@ import (
 // tokenOf returns a token that ends after a time.
 func tokenOf(left time.Duration) string {
 	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
-	return part(`{"alg":"EdDSA"}`) + "." + part(`{"sub":"a","exp":`+strconv.FormatInt(time.Now().Add(left).Unix(), 10)+`}`) + ".c2ln"
+	return part(`{"alg":"EdDSA"}`) + "." + part(`{"sub":"a","exp":`+strconv.FormatInt(time.Now().Add(left).Unix(),
+		10)+`}`) + ".c2ln"
 }
 
 // Every command that uses a token in its last 14 days warns of it, unless it has --quiet.
@@ -32,7 +33,8 @@ func TestTokenEndsSoon(t *testing.T) {
 	} {
 		token := tokenOf(test.left)
 		_, errs, code := lineAt(t, address, token).run(t, test.args)
-		if told := strings.Contains(errs, " ends in "); code != 0 || told != (test.want != "") || !strings.Contains(errs, test.want) {
+		told := strings.Contains(errs, " ends in ")
+		if code != 0 || told != (test.want != "") || !strings.Contains(errs, test.want) {
 			t.Errorf("%s with %s left: got exit code %d and %q, want %q", test.args, test.left, code, errs, test.want)
 		}
 	}
@@ -45,7 +47,10 @@ func TestTokenEndsSoon(t *testing.T) {
 func TestAnExpiredTokenIsToldAsExpired(t *testing.T) {
 	t.Parallel()
 	text := func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
-	environment := map[string]string{"HOME": t.TempDir(), "FUNDESK_TOKEN": text(`{"alg":"none"}`) + "." + text(`{"exp":1700000000}`) + "."}
+	environment := map[string]string{
+		"HOME":          t.TempDir(),
+		"FUNDESK_TOKEN": text(`{"alg":"none"}`) + "." + text(`{"exp":1700000000}`) + ".",
+	}
 	h := plain(t)
 	environment["FUNDESK_BASE_URL"] = h.URL
 	(line{environment: environment}).try(t, "call list").Ends(4, "the token from FUNDESK_TOKEN expired 20")

@@ -23,7 +23,12 @@ import (
 // wholeTree returns every command.
 func wholeTree(t *testing.T) *cobra.Command {
 	t.Helper()
-	s := cli.NewSession(cli.App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Now: time.Now}, nil)
+	s := cli.NewSession(
+		cli.App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string {
+			return ""
+		}, Now: time.Now},
+		nil,
+	)
 	return newRoot(s, []string{"help", "everything"})
 }
 
@@ -34,7 +39,8 @@ func TestEveryCommandIsDescribed(t *testing.T) {
 			t.Errorf("%s: got short %q and example %q, want both", cmd.CommandPath(), cmd.Short, cmd.Example)
 		}
 		if leaf := !cmd.HasSubCommands(); leaf && (cmd.Long == "" || strings.Count(cmd.Example, "fundesk ") < 2) {
-			t.Errorf("%s: got long %q and example %q, want the why and two examples", cmd.CommandPath(), cmd.Long, cmd.Example)
+			t.Errorf("%s: got long %q and example %q, want the why and two examples",
+				cmd.CommandPath(), cmd.Long, cmd.Example)
 		}
 		if strings.HasSuffix(cmd.Short, ".") {
 			t.Errorf("%s: got %q, want no full stop", cmd.CommandPath(), cmd.Short)
@@ -97,10 +103,16 @@ func TestOnlyTheChosenVerbIsBuilt(t *testing.T) {
 	walkCommands(wholeTree(t), func(cmd *cobra.Command) {
 		if path := strings.Fields(cmd.CommandPath()); len(path) == 3 {
 			args := append(path[1:], "--help")
-			s := cli.NewSession(cli.App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Now: time.Now}, args)
+			s := cli.NewSession(
+				cli.App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string {
+					return ""
+				}, Now: time.Now},
+				args,
+			)
 			found, _, err := newRoot(s, args).Find(args)
 			if err != nil || len(found.Parent().Commands()) != 1 {
-				t.Errorf("%s: got %d verbs and %v, want this one", cmd.CommandPath(), len(found.Parent().Commands()), err)
+				t.Errorf("%s: got %d verbs and %v, want this one",
+					cmd.CommandPath(), len(found.Parent().Commands()), err)
 			}
 			if diff := cmp.Diff(usage(cmd), usage(found)); diff != "" {
 				t.Errorf("%s (-whole tree +alone):\n%s", cmd.CommandPath(), diff)
@@ -111,24 +123,47 @@ func TestOnlyTheChosenVerbIsBuilt(t *testing.T) {
 
 // leafArguments are the arguments that a command needs on the demo. %CALL, %PERSON and %PLEDGE stand for its records.
 var leafArguments = map[string][]string{
-	"query":      {"SELECT uuid FROM persons LIMIT 1"},
-	"person get": {"%PERSON"}, "person create": {"--dry-run", "--owning-organization", "%PERSON", "--recruiting-organization", "%PERSON"},
-	"person update": {"%PERSON", "--academic-title", "dr."}, "person import": {"-", "--yes"}, "person apply": {"-", "--yes"},
-	"person export": {"%PERSON"}, "person erase": {"%PERSON", "--reason", "r", "--dry-run"},
+	"query":               {"SELECT uuid FROM persons LIMIT 1"},
+	"person get":          {"%PERSON"},
+	"person create":       {"--dry-run", "--owning-organization", "%PERSON", "--recruiting-organization", "%PERSON"},
+	"person update":       {"%PERSON", "--academic-title", "dr."},
+	"person import":       {"-", "--yes"},
+	"person apply":        {"-", "--yes"},
+	"person export":       {"%PERSON"},
+	"person erase":        {"%PERSON", "--reason", "r", "--dry-run"},
 	"person consent list": {"%PERSON"},
 	"person consent add":  {"%PERSON", "--channel", "sms", "--basis", "customer"},
 	"call checks":         {"%CALL"},
-	"call get":            {"%CALL"}, "call create": {"--person", "%PERSON", "--type", "winback"}, "call attempt": {"%CALL"},
-	"call complete": {"%CALL", "--yes"}, "call cancel": {"%CALL", "--yes"}, "call expire": {"%CALL", "--yes"},
-	"call import": {"-", "--yes"},
-	"pledge get":  {"%PLEDGE"}, "pledge create": {"--person", "%PERSON"}, "pledge update": {"%PLEDGE", "--recruiting-location-label", "Oost"},
-	"pledge action": {"drop", "%PLEDGE", "--yes"}, "pledge import": {"-", "--yes"}, "pledge apply": {"-", "--yes"},
-	"processed mark": {"call", "%CALL"}, "outbox show": {"none"}, "outbox drop": {"none", "--yes"},
-	"profile add": {"other", "--base-url", "https://a.example"}, "profile use": {"demo"}, "profile remove": {"none", "--yes"},
-	"profile set": {"none", "agent=%CALL"},
-	"queue pause": {"lunch", "--user", "%CALL"}, "queue ready": {"--user", "%CALL"},
-	"queue extend": {"%CALL"}, "queue release": {"%CALL"}, "queue later": {"%CALL", "--at", "tomorrow"}, "queue take": {"--user", "%CALL"},
-	"queue settings set": {"-"}, "api": {"GET", "/api/v1/calls"}, "completion": {"bash"}, "help": {"output"},
+	"call get":            {"%CALL"},
+	"call create":         {"--person", "%PERSON", "--type", "winback"},
+	"call attempt":        {"%CALL"},
+	"call complete":       {"%CALL", "--yes"},
+	"call cancel":         {"%CALL", "--yes"},
+	"call expire":         {"%CALL", "--yes"},
+	"call import":         {"-", "--yes"},
+	"pledge get":          {"%PLEDGE"},
+	"pledge create":       {"--person", "%PERSON"},
+	"pledge update":       {"%PLEDGE", "--recruiting-location-label", "Oost"},
+	"pledge action":       {"drop", "%PLEDGE", "--yes"},
+	"pledge import":       {"-", "--yes"},
+	"pledge apply":        {"-", "--yes"},
+	"processed mark":      {"call", "%CALL"},
+	"outbox show":         {"none"},
+	"outbox drop":         {"none", "--yes"},
+	"profile add":         {"other", "--base-url", "https://a.example"},
+	"profile use":         {"demo"},
+	"profile remove":      {"none", "--yes"},
+	"profile set":         {"none", "agent=%CALL"},
+	"queue pause":         {"lunch", "--user", "%CALL"},
+	"queue ready":         {"--user", "%CALL"},
+	"queue extend":        {"%CALL"},
+	"queue release":       {"%CALL"},
+	"queue later":         {"%CALL", "--at", "tomorrow"},
+	"queue take":          {"--user", "%CALL"},
+	"queue settings set":  {"-"},
+	"api":                 {"GET", "/api/v1/calls"},
+	"completion":          {"bash"},
+	"help":                {"output"},
 }
 
 // quiet lists the commands without records in their output: scripts, prose, or nothing.
@@ -181,7 +216,11 @@ func runWith(
 			if err := os.MkdirAll(dataDir, 0o700); err != nil {
 				return nil, err
 			}
-			return embedded.Open(ctx, embedded.Options{Path: filepath.Join(dataDir, name+".db"), Sample: name == "demo", Now: DemoNow})
+			return embedded.Open(ctx, embedded.Options{
+				Path:   filepath.Join(dataDir, name+".db"),
+				Sample: name == "demo",
+				Now:    DemoNow,
+			})
 		},
 	})
 	return stdout.String(), stderr.String(), code

@@ -54,7 +54,11 @@ func TestEachTellsTheTruthOfEachChange(t *testing.T) {
 	var senders sync.WaitGroup
 	t.Cleanup(func() { stop(); senders.Wait() })
 	client, err := apiclient.New(
-		apiclient.Options{BaseURL: address, Account: "profile-", Token: func(context.Context) (string, error) { return "token", nil }},
+		apiclient.Options{
+			BaseURL: address,
+			Account: "profile-",
+			Token:   func(context.Context) (string, error) { return "token", nil },
+		},
 	)
 	servicetest.Check(t, err)
 	for range 2 {
@@ -80,7 +84,8 @@ func TestEachTellsTheTruthOfEachChange(t *testing.T) {
 				}
 			})
 		}
-		sendAfter, dropAfter := time.Duration(random.IntN(25))*time.Millisecond, time.Duration(random.IntN(60))*time.Millisecond
+		sendAfter := time.Duration(random.IntN(25)) * time.Millisecond
+		dropAfter := time.Duration(random.IntN(60)) * time.Millisecond
 		commands.Go(func() {
 			_ = apiclient.Pause(t.Context(), sendAfter)
 			if errs, code := run("outbox", "send"); code != 0 {
@@ -112,7 +117,8 @@ func TestEachTellsTheTruthOfEachChange(t *testing.T) {
 		}
 		return nil
 	}
-	if code := Run(t.Context(), []string{"call", "attempt", dropped, "--yes", "--hold", "1h"}, app); code != 1 || recorded[dropped] != 0 {
+	code := Run(t.Context(), []string{"call", "attempt", dropped, "--yes", "--hold", "1h"}, app)
+	if code != 1 || recorded[dropped] != 0 {
 		t.Errorf("dropped: recorded %d times, got exit code %d", recorded[dropped], code)
 	}
 }
@@ -160,7 +166,11 @@ func TestQuestionNamesPersons(t *testing.T) {
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		reads.Add(1)
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"uuid":"`+testID+`","status":"requested","person":{"uuid":"`+testID+`","firstName":"Zoë","lastName":"Jansen"}}`)
+		_, _ = io.WriteString(
+			w,
+			`{"uuid":"`+testID+`","status":"requested","person":{"uuid":"`+testID+
+				`","firstName":"Zoë","lastName":"Jansen"}}`,
+		)
 	}
 	said, code := askedOnTerminal(t, handler, "call cancel "+testID, "n\n")
 	if code != 1 || !strings.Contains(said, ": Zoë Jansen "+testID+"? [y/N]") {
@@ -174,7 +184,7 @@ func TestQuestionNamesPersons(t *testing.T) {
 }
 
 // askedOnTerminal answers the question of a command line on a terminal, and returns the conversation.
-func askedOnTerminal(t *testing.T, handler http.HandlerFunc, args, answer string) (said string, code int) {
+func askedOnTerminal(t *testing.T, handler http.HandlerFunc, args, answer string) (string, int) {
 	t.Helper()
 	address := serving(t, handler)
 	master, terminal, err := pty.Open()

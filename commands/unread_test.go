@@ -17,10 +17,12 @@ func TestOneRecordHidesNoOther(t *testing.T) {
 	t.Parallel()
 	const times = `"requestedAt":"2026-11-20T09:15:00.000Z","createdAt":"2026-11-20T09:15:00.000Z","lastUpdatedAt":"2026-11-20T09:15:00.000Z","updatedAt":"2026-11-20T09:15:00.000Z"`
 	good := func(id string) string {
-		return `{"cursor":"` + id + `","node":{"uuid":"00000000-0000-4000-8000-00000000000` + id + `","status":"requested","type":"winback",` + times + `}}`
+		return `{"cursor":"` + id + `","node":{"uuid":"00000000-0000-4000-8000-00000000000` + id +
+			`","status":"requested","type":"winback",` + times + `}}`
 	}
 	const badID = "00000000-0000-4000-8000-0000000000ff"
-	bad := strings.NewReplacer("00000000-0000-4000-8000-000000000002", badID, `"requestedAt":"2026-11-20T09:15:00.000Z"`, `"requestedAt":5`,
+	bad := strings.NewReplacer("00000000-0000-4000-8000-000000000002", badID,
+		`"requestedAt":"2026-11-20T09:15:00.000Z"`, `"requestedAt":5`,
 		`"createdAt":"2026-11-20T09:15:00.000Z"`, `"createdAt":{}`).Replace(good("2"))
 	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -28,7 +30,8 @@ func TestOneRecordHidesNoOther(t *testing.T) {
 		if strings.HasPrefix(r.URL.Path, "/null") {
 			second = `{"cursor":"2","node":null}`
 		}
-		_, _ = io.WriteString(w, `{"pageInfo":{"hasNextPage":false,"endCursor":"3"},"edges":[`+good("1")+`,`+second+`,`+good("3")+`]}`)
+		_, _ = io.WriteString(w,
+			`{"pageInfo":{"hasNextPage":false,"endCursor":"3"},"edges":[`+good("1")+`,`+second+`,`+good("3")+`]}`)
 	})
 	for _, test := range []struct {
 		line, base string

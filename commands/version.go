@@ -12,7 +12,9 @@ import (
 
 func versionCommand(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cli.NoArgs,
+		Use:     "version",
+		Short:   "Print the version",
+		Args:    cli.NoArgs,
 		Long:    "Print the version of fundesk and of the Go it was built with.",
 		Example: "  fundesk version\n  fundesk version -o json",
 		RunE: func(_ *cobra.Command, _ []string) error {
@@ -93,8 +95,10 @@ complete -o default -F __fundesk_alone fundesk
 
 func completionCommand(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "completion bash|zsh|fish|powershell", Short: "Print a completion script", Args: cli.NeedExactly(1),
-		Long: "Print a script that completes commands, flags and values in your shell.",
+		Use:   "completion bash|zsh|fish|powershell",
+		Short: "Print a completion script",
+		Args:  cli.NeedExactly(1),
+		Long:  "Print a script that completes commands, flags and values in your shell.",
 		Example: "  source <(fundesk completion bash)\n  fundesk completion zsh > \"${fpath[1]}/_fundesk\"\n" +
 			"  fundesk completion fish > ~/.config/fish/completions/fundesk.fish",
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},

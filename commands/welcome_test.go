@@ -16,7 +16,10 @@ import (
 func TestWelcome(t *testing.T) {
 	t.Parallel()
 	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
-	expired := part(`{"alg":"EdDSA"}`) + "." + part(`{"sub":"a","exp":`+strconv.FormatInt(time.Now().Add(-49*time.Hour).Unix(), 10)+`}`) + ".c2ln"
+	expired := part(`{"alg":"EdDSA"}`) + "." + part(`{"sub":"a","exp":`+strconv.FormatInt(
+		time.Now().Add(-49*time.Hour).Unix(),
+		10,
+	)+`}`) + ".c2ln"
 	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/other"):
@@ -56,7 +59,10 @@ func TestWelcome(t *testing.T) {
 			s.Flags.Timeout = time.Minute // A busy machine is not what is tested.
 			if test.name != "ready" && test.name != "the demo" && test.profile == "" {
 				code := Run(t.Context(), []string{"doctor", "--timeout", "1m"}, s.App)
-				if code == 0 || !strings.Contains(out.String(), "wrong") || !strings.Contains(out.String(), "hint: ") || strings.Contains(out.String(), expired) {
+				if code == 0 ||
+					!strings.Contains(out.String(), "wrong") ||
+					!strings.Contains(out.String(), "hint: ") ||
+					strings.Contains(out.String(), expired) {
 					t.Errorf("doctor: got exit code %d and %q, want what is wrong and the way out", code, out.String())
 				}
 				out.Reset()
@@ -64,7 +70,10 @@ func TestWelcome(t *testing.T) {
 			if err := account.Welcome(t.Context(), s); err != nil {
 				t.Fatalf("welcome: %v", err)
 			}
-			if got := out.String(); !strings.Contains(got, test.want) || !strings.Contains(got, test.next) || strings.Contains(got, expired) {
+			got := out.String()
+			if !strings.Contains(got, test.want) ||
+				!strings.Contains(got, test.next) ||
+				strings.Contains(got, expired) {
 				t.Errorf("got %q, want %q and %q", got, test.want, test.next)
 			}
 		})

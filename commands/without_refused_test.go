@@ -38,7 +38,8 @@ func sendWithoutRefused(t *testing.T, flag string) {
 		if r.Method == http.MethodPut {
 			attempts++
 		}
-		status(http.StatusOK, "application/json", `{"uuid":"`+call.String()+`","status":"requested","attempts":[]}`)(w, r)
+		status(http.StatusOK, "application/json",
+			`{"uuid":"`+call.String()+`","status":"requested","attempts":[]}`)(w, r)
 	})
 	home := t.TempDir()
 	l := lineAt(t, address, "token", "HOME", home, "FUNDESK_STATE_DIR", home)

@@ -21,7 +21,9 @@ func source(t *testing.T, token string, h *servicetest.Harness) completions.Sour
 		Patience: time.Minute, // A busy machine is not what is tested.
 		Connect: func(context.Context) (*apiclient.Client, error) {
 			return apiclient.New(apiclient.Options{
-				BaseURL: h.URL, Transport: h.Transport(), Token: func(context.Context) (string, error) { return token, nil },
+				BaseURL:   h.URL,
+				Transport: h.Transport(),
+				Token:     func(context.Context) (string, error) { return token, nil },
 			})
 		},
 	}
@@ -90,12 +92,20 @@ func TestHangingConnection(t *testing.T) {
 // An answer may take the given time, or a second by default.
 func TestPatience(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ patience, want time.Duration }{{0, time.Second}, {-1, time.Second}, {1, 1}, {time.Minute, time.Minute}} {
+	for _, test := range []struct{ patience, want time.Duration }{
+		{0, time.Second},
+		{-1, time.Second},
+		{1, 1},
+		{time.Minute, time.Minute},
+	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := completions.Source{Patience: test.patience, Connect: func(ctx context.Context) (*apiclient.Client, error) {
-				<-ctx.Done()
-				return nil, ctx.Err()
-			}}
+			s := completions.Source{
+				Patience: test.patience,
+				Connect: func(ctx context.Context) (*apiclient.Client, error) {
+					<-ctx.Done()
+					return nil, ctx.Err()
+				},
+			}
 			started := time.Now()
 			if got := s.Persons(t.Context(), ""); got != nil || time.Since(started) != test.want {
 				t.Errorf("got %q after %s, want nothing after %s", got, time.Since(started), test.want)

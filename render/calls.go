@@ -36,8 +36,10 @@ func CallList() []Column[apitype.Call] {
 		{Name: "requestedAt", Title: "Since", Width: 5},
 		{Name: "attemptsCount", Width: 5},
 		{
-			Name: "result.resultCode", Width: 10, Grow: true,
-			Cell: func(c call, v View) Text { return Text{Text: v.result(c.Type, text(c.Result.Value().ResultCode))} },
+			Name:  "result.resultCode",
+			Width: 10,
+			Grow:  true,
+			Cell:  func(c call, v View) Text { return Text{Text: v.result(c.Type, text(c.Result.Value().ResultCode))} },
 		},
 		{Name: "uuid", Title: "UUID", Width: 8},
 	})

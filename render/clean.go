@@ -100,18 +100,14 @@ func IsPlain[T ~string | ~[]byte](text T) bool {
 // isHidden reports whether a character moves the cursor, turns the direction of text,
 // or cannot be seen.
 func isHidden(r rune) bool {
-	switch {
-	case unicode.Is(unicode.Cc, r),
-		unicode.Is(unicode.Cf, r),
-		unicode.Is(unicode.Zl, r),
-		unicode.Is(unicode.Zp, r),
-		unicode.Is(unicode.Co, r):
+	if unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) ||
+		unicode.Is(unicode.Zp, r) || unicode.Is(unicode.Co, r) {
 		return true
-	case r == 0x034f, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x3164, r == 0xffa0:
-		return true
-	default:
-		return r >= 0xe0000 && r <= 0xe0fff
 	}
+	if r == 0x034f || r == 0x115f || r == 0x1160 || r == 0x17b4 || r == 0x17b5 || r == 0x3164 || r == 0xffa0 {
+		return true
+	}
+	return r >= 0xe0000 && r <= 0xe0fff
 }
 
 // CleanJSON makes JSON safe for a terminal and leaves its meaning: what Clean would

@@ -17,7 +17,9 @@ func fieldColumns[T any](fields []apitype.Field[T]) []Column[T] {
 			continue
 		}
 		c := Column[T]{
-			Name: f.Name, Title: f.Title, Default: f.Default,
+			Name:     f.Name,
+			Title:    f.Title,
+			Default:  f.Default,
 			Flexible: f.Kind != apitype.WordField && f.Kind != apitype.TimeField && f.Name != "uuid",
 			Right:    f.Kind == apitype.AmountField || f.Kind == apitype.NumberField,
 			Value:    func(record T) string { return FieldText(f.Value(record)) },

@@ -59,27 +59,30 @@ func ParseQuery(expression string, variables ...Variable) (*Query, error) {
 
 // run writes the results of the expression for a value, one a line, and returns their number. There may be infinitely
 // many, so it writes each one at once.
-func (q *Query) run(w io.Writer, value any, o Options) (count int, err error) {
+func (q *Query) run(w io.Writer, value any, o Options) (int, error) {
+	var count int
+	var err error
 	for results := q.code.Run(value, q.values...); ; count++ {
 		result, ok := results.Next()
 		if !ok {
 			return count, nil
 		}
 		var line []byte
-		switch text, isText := result.(string); {
-		case isText && (o.Format == ID || o.Format == TSV):
+		text, isText := result.(string)
+		if isText && (o.Format == ID || o.Format == TSV) {
 			if o.Terminal {
 				text = CleanLines(text)
 			}
 			line = []byte(text)
-		default:
+		} else {
 			if err, failed := result.(error); failed {
 				if halt, halts := errors.AsType[*gojq.HaltError](err); halts && halt.Value() == nil {
 					return count, nil
 				}
 				return count, &QueryError{cause: err}
 			}
-			if line, err = gojq.Marshal(result); err != nil {
+			line, err = gojq.Marshal(result)
+			if err != nil {
 				return count, &QueryError{cause: err}
 			}
 			if o.Terminal && o.Format == JSON {
@@ -100,10 +103,11 @@ const maxQueried = 500_000
 var errTooLarge = errors.New("the answer holds too many values for --jq")
 
 // read returns a record as the query sees it.
-func (q *Query) read(raw []byte) (value any, err error) {
+func (q *Query) read(raw []byte) (any, error) {
 	if bytes.Count(raw, []byte{','}) > maxQueried {
 		return nil, errTooLarge
 	}
+	var value any
 	if err := apitype.DecodeExact(raw, &value); err != nil {
 		return nil, fmt.Errorf("read a record: %w", err)
 	}

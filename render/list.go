@@ -40,11 +40,17 @@ func NewList[T any](out io.Writer, columns []Column[T], o Options) (*List[T], er
 	}
 	var order []Column[T]
 	if by := strings.TrimPrefix(o.SortBy, "-"); by != "" {
-		if order, err = Select(columns, []string{by}, false); err != nil {
+		order, err = Select(columns, []string{by}, false)
+		if err != nil {
 			return nil, err
 		}
 	}
-	l := &List[T]{order: order, out: bufio.NewWriterSize(out, 64<<10), options: o, columns: selected}
+	l := &List[T]{
+		order:   order,
+		out:     bufio.NewWriterSize(out, 64<<10),
+		options: o,
+		columns: selected,
+	}
 	if o.Format == Table {
 		l.rows = &table[T]{
 			columns: selected,
@@ -68,7 +74,8 @@ func (l *List[T]) Add(raw []byte, decode func() (T, error)) error {
 	isTyped := l.options.Query == nil && slices.Contains([]Format{Table, TSV, CSV}, l.options.Format)
 	if isTyped || l.order != nil {
 		var err error
-		if record, err = decode(); err != nil {
+		record, err = decode()
+		if err != nil {
 			return err
 		}
 	}
@@ -83,7 +90,8 @@ func (l *List[T]) Add(raw []byte, decode func() (T, error)) error {
 	if n, err := apitype.ParseNumber(s.key); err == nil {
 		s.number = &n
 	}
-	if l.kept = append(l.kept, s); l.options.Most > 0 && len(l.kept) >= 2*l.options.Most {
+	l.kept = append(l.kept, s)
+	if l.options.Most > 0 && len(l.kept) >= 2*l.options.Most {
 		l.sort()
 	}
 	return nil
@@ -94,7 +102,8 @@ func (l *List[T]) write(raw []byte, record T) error {
 	l.count++
 	b, err := l.add(l.out.AvailableBuffer(), raw, record)
 	_, failed := l.out.Write(b)
-	if err = cmp.Or(err, failed); err != nil || l.count > 1 {
+	err = cmp.Or(err, failed)
+	if err != nil || l.count > 1 {
 		return err
 	}
 	return l.Flush()
@@ -103,8 +112,7 @@ func (l *List[T]) write(raw []byte, record T) error {
 // add adds one record to b.
 func (l *List[T]) add(b, raw []byte, record T) ([]byte, error) {
 	o := l.options
-	switch {
-	case o.Query != nil:
+	if o.Query != nil {
 		value, err := o.Query.read(raw)
 		if err != nil {
 			return b, err
@@ -118,7 +126,8 @@ func (l *List[T]) add(b, raw []byte, record T) ([]byte, error) {
 			l.silent++
 		}
 		return b, err
-	case o.Format == JSON:
+	}
+	if o.Format == JSON {
 		if o.Terminal {
 			raw = indent(raw)
 		}
@@ -127,9 +136,11 @@ func (l *List[T]) add(b, raw []byte, record T) ([]byte, error) {
 			separator = "[\n"
 		}
 		return append(append(b, separator...), raw...), nil
-	case o.Format == NDJSON:
+	}
+	if o.Format == NDJSON {
 		return append(append(b, o.line(raw)...), '\n'), nil
-	case o.Format == ID:
+	}
+	if o.Format == ID {
 		id, err := identifier(raw, o.Identifier)
 		if err != nil {
 			return b, err
@@ -138,16 +149,17 @@ func (l *List[T]) add(b, raw []byte, record T) ([]byte, error) {
 			id = Clean(id)
 		}
 		return append(append(b, id...), '\n'), nil
-	case o.Format == TSV:
+	}
+	if o.Format == TSV {
 		return appendTSV(b, l.columns, record), nil
-	case o.Format == CSV:
+	}
+	if o.Format == CSV {
 		if l.count == 1 && !o.NoHeader {
 			b = appendCSVHeader(b, l.columns, o)
 		}
 		return appendCSV(b, l.columns, record, o), nil
-	default:
-		return l.rows.add(b, record), nil
 	}
+	return l.rows.add(b, record), nil
 }
 
 // Flush hands what was written to the output: at the end of a page.
@@ -198,7 +210,8 @@ func (l *List[T]) end(complete, closed bool) error {
 
 // line returns a record on one line, as it may be written.
 func (o Options) line(raw []byte) []byte {
-	if raw = compactLine(raw); o.Terminal {
+	raw = compactLine(raw)
+	if o.Terminal {
 		return CleanJSON(raw)
 	}
 	return raw
@@ -220,18 +233,19 @@ func (l *List[T]) sort() {
 		direction = -1
 	}
 	slices.SortStableFunc(l.kept, func(a, b sortable[T]) int {
-		switch {
-		case a.key == "" || b.key == "":
+		if a.key == "" || b.key == "" {
 			return cmp.Compare(len(b.key), len(a.key))
-		case a.number != nil && b.number != nil:
-			return direction * a.number.Compare(*b.number)
-		case a.number != nil:
-			return -direction
-		case b.number != nil:
-			return direction
-		default:
-			return direction * strings.Compare(a.key, b.key)
 		}
+		if a.number != nil && b.number != nil {
+			return direction * a.number.Compare(*b.number)
+		}
+		if a.number != nil {
+			return -direction
+		}
+		if b.number != nil {
+			return direction
+		}
+		return direction * strings.Compare(a.key, b.key)
 	})
 	if most := l.options.Most; most > 0 && len(l.kept) > most {
 		clear(l.kept[most:])

@@ -64,7 +64,11 @@ func TestCellsOfAPerson(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff(map[string]string{"dateOfBirth": "03-02-1980!", "optInEmail": "yes!", "optInSms": "no\x1b[31m!\x1b[0m"}, got); diff != "" {
+	diff := cmp.Diff(
+		map[string]string{"dateOfBirth": "03-02-1980!", "optInEmail": "yes!", "optInSms": "no\x1b[31m!\x1b[0m"},
+		got,
+	)
+	if diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -77,20 +81,56 @@ func TestListsOfTheScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := apitype.NewTime(time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC))
-	ann := apitype.Person{UUID: id, Initials: new("A."), LastNamePrefix: new(""), LastName: new("Berg"), AcademicTitle: new("Dr."), PhoneNumber: new("+31201234567"), Language: new("nl"), Email: new("a@example.org"), CreatedAt: at}
+	ann := apitype.Person{
+		UUID:           id,
+		Initials:       new("A."),
+		LastNamePrefix: new(""),
+		LastName:       new("Berg"),
+		AcademicTitle:  new("Dr."),
+		PhoneNumber:    new("+31201234567"),
+		Language:       new("nl"),
+		Email:          new("a@example.org"),
+		CreatedAt:      at,
+	}
 	bo := apitype.Person{FirstName: new("Bo"), Initials: new("B."), PhoneNumber: new("1"), MobilePhoneNumber: new("2")}
-	doors := apitype.Pledge{UUID: id, Status: "lead", DonationAmount: apitype.Cents(1250), DonationInterval: "half-yearly", RecruitmentType: new(apitype.RecruitmentType("d2d")), CreatedAt: at}
+	doors := apitype.Pledge{
+		UUID:             id,
+		Status:           "lead",
+		DonationAmount:   apitype.Cents(1250),
+		DonationInterval: "half-yearly",
+		RecruitmentType:  new(apitype.RecruitmentType("d2d")),
+		CreatedAt:        at,
+	}
 	street := apitype.Pledge{RecruitmentType: new(apitype.RecruitmentType("street"))}
-	busy := apitype.QueueAgent{UserUUID: id, CallUUID: &id, Type: new(apitype.CallType("happy_call")), TakenAt: &at, Taken: 5, Attempts: 2, Completed: 3, Released: 1, ByResult: map[string]int{"a_b": 2}}
+	busy := apitype.QueueAgent{
+		UserUUID:  id,
+		CallUUID:  &id,
+		Type:      new(apitype.CallType("happy_call")),
+		TakenAt:   &at,
+		Taken:     5,
+		Attempts:  2,
+		Completed: 3,
+		Released:  1,
+		ByResult:  map[string]int{"a_b": 2},
+	}
 	for _, test := range []struct{ got, want string }{
-		{told(CallList(), apitype.Call{UUID: id, Status: "requested", Type: "winback", RequestedAt: at, AttemptsCount: 2}), `Person 18 grows []
+		{
+			got: told(CallList(), apitype.Call{
+				UUID:          id,
+				Status:        "requested",
+				Type:          "winback",
+				RequestedAt:   at,
+				AttemptsCount: 2,
+			}),
+			want: `Person 18 grows []
 Type 12 [win-back]
 Status 11 [requested]
 Since 5 time [24h ago]
 Tries 5 right number [2]
 Result 10 grows []
 UUID 8 [5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10]
-`},
+`,
+		},
 		{told(PersonList(), ann, bo), `Name 20 grows [Dr. A. Berg] [Bo]
 City 12 [] []
 Phone 19 [+31 20 123 45 67] [2]
@@ -109,12 +149,19 @@ Via 6 [door] [street]
 Campaign 8 grows [] []
 UUID 8 [5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10] []
 `},
-		{told(EntryList(), Entry{State: "queued", Label: "what", UUID: new("u"), CreatedAt: &at, Tries: 0, LastError: new("e")}, Entry{Tries: -1}), `State 9 [queued] []
+		{
+			got: told(
+				EntryList(),
+				Entry{State: "queued", Label: "what", UUID: new("u"), CreatedAt: &at, Tries: 0, LastError: new("e")},
+				Entry{Tries: -1},
+			),
+			want: `State 9 [queued] []
 What 35 [what] []
 Made 4 time [24h ago] []
 Tries 5 right [0] []
 Last answer 10 grows [e] []
-`},
+`,
+		},
 		{told(QueueAgentList(agentCells), busy, apitype.QueueAgent{}), `Agent 22 [you] [you]
 Now 12 [now] [now]
 Since 8 [since] [since]
@@ -163,7 +210,8 @@ status                     ␇
 text                       a
                            b
 `
-	local := strings.NewReplacer("1234.5", "1.234,50", "    7\n", "    7,00\n", "+31201234567", "020 1234567", "2026-09-21 09:00", "21-09-2026 10:00", "2027-01-19 09:00", "19-01-2027 10:00",
+	local := strings.NewReplacer("1234.5", "1.234,50", "    7\n", "    7,00\n", "+31201234567", "020 1234567",
+		"2026-09-21 09:00", "21-09-2026 10:00", "2027-01-19 09:00", "19-01-2027 10:00",
 		"2027-01-18 09:00", "18-01-2027 10:00", "2026-11-20 09:00", "20-11-2026 10:00", " UTC ", " CET ").Replace(plain)
 	there := o
 	there.Locale, there.Location = LocaleFrom(env("LANG=nl_NL")), time.FixedZone("CET", 3600)
@@ -194,13 +242,18 @@ func TestWidthAgreesWithTheLibrary(t *testing.T) {
 			continue
 		}
 		simple.WriteRune(r)
-		for _, text := range []string{string(r), "a" + string(r), string(r) + "b…", string(r) + "\u0301", "e" + string(r) + "漢"} {
+		for _, text := range []string{
+			string(r), "a" + string(r), string(r) + "b…", string(r) + "\u0301",
+			"e" + string(r) + "漢",
+		} {
 			if got, want := Width(text), runewidth.StringWidth(text); got != want {
 				t.Errorf("%q: got %d cells, want %d", text, got, want)
 			}
 		}
 	}
-	for _, text := range []string{"", "a", "Anneke", "Zoë Ångström", "漢字かな", "e\u0301e\u0301", "a\u200db", simple.String()} {
+	for _, text := range []string{
+		"", "a", "Anneke", "Zoë Ångström", "漢字かな", "e\u0301e\u0301", "a\u200db", simple.String(),
+	} {
 		for width := 1; width < 12; width++ {
 			if got, want := Cut(text, width), runewidth.Truncate(text, width, "…"); got != want {
 				t.Errorf("%q to %d cells: got %q, want %q", text, width, got, want)

@@ -48,7 +48,8 @@ func localeOf(getenv func(string) string, categories ...string) tag {
 			continue
 		}
 		value, _, _ = strings.Cut(value, ".")
-		if value, _, _ = strings.Cut(value, "@"); value == "C" || value == "POSIX" {
+		value, _, _ = strings.Cut(value, "@")
+		if value == "C" || value == "POSIX" {
 			return tag{}
 		}
 		language, region, _ := strings.Cut(strings.ReplaceAll(value, "-", "_"), "_")
@@ -67,7 +68,8 @@ type localized[T any] struct {
 }
 
 // pick returns the value of a language, or the zero value if the table has none.
-func pick[T any](table []localized[T], t tag) (value T) {
+func pick[T any](table []localized[T], t tag) T {
+	var value T
 	if t.language == "" {
 		return value
 	}
@@ -159,14 +161,13 @@ func (l Locale) DateTime(t time.Time, plain string) string {
 // countries that our table lacks, stay as they are.
 func (l Locale) Phone(number string) string {
 	country, national, ok := splitPhone(number)
-	switch {
-	case l.country == "" || !ok:
+	if l.country == "" || !ok {
 		return number
-	case !country.has(l.country):
-		return "+" + country.code + " " + national
-	default:
-		return country.grouped(national)
 	}
+	if !country.has(l.country) {
+		return "+" + country.code + " " + national
+	}
+	return country.grouped(national)
 }
 
 // Spoken groups a number in E.164 for reading from a screen and dialling: +31627084034 is
@@ -246,10 +247,10 @@ func International(typed, country string) string {
 			continue
 		}
 		national, isNational := strings.CutPrefix(number, c.trunk)
-		switch {
-		case (!isNational || c.trunk == "") && c.isWithoutPlus(number):
+		if (!isNational || c.trunk == "") && c.isWithoutPlus(number) {
 			return "+" + number
-		case isNational, len(number) >= 8: // A spreadsheet drops the zero that it begins with.
+		}
+		if isNational || len(number) >= 8 { // A spreadsheet drops the zero that it begins with.
 			return "+" + c.code + national
 		}
 	}

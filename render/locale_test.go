@@ -33,18 +33,58 @@ func TestLocale(t *testing.T) {
 		want shown
 	}{
 		{"nothing set", "", shown{"1234567.50", "12.00", "2026-11-20", "2026-11-20 15:04", "+31627084034"}},
-		{"C", "LANG=nl_NL LC_ALL=C.UTF-8", shown{"1234567.50", "12.00", "2026-11-20", "2026-11-20 15:04", "+31627084034"}},
+		{
+			name: "C",
+			env:  "LANG=nl_NL LC_ALL=C.UTF-8",
+			want: shown{"1234567.50", "12.00", "2026-11-20", "2026-11-20 15:04", "+31627084034"},
+		},
 		{"POSIX", "LANG=POSIX", shown{"1234567.50", "12.00", "2026-11-20", "2026-11-20 15:04", "+31627084034"}},
-		{"a language that we do not know", "LANG=tlh_QO", shown{"1234567.50", "12.00", "2026-11-20", "2026-11-20 15:04", "+31 627084034"}},
+		{
+			name: "a language that we do not know",
+			env:  "LANG=tlh_QO",
+			want: shown{"1234567.50", "12.00", "2026-11-20", "2026-11-20 15:04", "+31 627084034"},
+		},
 		{"Dutch", "LANG=nl_NL.UTF-8", shown{"1.234.567,50", "12,00", "20-11-2026", "20-11-2026 15:04", "06 27084034"}},
-		{"Dutch in Belgium", "LANG=nl_BE.UTF-8", shown{"1.234.567,50", "12,00", "20/11/2026", "20/11/2026 15:04", "+31 627084034"}},
-		{"German", "LANG=de_DE.UTF-8", shown{"1.234.567,50", "12,00", "20.11.2026", "20.11.2026 15:04", "+31 627084034"}},
-		{"German in Switzerland", "LANG=de_CH.UTF-8", shown{"1’234’567.50", "12.00", "20.11.2026", "20.11.2026 15:04", "+31 627084034"}},
-		{"French", "LANG=fr_FR.UTF-8@euro", shown{"1\u00a0234\u00a0567,50", "12,00", "20/11/2026", "20/11/2026 15:04", "+31 627084034"}},
-		{"English of the United States", "LANG=en_US.UTF-8", shown{"1,234,567.50", "12.00", "11/20/2026", "11/20/2026 3:04 PM", "+31 627084034"}},
-		{"British English", "LANG=en_GB.UTF-8", shown{"1,234,567.50", "12.00", "20/11/2026", "20/11/2026 15:04", "+31 627084034"}},
-		{"each category its own", "LANG=en_GB LC_TIME=C LC_MONETARY=de_DE LC_NUMERIC=en_US LC_TELEPHONE=nl_NL", shown{"1.234.567,50", "12,00", "2026-11-20", "2026-11-20 15:04", "06 27084034"}},
-		{"all at once", "LC_ALL=nl_NL LC_TIME=en_US LANG=C", shown{"1.234.567,50", "12,00", "20-11-2026", "20-11-2026 15:04", "06 27084034"}},
+		{
+			name: "Dutch in Belgium",
+			env:  "LANG=nl_BE.UTF-8",
+			want: shown{"1.234.567,50", "12,00", "20/11/2026", "20/11/2026 15:04", "+31 627084034"},
+		},
+		{
+			name: "German",
+			env:  "LANG=de_DE.UTF-8",
+			want: shown{"1.234.567,50", "12,00", "20.11.2026", "20.11.2026 15:04", "+31 627084034"},
+		},
+		{
+			name: "German in Switzerland",
+			env:  "LANG=de_CH.UTF-8",
+			want: shown{"1’234’567.50", "12.00", "20.11.2026", "20.11.2026 15:04", "+31 627084034"},
+		},
+		{
+			name: "French",
+			env:  "LANG=fr_FR.UTF-8@euro",
+			want: shown{"1\u00a0234\u00a0567,50", "12,00", "20/11/2026", "20/11/2026 15:04", "+31 627084034"},
+		},
+		{
+			name: "English of the United States",
+			env:  "LANG=en_US.UTF-8",
+			want: shown{"1,234,567.50", "12.00", "11/20/2026", "11/20/2026 3:04 PM", "+31 627084034"},
+		},
+		{
+			name: "British English",
+			env:  "LANG=en_GB.UTF-8",
+			want: shown{"1,234,567.50", "12.00", "20/11/2026", "20/11/2026 15:04", "+31 627084034"},
+		},
+		{
+			name: "each category its own",
+			env:  "LANG=en_GB LC_TIME=C LC_MONETARY=de_DE LC_NUMERIC=en_US LC_TELEPHONE=nl_NL",
+			want: shown{"1.234.567,50", "12,00", "2026-11-20", "2026-11-20 15:04", "06 27084034"},
+		},
+		{
+			name: "all at once",
+			env:  "LC_ALL=nl_NL LC_TIME=en_US LANG=C",
+			want: shown{"1.234.567,50", "12,00", "20-11-2026", "20-11-2026 15:04", "06 27084034"},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -233,7 +273,9 @@ func TestInternational(t *testing.T) {
 			t.Errorf("%q in %q: got %q, want %q", test.typed, test.country, got, test.want)
 		}
 	}
-	if got, want := strings.Join(PhoneCountries(), " "), "AT AU BE CA CH CZ DE DK ES FI FR GB GR IE IT LU NL NO NZ PL PT RO SE SK US"; got != want {
+	got := strings.Join(PhoneCountries(), " ")
+	want := "AT AU BE CA CH CZ DE DK ES FI FR GB GR IE IT LU NL NO NZ PL PT RO SE SK US"
+	if got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if !HasDecimalComma("NL") || HasDecimalComma("CH") {

@@ -49,7 +49,12 @@ func EntryColumns() []Column[Entry] {
 func EntryList() []Column[Entry] {
 	return onScreen(EntryColumns(), []Column[Entry]{
 		{Name: "state", Width: 9},
-		{Name: "op", Title: "What", Width: 35, Cell: func(e Entry, _ View) Text { return Text{Text: e.Label} }},
+		{
+			Name:  "op",
+			Title: "What",
+			Width: 35,
+			Cell:  func(e Entry, _ View) Text { return Text{Text: e.Label} },
+		},
 		{Name: "createdAt", Title: "Made", Width: 4},
 		{Name: "tries", Width: 5, Cell: func(e Entry, _ View) Text {
 			if e.Tries < 0 {
@@ -57,6 +62,11 @@ func EntryList() []Column[Entry] {
 			}
 			return Text{Text: strconv.Itoa(e.Tries)}
 		}},
-		{Name: "lastError", Title: "Last answer", Width: 10, Grow: true},
+		{
+			Name:  "lastError",
+			Title: "Last answer",
+			Width: 10,
+			Grow:  true,
+		},
 	})
 }

@@ -102,11 +102,12 @@ func memberAt(members map[string]any, path []string) any {
 }
 
 // paths returns the paths of the JSON of a type, down to objects in objects.
-func paths(t reflect.Type, depth int) (all []string) {
+func paths(t reflect.Type, depth int) []string {
 	t = inside(reflect.Zero(t)).Type()
 	if t.Kind() != reflect.Struct {
 		return nil
 	}
+	var all []string
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
 		if name == "" || name == "-" {

@@ -22,7 +22,12 @@ func ErasedColumns() []Column[apitype.ErasedPerson] {
 func PersonList() []Column[apitype.Person] {
 	type person = apitype.Person
 	return onScreen(PersonColumns(), []Column[person]{
-		{Name: "name", Width: 20, Grow: true, Cell: func(p person, _ View) Text { return Text{Text: PersonName(p)} }},
+		{
+			Name:  "name",
+			Width: 20,
+			Grow:  true,
+			Cell:  func(p person, _ View) Text { return Text{Text: PersonName(p)} },
+		},
 		{Name: "address.city", Width: 12},
 		{
 			Name:  "phone",

@@ -17,7 +17,9 @@ func PledgeList() []Column[apitype.Pledge] {
 			Cell:  func(p pledge, _ View) Text { return Text{Text: PersonName(p.Person.Value())} },
 		},
 		{
-			Name: "donationAmount", Title: "Amount", Width: 12,
+			Name:   "donationAmount",
+			Title:  "Amount",
+			Width:  12,
 			Cell:   func(p pledge, v View) Text { return Text{Text: v.Locale.Grouped(p.DonationAmount)} },
 			Number: func(p pledge) int64 { n, _ := p.DonationAmount.Cents(); return n },
 		},
@@ -39,7 +41,12 @@ func PledgeList() []Column[apitype.Pledge] {
 			Width: 6,
 			Cell:  func(p pledge, _ View) Text { return Text{Text: Recruitment(p)} },
 		},
-		{Name: "campaignCode", Title: "Campaign", Width: 8, Grow: true},
+		{
+			Name:  "campaignCode",
+			Title: "Campaign",
+			Width: 8,
+			Grow:  true,
+		},
 		{Name: "uuid", Title: "UUID", Width: 8},
 	})
 }

@@ -118,7 +118,10 @@ func QueueAgentColumns() []Column[apitype.QueueAgent] {
 	return []Column[agent]{
 		shown(userColumn(func(a agent) (*string, *apitype.UUID) { return a.Name, &a.UserUUID }), "agent"),
 		{
-			Name: "type", Title: "now", Default: true, Value: func(a agent) string { return text(a.Type) },
+			Name:    "type",
+			Title:   "now",
+			Default: true,
+			Value:   func(a agent) string { return text(a.Type) },
 			Cell: func(a agent, _ View) Text {
 				if a.State == apitype.UserPaused {
 					return Text{Text: "paused (" + text(a.Reason) + ")", Role: Waiting}
@@ -144,9 +147,11 @@ func QueueAgentColumns() []Column[apitype.QueueAgent] {
 		column("callUuid", func(a agent) string { return text(a.CallUUID) }),
 		column("userUuid", func(a agent) string { return uuidText(a.UserUUID) }),
 		{
-			Name: "byResult", Title: "results", Flexible: true,
-			Value: func(a agent) string { return Counted(a.ByResult, "=", " ") },
-			Cell:  func(a agent, _ View) Text { return Text{Text: Results(a.ByResult)} },
+			Name:     "byResult",
+			Title:    "results",
+			Flexible: true,
+			Value:    func(a agent) string { return Counted(a.ByResult, "=", " ") },
+			Cell:     func(a agent, _ View) Text { return Text{Text: Results(a.ByResult)} },
 		},
 	}
 }
@@ -182,9 +187,11 @@ func titled[T any](c Column[T], title string) Column[T] {
 // numberColumn returns a count of a record.
 func numberColumn[T any](name string, value func(T) int) Column[T] {
 	return Column[T]{
-		Name: name, Default: true, Right: true,
-		Value:  func(record T) string { return strconv.Itoa(value(record)) },
-		Number: func(record T) int64 { return int64(value(record)) },
+		Name:    name,
+		Default: true,
+		Right:   true,
+		Value:   func(record T) string { return strconv.Itoa(value(record)) },
+		Number:  func(record T) int64 { return int64(value(record)) },
 	}
 }
 
@@ -210,14 +217,37 @@ func QueueAgentList(cells AgentCells) []Column[apitype.QueueAgent] {
 		{Name: "takenAt", Width: 8, Cell: says(cells.Since)},
 		{Name: "taken", Width: 5},
 		{Name: "completed", Width: 7},
-		{Name: "share", Title: "%", Width: 4, Right: true, Cell: says(reachedShare)},
+		{
+			Name:  "share",
+			Title: "%",
+			Width: 4,
+			Right: true,
+			Cell:  says(reachedShare),
+		},
 		{Name: "attempts", Width: 8},
-		{Name: "lastHour", Title: "1 h", Width: 4, Right: true, Cell: says(func(a agent) string {
-			return strconv.Itoa(cells.LastHour(a))
-		})},
+		{
+			Name:  "lastHour",
+			Title: "1 h",
+			Width: 4,
+			Right: true,
+			Cell: says(func(a agent) string {
+				return strconv.Itoa(cells.LastHour(a))
+			}),
+		},
 		{Name: "deferred", Title: "Later", Width: 5},
-		{Name: "bar", Title: "Call", Width: 9, Cell: says(cells.Bar)},
-		{Name: "byResult", Width: 12, Grow: true, Items: true, Cell: says(cells.Results)},
+		{
+			Name:  "bar",
+			Title: "Call",
+			Width: 9,
+			Cell:  says(cells.Bar),
+		},
+		{
+			Name:  "byResult",
+			Width: 12,
+			Grow:  true,
+			Items: true,
+			Cell:  says(cells.Results),
+		},
 	})
 }
 

@@ -23,10 +23,10 @@ func Record[T any](out io.Writer, columns []Column[T], o Options, raw []byte, de
 	if o.Query != nil {
 		return o.Query.Print(out, o, raw)
 	}
-	switch {
-	case o.Format == JSON:
+	if o.Format == JSON {
 		return Document(out, o, raw)
-	case (o.Format == Table || o.Format == Wide) && len(o.Columns) == 0:
+	}
+	if (o.Format == Table || o.Format == Wide) && len(o.Columns) == 0 {
 		return fields(out, o, raw)
 	}
 	list, err := NewList(out, columns, o)
@@ -73,7 +73,8 @@ func fields(out io.Writer, o Options, raw []byte) error {
 	for _, line := range lines {
 		name := line.name
 		for part := range strings.SplitSeq(line.value.Text, "\n") {
-			if name = Pad(name, width); o.Color {
+			name = Pad(name, width)
+			if o.Color {
 				name, part = Text{Text: name, Role: Faint}.Paint(), Text{Text: part, Role: line.value.Role}.Paint()
 			}
 			b = append(append(b, strings.TrimRight(name+"  "+part, " ")...), '\n')
@@ -116,9 +117,10 @@ func flatten(lines *[]field, name string, dec *jsontext.Decoder, o Options) erro
 		*lines = append(*lines, field{name, numberText(name, token.String(), o)})
 		return nil
 	}
-	if err == nil {
-		_, err = dec.ReadToken()
+	if err != nil {
+		return err
 	}
+	_, err = dec.ReadToken()
 	return err
 }
 

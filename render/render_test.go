@@ -75,8 +75,21 @@ func TestGolden(t *testing.T) {
 		{"table-pipe", render.Options{Format: render.Table}},
 		{"table-terminal", terminal(render.Options{Format: render.Table})},
 		{"table-narrow", render.Options{Format: render.Table, Width: 60, Terminal: true}},
-		{"table-columns", render.Options{Format: render.Table, Columns: []string{"status", "result.resultCode", "attemptsCount"}, NoHeader: true}},
-		{"tsv", render.Options{Format: render.TSV, Columns: []string{"uuid", "notes", "recordingDuration", "result.resultCode"}}},
+		{
+			name: "table-columns",
+			options: render.Options{
+				Format:   render.Table,
+				Columns:  []string{"status", "result.resultCode", "attemptsCount"},
+				NoHeader: true,
+			},
+		},
+		{
+			name: "tsv",
+			options: render.Options{
+				Format:  render.TSV,
+				Columns: []string{"uuid", "notes", "recordingDuration", "result.resultCode"},
+			},
+		},
 		{"csv", render.Options{Format: render.CSV, Columns: []string{"uuid", "notes", "result.donorRetentionRating"}}},
 		{"csv-safe", render.Options{Format: render.CSV, Columns: []string{"notes"}, Excel: "EN"}},
 		{"json", render.Options{Format: render.JSON}},
@@ -84,13 +97,37 @@ func TestGolden(t *testing.T) {
 		{"ndjson", render.Options{Format: render.NDJSON}},
 		{"ndjson-terminal", terminal(render.Options{Format: render.NDJSON})},
 		{"id", render.Options{Format: render.ID}},
-		{"jq", render.Options{Format: render.JSON, Query: query(t, ".[] | [.zzz, .recordingDuration, .result.donorRetentionRating]")}},
+		{
+			name: "jq",
+			options: render.Options{
+				Format: render.JSON,
+				Query:  query(t, ".[] | [.zzz, .recordingDuration, .result.donorRetentionRating]"),
+			},
+		},
 		{"jq-merged", render.Options{Format: render.TSV, Query: query(t, ".[].status, length")}},
 		{"jq-each", render.Options{Format: render.NDJSON, Query: query(t, ".status, type")}},
 		{"jq-endless", render.Options{Format: render.TSV, Endless: true, Query: query(t, ".status")}},
-		{"jq-terminal", terminal(render.Options{Format: render.JSON, Query: query(t, ".[] | {notes, code: .result.resultCode}, .result.resultCode")})},
-		{"jq-each-terminal", terminal(render.Options{Format: render.NDJSON, Query: query(t, ".result.resultCode, [.notes, .result.resultCode]")})},
-		{"jq-bare-terminal", terminal(render.Options{Format: render.TSV, Query: query(t, ".[].result.resultCode, .[].notes, [.[].result.resultCode]")})},
+		{
+			name: "jq-terminal",
+			options: terminal(render.Options{
+				Format: render.JSON,
+				Query:  query(t, ".[] | {notes, code: .result.resultCode}, .result.resultCode"),
+			}),
+		},
+		{
+			name: "jq-each-terminal",
+			options: terminal(render.Options{
+				Format: render.NDJSON,
+				Query:  query(t, ".result.resultCode, [.notes, .result.resultCode]"),
+			}),
+		},
+		{
+			name: "jq-bare-terminal",
+			options: terminal(render.Options{
+				Format: render.TSV,
+				Query:  query(t, ".[].result.resultCode, .[].notes, [.[].result.resultCode]"),
+			}),
+		},
 		{"wide", render.Options{Format: render.Wide, Width: 60, Terminal: true}},
 		{"id-terminal", terminal(render.Options{Format: render.ID, Identifier: "notes"})},
 		{"csv-terminal", terminal(render.Options{Format: render.CSV, Columns: []string{"notes", "result.resultCode"}})},
@@ -125,7 +162,8 @@ func TestRecordGolden(t *testing.T) {
 			t.Parallel()
 			test.options.Now = now
 			var out bytes.Buffer
-			if err := render.Record(&out, render.CallColumns(), test.options, []byte(calls[0]), decode(calls[0])); err != nil {
+			err := render.Record(&out, render.CallColumns(), test.options, []byte(calls[0]), decode(calls[0]))
+			if err != nil {
 				t.Fatalf("Record: %v", err)
 			}
 			golden(t, test.name, out.Bytes())
@@ -153,7 +191,8 @@ func golden(t *testing.T, name string, got []byte) {
 // A program gets exactly the bytes of the service.
 func TestLossless(t *testing.T) {
 	t.Parallel()
-	if got, want := list(t, render.Options{Format: render.NDJSON}, calls...), strings.Join(calls, "\n")+"\n"; got != want {
+	got, want := list(t, render.Options{Format: render.NDJSON}, calls...), strings.Join(calls, "\n")+"\n"
+	if got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -168,7 +207,10 @@ func TestFirstRecordIsHandedOn(t *testing.T) {
 		t.Run(string(format), func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			list, err := render.NewList(&out, render.CallColumns(), render.Options{Format: format, Columns: []string{"status"}})
+			list, err := render.NewList(&out, render.CallColumns(), render.Options{
+				Format:  format,
+				Columns: []string{"status"},
+			})
 			if err != nil {
 				t.Fatalf("NewList: %v", err)
 			}
@@ -211,7 +253,10 @@ func TestEmptyAndFailedLists(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			list, err := render.NewList(&out, render.CallColumns(), render.Options{Format: test.format, Columns: []string{"status"}})
+			list, err := render.NewList(&out, render.CallColumns(), render.Options{
+				Format:  test.format,
+				Columns: []string{"status"},
+			})
 			if err != nil {
 				t.Fatalf("NewList: %v", err)
 			}
@@ -248,9 +293,17 @@ func TestClean(t *testing.T) {
 		{"a tag character", "a\U000e0041", `a\ue0041`},
 		{"a line separator", "a\u2028b", `a\u2028b`},
 		{"a paragraph separator", "a\u2029b", `a\u2029b`},
-		{"letters that cannot be seen", "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0", `\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0`},
+		{
+			name: "letters that cannot be seen",
+			text: "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0",
+			want: `\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0`,
+		},
 		{"a private sign", "\ue000", `\ue000`},
-		{"the first and the last tag", "\U000dffff\U000e0000\U000e0fff\U000e1000", "\U000dffff" + `\ue0000\ue0fff` + "\U000e1000"},
+		{
+			name: "the first and the last tag",
+			text: "\U000dffff\U000e0000\U000e0fff\U000e1000",
+			want: "\U000dffff" + `\ue0000\ue0fff` + "\U000e1000",
+		},
 		{"the first and the last control sign", "\x00\x1f", "␀␟"},
 		{"a letter that is cut", "a\xe6\xbc", `a\xe6\xbc`},
 		{"the sign for what cannot be read", "a\ufffd", "a\ufffd"},
@@ -374,8 +427,14 @@ func TestUnknownNames(t *testing.T) {
 		want string
 	}{
 		{noFormat, `-o must be one of table, wide, tsv, csv, json, ndjson, id, not "x␇ml"`},
-		{noColumn, `there is no column "n␇ope"; there are waiting, due, deferred, dueNextHour, leased, oldestRequestedAt, closed, opensAt, and any path of the JSON`},
-		{withinList, `transactions is a list, and "transactions.amount" is within it: choose by --jq, or ask fundesk query`},
+		{
+			err:  noColumn,
+			want: `there is no column "n␇ope"; there are waiting, due, deferred, dueNextHour, leased, oldestRequestedAt, closed, opensAt, and any path of the JSON`,
+		},
+		{
+			err:  withinList,
+			want: `transactions is a list, and "transactions.amount" is within it: choose by --jq, or ask fundesk query`,
+		},
 		{noColumns, "what is printed here has no columns; choose fields by --jq"},
 		{broken, `jq expression ".[": unexpected EOF`},
 		{unknown, `jq expression "$x": variable not defined: $x`},

@@ -31,7 +31,8 @@ func (t *table[T]) add(b []byte, record T) []byte {
 	if t.widths != nil {
 		return t.append(b, row)
 	}
-	if t.rows = append(t.rows, row); len(t.rows) < tableSample {
+	t.rows = append(t.rows, row)
+	if len(t.rows) < tableSample {
 		return b
 	}
 	return t.begin(b)
@@ -114,10 +115,9 @@ func (t *table[T]) tellNarrow(needed []int) {
 	var shortened, missing []string
 	left := t.options.Width
 	for i, column := range t.columns {
-		switch {
-		case left < min(needed[i], t.widths[i]):
+		if left < min(needed[i], t.widths[i]) {
 			missing = append(missing, column.Name)
-		case isIdentifier(column.Name) && t.widths[i] < needed[i]:
+		} else if isIdentifier(column.Name) && t.widths[i] < needed[i] {
 			shortened = append(shortened, column.Name)
 		}
 		left -= t.widths[i] + 2
@@ -142,7 +142,8 @@ func (t *table[T]) append(b []byte, row []Text) []byte {
 	for i, cell := range row {
 		width := t.widths[i]
 		if t.options.Width > 0 {
-			if width = min(width, left); width <= 0 {
+			width = min(width, left)
+			if width <= 0 {
 				break
 			}
 			left -= width + 2

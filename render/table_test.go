@@ -33,7 +33,11 @@ func TestTableFits(t *testing.T) {
 		{"with part of a column", Options{Width: 17}, "b,c", "A         B\naaaaaaa…  bbbbbb…\n"},
 		{"with one cell of a column", Options{Width: 11}, "b,c", "A         B\naaaaaaa…  …\n"},
 		{"with one column", Options{Width: 10}, "b,c", "A\naaaaaaa…\n"},
-		{"painted", Options{Width: 25, Color: true}, "", "\x1b[1mA\x1b[0m           \x1b[1mB\x1b[0m           \x1b[1mN\x1b[0m\naaaaaaaaaa  bbbbbbbbbb  7\n"},
+		{
+			name: "painted",
+			o:    Options{Width: 25, Color: true},
+			want: "\x1b[1mA\x1b[0m           \x1b[1mB\x1b[0m           \x1b[1mN\x1b[0m\naaaaaaaaaa  bbbbbbbbbb  7\n",
+		},
 		{"without a header", Options{NoHeader: true}, "", "aaaaaaaaaa  bbbbbbbbbb  7\n"},
 	} {
 		var out bytes.Buffer
@@ -47,7 +51,8 @@ func TestTableFits(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := list.Close(); err != nil || out.String() != test.want || missing != test.missing {
-			t.Errorf("%s: got no room for %q, %v and\n%swant %q and\n%s", test.name, missing, err, out.String(), test.missing, test.want)
+			t.Errorf("%s: got no room for %q, %v and\n%swant %q and\n%s",
+				test.name, missing, err, out.String(), test.missing, test.want)
 		}
 	}
 }
@@ -61,7 +66,10 @@ func TestWidthsAreDecidedByTheFirstRows(t *testing.T) {
 	}
 	shapes = append(shapes, shape{Name: "aaaaaaaa"}, shape{Name: "bbbbbbbbbbbb"}, shape{Name: "cccccccccccccccc"})
 	out := printShapes(t, Options{Format: Table, Columns: []string{"name", "uuid"}}, shapes...)
-	if want := "a\naaaaaaaa\nbbbbbbbbbbbb\nccccccccccc…\n"; !strings.HasPrefix(out, "NAME          UUID\na\n") || !strings.HasSuffix(out, want) || strings.Count(out, "\n") != 502 {
+	want := "a\naaaaaaaa\nbbbbbbbbbbbb\nccccccccccc…\n"
+	if !strings.HasPrefix(out, "NAME          UUID\na\n") ||
+		!strings.HasSuffix(out, want) ||
+		strings.Count(out, "\n") != 502 {
 		t.Errorf("got\n…%s, want\n…%s", out[max(0, len(out)-80):], want)
 	}
 }
@@ -96,7 +104,9 @@ func TestCells(t *testing.T) {
 // What Excel would take for a number, a day or a time is text, and is read again as it was.
 func TestExcelCells(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"+31612345678", "1234", "1E5", "NOV26", "1-dec", "12 Jan 26", "1 mei", "10 A", "9:30 pm"} {
+	for _, text := range []string{
+		"+31612345678", "1234", "1E5", "NOV26", "1-dec", "12 Jan 26", "1 mei", "10 A", "9:30 pm",
+	} {
 		got := excelCell(text, false, "GB")
 		if want := `="` + text + `"`; got != want || WithoutTextMark(got) != text {
 			t.Errorf("%s: got %s, want %s", text, got, want)
@@ -184,14 +194,29 @@ func printShapes(t *testing.T, o Options, shapes ...shape) string {
 // Sorting has numbers by their value, and nothing last in both directions.
 func TestSortBy(t *testing.T) {
 	t.Parallel()
-	shapes := []shape{{Name: "a", Size: "10"}, {Name: "b"}, {Name: "C", Size: "9"}, {Name: "d", Size: "-1"}, {Name: "e", Size: "few"}, {Name: "f", Size: "Any"}, {Name: "g", Size: "1E1"}, {Name: "h"}}
-	for by, want := range map[string]string{"size": "dCagfebh", "-size": "efagCdbh", "name": "abCdefgh", "-name": "hgfedCba"} {
+	shapes := []shape{
+		{Name: "a", Size: "10"},
+		{Name: "b"},
+		{Name: "C", Size: "9"},
+		{Name: "d", Size: "-1"},
+		{Name: "e", Size: "few"},
+		{Name: "f", Size: "Any"},
+		{Name: "g", Size: "1E1"},
+		{Name: "h"},
+	}
+	for by, want := range map[string]string{
+		"size":  "dCagfebh",
+		"-size": "efagCdbh",
+		"name":  "abCdefgh",
+		"-name": "hgfedCba",
+	} {
 		out := printShapes(t, Options{Format: TSV, Columns: []string{"name"}, SortBy: by}, shapes...)
 		if got := strings.ReplaceAll(out, "\n", ""); got != want {
 			t.Errorf("by %s: got %s, want %s", by, got, want)
 		}
 	}
-	if out := printShapes(t, Options{Format: JSON, SortBy: "size"}, shapes...); !json.Valid([]byte(out)) || strings.Index(out, `"d"`) > strings.Index(out, `"C"`) {
+	out := printShapes(t, Options{Format: JSON, SortBy: "size"}, shapes...)
+	if !json.Valid([]byte(out)) || strings.Index(out, `"d"`) > strings.Index(out, `"C"`) {
 		t.Errorf("got %s, want the array in order", out)
 	}
 	if _, err := NewList(&bytes.Buffer{}, shapeColumns(), Options{SortBy: "nonsense"}); err == nil {
@@ -216,13 +241,21 @@ func TestNarrowTable(t *testing.T) {
 		{"asked for", 30, []string{"uuid", "name", "size"}, "uuid", "", strings.Repeat("x", 30)},
 	} {
 		var shortened, missing []string
-		o := Options{Format: Table, Width: test.width, Columns: test.columns, TooNarrow: func(s, m []string) { shortened, missing = s, m }}
+		o := Options{
+			Format:    Table,
+			Width:     test.width,
+			Columns:   test.columns,
+			TooNarrow: func(s, m []string) { shortened, missing = s, m },
+		}
 		out := printShapes(t, o, row)
-		if strings.Join(shortened, ",") != test.shortened || strings.Join(missing, ",") != test.missing || !strings.Contains(out, test.want) {
+		if strings.Join(shortened, ",") != test.shortened ||
+			strings.Join(missing, ",") != test.missing ||
+			!strings.Contains(out, test.want) {
 			t.Errorf("%s: got %v shortened, %v missing and\n%s", test.name, shortened, missing, out)
 		}
 	}
-	if out := printShapes(t, Options{Format: Wide, Width: 30}, row); !strings.Contains(out, row.UUID) || !strings.Contains(out, "HIDDEN") {
+	out := printShapes(t, Options{Format: Wide, Width: 30}, row)
+	if !strings.Contains(out, row.UUID) || !strings.Contains(out, "HIDDEN") {
 		t.Errorf("wide: got\n%s", out)
 	}
 }

@@ -115,10 +115,11 @@ func FieldText(value any) string {
 		return ""
 	}
 	_, says := reflect.TypeAssert[fmt.Stringer](r)
-	switch kind := r.Kind(); {
-	case kind != reflect.Struct && kind != reflect.Map && kind != reflect.Slice, says:
+	kind := r.Kind()
+	if kind != reflect.Struct && kind != reflect.Map && kind != reflect.Slice || says {
 		return fmt.Sprint(r.Interface())
-	case kind != reflect.Struct && r.IsNil():
+	}
+	if kind != reflect.Struct && r.IsNil() {
 		return ""
 	}
 	text, _ := json.Marshal(r.Interface()) // It was read from JSON.
@@ -134,22 +135,22 @@ func OutcomeColumn[T any](bad string, ok func(T) bool) Column[T] {
 		return Text{Text: bad, Role: Bad}
 	}
 	return Column[T]{
-		Name: "ok", Default: true,
-		Value: func(record T) string { return word(record).Text },
-		Cell:  func(record T, _ View) Text { return word(record) },
+		Name:    "ok",
+		Default: true,
+		Value:   func(record T) string { return word(record).Text },
+		Cell:    func(record T, _ View) Text { return word(record) },
 	}
 }
 
 // yesNo returns a nullable truth value for a table. Null is empty.
 func yesNo(value *bool) Text {
-	switch {
-	case value == nil:
+	if value == nil {
 		return Text{}
-	case *value:
-		return Text{Text: "yes"}
-	default:
-		return Text{Text: "no", Role: Bad}
 	}
+	if *value {
+		return Text{Text: "yes"}
+	}
+	return Text{Text: "no", Role: Bad}
 }
 
 // column returns a value of a record without special cells.
@@ -160,7 +161,9 @@ func column[T any](name string, value func(T) string) Column[T] {
 // timeColumn returns a time of a record.
 func timeColumn[T any](name, title string, value func(T) *apitype.Time) Column[T] {
 	return Column[T]{
-		Name: name, Title: title, Time: value,
+		Name:  name,
+		Title: title,
+		Time:  value,
 		Value: func(record T) string { return exactTime(value(record)) },
 		Cell:  func(record T, v View) Text { return relative(value(record), v) },
 	}

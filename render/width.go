@@ -22,14 +22,13 @@ func Width(text string) int {
 
 // Cut shortens a text to a number of cells; a cut one ends in an ellipsis.
 func Cut(text string, width int) string {
-	switch {
-	case Width(text) <= width:
+	if Width(text) <= width {
 		return text
-	case width <= 0:
-		return ""
-	default:
-		return Method(text).Truncate(text, width, "…")
 	}
+	if width <= 0 {
+		return ""
+	}
+	return Method(text).Truncate(text, width, "…")
 }
 
 // Pad fills a text with spaces to a number of cells.

@@ -38,16 +38,17 @@ func Plural(n int, one, many string) string {
 
 // Ago returns how long ago a time was, in words.
 func Ago(t, now time.Time) string {
-	switch d := now.Sub(t); {
-	case d < time.Minute:
+	d := now.Sub(t)
+	if d < time.Minute {
 		return "just now"
-	case d < time.Hour:
-		return Plural(int(d.Minutes()), "minute", "minutes") + " ago"
-	case d < 48*time.Hour:
-		return Plural(int(d.Hours()), "hour", "hours") + " ago"
-	default:
-		return Plural(int(d.Hours()/24), "day", "days") + " ago"
 	}
+	if d < time.Hour {
+		return Plural(int(d.Minutes()), "minute", "minutes") + " ago"
+	}
+	if d < 48*time.Hour {
+		return Plural(int(d.Hours()), "hour", "hours") + " ago"
+	}
+	return Plural(int(d.Hours()/24), "day", "days") + " ago"
 }
 
 // Language returns the name of an ISO 639-1 code, or the code of a rare one.
@@ -91,14 +92,13 @@ func MaskDigits(digits string) string {
 
 // YesNo returns the value in words, or an empty text if it is unknown.
 func YesNo(said *bool) string {
-	switch {
-	case said == nil:
+	if said == nil {
 		return ""
-	case *said:
-		return "yes"
-	default:
-		return "no"
 	}
+	if *said {
+		return "yes"
+	}
+	return "no"
 }
 
 // ShortID returns enough of an identifier to distinguish records on a screen.

@@ -162,9 +162,12 @@ func (s *Service) SetAccount(
 	ctx context.Context,
 	id apitype.UUID,
 	set func(*Account) error,
-) (account Account, err error) {
+) (Account, error) {
+	var account Account
+	var err error
 	err = s.Write(ctx, WriteIsolated, "change the account", func(tx Tx) error {
-		if account, err = activeAccount(tx, id); err != nil {
+		account, err = activeAccount(tx, id)
+		if err != nil {
 			return err
 		}
 		before := account
@@ -178,7 +181,12 @@ func (s *Service) SetAccount(
 		if changed == "" {
 			return nil
 		}
-		line := AuditLine{At: s.TimeOf(tx), Operation: AuditAccountSet, Record: &id, Fields: changed}
+		line := AuditLine{
+			At:        s.TimeOf(tx),
+			Operation: AuditAccountSet,
+			Record:    &id,
+			Fields:    changed,
+		}
 		return errors.Join(tx.UpdateAccount(account), tx.Audit(line))
 	})
 	return account, err
@@ -231,18 +239,20 @@ func (a Account) changed(after Account) string {
 // accountAudited saves a new account, with the line of it.
 func accountAudited(tx Tx, a Account) error {
 	line := AuditLine{
-		At: a.CreatedAt, Operation: AuditAccountAdd, Record: &a.UUID,
-		Fields: "name,permissions,organizations,externalSources",
+		At:        a.CreatedAt,
+		Operation: AuditAccountAdd,
+		Record:    &a.UUID,
+		Fields:    "name,permissions,organizations,externalSources",
 	}
 	return errors.Join(tx.InsertAccount(a), tx.Audit(line))
 }
 
 // check refuses an account that no request could use, or that means two things.
 func (a Account) check() error {
-	switch {
-	case strings.TrimSpace(a.Name) == "":
+	if strings.TrimSpace(a.Name) == "" {
 		return &Error{Kind: Invalid, Detail: "an account needs a name"}
-	case a.Scope.All == (len(a.Scope.Organizations) > 0):
+	}
+	if a.Scope.All == (len(a.Scope.Organizations) > 0) {
 		return &Error{Kind: Invalid, Detail: "an account sees named organizations, or all of them"}
 	}
 	for _, name := range append([]string{a.Name}, a.ExternalSources...) {
@@ -276,14 +286,21 @@ func (s *Service) Accounts(ctx context.Context) ([]Account, error) {
 
 // RevokeAccount ends an account; its tokens are refused from the next request on, in
 // every process. Spec gap: A4.
-func (s *Service) RevokeAccount(ctx context.Context, id apitype.UUID) (account Account, err error) {
+func (s *Service) RevokeAccount(ctx context.Context, id apitype.UUID) (Account, error) {
+	var account Account
+	var err error
 	err = s.Write(ctx, WriteIsolated, "revoke the account", func(tx Tx) error {
 		account, err = tx.Account(id)
 		if err != nil || account.RevokedAt != nil {
 			return OrUnknown(err, "account", id)
 		}
 		account.RevokedAt = new(s.TimeOf(tx))
-		line := AuditLine{At: *account.RevokedAt, Operation: AuditAccountRevoke, Record: &id, Fields: "revokedAt"}
+		line := AuditLine{
+			At:        *account.RevokedAt,
+			Operation: AuditAccountRevoke,
+			Record:    &id,
+			Fields:    "revokedAt",
+		}
 		return errors.Join(tx.UpdateAccount(account), tx.Audit(line))
 	})
 	return account, err

@@ -239,7 +239,12 @@ func (s *Service) Work(
 	}
 	work := apitype.AgentWork{Work: []apitype.AgentWorkItem{}}
 	err = s.ReadLong(ctx, "list the work of the user", func(r Reader) error {
-		rows, err := r.WorkOf(WorkQuery{Scope: c.Scope, User: user, Since: since, Limit: maxWork + 1})
+		rows, err := r.WorkOf(WorkQuery{
+			Scope: c.Scope,
+			User:  user,
+			Since: since,
+			Limit: maxWork + 1,
+		})
 		if err != nil {
 			return err
 		}
@@ -283,13 +288,19 @@ func workItems(r Reader, rows []WorkRow) ([]apitype.AgentWorkItem, error) {
 	return items, nil
 }
 
-func workItem(row WorkRow, of CallRow) (item apitype.AgentWorkItem, err error) {
+func workItem(row WorkRow, of CallRow) (apitype.AgentWorkItem, error) {
 	var call apitype.Call
 	var private callPrivate
+	var item apitype.AgentWorkItem
 	if err := cmp.Or(decode("call", of.Doc, &call), decode("call", of.Private, &private)); err != nil {
 		return item, err
 	}
-	item = apitype.AgentWorkItem{Time: row.At, Operation: row.Operation, CallUUID: row.Call, Type: call.Type}
+	item = apitype.AgentWorkItem{
+		Time:      row.At,
+		Operation: row.Operation,
+		CallUUID:  row.Call,
+		Type:      call.Type,
+	}
 	switch row.Operation {
 	case apitype.WorkAttempt:
 		for _, attempt := range call.Attempts.Value() {

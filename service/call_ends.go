@@ -149,7 +149,8 @@ func noteCompletion(
 	call *apitype.Call,
 	user *apitype.UUID,
 ) (effect apitype.ResultEffect, mayBeMarked bool, err error) {
-	if effect, err = effectOf(tx, row, call); err != nil {
+	effect, err = effectOf(tx, row, call)
+	if err != nil {
 		return "", false, err
 	}
 	required, err := requiredChecks(tx, row, call)

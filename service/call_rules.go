@@ -82,8 +82,10 @@ func newResult(sent *apitype.CallResultRequest, at apitype.Time) *apitype.CallRe
 		return nil
 	}
 	result := &apitype.CallResult{
-		ResultCode: sent.ResultCode, CompletedAt: sent.CompletedAt,
-		Notes: sent.Notes, DonorRetentionRating: sent.DonorRetentionRating,
+		ResultCode:           sent.ResultCode,
+		CompletedAt:          sent.CompletedAt,
+		Notes:                sent.Notes,
+		DonorRetentionRating: sent.DonorRetentionRating,
 	}
 	if result.CompletedAt == nil {
 		result.CompletedAt = &at
@@ -114,7 +116,7 @@ func attemptCall(call *apitype.Call, external bool, maximum *int, r apitype.AddA
 
 // maxAttempts returns how many attempts a call may have, and whether its organization sets that number. The operation
 // and the queue both use it: the queue offers no call that may have none. Spec gap: C5.
-func maxAttempts(external bool, ofOrganization *int) (most int, isSetting bool) {
+func maxAttempts(external bool, ofOrganization *int) (int, bool) {
 	if external || ofOrganization == nil || *ofOrganization > apitype.MaxCallAttempts {
 		return apitype.MaxCallAttempts, false
 	}
@@ -124,12 +126,18 @@ func maxAttempts(external bool, ofOrganization *int) (most int, isSetting bool) 
 // newCall returns the call of a creation. Spec gaps: C3, C9.
 func newCall(id apitype.UUID, r apitype.CreateCallRequest, now apitype.Time) apitype.Call {
 	call := apitype.Call{
-		UUID: id, Status: apitype.CallRequested, RequestedAt: r.RequestedAt, LastUpdatedAt: now,
-		Notes: r.Notes, PersonUUID: r.PersonUUID, RelatedCaseUUID: r.RelatedCaseUUID,
-		CallingOrganizationUUID: r.CallingOrganizationUUID, Type: apitype.CallVerification,
-		ExternalMetadata: apitype.EmbedPointer[apitype.CallExternalMetadata](nil),
-		Attempts:         apitype.Embed([]apitype.CallAttempt{}),
-		Result:           apitype.EmbedPointer[apitype.CallResult](nil),
+		UUID:                    id,
+		Status:                  apitype.CallRequested,
+		RequestedAt:             r.RequestedAt,
+		LastUpdatedAt:           now,
+		Notes:                   r.Notes,
+		PersonUUID:              r.PersonUUID,
+		RelatedCaseUUID:         r.RelatedCaseUUID,
+		CallingOrganizationUUID: r.CallingOrganizationUUID,
+		Type:                    apitype.CallVerification,
+		ExternalMetadata:        apitype.EmbedPointer[apitype.CallExternalMetadata](nil),
+		Attempts:                apitype.Embed([]apitype.CallAttempt{}),
+		Result:                  apitype.EmbedPointer[apitype.CallResult](nil),
 	}
 	if r.Type != nil {
 		call.Type = *r.Type
@@ -139,8 +147,11 @@ func newCall(id apitype.UUID, r apitype.CreateCallRequest, now apitype.Time) api
 	}
 	m := r.ExternalMetadata
 	call.ExternalMetadata = apitype.Embed(apitype.CallExternalMetadata{
-		ApplicationName: m.ApplicationName, ReferenceID: m.ReferenceID, AgentReferenceID: m.AgentReferenceID,
-		StatusCode: m.StatusCode, StatusDescription: m.StatusDescription,
+		ApplicationName:      m.ApplicationName,
+		ReferenceID:          m.ReferenceID,
+		AgentReferenceID:     m.AgentReferenceID,
+		StatusCode:           m.StatusCode,
+		StatusDescription:    m.StatusDescription,
 		AdditionalProperties: apitype.Object(m.AdditionalProperties),
 	})
 	attempts := mapped(r.Attempts, func(sent apitype.CallAttemptRequest) apitype.CallAttempt {

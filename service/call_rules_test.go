@@ -44,10 +44,33 @@ func TestCallMoveRepeated(t *testing.T) {
 		{"the same values", callMove{to: apitype.CallCompleted, at: &testNow, result: &apitype.CallResultRequest{
 			ResultCode: new("ok"), CompletedAt: &testNow, Notes: new("said yes"), DonorRetentionRating: number("7.5"),
 		}}, false},
-		{"another code", callMove{to: apitype.CallCompleted, result: &apitype.CallResultRequest{ResultCode: new("no")}}, true},
-		{"other notes", callMove{to: apitype.CallCompleted, result: &apitype.CallResultRequest{Notes: new("said no")}}, true},
-		{"another rating", callMove{to: apitype.CallCompleted, result: &apitype.CallResultRequest{DonorRetentionRating: number("7")}}, true},
-		{"another time", callMove{to: apitype.CallCompleted, at: &testLater, result: &apitype.CallResultRequest{CompletedAt: &testLater}}, true},
+		{
+			name:    "another code",
+			move:    callMove{to: apitype.CallCompleted, result: &apitype.CallResultRequest{ResultCode: new("no")}},
+			changes: true,
+		},
+		{
+			name:    "other notes",
+			move:    callMove{to: apitype.CallCompleted, result: &apitype.CallResultRequest{Notes: new("said no")}},
+			changes: true,
+		},
+		{
+			name: "another rating",
+			move: callMove{
+				to:     apitype.CallCompleted,
+				result: &apitype.CallResultRequest{DonorRetentionRating: number("7")},
+			},
+			changes: true,
+		},
+		{
+			name: "another time",
+			move: callMove{
+				to:     apitype.CallCompleted,
+				at:     &testLater,
+				result: &apitype.CallResultRequest{CompletedAt: &testLater},
+			},
+			changes: true,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -82,18 +105,53 @@ func TestAttempts(t *testing.T) {
 	}{
 		{"requested", apitype.CallRequested, false, 0, nil, ""},
 		{"requested below the maximum", apitype.CallRequested, false, 2, new(3), ""},
-		{"requested at the maximum", apitype.CallRequested, false, 3, new(3), "the call is requested and has reached the maximum of attempts, 3"},
-		{"no attempts at all", apitype.CallRequested, false, 0, new(0), "the call is requested and has reached the maximum of attempts, 0"},
+		{
+			name:    "requested at the maximum",
+			status:  apitype.CallRequested,
+			before:  3,
+			maximum: new(3),
+			refused: "the call is requested and has reached the maximum of attempts, 3",
+		},
+		{
+			name:    "no attempts at all",
+			status:  apitype.CallRequested,
+			maximum: new(0),
+			refused: "the call is requested and has reached the maximum of attempts, 0",
+		},
 		{"requested before the last of all", apitype.CallRequested, false, 999, nil, ""},
-		{"requested after the last of all", apitype.CallRequested, false, 1000, nil, "the call is requested and takes no more attempts than 1000"},
-		{"requested at a maximum that is that of all", apitype.CallRequested, false, 1000, new(1000), "the call is requested and has reached the maximum of attempts, 1000"},
-		{"requested at a maximum of more", apitype.CallRequested, false, 1000, new(1001), "the call is requested and takes no more attempts than 1000"},
+		{
+			name:    "requested after the last of all",
+			status:  apitype.CallRequested,
+			before:  1000,
+			refused: "the call is requested and takes no more attempts than 1000",
+		},
+		{
+			name:    "requested at a maximum that is that of all",
+			status:  apitype.CallRequested,
+			before:  1000,
+			maximum: new(1000),
+			refused: "the call is requested and has reached the maximum of attempts, 1000",
+		},
+		{
+			name:    "requested at a maximum of more",
+			status:  apitype.CallRequested,
+			before:  1000,
+			maximum: new(1001),
+			refused: "the call is requested and takes no more attempts than 1000",
+		},
 		{"completed", apitype.CallCompleted, false, 0, nil, "the call is completed and takes no more attempts"},
 		{"cancelled", apitype.CallCancelled, false, 0, nil, "the call is cancelled and takes no more attempts"},
 		{"expired", apitype.CallExpired, false, 0, nil, "the call is expired and takes no more attempts"},
 		{"external and completed", apitype.CallCompleted, true, 0, nil, ""},
 		{"external at the maximum", apitype.CallRequested, true, 3, new(3), ""},
-		{"external after the last of all", apitype.CallCompleted, true, 1000, new(3), "the call is completed and takes no more attempts than 1000"},
+		{
+			name:     "external after the last of all",
+			status:   apitype.CallCompleted,
+			external: true,
+			before:   1000,
+			maximum:  new(3),
+			refused:  "the call is completed and takes no more attempts than 1000",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -103,7 +161,8 @@ func TestAttempts(t *testing.T) {
 			err := attemptCall(&call, test.external, test.maximum, apitype.AddAttemptRequest{}, testLater)
 			if test.refused != "" {
 				if KindOf(err) != Conflict || err.Error() != test.refused || call.AttemptsCount != test.before {
-					t.Errorf("got %v and %d attempts, want the conflict %q and %d", err, call.AttemptsCount, test.refused, test.before)
+					t.Errorf("got %v and %d attempts, want the conflict %q and %d",
+						err, call.AttemptsCount, test.refused, test.before)
 				}
 				return
 			}
@@ -111,8 +170,11 @@ func TestAttempts(t *testing.T) {
 				t.Fatal(err)
 			}
 			attempts := call.Attempts.Value()
-			if call.AttemptsCount != test.before+1 || !attempts[len(attempts)-1].AttemptAt.Equal(testLater) || call.Status != test.status {
-				t.Errorf("got %d attempts, the last at %v, status %s", call.AttemptsCount, attempts[len(attempts)-1].AttemptAt, call.Status)
+			if call.AttemptsCount != test.before+1 ||
+				!attempts[len(attempts)-1].AttemptAt.Equal(testLater) ||
+				call.Status != test.status {
+				t.Errorf("got %d attempts, the last at %v, status %s",
+					call.AttemptsCount, attempts[len(attempts)-1].AttemptAt, call.Status)
 			}
 		})
 	}
@@ -126,23 +188,43 @@ func TestNewExternalCall(t *testing.T) {
 		request apitype.CreateCallRequest
 		check   func(apitype.Call) bool
 	}{
-		{"no status", apitype.CreateCallRequest{}, func(c apitype.Call) bool { return c.Status == apitype.CallRequested }},
-		{"completed without a time", apitype.CreateCallRequest{Status: new(apitype.CallCompleted)}, func(c apitype.Call) bool {
-			return c.CompletedAt.Equal(testNow) && c.Result.Pointer() == nil
-		}},
+		{
+			name:    "no status",
+			request: apitype.CreateCallRequest{},
+			check:   func(c apitype.Call) bool { return c.Status == apitype.CallRequested },
+		},
+		{
+			name:    "completed without a time",
+			request: apitype.CreateCallRequest{Status: new(apitype.CallCompleted)},
+			check: func(c apitype.Call) bool {
+				return c.CompletedAt.Equal(testNow) && c.Result.Pointer() == nil
+			},
+		},
 		{"completed as its result says", apitype.CreateCallRequest{
 			Status: new(apitype.CallCompleted), Result: &apitype.CallResultRequest{CompletedAt: &testLater},
 		}, func(c apitype.Call) bool { return c.CompletedAt.Equal(testLater) }},
 		{"result without a time", apitype.CreateCallRequest{
 			Status: new(apitype.CallCompleted), CompletedAt: &testLater, Result: &apitype.CallResultRequest{},
 		}, func(c apitype.Call) bool { return c.Result.Value().CompletedAt.Equal(testLater) }},
-		{"cancelled", apitype.CreateCallRequest{Status: new(apitype.CallCancelled), CancelledAt: &testLater}, func(c apitype.Call) bool {
-			return c.CancelledAt.Equal(testLater)
-		}},
-		{"expired", apitype.CreateCallRequest{Status: new(apitype.CallExpired)}, func(c apitype.Call) bool { return c.ExpiredAt == nil }},
-		{"attempts", apitype.CreateCallRequest{Attempts: []apitype.CallAttemptRequest{{CreatedAt: testLater}}}, func(c apitype.Call) bool {
-			return c.AttemptsCount == 1 && c.Attempts.Value()[0].AttemptAt.Equal(testLater)
-		}},
+		{
+			name:    "cancelled",
+			request: apitype.CreateCallRequest{Status: new(apitype.CallCancelled), CancelledAt: &testLater},
+			check: func(c apitype.Call) bool {
+				return c.CancelledAt.Equal(testLater)
+			},
+		},
+		{
+			name:    "expired",
+			request: apitype.CreateCallRequest{Status: new(apitype.CallExpired)},
+			check:   func(c apitype.Call) bool { return c.ExpiredAt == nil },
+		},
+		{
+			name:    "attempts",
+			request: apitype.CreateCallRequest{Attempts: []apitype.CallAttemptRequest{{CreatedAt: testLater}}},
+			check: func(c apitype.Call) bool {
+				return c.AttemptsCount == 1 && c.Attempts.Value()[0].AttemptAt.Equal(testLater)
+			},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -22,8 +22,11 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 	var transactions map[int64][]TransactionRow
 	viewer := s.viewer(c)
 	l := listing[CallRow]{
-		what: "list calls", kind: callCursor, paging: o.Paging, isEmpty: !ok, // Spec gap: L8
-		rows: func(r Reader, part Range) ([]CallRow, error) { return r.Calls(filter, part) },
+		what:    "list calls",
+		kind:    callCursor,
+		paging:  o.Paging,
+		isEmpty: !ok, // Spec gap: L8
+		rows:    func(r Reader, part Range) ([]CallRow, error) { return r.Calls(filter, part) },
 		size: func(row CallRow) int {
 			size := row.Size()
 			if o.Checks {
@@ -55,8 +58,9 @@ func (s *Service) ListCalls(ctx context.Context, c Caller, o apitype.CallListOpt
 				r,
 				rows,
 				func(row CallRow) *PledgeRow { return row.PledgeRow },
+				// An account that may see the call may see its person.
 				func(CallRow) bool { return c.May(PersonsRead) },
-			) // An account that may see the call may see its person.
+			)
 			return err
 		}
 	}
@@ -124,7 +128,7 @@ func callFilter(c Caller, o apitype.CallListOptions, parts includes) (f CallFilt
 
 // GetCall returns one call with all its details.
 // GET /api/v1/calls/{uuid} (interface: Calls)
-func (s *Service) GetCall(ctx context.Context, c Caller, id apitype.UUID) (answer Answer, err error) {
+func (s *Service) GetCall(ctx context.Context, c Caller, id apitype.UUID) (Answer, error) {
 	if err := c.Require(CallsRead); err != nil {
 		return Answer{}, err
 	}
@@ -132,9 +136,11 @@ func (s *Service) GetCall(ctx context.Context, c Caller, id apitype.UUID) (answe
 	if err != nil {
 		return Answer{}, err
 	}
-	if answer, err = s.viewer(c).call(row); err == nil {
-		err = s.notePerson(ctx, c, c.Audited(AuditCallGet, id, s.Now()), row.PersonRow)
+	answer, err := s.viewer(c).call(row)
+	if err != nil {
+		return answer, err
 	}
+	err = s.notePerson(ctx, c, c.Audited(AuditCallGet, id, s.Now()), row.PersonRow)
 	return answer, err
 }
 
@@ -147,16 +153,18 @@ func visibleCall(r Reader, c Caller, id apitype.UUID) (CallRow, error) {
 // changeableCall returns a call that the caller may see and change. Spec gap: S60.
 func changeableCall(r Reader, c Caller, id apitype.UUID) (CallRow, error) {
 	row, err := visibleCall(r, c, id)
-	if err == nil {
-		err = erased("call", row.Private)
+	if err != nil {
+		return row, err
 	}
+	err = erased("call", row.Private)
 	return row, err
 }
 
 // WaitingCall returns the person of a waiting call that the caller may change. It finds no call of a person whose
 // erasure has begun.
-func WaitingCall(tx Tx, c Caller, id apitype.UUID) (person apitype.UUID, err error) {
+func WaitingCall(tx Tx, c Caller, id apitype.UUID) (apitype.UUID, error) {
 	row, err := changeableCall(tx, c, id)
+	var person apitype.UUID
 	if err != nil {
 		return person, err
 	}
@@ -192,7 +200,7 @@ func (s *Service) CreateCallAnd(
 	c Caller,
 	request apitype.CreateCallRequest,
 	also func(tx Tx, call apitype.UUID) error,
-) (answer Answer, err error) {
+) (Answer, error) {
 	if err := c.Require(CallsCreate); err != nil {
 		return Answer{}, err
 	}
@@ -202,7 +210,7 @@ func (s *Service) CreateCallAnd(
 	id := chosenUUID(request.UUID)
 	var row CallRow
 	var effect apitype.ResultEffect
-	err = s.Write(ctx, WriteIsolated, "create the call", func(tx Tx) error {
+	err := s.Write(ctx, WriteIsolated, "create the call", func(tx Tx) error {
 		now, err := s.ChangeTime(tx)
 		if err != nil {
 			return err
@@ -232,6 +240,7 @@ func (s *Service) CreateCallAnd(
 	if err != nil {
 		return Answer{}, err
 	}
+	var answer Answer
 	if row.Case == nil && row.PersonRow != nil { // The person is everything.
 		answer, err = s.viewer(c).call(&WholeCall{CallRow: row})
 	} else {
@@ -273,11 +282,13 @@ func (s *Service) insertCall(
 	}
 	row = CallRow{Owner: person.Owner, External: request.IsExternal(), Rev: 1}
 	private := callPrivate{RequestedBy: request.RequestedByUserUUID, ExternalSource: request.ExternalSource}
-	if row.Private, err = encode("call", private); err != nil {
+	row.Private, err = encode("call", private)
+	if err != nil {
 		return row, "", err
 	}
 	if isReported {
-		if effect, _, err = noteCompletion(tx, &row, call, nil); err != nil {
+		effect, _, err = noteCompletion(tx, &row, call, nil)
+		if err != nil {
 			return row, "", err
 		}
 	}
@@ -339,7 +350,7 @@ type callPrivate struct {
 }
 
 // write puts a call into its row: the document and the columns that lists filter by.
-func (c *CallRow) write(call apitype.Call) (err error) {
+func (c *CallRow) write(call apitype.Call) error {
 	c.UUID, c.Person, c.Case = call.UUID, call.PersonUUID, call.RelatedCaseUUID
 	c.Status, c.RequestedAt, c.UpdatedAt = call.Status, call.RequestedAt, call.LastUpdatedAt
 	c.ExternalApplication, c.ExternalReference, c.ExternalStatus = nil, nil, nil
@@ -348,6 +359,7 @@ func (c *CallRow) write(call apitype.Call) (err error) {
 		c.ExternalReference = indexedText(m.ReferenceID)
 		c.ExternalStatus = indexedText(m.StatusCode)
 	}
+	var err error
 	c.Doc, err = encode("call", call)
 	return err
 }
@@ -383,7 +395,8 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 	var row CallRow
 	var changed bool
 	err := s.Write(ctx, WriteIsolated, string(line.Operation), func(tx Tx) (err error) {
-		if row, err = changeableCall(tx, c, *line.Record); err != nil {
+		row, err = changeableCall(tx, c, *line.Record)
+		if err != nil {
 			return err
 		}
 		if err := m.check(row.Rev); err != nil {
@@ -394,10 +407,12 @@ func (s *Service) changeCall(ctx context.Context, c Caller, line AuditLine, m Ma
 			return err
 		}
 		from, by := call.Status, row.CompletedBy
-		if line.At, err = s.ChangeTime(tx); err != nil {
+		line.At, err = s.ChangeTime(tx)
+		if err != nil {
 			return err
 		}
-		if changed, err = rule(tx, &row, &call, line.At); err != nil {
+		changed, err = rule(tx, &row, &call, line.At)
+		if err != nil {
 			return err
 		}
 		if changed {
@@ -474,7 +489,8 @@ func (s *Service) AddAttempt(
 	)
 }
 
-func sizesOfCall(r apitype.CreateCallRequest) (v apitype.Violations) {
+func sizesOfCall(r apitype.CreateCallRequest) apitype.Violations {
+	var v apitype.Violations
 	if m := r.ExternalMetadata; m != nil && len(m.AdditionalProperties) > apitype.MaxObject {
 		v.Add("/externalMetadata/additionalProperties", "must have %d bytes at most", apitype.MaxObject)
 	}

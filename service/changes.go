@@ -88,7 +88,8 @@ func (s *Service) ListChanges(ctx context.Context, c Caller, o apitype.ChangeLis
 }
 
 // readableChanges returns the operations on records that an account may read.
-func readableChanges(a Account) (operations []AuditOperation) {
+func readableChanges(a Account) []AuditOperation {
+	var operations []AuditOperation
 	for entity, permission := range map[apitype.EntityName]Permission{
 		apitype.EntityPerson: PersonsRead,
 		apitype.EntityCall:   CallsRead,
@@ -245,7 +246,7 @@ func (l AuditLine) position() Position { return Position{At: l.At, UUID: l.UUID}
 func (l AuditLine) IsBefore(other AuditLine) bool { return l.position().compare(other.position()) < 0 }
 
 // changed returns the record that the line of a change is about. The effect of a call's result changes the person.
-func (l AuditLine) changed() (entity apitype.EntityName, id apitype.UUID) {
+func (l AuditLine) changed() (apitype.EntityName, apitype.UUID) {
 	if slices.Contains(changesOf[apitype.EntityPerson], l.Operation) {
 		return apitype.EntityPerson, *cmp.Or(l.Person, l.Record)
 	}

@@ -41,10 +41,16 @@ func TestChecksOfOperators(t *testing.T) {
 		{"an organization", organization(func(*Organization) {}), ""},
 		{"no name", organization(func(o *Organization) { o.Name = " " }), noName},
 		{"no abbreviation", organization(func(o *Organization) { o.Abbreviation = "" }), noName},
-		{"a name with a NUL", organization(func(o *Organization) { o.Name = "a\x00" }), `the name "a\x00" must not contain a NUL character`},
-		{"an abbreviation with a NUL", organization(func(o *Organization) { o.Abbreviation = "a\x00" }), `the name "a\x00" must not contain a NUL character`},
+		{"a name with a NUL", organization(func(o *Organization) {
+			o.Name = "a\x00"
+		}), `the name "a\x00" must not contain a NUL character`},
+		{"an abbreviation with a NUL", organization(func(o *Organization) {
+			o.Abbreviation = "a\x00"
+		}), `the name "a\x00" must not contain a NUL character`},
 		{"no attempts at all", organization(func(o *Organization) { o.MaxCallAttempts = new(0) }), ""},
-		{"less", organization(func(o *Organization) { o.MaxCallAttempts = new(-1) }), "the maximum of call attempts must not be negative"},
+		{"less", organization(func(o *Organization) {
+			o.MaxCallAttempts = new(-1)
+		}), "the maximum of call attempts must not be negative"},
 		{"released at once", organization(func(o *Organization) { o.CoolingOff = 0 }), ""},
 		{"released before", organization(func(o *Organization) { o.CoolingOff = -1 }), noYears},
 		{"released in 100 years", organization(func(o *Organization) { o.CoolingOff = years }), ""},
@@ -52,24 +58,38 @@ func TestChecksOfOperators(t *testing.T) {
 		{"an account", account(func(*Account) {}), ""},
 		{"an account without a name", account(func(a *Account) { a.Name = "\t" }), "an account needs a name"},
 		{"an account of nobody", account(func(a *Account) { a.Scope = Scope{} }), noScope},
-		{"an account of all and one", account(func(a *Account) { a.Scope.Organizations = []apitype.UUID{{1}} }), noScope},
+		{"an account of all and one", account(func(a *Account) {
+			a.Scope.Organizations = []apitype.UUID{{1}}
+		}), noScope},
 		{"an account of one", account(func(a *Account) { a.Scope = Scope{Organizations: []apitype.UUID{{1}}} }), ""},
 		{"a long source", account(func(a *Account) { a.ExternalSources = []string{strings.Repeat("é", 200)} }), ""},
-		{"a longer source", account(func(a *Account) { a.ExternalSources = []string{"a", strings.Repeat("é", 201)} }), `the name "` + strings.Repeat("é", 201) + `" is longer than 200 characters`},
+		{"a longer source", account(func(a *Account) {
+			a.ExternalSources = []string{"a", strings.Repeat("é", 201)}
+		}), `the name "` + strings.Repeat("é", 201) + `" is longer than 200 characters`},
 		{"a long name", account(func(a *Account) { a.Name = strings.Repeat("é", 201) }), ""},
-		{"no source", account(func(a *Account) { a.ExternalSources = []string{""} }), `the name "" must not be empty; use null for no value`},
-		{"the permission to erase", account(func(a *Account) { a.Permissions = []Permission{PersonsErase, CallsRead} }), ""},
+		{"no source", account(func(a *Account) {
+			a.ExternalSources = []string{""}
+		}), `the name "" must not be empty; use null for no value`},
+		{"the permission to erase", account(func(a *Account) {
+			a.Permissions = []Permission{PersonsErase, CallsRead}
+		}), ""},
 		{
 			"another permission", account(func(a *Account) { a.Permissions = []Permission{CallsRead, "calls:fly"} }),
 			`there is no permission "calls:fly"; there are persons:read, persons:create, persons:update, calls:read, calls:create, calls:attempt, calls:complete, calls:cancel, calls:expire, pledges:read, pledges:create, pledges:update, pledges:act, entities:mark, persons:erase, settings:write, changes:read`,
 		},
-		{"settings that hold", organization(func(o *Organization) { o.Settings = &apitype.OrganizationSettings{} }), ""},
+		{"settings that hold", organization(func(o *Organization) {
+			o.Settings = &apitype.OrganizationSettings{}
+		}), ""},
 		{
 			"settings with a wrong country", organization(func(o *Organization) {
 				o.Settings = &apitype.OrganizationSettings{CallingHours: map[string]apitype.HoursOfDays{"nl": {}}}
 			}), notValid + "callingHours.nl must be an ISO 3166-1 country code of two capital letters, such as NL",
 		},
-		{"an organization again", taken("organization"), "an organization with this uuid already exists: uuid is already taken"},
+		{
+			name: "an organization again",
+			err:  taken("organization"),
+			want: "an organization with this uuid already exists: uuid is already taken",
+		},
 		{"a call again", taken("call"), "a call with this uuid already exists: uuid is already taken"},
 	} {
 		got := ""
@@ -88,19 +108,33 @@ func TestSizesOfCreations(t *testing.T) {
 	object := func(n int) apitype.Object { return apitype.Object(strings.Repeat(" ", n)) }
 	call := func(bytes, attempts int) string {
 		return sizesOfCall(apitype.CreateCallRequest{
-			ExternalMetadata: &apitype.CallExternalMetadataRequest{AdditionalProperties: apitype.EncodedObject(object(bytes))}, Attempts: make([]apitype.CallAttemptRequest, attempts),
+			ExternalMetadata: &apitype.CallExternalMetadataRequest{
+				AdditionalProperties: apitype.EncodedObject(object(bytes)),
+			},
+			Attempts: make([]apitype.CallAttemptRequest, attempts),
 		}).Error()
 	}
 	pledge := func(bytes, areas int) string {
-		return sizesOfPledge(apitype.CreatePledgeRequest{ExternalMetadata: new(object(bytes)), FocusAreaUUIDs: make([]apitype.UUID, areas)}).Error()
+		return sizesOfPledge(apitype.CreatePledgeRequest{
+			ExternalMetadata: new(object(bytes)),
+			FocusAreaUUIDs:   make([]apitype.UUID, areas),
+		}).Error()
 	}
 	for _, test := range []struct{ name, got, want string }{
 		{"a call", sizesOfCall(apitype.CreateCallRequest{}).Error(), ""},
 		{"the largest call", call(65_536, 1000), ""},
-		{"a larger call", call(65_537, 1001), "externalMetadata.additionalProperties must have 65536 bytes at most; attempts must have 1000 items at most"},
+		{
+			name: "a larger call",
+			got:  call(65_537, 1001),
+			want: "externalMetadata.additionalProperties must have 65536 bytes at most; attempts must have 1000 items at most",
+		},
 		{"a pledge", sizesOfPledge(apitype.CreatePledgeRequest{}).Error(), ""},
 		{"the largest pledge", pledge(65_536, 100), ""},
-		{"a larger pledge", pledge(65_537, 101), "focusAreaUuids must have 100 items at most; externalMetadata must have 65536 bytes at most"},
+		{
+			name: "a larger pledge",
+			got:  pledge(65_537, 101),
+			want: "focusAreaUuids must have 100 items at most; externalMetadata must have 65536 bytes at most",
+		},
 	} {
 		if test.got != test.want {
 			t.Errorf("%s: got %q, want %q", test.name, test.got, test.want)
@@ -145,12 +179,14 @@ func TestPatchPerson(t *testing.T) {
 	const address = `{"street":"S","houseNumber":"1","houseNumberExtension":"a","zipCode":"1234 AB","city":"C","country":"NL"}`
 	for _, step := range []struct{ name, body, want string }{
 		{
-			"all", `{"academicTitle":"Dr.","dateOfBirth":"1980-05-17","socialSecurityNumber":"123","gender":"other","phoneNumber":"+31201234567","mobilePhoneNumber":"+31612345678","email":"a@example.org","language":"nl","iban":"NL91ABNA0417164300",
+			"all",
+			`{"academicTitle":"Dr.","dateOfBirth":"1980-05-17","socialSecurityNumber":"123","gender":"other","phoneNumber":"+31201234567","mobilePhoneNumber":"+31612345678","email":"a@example.org","language":"nl","iban":"NL91ABNA0417164300",
 				"name":{"initials":"A.","firstName":"A","lastNamePrefix":"van","lastName":"B"},"optIns":{"email":true,"mail":false,"phone":true,"sms":false},"mandate":{"id":"M"},"address":` + address + `}`,
 			`{"academicTitle":"Dr.","address":{"city":"C","country":"NL","houseNumber":"1","houseNumberExtension":"a","street":"S","zipCode":"1234 AB"},"dateOfBirth":"1980-05-17","email":"a@example.org","firstName":"A","gender":"other","iban":"NL91ABNA0417164300","initials":"A.","language":"nl","lastName":"B","lastNamePrefix":"van","mandate":{"createdAt":"2026-11-20T09:15:00.000Z"},"mandateId":"M","mobilePhoneNumber":"+31612345678","optInEmail":true,"optInMail":false,"optInPhone":true,"optInSms":false,"phoneNumber":"+31201234567","socialSecurityNumber":"123"}`,
 		},
 		{
-			"fields", `{"academicTitle":null,"dateOfBirth":null,"socialSecurityNumber":null,"gender":null,"phoneNumber":null,"mobilePhoneNumber":null,"email":null,"language":null,"iban":null,"address":{"city":"D","houseNumberExtension":null},"optIns":{},"name":{}}`,
+			"fields",
+			`{"academicTitle":null,"dateOfBirth":null,"socialSecurityNumber":null,"gender":null,"phoneNumber":null,"mobilePhoneNumber":null,"email":null,"language":null,"iban":null,"address":{"city":"D","houseNumberExtension":null},"optIns":{},"name":{}}`,
 			`{"address":{"city":"D","country":"NL","houseNumber":"1","houseNumberExtension":null,"street":"S","zipCode":"1234 AB"},"firstName":"A","initials":"A.","lastName":"B","lastNamePrefix":"van","mandate":{"createdAt":"2026-11-20T09:15:00.000Z"},"mandateId":"M","optInEmail":true,"optInMail":false,"optInPhone":true,"optInSms":false}`,
 		},
 		{
@@ -158,12 +194,24 @@ func TestPatchPerson(t *testing.T) {
 			`{"address":{"city":"D","country":"NL","houseNumber":"1","houseNumberExtension":null,"street":"S","zipCode":"1234 AB"},"firstName":"A","initials":"A.","lastName":"B","lastNamePrefix":"van","mandate":{"createdAt":"2026-11-20T09:15:00.000Z"},"mandateId":"M","optInEmail":true,"optInMail":false,"optInPhone":true,"optInSms":false}`,
 		},
 		{"objects", `{"name":null,"optIns":null,"mandate":null,"address":null}`, `{}`},
-		{"a mandate of another day", `{"mandate":{"id":"N","createdAt":"2026-11-19"}}`, `{"mandate":{"createdAt":"2026-11-19T00:00:00.000Z"},"mandateId":"N"}`},
-		{"another mandate", `{"mandate":{"id":"O"}}`, `{"mandate":{"createdAt":"2026-11-19T00:00:00.000Z"},"mandateId":"O"}`},
+		{
+			name: "a mandate of another day",
+			body: `{"mandate":{"id":"N","createdAt":"2026-11-19"}}`,
+			want: `{"mandate":{"createdAt":"2026-11-19T00:00:00.000Z"},"mandateId":"N"}`,
+		},
+		{
+			name: "another mandate",
+			body: `{"mandate":{"id":"O"}}`,
+			want: `{"mandate":{"createdAt":"2026-11-19T00:00:00.000Z"},"mandateId":"O"}`,
+		},
 		{"no mandate, and an empty one", `{"mandate":null}`, `{}`},
 		{"an empty mandate", `{"mandate":{}}`, `{}`},
 		{"a mandate whose identifier is taken away", `{"mandate":{"id":null}}`, `{}`},
-		{"half an address", `{"address":{"street":"S"}}`, `{"address":{"city":"","country":"","houseNumber":"","houseNumberExtension":null,"street":"S","zipCode":""}}address.houseNumber is required; address.zipCode is required; address.city is required; address.country is required`},
+		{
+			name: "half an address",
+			body: `{"address":{"street":"S"}}`,
+			want: `{"address":{"city":"","country":"","houseNumber":"","houseNumberExtension":null,"street":"S","zipCode":""}}address.houseNumber is required; address.zipCode is required; address.city is required; address.country is required`,
+		},
 	} {
 		if diff := cmp.Diff(step.want, patch(step.body)); diff != "" {
 			t.Errorf("%s: %s", step.name, diff)
@@ -184,14 +232,23 @@ func TestNarrow(t *testing.T) {
 		{"all", Scope{All: true}, nil, Scope{All: true}, true},
 		{"all, filtered", Scope{All: true}, []apitype.UUID{b, a, b}, Scope{Organizations: []apitype.UUID{a, b}}, true},
 		{"some", Scope{Organizations: []apitype.UUID{b, a}}, nil, Scope{Organizations: []apitype.UUID{a, b}}, true},
-		{"some, filtered", Scope{Organizations: []apitype.UUID{b, a}}, []apitype.UUID{c, b}, Scope{Organizations: []apitype.UUID{b}}, true},
+		{
+			name:   "some, filtered",
+			scope:  Scope{Organizations: []apitype.UUID{b, a}},
+			filter: []apitype.UUID{c, b},
+			want:   Scope{Organizations: []apitype.UUID{b}},
+			ok:     true,
+		},
 		{"only foreign ones", Scope{Organizations: []apitype.UUID{a}}, []apitype.UUID{c}, Scope{}, false},
 		{"none", Scope{}, nil, Scope{}, false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			before := Scope{All: test.scope.All, Organizations: append([]apitype.UUID(nil), test.scope.Organizations...)}
+			before := Scope{
+				All:           test.scope.All,
+				Organizations: append([]apitype.UUID(nil), test.scope.Organizations...),
+			}
 			got, ok := test.scope.Narrow(test.filter)
 			if diff := cmp.Diff(test.want, got); diff != "" || ok != test.ok {
 				t.Errorf("got ok %v, want %v; %s", ok, test.ok, diff)
@@ -247,7 +304,8 @@ func TestIndexedText(t *testing.T) {
 		strings.Repeat("x", 500) + "\x00…y": strings.Repeat("x", 500),
 	} {
 		got := IndexedText(text)
-		if beginning, ok := strings.CutPrefix(got, want+"…"); !ok || len(beginning) != 64 || len(got) != len(want)+digest {
+		beginning, ok := strings.CutPrefix(got, want+"…")
+		if !ok || len(beginning) != 64 || len(got) != len(want)+digest {
 			t.Errorf("%d bytes: got %q, want %d bytes and a digest", len(text), got, len(want))
 		}
 		if IndexedText(text+"z") == got || IndexedText(got) == got {

@@ -138,7 +138,12 @@ func numbersConsented(
 		_, err := unblockPerson(tx, row, person, &c.At, clock)
 		return err
 	}
-	block := Block{Organization: row.Owner, Person: row.UUID, At: line.At, User: line.User}
+	block := Block{
+		Organization: row.Owner,
+		Person:       row.UUID,
+		At:           line.At,
+		User:         line.User,
+	}
 	return blockNumbers(tx, phoneNumbers(person), block, clock)
 }
 

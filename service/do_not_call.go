@@ -149,7 +149,7 @@ func blockOf(tx Tx, person apitype.Person) (*apitype.UUID, error) {
 }
 
 // deleteBlocks lifts blocks, and lets the calls wait again that they kept. It reports whether there were any.
-func deleteBlocks(tx Tx, l Lifting, clock apitype.Time) (isLifted bool, err error) {
+func deleteBlocks(tx Tx, l Lifting, clock apitype.Time) (bool, error) {
 	lifted, err := tx.DeleteBlocks(l)
 	if err != nil || len(lifted) == 0 {
 		return false, err
@@ -246,7 +246,7 @@ func unblockPerson(
 	person apitype.Person,
 	until *apitype.Time,
 	clock apitype.Time,
-) (isLifted bool, err error) {
+) (bool, error) {
 	key, err := tx.Setting(BlockKeySetting)
 	if err != nil || key == "" {
 		return false, err

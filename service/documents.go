@@ -29,10 +29,11 @@ func decode(what string, doc []byte, value any) error {
 func revise[T any](what string, doc *[]byte, change func(*T)) error {
 	var value T
 	err := decode(what, *doc, &value)
-	if err == nil {
-		change(&value)
-		*doc, err = encode(what, value)
+	if err != nil {
+		return err
 	}
+	change(&value)
+	*doc, err = encode(what, value)
 	return err
 }
 
@@ -102,7 +103,8 @@ func (p *WholePledge) size() int {
 	return size
 }
 
-func sizeOf(transactions []TransactionRow) (size int) {
+func sizeOf(transactions []TransactionRow) int {
+	var size int
 	for _, t := range transactions {
 		size += len(t.Doc) + 1
 	}

@@ -60,7 +60,13 @@ func applyEffect(tx Tx, line AuditLine, call *CallRow, effect apitype.ResultEffe
 		person.OptInSMS = new(false)
 	}
 	if effect == apitype.EffectOptOut { // The number of a dead donor may belong to the whole household.
-		block := Block{Organization: row.Owner, Person: id, At: line.At, Call: line.Record, User: line.User}
+		block := Block{
+			Organization: row.Owner,
+			Person:       id,
+			At:           line.At,
+			Call:         line.Record,
+			User:         line.User,
+		}
 		if err := blockNumbers(tx, phoneNumbers(person), block, clock); err != nil {
 			return err
 		}

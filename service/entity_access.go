@@ -16,7 +16,7 @@ func (s *Service) MarkProcessed(
 	ctx context.Context,
 	c Caller,
 	entries []apitype.UncheckedEntry,
-) (failures []apitype.ProcessedError, err error) {
+) ([]apitype.ProcessedError, error) {
 	if err := c.Require(EntitiesMark); err != nil {
 		return nil, err
 	}
@@ -25,7 +25,8 @@ func (s *Service) MarkProcessed(
 			Pointer: "/entries", Message: fmt.Sprintf("must have 1 to %d entries", apitype.MaxEntries),
 		}})
 	}
-	err = s.Write(ctx, WriteIsolated, "mark entities", func(tx Tx) error {
+	var failures []apitype.ProcessedError
+	err := s.Write(ctx, WriteIsolated, "mark entities", func(tx Tx) error {
 		failures = nil
 		now := s.TimeOf(tx)
 		for _, sent := range entries {
@@ -42,7 +43,7 @@ func (s *Service) MarkProcessed(
 	return failures, err
 }
 
-func markEntry(tx Tx, c Caller, sent apitype.UncheckedEntry, now apitype.Time) (problem string, err error) {
+func markEntry(tx Tx, c Caller, sent apitype.UncheckedEntry, now apitype.Time) (string, error) {
 	entry, problem := sent.Check()
 	if problem != "" {
 		return problem, nil
@@ -63,10 +64,11 @@ func markEntry(tx Tx, c Caller, sent apitype.UncheckedEntry, now apitype.Time) (
 }
 
 // visibleEntity returns the person of an entity. It refuses an invisible entity like an unknown one.
-func visibleEntity(r Reader, c Caller, entry apitype.ProcessedEntry) (person *apitype.UUID, err error) {
+func visibleEntity(r Reader, c Caller, entry apitype.ProcessedEntry) (*apitype.UUID, error) {
 	var about struct {
 		PersonUUID *apitype.UUID `json:"personUuid"`
 	}
+	var err error
 	switch entry.EntityName {
 	case apitype.EntityPerson:
 		_, err = VisiblePerson(r, c, entry.EntityUUID)

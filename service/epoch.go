@@ -34,12 +34,13 @@ const lineageSetting = "lineage"
 
 // ChangeEpochIfRestored begins another epoch if the server put the database back to an earlier state: a dump that was
 // restored, or a recovery to a point in time. It cannot know for a database in which it never ran.
-func (s *Service) ChangeEpochIfRestored(ctx context.Context) (isRestored bool, err error) {
+func (s *Service) ChangeEpochIfRestored(ctx context.Context) (bool, error) {
 	lineage := s.store.Lineage(ctx)
 	if lineage == "" {
 		return false, nil
 	}
-	err = s.Write(ctx, WriteIsolated, "begin another epoch", func(tx Tx) error {
+	var isRestored bool
+	err := s.Write(ctx, WriteIsolated, "begin another epoch", func(tx Tx) error {
 		before, err := tx.Setting(lineageSetting)
 		isRestored = before != lineage
 		if err != nil || !isRestored {
@@ -77,7 +78,8 @@ const maxAhead = 5 * 60 * 1000 // Milliseconds.
 
 // TimesAhead returns how far the highest time of the database is ahead of its clock, and whether that is much.
 func (s *Service) TimesAhead(ctx context.Context) (newest, now apitype.Time, isMuch bool, err error) {
-	if now, err = s.StoreTime(ctx); err != nil {
+	now, err = s.StoreTime(ctx)
+	if err != nil {
 		return newest, now, false, err
 	}
 	err = s.Read(ctx, ReadRecord, "read the highest time", func(r Reader) (err error) {
@@ -88,8 +90,9 @@ func (s *Service) TimesAhead(ctx context.Context) (newest, now apitype.Time, isM
 }
 
 // ResetClock gives records that lie ahead the present time, begins another epoch, and returns how many there were.
-func (s *Service) ResetClock(ctx context.Context) (changed int, err error) {
-	err = s.Write(ctx, WriteIsolated, "reset the clock", func(tx Tx) error {
+func (s *Service) ResetClock(ctx context.Context) (int, error) {
+	var changed int
+	err := s.Write(ctx, WriteIsolated, "reset the clock", func(tx Tx) error {
 		now := s.TimeOf(tx)
 		changed = 0
 		for _, reset := range []func(Tx, apitype.Time) (int, error){resetPersons, resetPledges, resetCalls} {

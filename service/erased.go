@@ -15,7 +15,7 @@ const ErasingSetting = "erasing-"
 const UncleanSetting = "unclean-"
 
 // Erase blanks the call of an erased person. It reports false if the call is blank already.
-func (c *CallRow) Erase(now apitype.Time) (changed bool, err error) {
+func (c *CallRow) Erase(now apitype.Time) (bool, error) {
 	if erased("call", c.Private) != nil {
 		return false, nil
 	}
@@ -87,9 +87,9 @@ func erased(kind string, private []byte) error {
 
 // Retire blanks the call for the retention, and reports whether it had anything to lose. The call changes now, so that
 // copies learn of it. The time of its last event stays in the row: retention and objections go by that.
-func (c *CallRow) Retire(now apitype.Time) (changed bool, err error) {
+func (c *CallRow) Retire(now apitype.Time) (bool, error) {
 	doc, last := c.Doc, c.UpdatedAt
-	err = c.Blank(last, false)
+	err := c.Blank(last, false)
 	if err != nil || bytes.Equal(doc, c.Doc) {
 		return false, err
 	}
@@ -114,7 +114,13 @@ const blankedFields = "notes,result.notes,externalMetadata,recordingDuration"
 
 // BlankedCall returns the line of a call that the retention blanks, or an erasure of its person.
 func BlankedCall(call apitype.UUID, person *apitype.UUID, at apitype.Time) AuditLine {
-	return AuditLine{At: at, Operation: AuditCallBlank, Record: &call, Person: person, Fields: blankedFields}
+	return AuditLine{
+		At:        at,
+		Operation: AuditCallBlank,
+		Record:    &call,
+		Person:    person,
+		Fields:    blankedFields,
+	}
 }
 
 // BlankedPledge returns the line of a pledge that an erasure of its person blanks.

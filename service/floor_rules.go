@@ -49,7 +49,13 @@ func ParseQueueKind(text string) QueueKind {
 
 // Kind returns the kind of a call that waits.
 func (q *QueueRow) Kind() QueueKind {
-	return QueueKind{Owner: q.Owner, Type: q.Type, Language: q.Language, OptedIn: q.OptedIn, Country: q.Country}
+	return QueueKind{
+		Owner:    q.Owner,
+		Type:     q.Type,
+		Language: q.Language,
+		OptedIn:  q.OptedIn,
+		Country:  q.Country,
+	}
 }
 
 // storedRules are the parts of an organization's settings that the queue uses.
@@ -223,7 +229,7 @@ func (r *FloorRules) mayBeCalled(q QueueRow, now apitype.Time) bool {
 }
 
 // asPerson sets what a call that waits keeps of its person, and reports whether that changed.
-func (q *QueueRow) asPerson(p apitype.Person) (changed bool) {
+func (q *QueueRow) asPerson(p apitype.Person) bool {
 	before, wasOut := q.Kind(), q.OptedOut
 	q.Language, q.OptedOut = languageOf(p), optedOut(p)
 	q.OptedIn = p.OptInPhone != nil && *p.OptInPhone

@@ -36,7 +36,12 @@ func newKeys(seed []byte, now time.Time) (*knownKey, error) {
 	if len(seed) != ed25519.SeedSize {
 		return nil, fmt.Errorf("the signing key is damaged: it does not hold %d bytes", ed25519.SeedSize)
 	}
-	return &knownKey{keys: deriveKeys(seed), seed: seed, readAt: now, verified: new(verifiedTokens)}, nil
+	return &knownKey{
+		keys:     deriveKeys(seed),
+		seed:     seed,
+		readAt:   now,
+		verified: new(verifiedTokens),
+	}, nil
 }
 
 func newKeyReader(store Store) keyReader {
@@ -74,10 +79,10 @@ func (r *keyReader) latest(ctx context.Context) (*knownKey, error) {
 func (r *keyReader) read(ctx context.Context) (*knownKey, error) {
 	seed, err := r.store.SigningSeed(ctx)
 	_, isRefusal := errors.AsType[*Error](err)
-	switch {
-	case isRefusal || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+	if isRefusal || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return nil, described("read the signing key", err)
-	case err != nil: // An operator's hand was in it.
+	}
+	if err != nil { // An operator's hand was in it.
 		return nil, &Error{Kind: Unavailable, Detail: "the signing key cannot be read", Cause: err}
 	}
 	known, now := r.known.Load(), time.Now()
@@ -103,11 +108,12 @@ type KeyRotation struct {
 
 // RotateKey puts a new signing key in the place of the database's own, and so ends every token, cursor and signed
 // link, in every process within seconds. The database may lack its key.
-func RotateKey(ctx context.Context, store Store, now func() time.Time) (rotation KeyRotation, err error) {
+func RotateKey(ctx context.Context, store Store, now func() time.Time) (KeyRotation, error) {
 	seed := make([]byte, ed25519.SeedSize)
 	_, _ = rand.Read(seed) // It never fails.
 	s := &Service{store: store, clock: now}
-	err = s.Write(ctx, WriteIsolated, "rotate the key", func(tx Tx) error {
+	var rotation KeyRotation
+	err := s.Write(ctx, WriteIsolated, "rotate the key", func(tx Tx) error {
 		at := s.TimeOf(tx)
 		good, err := goodTokens(tx, at.Time)
 		if err != nil {
@@ -133,9 +139,10 @@ func RotateKey(ctx context.Context, store Store, now func() time.Time) (rotation
 }
 
 // CountTokens returns how many tokens a rotation of the key would end.
-func CountTokens(ctx context.Context, store Store, now func() time.Time) (n int, err error) {
+func CountTokens(ctx context.Context, store Store, now func() time.Time) (int, error) {
 	s := &Service{store: store, clock: now}
-	err = s.Read(ctx, ReadSnapshot, "count the tokens", func(r Reader) error {
+	var n int
+	err := s.Read(ctx, ReadSnapshot, "count the tokens", func(r Reader) error {
 		good, err := goodTokens(r, now())
 		n = len(good)
 		return err
@@ -144,7 +151,7 @@ func CountTokens(ctx context.Context, store Store, now func() time.Time) (n int,
 }
 
 // goodTokens returns the tokens that are valid at a time, by their rows.
-func goodTokens(r Reader, at time.Time) (good []IssuedToken, err error) {
+func goodTokens(r Reader, at time.Time) ([]IssuedToken, error) {
 	accounts, err := r.Accounts()
 	if err != nil {
 		return nil, err
@@ -157,6 +164,7 @@ func goodTokens(r Reader, at time.Time) (good []IssuedToken, err error) {
 	if err != nil {
 		return nil, err
 	}
+	var good []IssuedToken
 	for _, token := range tokens {
 		if token.isGood(at) && !isRevoked[token.Account] {
 			good = append(good, token)

@@ -56,8 +56,10 @@ func of[T any](
 	load func(*loader, T) error,
 ) loadKind {
 	return loadKind{
-		kind: kind, table: table, decode: decodeLoaded[T],
-		id: func(data any) apitype.UUID { return id(data.(T)) },
+		kind:   kind,
+		table:  table,
+		decode: decodeLoaded[T],
+		id:     func(data any) apitype.UUID { return id(data.(T)) },
 		names: func(data any, n naming) {
 			if names != nil {
 				names(data.(T), n)
@@ -69,13 +71,18 @@ func of[T any](
 
 // ofTable returns a kind whose data is a row of a table.
 func ofTable(kind LoadKind, table string) loadKind {
-	return loadKind{kind: kind, table: table, isRow: true, decode: func(text jsontext.Value) (any, error) {
-		data, err := decodeLoaded[map[string]json.RawMessage](text)
-		if err != nil {
-			return nil, err
-		}
-		return LoadedRow{table, data.(map[string]json.RawMessage)}, nil
-	}}
+	return loadKind{
+		kind:  kind,
+		table: table,
+		isRow: true,
+		decode: func(text jsontext.Value) (any, error) {
+			data, err := decodeLoaded[map[string]json.RawMessage](text)
+			if err != nil {
+				return nil, err
+			}
+			return LoadedRow{table, data.(map[string]json.RawMessage)}, nil
+		},
+	}
 }
 
 // loadKinds returns all kinds, each after the kinds that it refers to.
@@ -214,7 +221,7 @@ type LoadRecord struct {
 }
 
 // DecodeLoadRecord reads one line of a load. Unknown fields are refused.
-func DecodeLoadRecord(text []byte) (record LoadRecord, err error) {
+func DecodeLoadRecord(text []byte) (LoadRecord, error) {
 	var line struct {
 		Kind LoadKind       `json:"kind"`
 		Data jsontext.Value `json:"data"`
@@ -225,6 +232,7 @@ func DecodeLoadRecord(text []byte) (record LoadRecord, err error) {
 			v[i].Pointer = "/" + field
 		}
 	}
+	var record LoadRecord
 	if len(v) > 0 {
 		return record, v
 	}
@@ -233,6 +241,7 @@ func DecodeLoadRecord(text []byte) (record LoadRecord, err error) {
 		return record, errors.New("kind must be one of " + joined(LoadKinds))
 	}
 	record.Kind = line.Kind
+	var err error
 	record.Data, err = kind.decode(line.Data)
 	return record, err
 }

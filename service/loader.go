@@ -49,9 +49,10 @@ func (s *Service) load(
 	feed func(add func(LoadRecord) error) error,
 	when func(Reader) (bool, error),
 	skip bool,
-) (saved Saved, err error) {
+) (Saved, error) {
+	var saved Saved
 	// The caller adds the operation.
-	err = s.store.Write(ctx, WriteIsolated, func(tx Tx) error {
+	err := s.store.Write(ctx, WriteIsolated, func(tx Tx) error {
 		saved = Saved{}
 		if when != nil {
 			if fill, err := when(tx); err != nil || !fill {
@@ -62,8 +63,12 @@ func (s *Service) load(
 			return err
 		}
 		l := &loader{
-			tx: tx, now: s.TimeOf(tx), skip: skip, saved: saved,
-			organizations: map[apitype.UUID]Organization{}, focusAreas: map[apitype.UUID]FocusArea{},
+			tx:            tx,
+			now:           s.TimeOf(tx),
+			skip:          skip,
+			saved:         saved,
+			organizations: map[apitype.UUID]Organization{},
+			focusAreas:    map[apitype.UUID]FocusArea{},
 		}
 		var failed error
 		err := feed(func(record LoadRecord) error {
@@ -77,7 +82,8 @@ func (s *Service) load(
 			return failed
 		}
 		// Records in the batch come before the error that ended the load, so their error is reported first.
-		if err = cmp.Or(l.saveDumped(), l.save(), err); err != nil {
+		err = cmp.Or(l.saveDumped(), l.save(), err)
+		if err != nil {
 			return err
 		}
 		records := 0
@@ -194,10 +200,12 @@ type loading struct {
 func (r loading) row() Taken { return Taken{r.Kind, r.id} }
 
 // known returns what read finds, or found before.
-func known[T any](all map[apitype.UUID]T, id apitype.UUID, read func(apitype.UUID) (T, error)) (found T, err error) {
+func known[T any](all map[apitype.UUID]T, id apitype.UUID, read func(apitype.UUID) (T, error)) (T, error) {
 	found, ok := all[id]
+	var err error
 	if !ok {
-		if found, err = read(id); err == nil {
+		found, err = read(id)
+		if err == nil {
 			all[id] = found
 		}
 	}
@@ -216,7 +224,8 @@ func (l *loader) add(record LoadRecord) error {
 		return nil
 	}
 	kind := kindNamed(record.Kind)
-	if l.batch = append(l.batch, loading{record, kind, kind.id(record.Data)}); len(l.batch) < loadBatch {
+	l.batch = append(l.batch, loading{record, kind, kind.id(record.Data)})
+	if len(l.batch) < loadBatch {
 		return nil
 	}
 	return l.save()
@@ -233,10 +242,12 @@ func (l *loader) save() error {
 	for _, record := range batch {
 		record.kind.names(record.Data, n)
 	}
-	if l.persons, err = l.tx.PersonsToLoad(slices.Collect(maps.Keys(n.persons))); err != nil {
+	l.persons, err = l.tx.PersonsToLoad(slices.Collect(maps.Keys(n.persons)))
+	if err != nil {
 		return err
 	}
-	if l.donors, err = l.tx.PersonsOfPledges(slices.Collect(maps.Keys(n.pledges))); err != nil {
+	l.donors, err = l.tx.PersonsOfPledges(slices.Collect(maps.Keys(n.pledges)))
+	if err != nil {
 		return err
 	}
 	l.rows, l.lines = Rows{}, make(map[Taken]int, len(batch))

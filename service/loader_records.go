@@ -33,7 +33,8 @@ func (l *loader) person(p LoadedPerson) error {
 }
 
 // creation returns the request that creates the person, and the problems that no request could have.
-func (p LoadedPerson) creation(now apitype.Time) (r apitype.CreatePersonRequest, v apitype.Violations) {
+func (p LoadedPerson) creation(now apitype.Time) (apitype.CreatePersonRequest, apitype.Violations) {
+	var v apitype.Violations
 	if p.CreatedAt.IsZero() {
 		v.Add("/createdAt", "is required")
 	}
@@ -43,7 +44,7 @@ func (p LoadedPerson) creation(now apitype.Time) (r apitype.CreatePersonRequest,
 	if o := p.OwningOrganization.Pointer(); o != nil && o.UUID != p.OwningOrganizationUUID {
 		v.Add("/owningOrganization/uuid", "must equal owningOrganizationUuid")
 	}
-	r = apitype.CreatePersonRequest{
+	r := apitype.CreatePersonRequest{
 		OwningOrganizationUUID:     p.OwningOrganizationUUID,
 		RecruitingOrganizationUUID: p.RecruitingOrganizationUUID,
 		AcademicTitle:              p.AcademicTitle,
@@ -62,7 +63,12 @@ func (p LoadedPerson) creation(now apitype.Time) (r apitype.CreatePersonRequest,
 			LastNamePrefix: p.LastNamePrefix,
 			LastName:       p.LastName,
 		},
-		OptIns: &apitype.OptIns{Email: p.OptInEmail, Mail: p.OptInMail, Phone: p.OptInPhone, SMS: p.OptInSMS},
+		OptIns: &apitype.OptIns{
+			Email: p.OptInEmail,
+			Mail:  p.OptInMail,
+			Phone: p.OptInPhone,
+			SMS:   p.OptInSMS,
+		},
 	}
 	if m := p.Mandate; m != nil {
 		if m.CreatedAt.IsZero() {
@@ -86,8 +92,12 @@ func (l *loader) pledge(p LoadedPledge) error {
 		return err
 	}
 	row := PledgeRow{
-		Person: p.person(), External: p.ExternalSource.Pointer() != nil, ReleasedAt: p.ReleasedAt.Pointer(),
-		HasSignature: len(p.Signature) > 0, Private: []byte(`{}`), Rev: 1,
+		Person:       p.person(),
+		External:     p.ExternalSource.Pointer() != nil,
+		ReleasedAt:   p.ReleasedAt.Pointer(),
+		HasSignature: len(p.Signature) > 0,
+		Private:      []byte(`{}`),
+		Rev:          1,
 	}
 	if _, ok := l.persons[row.Person]; !ok {
 		return refused("/person/uuid", "names no person")
@@ -212,10 +222,16 @@ func (l *loader) call(c LoadedCall) error {
 	call.ExternalMetadata = apitype.EmbedPointer(c.ExternalMetadata.Pointer())
 	call.PledgeCase, call.Person = apitype.Embedded[apitype.Pledge]{}, apitype.Embedded[apitype.Person]{}
 	call.Transactions = apitype.Embedded[[]apitype.Transaction]{}
-	row := CallRow{Owner: of.Owner, External: c.ExternalMetadata.Pointer() != nil, CompletedBy: c.CompletedBy, Rev: 1}
+	row := CallRow{
+		Owner:       of.Owner,
+		External:    c.ExternalMetadata.Pointer() != nil,
+		CompletedBy: c.CompletedBy,
+		Rev:         1,
+	}
 	var err error
 	private := callPrivate{CompletedBy: c.CompletedBy, ExternalSource: c.ExternalSource}
-	if row.Private, err = encode("call", private); err != nil {
+	row.Private, err = encode("call", private)
+	if err != nil {
 		return err
 	}
 	if err := row.write(call); err != nil {
@@ -386,7 +402,8 @@ func (l *loader) transaction(t LoadedTransaction) error {
 		row.Method = *t.Method
 	}
 	var err error
-	if row.Doc, err = encode("transaction", t.Transaction); err != nil {
+	row.Doc, err = encode("transaction", t.Transaction)
+	if err != nil {
 		return err
 	}
 	l.rows.Transactions = append(l.rows.Transactions, row)

@@ -28,8 +28,10 @@ func (s *Service) AddOrganization(ctx context.Context, o Organization) (Organiza
 			return orTaken(err, "organization")
 		}
 		return tx.Audit(AuditLine{
-			At: s.TimeOf(tx), Operation: AuditOrganizationAdd, Record: &o.UUID,
-			Fields: strings.Join(fields, ","),
+			At:        s.TimeOf(tx),
+			Operation: AuditOrganizationAdd,
+			Record:    &o.UUID,
+			Fields:    strings.Join(fields, ","),
 		})
 	})
 }
@@ -40,7 +42,9 @@ func (s *Service) SetOrganization(
 	ctx context.Context,
 	id apitype.UUID,
 	set func(*Organization),
-) (o Organization, err error) {
+) (Organization, error) {
+	var o Organization
+	var err error
 	err = s.Write(ctx, WriteShared, "change the organization", func(tx Tx) error {
 		line := AuditLine{Operation: AuditOrganizationSet, Record: &id}
 		o, err = s.changeOrganization(tx, id, line, func(o *Organization) error {
@@ -59,9 +63,10 @@ func (s *Service) changeOrganization(
 	id apitype.UUID,
 	line AuditLine,
 	set func(*Organization) error,
-) (o Organization, err error) {
+) (Organization, error) {
 	now := s.TimeOf(tx)
-	if o, err = tx.OrganizationForUpdate(id); err != nil {
+	o, err := tx.OrganizationForUpdate(id)
+	if err != nil {
 		return o, OrUnknown(err, "organization", id)
 	}
 	stored, err := tx.OrganizationSettings(Scope{Organizations: []apitype.UUID{id}})
@@ -101,7 +106,8 @@ func rulesChanged(tx Tx, o Organization, before apitype.OrganizationSettings) er
 	return tx.ResetLapsed(o.UUID)
 }
 
-func (o Organization) changed(after Organization) (names []string) {
+func (o Organization) changed(after Organization) []string {
+	var names []string
 	if !equal(o.MaxCallAttempts, after.MaxCallAttempts) {
 		names = append(names, "maxCallAttempts")
 	}
@@ -114,14 +120,16 @@ func (o Organization) changed(after Organization) (names []string) {
 // check refuses settings that make no sense.
 func (o Organization) check() error {
 	refuse := func(detail string) error { return &Error{Kind: Invalid, Detail: detail} }
-	switch {
-	case strings.TrimSpace(o.Name) == "" || strings.TrimSpace(o.Abbreviation) == "":
+	if strings.TrimSpace(o.Name) == "" || strings.TrimSpace(o.Abbreviation) == "" {
 		return refuse("an organization needs a name and an abbreviation")
-	case o.MaxCallAttempts != nil && *o.MaxCallAttempts < 0:
+	}
+	if o.MaxCallAttempts != nil && *o.MaxCallAttempts < 0 {
 		return refuse("the maximum of call attempts must not be negative")
-	case o.Settings != nil && len(o.Settings.Validate()) > 0:
+	}
+	if o.Settings != nil && len(o.Settings.Validate()) > 0 {
 		return NotValid(o.Settings.Validate())
-	case o.CoolingOff < 0 || o.CoolingOff > 100*365*24*time.Hour:
+	}
+	if o.CoolingOff < 0 || o.CoolingOff > 100*365*24*time.Hour {
 		return refuse("the cooling-off must be from 0 to 100 years")
 	}
 	for _, name := range []string{o.Name, o.Abbreviation} {
@@ -152,8 +160,9 @@ func (s *Service) Organizations(ctx context.Context) ([]Organization, error) {
 
 // ownAccount returns the account that a program stores under a name for itself. It makes the account if there is none.
 // The account sees everything. Racing processes get the same account.
-func (s *Service) ownAccount(ctx context.Context, name string) (id apitype.UUID, err error) {
+func (s *Service) ownAccount(ctx context.Context, name string) (apitype.UUID, error) {
 	setting := "account:" + name
+	var id apitype.UUID
 	read := func(r Reader) error {
 		text, err := r.Setting(setting)
 		if err == nil && text != "" {
@@ -164,7 +173,7 @@ func (s *Service) ownAccount(ctx context.Context, name string) (id apitype.UUID,
 	if err := s.Read(ctx, ReadRecord, "read the account", read); err != nil || !id.IsZero() {
 		return id, err
 	}
-	err = s.Write(ctx, WriteIsolated, "make the account", func(tx Tx) error {
+	err := s.Write(ctx, WriteIsolated, "make the account", func(tx Tx) error {
 		id = apitype.UUID{} // An earlier try may have chosen one.
 		if err := read(tx); err != nil || !id.IsZero() {
 			return err
@@ -220,7 +229,12 @@ func (s *Service) AddUser(ctx context.Context, u User) (User, error) {
 			return orTaken(err, "user")
 		}
 		return tx.Audit(
-			AuditLine{At: s.TimeOf(tx), Operation: AuditUserAdd, Record: &u.UUID, Fields: "name,organization"},
+			AuditLine{
+				At:        s.TimeOf(tx),
+				Operation: AuditUserAdd,
+				Record:    &u.UUID,
+				Fields:    "name,organization",
+			},
 		)
 	})
 }
@@ -241,7 +255,8 @@ func (s *Service) SetUser(
 	change UserChange,
 ) (u User, isChanged bool, err error) {
 	err = s.Write(ctx, WriteIsolated, "change the user", func(tx Tx) error {
-		if u, err = tx.User(id); err != nil {
+		u, err = tx.User(id)
+		if err != nil {
 			return OrUnknown(err, "user", id)
 		}
 		now := s.TimeOf(tx)
@@ -254,7 +269,12 @@ func (s *Service) SetUser(
 		if !isChanged {
 			return nil
 		}
-		line := AuditLine{At: now, Operation: AuditUserSet, Record: &id, Fields: fields}
+		line := AuditLine{
+			At:        now,
+			Operation: AuditUserSet,
+			Record:    &id,
+			Fields:    fields,
+		}
 		return errors.Join(tx.UpdateUser(u), tx.Audit(line))
 	})
 	return u, isChanged, err

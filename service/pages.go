@@ -102,10 +102,9 @@ func (c *cursors) window(p apitype.Paging) (window, error) {
 		size:     apitype.DefaultPageSize,
 		backward: p.IsBackward(),
 	}
-	switch {
-	case p.First != nil:
+	if p.First != nil {
 		w.size = *p.First
-	case p.Last != nil:
+	} else if p.Last != nil {
 		w.size = *p.Last
 	}
 	return w, NotValid(v)
@@ -195,7 +194,8 @@ func AnswerForward[T any](ctx context.Context, s *Service, c Caller, l ForwardLi
 	if !l.IsEmpty {
 		page.hasPrevious = w.after != nil // There was one: the cursor names it.
 		err = s.Read(ctx, ReadPlanned, l.What, func(r Reader) (err error) {
-			if page.rows, err = l.Rows(r, w.after, w.size+1); err != nil || len(page.rows) == 0 {
+			page.rows, err = l.Rows(r, w.after, w.size+1)
+			if err != nil || len(page.rows) == 0 {
 				return err
 			}
 			page.next = len(page.rows) > w.size
@@ -219,10 +219,12 @@ var errSeveral = errors.New("the page takes several questions")
 
 // page returns the page of a window, and what belongs to its rows. Most pages need one statement. A page that needs
 // several reads them in one snapshot.
-func (l listing[T]) page(ctx context.Context, s *Service, w window) (page pageOf[T], err error) {
+func (l listing[T]) page(ctx context.Context, s *Service, w window) (pageOf[T], error) {
 	of := func(r Reader, single bool) list[T] {
 		return list[T]{func(part Range) ([]T, error) { return l.rows(r, part) }, single}
 	}
+	var page pageOf[T]
+	var err error
 	if l.more == nil && !l.several {
 		err = s.Read(ctx, ReadList, l.what, func(r Reader) (err error) {
 			page, err = of(r, true).read(w)
@@ -233,7 +235,8 @@ func (l listing[T]) page(ctx context.Context, s *Service, w window) (page pageOf
 		}
 	}
 	err = s.Read(ctx, ReadSnapshot, l.what, func(r Reader) (err error) {
-		if page, err = of(r, false).read(w); err == nil && l.more != nil {
+		page, err = of(r, false).read(w)
+		if err == nil && l.more != nil {
 			err = l.more(r, page.rows)
 		}
 		return err
@@ -267,7 +270,8 @@ const PageBytes = apitype.MaxPageBytes - 1<<10
 
 // cut ends a page before it gets too long. It returns the length, and the start of the rest. A page has at least one
 // row. size returns the length of a row's part. Spec gap: S32.
-func (p *pageOf[T]) cut(backward bool, size func(T) int) (bytes int) {
+func (p *pageOf[T]) cut(backward bool, size func(T) int) int {
+	var bytes int
 	for n := range p.rows {
 		at := n
 		if backward {
@@ -288,13 +292,16 @@ func (p *pageOf[T]) cut(backward bool, size func(T) int) (bytes int) {
 }
 
 // read returns the page of a window. Spec gap: L3.
-func (l list[T]) read(w window) (page pageOf[T], err error) {
+func (l list[T]) read(w window) (pageOf[T], error) {
+	var page pageOf[T]
 	if w.after != nil && w.before != nil && w.after.compare(*w.before) <= 0 { // The end does not lie after the start.
 		return page, nil
 	}
 	more, beyond := false, false
+	var err error
 	if w.size > 0 {
-		if page.rows, beyond, more, err = l.from(w); err != nil {
+		page.rows, beyond, more, err = l.from(w)
+		if err != nil {
 			return page, err
 		}
 		if len(page.rows) > w.size {
@@ -337,7 +344,8 @@ func (l list[T]) from(w window) (rows []T, beyond, more bool, err error) {
 		return rows, false, more, err
 	}
 	r.Limit++
-	if rows, more, err = l.within(r); err != nil || len(rows) == 0 {
+	rows, more, err = l.within(r)
+	if err != nil || len(rows) == 0 {
 		return nil, false, false, err
 	}
 	if rows[0].position().compare(*start) == 0 {
@@ -349,7 +357,8 @@ func (l list[T]) from(w window) (rows []T, beyond, more bool, err error) {
 
 // within returns the rows of a range, and whether rows were left out because of their length.
 func (l list[T]) within(r Range) (rows []T, more bool, err error) {
-	if rows, err = l.rows(r); err != nil || len(rows) == 0 {
+	rows, err = l.rows(r)
+	if err != nil || len(rows) == 0 {
 		return nil, false, err
 	}
 	bytes, last := 0, len(rows)-1
@@ -376,7 +385,8 @@ func (l list[T]) around(w window) (previous, next bool, err error) {
 		some, err := l.any(Range{})
 		return some && w.backward, some && !w.backward, err
 	}
-	if previous, err = l.any(Range{Above: bound(place, !w.backward)}); err != nil {
+	previous, err = l.any(Range{Above: bound(place, !w.backward)})
+	if err != nil {
 		return false, false, err
 	}
 	next, err = l.any(Range{Below: bound(place, w.backward)})

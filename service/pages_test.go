@@ -72,10 +72,27 @@ func TestPageIsCut(t *testing.T) {
 		{"as much as may be", []int{most - 2, 1, 1}, false, pageOf[int]{rows: []int{most - 2, 1, 1}}, most},
 		{"a byte more", []int{most - 1, 1, 1}, false, pageOf[int]{rows: []int{most - 1, 1}, next: true}, most},
 		{"one that is longer", []int{most + 1}, false, pageOf[int]{rows: []int{most + 1}}, most + 1},
-		{"one that is longer, and another", []int{most + 1, 1}, false, pageOf[int]{rows: []int{most + 1}, next: true}, most + 1},
+		{
+			name:  "one that is longer, and another",
+			rows:  []int{most + 1, 1},
+			want:  pageOf[int]{rows: []int{most + 1}, next: true},
+			bytes: most + 1,
+		},
 		{"as much as may be, backward", []int{1, 1, most - 2}, true, pageOf[int]{rows: []int{1, 1, most - 2}}, most},
-		{"a byte more, backward", []int{1, 1, most - 1}, true, pageOf[int]{rows: []int{1, most - 1}, hasPrevious: true}, most},
-		{"one that is longer, backward", []int{1, 2, most + 1}, true, pageOf[int]{rows: []int{most + 1}, hasPrevious: true}, most + 1},
+		{
+			name:     "a byte more, backward",
+			rows:     []int{1, 1, most - 1},
+			backward: true,
+			want:     pageOf[int]{rows: []int{1, most - 1}, hasPrevious: true},
+			bytes:    most,
+		},
+		{
+			name:     "one that is longer, backward",
+			rows:     []int{1, 2, most + 1},
+			backward: true,
+			want:     pageOf[int]{rows: []int{most + 1}, hasPrevious: true},
+			bytes:    most + 1,
+		},
 	} {
 		page := pageOf[int]{rows: test.rows}
 		bytes := page.cut(test.backward, func(row int) int { return row })

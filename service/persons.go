@@ -30,13 +30,17 @@ func (s *Service) ListPersons(ctx context.Context, c Caller, o apitype.PersonLis
 	}
 	isEmpty := !ok || o.Search != "" && len(filter.Search) == 0 // Spec gap: L8
 	l := listing[PersonRow]{
-		what: "list persons", kind: personCursor, paging: o.Paging, isEmpty: isEmpty,
+		what:    "list persons",
+		kind:    personCursor,
+		paging:  o.Paging,
+		isEmpty: isEmpty,
 		rows:    func(r Reader, part Range) ([]PersonRow, error) { return r.Persons(filter, part) },
 		several: len(filter.Search) > 0 || filter.IBAN != "",
 		size:    PersonRow.Size,
 		node:    func(dst []byte, row PersonRow) []byte { return append(dst, row.Doc...) },
-		note:    AuditPersonList, filters: o.Query,
-		shown: func(persons []apitype.UUID, row PersonRow) []apitype.UUID { return append(persons, row.UUID) },
+		note:    AuditPersonList,
+		filters: o.Query,
+		shown:   func(persons []apitype.UUID, row PersonRow) []apitype.UUID { return append(persons, row.UUID) },
 	}
 	if o.Revisions {
 		l.rev = func(row PersonRow) int64 { return row.Rev }
@@ -55,9 +59,11 @@ func (s *Service) ListErasures(ctx context.Context, c Caller, o apitype.ErasureL
 		return Answer{}, err
 	}
 	return answerList(ctx, s, c, listing[ErasedPerson]{
-		what: "list erasures", kind: erasureCursor, paging: o.Paging,
-		rows: func(r Reader, part Range) ([]ErasedPerson, error) { return r.Erasures(c.Scope, part) },
-		size: ErasedPerson.Size,
+		what:   "list erasures",
+		kind:   erasureCursor,
+		paging: o.Paging,
+		rows:   func(r Reader, part Range) ([]ErasedPerson, error) { return r.Erasures(c.Scope, part) },
+		size:   ErasedPerson.Size,
 		node: func(dst []byte, row ErasedPerson) []byte {
 			return append(
 				append(
@@ -77,11 +83,12 @@ func (p PersonRow) position() Position { return Position{At: p.CreatedAt, UUID: 
 
 // GetPerson returns one person.
 // GET /api/v1/persons/{uuid} (interface: Persons)
-func (s *Service) GetPerson(ctx context.Context, c Caller, id apitype.UUID) (answer Answer, err error) {
+func (s *Service) GetPerson(ctx context.Context, c Caller, id apitype.UUID) (Answer, error) {
 	if err := c.Require(PersonsRead); err != nil {
 		return Answer{}, err
 	}
-	err = s.Read(ctx, ReadRecord, "read the person", func(r Reader) error {
+	var answer Answer
+	err := s.Read(ctx, ReadRecord, "read the person", func(r Reader) error {
 		row, err := VisiblePerson(r, c, id)
 		answer = personAnswer(row)
 		return err
@@ -120,13 +127,13 @@ func (s *Service) CreatePerson(
 	ctx context.Context,
 	c Caller,
 	request apitype.CreatePersonRequest,
-) (answer Answer, err error) {
+) (Answer, error) {
 	if err := cmp.Or(c.Require(PersonsCreate), NotValid(request.Validate(s.clock()))); err != nil {
 		return Answer{}, err
 	}
 	id := chosenUUID(request.UUID)
 	var row PersonRow
-	err = s.Write(ctx, WriteIsolated, "create the person", func(tx Tx) error {
+	err := s.Write(ctx, WriteIsolated, "create the person", func(tx Tx) error {
 		owner, _, err := organizations(tx, c, request.OwningOrganizationUUID, request.RecruitingOrganizationUUID)
 		if err != nil {
 			return err
@@ -135,7 +142,8 @@ func (s *Service) CreatePerson(
 		if err != nil {
 			return err
 		}
-		if row, err = newPerson(id, request, owner, now); err != nil {
+		row, err = newPerson(id, request, owner, now)
+		if err != nil {
 			return err
 		}
 		line := personAudited(c.Audited(AuditPersonCreate, id, now), PersonRow{}, row)
@@ -165,13 +173,15 @@ func organizations(r Reader, c Caller, owning, recruiting apitype.UUID) (owner, 
 		}
 		return o, err
 	}
-	if owner, err = look("/owningOrganizationUuid", owning); err != nil {
+	owner, err = look("/owningOrganizationUuid", owning)
+	if err != nil {
 		return owner, recruiter, err
 	}
 	if recruiting == owning && len(v) == 0 {
 		return owner, owner, nil
 	}
-	if recruiter, err = look("/recruitingOrganizationUuid", recruiting); err != nil {
+	recruiter, err = look("/recruitingOrganizationUuid", recruiting)
+	if err != nil {
 		return owner, recruiter, err
 	}
 	return owner, recruiter, NotValid(v)
@@ -185,13 +195,21 @@ func newPerson(
 	now apitype.Time,
 ) (PersonRow, error) {
 	person := apitype.Person{
-		UUID: id, PersonUUID: id, AcademicTitle: r.AcademicTitle, DateOfBirth: r.DateOfBirth,
+		UUID:                 id,
+		PersonUUID:           id,
+		AcademicTitle:        r.AcademicTitle,
+		DateOfBirth:          r.DateOfBirth,
 		SocialSecurityNumber: apitype.EmbedPointer(r.SocialSecurityNumber),
-		IBAN:                 r.IBAN, PhoneNumber: r.PhoneNumber, MobilePhoneNumber: r.MobilePhoneNumber,
-		Email: r.Email, Gender: r.Gender, Language: r.Language, CreatedAt: now,
-		Address:            apitype.EmbedPointer(r.Address),
-		Mandate:            apitype.EmbedPointer[apitype.Mandate](nil),
-		OwningOrganization: apitype.Embed(owner.OrganizationReference),
+		IBAN:                 r.IBAN,
+		PhoneNumber:          r.PhoneNumber,
+		MobilePhoneNumber:    r.MobilePhoneNumber,
+		Email:                r.Email,
+		Gender:               r.Gender,
+		Language:             r.Language,
+		CreatedAt:            now,
+		Address:              apitype.EmbedPointer(r.Address),
+		Mandate:              apitype.EmbedPointer[apitype.Mandate](nil),
+		OwningOrganization:   apitype.Embed(owner.OrganizationReference),
 	}
 	if n := r.Name; n != nil {
 		person.Initials, person.FirstName = n.Initials, n.FirstName
@@ -213,16 +231,18 @@ func newPerson(
 }
 
 // person returns the record of the row.
-func (p *PersonRow) person() (person apitype.Person, err error) {
-	err = decode("person", p.Doc, &person)
+func (p *PersonRow) person() (apitype.Person, error) {
+	var person apitype.Person
+	err := decode("person", p.Doc, &person)
 	return person, err
 }
 
 // write puts a person into its row: the document, the columns that lists filter by, and the terms.
-func (p *PersonRow) write(person apitype.Person) (err error) {
+func (p *PersonRow) write(person apitype.Person) error {
 	p.UUID, p.CreatedAt, p.IBAN = person.UUID, person.CreatedAt, person.IBAN
 	p.Owner = person.OwningOrganization.Value().UUID
 	p.Terms = TermsOf(person)
+	var err error
 	p.Doc, err = encode("person", person)
 	return err
 }
@@ -235,18 +255,19 @@ func (s *Service) UpdatePerson(
 	id apitype.UUID,
 	m Match,
 	request apitype.UpdatePersonRequest,
-) (answer Answer, err error) {
+) (Answer, error) {
 	if err := cmp.Or(c.Require(PersonsUpdate), NotValid(request.Validate(s.clock()))); err != nil {
 		return Answer{}, err
 	}
 	var row PersonRow
 	changed := false
-	err = s.Write(ctx, WriteIsolated, "update the person", func(tx Tx) error {
+	err := s.Write(ctx, WriteIsolated, "update the person", func(tx Tx) error {
 		now, err := s.ChangeTime(tx)
 		if err != nil {
 			return err
 		}
-		if row, err = VisiblePerson(tx, c, id); err != nil {
+		row, err = VisiblePerson(tx, c, id)
+		if err != nil {
 			return err
 		}
 		person, err := row.person()
@@ -265,7 +286,8 @@ func (s *Service) UpdatePerson(
 		}
 		row.UpdatedAt = now
 		line := personAudited(c.Audited(AuditPersonUpdate, id, now), before, row)
-		if changed = !slices.Equal(row.Doc, before.Doc) || !equal(row.MandateID, before.MandateID); changed {
+		changed = !slices.Equal(row.Doc, before.Doc) || !equal(row.MandateID, before.MandateID)
+		if changed {
 			if err := errors.Join(
 				tx.UpdatePerson(row),
 				personChanged(tx, id, person, s.TimeOf(tx)),
@@ -338,10 +360,9 @@ func patchPerson(
 // patchMandate merges a mandate. A new one without a date gets the present day.
 func patchMandate(p *apitype.Person, id **string, patch apitype.Patch[apitype.MandatePatch], now apitype.Time) {
 	m, ok := patch.Value()
-	switch {
-	case patch.IsClear():
+	if patch.IsClear() {
 		p.Mandate, *id = apitype.EmbedPointer[apitype.Mandate](nil), nil
-	case ok:
+	} else if ok {
 		m.ID.Apply(id)
 		created, dated := m.CreatedAt.Value()
 		_, identified := m.ID.Value()
@@ -355,12 +376,12 @@ func patchMandate(p *apitype.Person, id **string, patch apitype.Patch[apitype.Ma
 }
 
 // patchAddress merges an address. The result must be complete. Spec gap: P3.
-func patchAddress(p *apitype.Person, patch apitype.Patch[apitype.AddressPatch]) (v apitype.Violations) {
+func patchAddress(p *apitype.Person, patch apitype.Patch[apitype.AddressPatch]) apitype.Violations {
 	a, ok := patch.Value()
-	switch {
-	case patch.IsClear():
+	var v apitype.Violations
+	if patch.IsClear() {
 		p.Address = apitype.EmbedPointer[apitype.Address](nil)
-	case ok && a != (apitype.AddressPatch{}):
+	} else if ok && a != (apitype.AddressPatch{}) {
 		address := p.Address.Value()
 		for _, part := range []struct {
 			patch apitype.Patch[string]

@@ -42,16 +42,16 @@ func released(row PledgeRow, now apitype.Time) bool {
 
 // unmet returns the reason why a condition does not hold, or an empty text.
 func (c pledgeCondition) unmet(row PledgeRow, pledge *apitype.Pledge, now apitype.Time) string {
-	switch {
-	case c == whenReleased && !released(row, now):
+	if c == whenReleased && !released(row, now) {
 		return "is not released yet"
-	case c == whenNotReleased && released(row, now):
-		return "is released already"
-	case c == whenEnded && (pledge.EndsAt == nil || pledge.EndsAt.After(now.Time)):
-		return "has not reached its end"
-	default:
-		return ""
 	}
+	if c == whenNotReleased && released(row, now) {
+		return "is released already"
+	}
+	if c == whenEnded && (pledge.EndsAt == nil || pledge.EndsAt.After(now.Time)) {
+		return "has not reached its end"
+	}
+	return ""
 }
 
 // actOnPledge moves a pledge by an action. A pledge that is there already stays as it
@@ -138,18 +138,27 @@ func patchPledge(p *apitype.Pledge, r apitype.UpdatePledgeRequest) {
 // newPledge returns the pledge of a creation. Spec gap: G6.
 func newPledge(id apitype.UUID, r apitype.CreatePledgeRequest, refs pledgeRefs, now apitype.Time) apitype.Pledge {
 	pledge := apitype.Pledge{
-		UUID: id, Status: apitype.PledgeLead, StartsAt: r.StartsAt, EndsAt: r.EndsAt,
-		CreatedAt: r.CreatedAt, UpdatedAt: now,
-		OwningOrganizationUUID: r.OwningOrganizationUUID, RecruitingOrganizationUUID: r.RecruitingOrganizationUUID,
-		RecruitingLocationLabel: r.RecruitingLocationLabel,
-		InitialDonationAmount:   r.InitialDonationAmount, DonationAmount: r.InitialDonationAmount,
-		InitialDonationInterval: r.InitialDonationInterval, DonationInterval: r.InitialDonationInterval,
-		PreferredPaymentDay: r.PreferredPaymentDay, RecruitmentType: r.RecruitmentType,
-		RecruiterUserUUID: r.RecruiterUserUUID, ExternalMetadata: r.ExternalMetadata,
-		OwningOrganization:     apitype.Embed(refs.owner.OrganizationReference),
-		RecruitingOrganization: apitype.Embed(refs.recruiter.OrganizationReference),
-		FocusAreas:             apitype.Embed(refs.focusAreas),
-		ExternalSource:         apitype.EmbedPointer(r.ExternalSource),
+		UUID:                       id,
+		Status:                     apitype.PledgeLead,
+		StartsAt:                   r.StartsAt,
+		EndsAt:                     r.EndsAt,
+		CreatedAt:                  r.CreatedAt,
+		UpdatedAt:                  now,
+		OwningOrganizationUUID:     r.OwningOrganizationUUID,
+		RecruitingOrganizationUUID: r.RecruitingOrganizationUUID,
+		RecruitingLocationLabel:    r.RecruitingLocationLabel,
+		InitialDonationAmount:      r.InitialDonationAmount,
+		DonationAmount:             r.InitialDonationAmount,
+		InitialDonationInterval:    r.InitialDonationInterval,
+		DonationInterval:           r.InitialDonationInterval,
+		PreferredPaymentDay:        r.PreferredPaymentDay,
+		RecruitmentType:            r.RecruitmentType,
+		RecruiterUserUUID:          r.RecruiterUserUUID,
+		ExternalMetadata:           r.ExternalMetadata,
+		OwningOrganization:         apitype.Embed(refs.owner.OrganizationReference),
+		RecruitingOrganization:     apitype.Embed(refs.recruiter.OrganizationReference),
+		FocusAreas:                 apitype.Embed(refs.focusAreas),
+		ExternalSource:             apitype.EmbedPointer(r.ExternalSource),
 	}
 	if !r.IsExternal() {
 		return pledge

@@ -37,7 +37,8 @@ func TestPledgeActions(t *testing.T) {
 			for _, external := range truths {
 				for _, isReleased := range truths {
 					for _, ended := range truths {
-						name := fmt.Sprintf("%s %s, external %v, released %v, ended %v", action, from, external, isReleased, ended)
+						name := fmt.Sprintf("%s %s, external %v, released %v, ended %v",
+							action, from, external, isReleased, ended)
 						t.Run(name, func(t *testing.T) {
 							t.Parallel()
 							row, pledge := pledgeIn(from, external, isReleased, ended)
@@ -66,7 +67,11 @@ func TestPledgeActions(t *testing.T) {
 
 // pledgeIn returns a pledge in a state.
 func pledgeIn(status apitype.PledgeStatus, external, isReleased, ended bool) (PledgeRow, apitype.Pledge) {
-	row := PledgeRow{External: external, Private: []byte(`{}`), ReleasedAt: new(apitype.NewTime(testLater.Add(time.Hour)))}
+	row := PledgeRow{
+		External:   external,
+		Private:    []byte(`{}`),
+		ReleasedAt: new(apitype.NewTime(testLater.Add(time.Hour))),
+	}
 	if isReleased {
 		row.ReleasedAt = new(testLater) // The very moment counts.
 	}
@@ -101,11 +106,20 @@ func TestPledgeEnds(t *testing.T) {
 		want    *apitype.Time
 	}{
 		{"a lead has not ended", apitype.PledgeLead, before, pledgePrivate{}, nil},
-		{"nor has an active pledge that was cancelled before", apitype.PledgeActive, nil, pledgePrivate{CancelledAt: before}, nil},
+		{
+			name:    "nor has an active pledge that was cancelled before",
+			status:  apitype.PledgeActive,
+			private: pledgePrivate{CancelledAt: before},
+		},
 		{"at the end that was agreed", apitype.PledgeFulfilled, before, pledgePrivate{StatusAt: after}, before},
 		{"at the cancellation", apitype.PledgeCancelled, before, pledgePrivate{CancelledAt: after}, after},
 		{"at the end, later than the drop", apitype.PledgeDropped, after, pledgePrivate{DroppedAt: before}, after},
-		{"at the fulfilment", apitype.PledgeFulfilled, nil, pledgePrivate{FulfilledAt: before, StatusAt: after}, before},
+		{
+			name:    "at the fulfilment",
+			status:  apitype.PledgeFulfilled,
+			private: pledgePrivate{FulfilledAt: before, StatusAt: after},
+			want:    before,
+		},
 		{"when the status changed", apitype.PledgeCancelled, nil, pledgePrivate{StatusAt: before}, before},
 		{"at the last update, where nothing is known", apitype.PledgeCancelled, nil, pledgePrivate{}, &testNow},
 	}

@@ -24,9 +24,13 @@ func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeLis
 		return Answer{}, err
 	}
 	filter := PledgeFilter{
-		Scope: c.Scope, Person: o.PersonUUID, PaymentQR: o.WithPaymentQR,
-		UpdatedAfter: o.UpdatedAfter, ReleasedAfter: o.ReleasedAfter, ReleasedBy: viewer.now,
-		WithRev: o.Revisions,
+		Scope:         c.Scope,
+		Person:        o.PersonUUID,
+		PaymentQR:     o.WithPaymentQR,
+		UpdatedAfter:  o.UpdatedAfter,
+		ReleasedAfter: o.ReleasedAfter,
+		ReleasedBy:    viewer.now,
+		WithRev:       o.Revisions,
 	}
 	if o.Status != nil {
 		filter.Status = *o.Status
@@ -34,9 +38,11 @@ func (s *Service) ListPledges(ctx context.Context, c Caller, o apitype.PledgeLis
 	filter.WithPersonOwner, filter.WithPerson = parts.transactions, parts.person
 	var transactions map[int64][]TransactionRow
 	l := listing[PledgeRow]{
-		what: "list pledges", kind: pledgeCursor, paging: o.Paging,
-		rows: func(r Reader, part Range) ([]PledgeRow, error) { return r.Pledges(filter, part) },
-		size: func(row PledgeRow) int { return row.Size() + len(c.BaseURL) + sizeOf(transactions[row.Number]) },
+		what:   "list pledges",
+		kind:   pledgeCursor,
+		paging: o.Paging,
+		rows:   func(r Reader, part Range) ([]PledgeRow, error) { return r.Pledges(filter, part) },
+		size:   func(row PledgeRow) int { return row.Size() + len(c.BaseURL) + sizeOf(transactions[row.Number]) },
 		node: func(dst []byte, row PledgeRow) []byte {
 			return viewer.appendListedPledge(dst, row, parts, transactions)
 		},
@@ -72,7 +78,7 @@ func (p PledgeRow) position() Position { return Position{At: p.CreatedAt, UUID: 
 
 // GetPledge returns one pledge with all its details.
 // GET /api/v1/pledges/{uuid} (interface: Pledges)
-func (s *Service) GetPledge(ctx context.Context, c Caller, id apitype.UUID) (answer Answer, err error) {
+func (s *Service) GetPledge(ctx context.Context, c Caller, id apitype.UUID) (Answer, error) {
 	if err := c.Require(PledgesRead); err != nil {
 		return Answer{}, err
 	}
@@ -80,9 +86,11 @@ func (s *Service) GetPledge(ctx context.Context, c Caller, id apitype.UUID) (ans
 	if err != nil {
 		return Answer{}, err
 	}
-	if answer, err = s.viewer(c).pledge(row); err == nil {
-		err = s.notePerson(ctx, c, c.Audited(AuditPledgeGet, id, s.Now()), row.PersonRow)
+	answer, err := s.viewer(c).pledge(row)
+	if err != nil {
+		return answer, err
 	}
+	err = s.notePerson(ctx, c, c.Audited(AuditPledgeGet, id, s.Now()), row.PersonRow)
 	return answer, err
 }
 
@@ -98,7 +106,7 @@ func (s *Service) CreatePledge(
 	ctx context.Context,
 	c Caller,
 	request apitype.CreatePledgeRequest,
-) (answer Answer, err error) {
+) (Answer, error) {
 	if err := c.Require(PledgesCreate); err != nil {
 		return Answer{}, err
 	}
@@ -107,7 +115,7 @@ func (s *Service) CreatePledge(
 	}
 	id := chosenUUID(request.UUID)
 	var row PledgeRow
-	err = s.Write(ctx, WriteIsolated, "create the pledge", func(tx Tx) error {
+	err := s.Write(ctx, WriteIsolated, "create the pledge", func(tx Tx) error {
 		now, err := s.ChangeTime(tx)
 		if err != nil {
 			return err
@@ -146,7 +154,7 @@ func (s *Service) CreatePledge(
 	if err != nil {
 		return Answer{}, err
 	}
-	answer, _, err = s.committedPledge(ctx, c, row)
+	answer, _, err := s.committedPledge(ctx, c, row)
 	return answer, err
 }
 
@@ -157,9 +165,11 @@ type pledgeRefs struct {
 }
 
 // pledgeReferences checks the records that a creation names. Spec gaps: R2, G6, G9.
-func pledgeReferences(r Tx, c Caller, request apitype.CreatePledgeRequest) (refs pledgeRefs, err error) {
+func pledgeReferences(r Tx, c Caller, request apitype.CreatePledgeRequest) (pledgeRefs, error) {
 	var v apitype.Violations
+	var refs pledgeRefs
 	refs.focusAreas = []apitype.FocusArea{}
+	var err error
 	refs.owner, refs.recruiter, err = organizations(
 		r,
 		c,
@@ -210,7 +220,7 @@ type storedPledge struct {
 }
 
 // write puts a pledge into its row: the document and the columns that lists filter by.
-func (p *PledgeRow) write(pledge apitype.Pledge) (err error) {
+func (p *PledgeRow) write(pledge apitype.Pledge) error {
 	p.UUID, p.Recruiter, p.Status = pledge.UUID, pledge.RecruiterUserUUID, pledge.Status
 	p.Owner, p.Recruiting = pledge.OwningOrganizationUUID, pledge.RecruitingOrganizationUUID
 	p.CreatedAt, p.UpdatedAt = pledge.CreatedAt, pledge.UpdatedAt
@@ -221,6 +231,7 @@ func (p *PledgeRow) write(pledge apitype.Pledge) (err error) {
 		}
 	}
 	p.EndedAt = private.end(pledge)
+	var err error
 	p.Doc, err = encode("pledge", storedPledge{Pledge: pledge})
 	return err
 }
@@ -314,7 +325,8 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, se
 	var row PledgeRow
 	var changed bool
 	err := s.Write(ctx, WriteIsolated, string(line.Operation), func(tx Tx) (err error) {
-		if row, err = visiblePledge(tx, c, *line.Record); err != nil {
+		row, err = visiblePledge(tx, c, *line.Record)
+		if err != nil {
 			return err
 		}
 		if !c.Scope.Contains(row.Owner) {
@@ -328,7 +340,8 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, se
 			return err
 		}
 		before := row
-		if line.At, err = s.ChangeTime(tx); err != nil {
+		line.At, err = s.ChangeTime(tx)
+		if err != nil {
 			return err
 		}
 		if err := row.keepStatusTime(pledge); err != nil {
@@ -340,7 +353,8 @@ func (s *Service) changePledge(ctx context.Context, c Caller, line AuditLine, se
 		if err := row.write(pledge); err != nil {
 			return err
 		}
-		if changed = !bytes.Equal(before.Doc, row.Doc); changed {
+		changed = !bytes.Equal(before.Doc, row.Doc)
+		if changed {
 			if err := errors.Join(
 				tx.UpdatePledge(row),
 				recordAudited(tx, line.Of(row.Person), before.Doc, row.Doc),
@@ -380,7 +394,7 @@ func (s *Service) Signature(
 	ctx context.Context,
 	pledge apitype.UUID,
 	expires, signature string,
-) (content []byte, err error) {
+) ([]byte, error) {
 	const noSignature = "signature file, or the link to it is no longer valid"
 	seconds, err := strconv.ParseInt(expires, 10, 64)
 	if err != nil || seconds < s.clock().Unix() {
@@ -394,7 +408,7 @@ func (s *Service) Signature(
 	if subtle.ConstantTimeCompare([]byte(signature), want) != 1 {
 		return nil, notFound(noSignature)
 	}
-	content, err = View(
+	content, err := View(
 		ctx,
 		s,
 		"read the signature file",
@@ -403,7 +417,8 @@ func (s *Service) Signature(
 	return content, OrNotFound(err, noSignature)
 }
 
-func sizesOfPledge(r apitype.CreatePledgeRequest) (v apitype.Violations) {
+func sizesOfPledge(r apitype.CreatePledgeRequest) apitype.Violations {
+	var v apitype.Violations
 	if len(r.FocusAreaUUIDs) > apitype.MaxFocusAreas {
 		v.Add("/focusAreaUuids", "must have %d items at most", apitype.MaxFocusAreas)
 	}

@@ -72,10 +72,10 @@ func (q QueueRow) eligibleAt() *apitype.Time {
 }
 
 // refresh sets the time from which the call may be offered, and reports whether it changed.
-func (q *QueueRow) refresh(now apitype.Time) (changed bool) {
+func (q *QueueRow) refresh(now apitype.Time) bool {
 	at := q.eligibleAt()
 	ready := at != nil && !at.After(now.Time)
-	changed = ready != q.Ready || (at == nil) != (q.EligibleAt == nil) || (at != nil && !at.Equal(*q.EligibleAt))
+	changed := ready != q.Ready || (at == nil) != (q.EligibleAt == nil) || (at != nil && !at.Equal(*q.EligibleAt))
 	q.EligibleAt, q.Ready = at, ready
 	return changed
 }
@@ -160,7 +160,7 @@ func (q QueueRow) StillEligible(tx Tx, rules *FloorRules, blockKey string, now a
 }
 
 // DropErasing takes a call out of the queue that was created after the erasure of its person had begun.
-func (q QueueRow) DropErasing(tx Tx) (isDropped bool, err error) {
+func (q QueueRow) DropErasing(tx Tx) (bool, error) {
 	erasing, err := tx.Setting(ErasingSetting + q.Person.String())
 	if err != nil || erasing == "" {
 		return false, err
@@ -232,7 +232,7 @@ func (s *Service) recordContact(tx Tx, call *CallRow, at *apitype.Time) error {
 
 // numbersOf returns the phone numbers of a person for the queue, in order. They are digests that only the holder of
 // the key can compute. After a change of the key, digests of the last hours no longer match.
-func (s *Service) numbersOf(row *PersonRow) (digests []apitype.UUID) {
+func (s *Service) numbersOf(row *PersonRow) []apitype.UUID {
 	var person struct { // Of the document, nothing else is decoded.
 		MobilePhoneNumber *string `json:"mobilePhoneNumber"`
 		PhoneNumber       *string `json:"phoneNumber"`
@@ -240,6 +240,7 @@ func (s *Service) numbersOf(row *PersonRow) (digests []apitype.UUID) {
 	if row == nil || decode("person", row.Doc, &person) != nil {
 		return nil
 	}
+	var digests []apitype.UUID
 	for _, number := range []*string{person.MobilePhoneNumber, person.PhoneNumber} {
 		if number != nil {
 			mac := hmac.New(sha256.New, s.keys.known.Load().cursor)
@@ -253,7 +254,9 @@ func (s *Service) numbersOf(row *PersonRow) (digests []apitype.UUID) {
 
 // NumberContacted returns the last contact of one of a person's numbers before a time, or nil if it is too old to
 // matter.
-func (s *Service) NumberContacted(r Reader, person *PersonRow, before apitype.Time) (at *apitype.Time, err error) {
+func (s *Service) NumberContacted(r Reader, person *PersonRow, before apitype.Time) (*apitype.Time, error) {
+	var at *apitype.Time
+	var err error
 	if numbers := s.numbersOf(person); len(numbers) > 0 {
 		at, err = r.NumbersContacted(numbers, apitype.NewTime(before.Add(-restAfterContact)))
 	}
@@ -267,7 +270,8 @@ func lastContact(
 	attempts []apitype.CallAttempt,
 	completed, taken *apitype.Time,
 	now apitype.Time,
-) (last *apitype.Time) {
+) *apitype.Time {
+	var last *apitype.Time
 	consider := func(at apitype.Time) {
 		if at.After(now.Time) {
 			at = now

@@ -26,9 +26,11 @@ type QueueForgets struct {
 // TendQueue does the periodic work of the queue: it marks calls whose time has come, and logs claims that expired. Once
 // a minute it deletes old rows and sums up counters. Of all processes on the database, one does it at a time. It
 // returns how many claims had expired.
-func (s *Service) TendQueue(ctx context.Context) (expired int, err error) {
+func (s *Service) TendQueue(ctx context.Context) (int, error) {
 	round := tending{pause: tendPause}
+	var err error
 	round.hasMore, err = s.hasPeriodicWork(ctx)
+	var expired int
 	for err == nil && round.hasMore {
 		err := s.store.Write(ctx, WriteShared, func(tx Tx) error { return round.do(tx, s.TimeOf(tx)) })
 		if err != nil {
@@ -42,7 +44,7 @@ func (s *Service) TendQueue(ctx context.Context) (expired int, err error) {
 
 // hasPeriodicWork reports whether a minute has begun, or work of each second waits. Else the turn to write is left to
 // requests.
-func (s *Service) hasPeriodicWork(ctx context.Context) (is bool, err error) {
+func (s *Service) hasPeriodicWork(ctx context.Context) (bool, error) {
 	now, err := s.StoreTime(ctx)
 	if err != nil {
 		return false, err
@@ -51,6 +53,7 @@ func (s *Service) hasPeriodicWork(ctx context.Context) (is bool, err error) {
 	if s.tendedMinute.Swap(minute) != minute {
 		return true, nil
 	}
+	var is bool
 	err = s.store.Read(ctx, ReadRecord, func(r Reader) error {
 		is, err = r.HasPeriodicWork(now)
 		return err

@@ -29,7 +29,11 @@ func TestQueueRowIsReady(t *testing.T) {
 		{"requested later", QueueRow{RequestedAt: testLater}, -45 * time.Minute},
 		{"requested before", QueueRow{RequestedAt: *ago(time.Hour)}, time.Hour},
 		{"rung 4 h ago", QueueRow{RequestedAt: *ago(5 * time.Hour), ContactedAt: ago(4 * time.Hour)}, 0},
-		{"rung almost 4 h ago", QueueRow{RequestedAt: *ago(5 * time.Hour), ContactedAt: ago(4*time.Hour - time.Millisecond)}, -time.Millisecond},
+		{
+			name:     "rung almost 4 h ago",
+			row:      QueueRow{RequestedAt: *ago(5 * time.Hour), ContactedAt: ago(4*time.Hour - time.Millisecond)},
+			eligible: -time.Millisecond,
+		},
 		{"rung long ago", QueueRow{RequestedAt: *ago(time.Hour), ContactedAt: ago(6 * time.Hour)}, time.Hour},
 		{"due later", QueueRow{RequestedAt: *ago(time.Hour), DueAt: ago(-time.Hour)}, -time.Hour},
 		{"due before it was requested", QueueRow{RequestedAt: *ago(time.Hour), DueAt: ago(2 * time.Hour)}, time.Hour},
@@ -38,7 +42,10 @@ func TestQueueRowIsReady(t *testing.T) {
 		{"its last attempt is left", QueueRow{RequestedAt: testNow, Attempts: 2, MaxAttempts: new(3)}, 0},
 		{"no attempt is left", QueueRow{RequestedAt: testNow, Attempts: 3, MaxAttempts: new(3)}, never},
 		{"more attempts than there may be", QueueRow{RequestedAt: testNow, Attempts: 4, MaxAttempts: new(3)}, never},
-		{"external, with as many attempts", QueueRow{RequestedAt: testNow, Attempts: 4, MaxAttempts: new(3), External: true}, 0},
+		{
+			name: "external, with as many attempts",
+			row:  QueueRow{RequestedAt: testNow, Attempts: 4, MaxAttempts: new(3), External: true},
+		},
 		{"with as many attempts as any", QueueRow{RequestedAt: testNow, Attempts: 1000, External: true}, never},
 	}
 	for _, test := range tests {
@@ -50,7 +57,9 @@ func TestQueueRowIsReady(t *testing.T) {
 				if row.EligibleAt != nil || row.Ready {
 					t.Errorf("got it eligible at %v, ready: %t, want never", row.EligibleAt, row.Ready)
 				}
-			} else if want := ago(test.eligible); row.EligibleAt == nil || !row.EligibleAt.Equal(*want) || row.Ready != (test.eligible >= 0) {
+			} else if want := ago(test.eligible); row.EligibleAt == nil ||
+				!row.EligibleAt.Equal(*want) ||
+				row.Ready != (test.eligible >= 0) {
 				t.Errorf("got it eligible at %v, ready: %t, want at %v", row.EligibleAt, row.Ready, want)
 			}
 			if row.refresh(testNow) {
@@ -63,7 +72,8 @@ func TestQueueRowIsReady(t *testing.T) {
 		"a time where none is": {EligibleAt: nil, Ready: true},
 		"that has not come":    {EligibleAt: ago(0), Ready: false},
 	} {
-		if known.RequestedAt = testNow; !known.refresh(testNow) {
+		known.RequestedAt = testNow
+		if !known.refresh(testNow) {
 			t.Errorf("%s: got no change", name)
 		}
 	}
@@ -123,7 +133,12 @@ func TestEndOfTokens(t *testing.T) {
 		isGood         bool // At testNow.
 	}{
 		{"that lasts", ago(-time.Hour), nil, false, ago(-time.Hour), true},
-		{"within the leeway", ago(30*time.Second - time.Millisecond), nil, false, ago(30*time.Second - time.Millisecond), true},
+		{
+			name:    "within the leeway",
+			expires: ago(30*time.Second - time.Millisecond),
+			end:     ago(30*time.Second - time.Millisecond),
+			isGood:  true,
+		},
 		{"past the leeway", ago(30 * time.Second), nil, false, ago(30 * time.Second), false},
 		{"that ends before", ago(-time.Hour), ago(-time.Minute), false, ago(-time.Minute), true},
 		{"that ended", ago(-time.Hour), ago(0), false, ago(0), false},
@@ -135,7 +150,12 @@ func TestEndOfTokens(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			token := IssuedToken{UUID: apitype.NewUUID(), Account: account, ExpiresAt: test.expires, EndedAt: test.ended}
+			token := IssuedToken{
+				UUID:      apitype.NewUUID(),
+				Account:   account,
+				ExpiresAt: test.expires,
+				EndedAt:   test.ended,
+			}
 			if test.ofAccount {
 				token.UUID = account
 			}

@@ -69,9 +69,11 @@ func (s *Service) ListMissingChecks(ctx context.Context, c Caller, o apitype.Mis
 		return Answer{}, err
 	}
 	return answerList(ctx, s, c, listing[MissingChecks]{
-		what: "list missing checks", kind: missingCursor, paging: o.Paging,
-		rows: func(r Reader, part Range) ([]MissingChecks, error) { return r.MissingChecks(c.Scope, part) },
-		size: MissingChecks.Size,
+		what:   "list missing checks",
+		kind:   missingCursor,
+		paging: o.Paging,
+		rows:   func(r Reader, part Range) ([]MissingChecks, error) { return r.MissingChecks(c.Scope, part) },
+		size:   MissingChecks.Size,
 		node: func(dst []byte, m MissingChecks) []byte {
 			node, _ := json.Marshal(apitype.MissingChecks{ // It holds nothing that cannot be written.
 				CallUUID:    m.Call,

@@ -44,7 +44,8 @@ const (
 
 // Letters returns bits of the first letters of words among terms. A person who has a word that begins as another text
 // has all bits of the text.
-func Letters(terms ...string) (bits int64) {
+func Letters(terms ...string) int64 {
+	var bits int64
 	for _, term := range terms {
 		word, isName := strings.CutPrefix(term, nameTerm)
 		if !isName {
@@ -294,10 +295,9 @@ var nationalCodes = strings.Fields("31 32 33 34 39 41 43 44 45 48 49 352 353")
 // in front.
 func splitNumber(digits string) (national, country string) {
 	length := 3
-	switch {
-	case strings.HasPrefix(digits, "1"), strings.HasPrefix(digits, "7"):
+	if strings.HasPrefix(digits, "1") || strings.HasPrefix(digits, "7") {
 		length = 1
-	case len(digits) > 1 && slices.Contains(shortCodes, digits[:2]):
+	} else if len(digits) > 1 && slices.Contains(shortCodes, digits[:2]) {
 		length = 2
 	}
 	length = min(length, len(digits))

@@ -60,7 +60,8 @@ func pairPart(search Search) Search {
 }
 
 // pairsOf returns the pairs of two parts. It returns no pairs if one word may match both.
-func pairsOf(part, other []string) (pairs []string) {
+func pairsOf(part, other []string) []string {
+	var pairs []string
 	for _, a := range part {
 		for _, b := range other {
 			isOfNames := strings.HasPrefix(a, nameTerm) && strings.HasPrefix(b, nameTerm)
@@ -137,10 +138,9 @@ func numberPart(words []string) []string {
 	text := strings.Join(words, "")
 	whole := plainText(text)
 	terms := append(phoneTerms(text), begins(addressTerm, whole))
-	switch {
-	case len(words) > 1:
+	if len(words) > 1 {
 		terms = append(terms, begins(addressTerm, numberedAddress(words)))
-	case isDutchAddress(whole):
+	} else if isDutchAddress(whole) {
 		terms = append(terms, begins(addressTerm, addressText(whole[:dutchPostcode], whole[dutchPostcode:])))
 	}
 	if len(words) == 1 {
@@ -167,7 +167,7 @@ func isAddition(number []string, word string) bool {
 }
 
 // phoneTerms returns the numbers that a text may begin, or end. It returns no terms if the text is not a phone number.
-func phoneTerms(text string) (terms []string) {
+func phoneTerms(text string) []string {
 	if strings.Trim(text, "+0123456789-/.()") != "" {
 		return nil
 	}
@@ -176,6 +176,7 @@ func phoneTerms(text string) (terms []string) {
 	isAbroad = isAbroad || strings.HasPrefix(strings.TrimLeft(text, "("), "+")
 	home := strings.TrimLeft(digits, "0")
 	isPlain := !isAbroad && digits == home
+	var terms []string
 	if !isAbroad && home != "" && !isPlain {
 		terms = append(terms, endTerm+reversed(home)+"+")
 		for _, country := range nationalCodes {

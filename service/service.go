@@ -85,10 +85,12 @@ type Answer struct {
 }
 
 // Answered returns an answer with a value as JSON, or err.
-func Answered[T any](value T, err error) (answer Answer, _ error) {
-	if err == nil {
-		answer.JSON, err = json.Marshal(value, json.Deterministic(true))
+func Answered[T any](value T, err error) (Answer, error) {
+	var answer Answer
+	if err != nil {
+		return answer, err
 	}
+	answer.JSON, err = json.Marshal(value, json.Deterministic(true))
 	return answer, err
 }
 
@@ -212,8 +214,9 @@ func (s *Service) ReadLong(ctx context.Context, what string, read func(Reader) e
 }
 
 // View returns what read finds in one state of the data.
-func View[T any](ctx context.Context, s *Service, what string, read func(Reader) (T, error)) (found T, err error) {
-	err = s.Read(ctx, ReadSnapshot, what, func(r Reader) (err error) {
+func View[T any](ctx context.Context, s *Service, what string, read func(Reader) (T, error)) (T, error) {
+	var found T
+	err := s.Read(ctx, ReadSnapshot, what, func(r Reader) (err error) {
 		found, err = read(r)
 		return err
 	})

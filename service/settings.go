@@ -27,8 +27,11 @@ func (s *Service) Settings(ctx context.Context, c Caller) (Answer, error) {
 }
 
 // settingsOf reads all settings of a scope.
-func settingsOf(r Reader, scope Scope) (all apitype.Settings, err error) {
-	if all.Organizations, err = r.OrganizationSettings(scope); err != nil {
+func settingsOf(r Reader, scope Scope) (apitype.Settings, error) {
+	var all apitype.Settings
+	var err error
+	all.Organizations, err = r.OrganizationSettings(scope)
+	if err != nil {
 		return all, err
 	}
 	users, err := r.Users(scope)
@@ -38,7 +41,9 @@ func settingsOf(r Reader, scope Scope) (all apitype.Settings, err error) {
 
 // settingsAnswer answers with settings. Their revision is computed from their content, so it holds in every process,
 // and for each scope on its own. Spec gap: S71.
-func settingsAnswer(all apitype.Settings) (answer Answer, err error) {
+func settingsAnswer(all apitype.Settings) (Answer, error) {
+	var answer Answer
+	var err error
 	answer.JSON, err = json.Marshal(all, json.Deterministic(true))
 	sum := sha256.Sum256(answer.JSON)
 	answer.Rev = int64(binary.BigEndian.Uint64(sum[:]) >> 1)
@@ -54,7 +59,7 @@ func (s *Service) PutSettings(
 	id apitype.UUID,
 	m Match,
 	settings apitype.OrganizationSettings,
-) (answer Answer, err error) {
+) (Answer, error) {
 	if err := cmp.Or(c.Require(CallsRead), c.Require(SettingsWrite)); err != nil {
 		return Answer{}, err
 	}
@@ -69,14 +74,17 @@ func (s *Service) PutSettings(
 		return Answer{}, OrUnknown(ErrNoRow, "organization", id)
 	}
 	var all apitype.Settings
+	var err error
 	err = s.Write(ctx, WriteShared, "set the settings", func(tx Tx) error {
 		line := c.Audited(AuditOrganizationSet, id, apitype.Time{})
 		_, err := s.changeOrganization(tx, id, line, func(o *Organization) error {
-			if all, err = settingsOf(tx, c.Scope); err != nil {
+			all, err = settingsOf(tx, c.Scope)
+			if err != nil {
 				return err
 			}
 			before, err := settingsAnswer(all)
-			if err = cmp.Or(err, m.check(before.Rev)); err != nil {
+			err = cmp.Or(err, m.check(before.Rev))
+			if err != nil {
 				return err
 			}
 			o.Settings, o.MaxCallAttempts = &settings, settings.MaxCallAttempts
@@ -94,7 +102,8 @@ func (s *Service) PutSettings(
 	if err != nil {
 		return Answer{}, err
 	}
-	if answer, err = settingsAnswer(all); err != nil {
+	answer, err := settingsAnswer(all)
+	if err != nil {
 		return Answer{}, err
 	}
 	answer.JSON, err = json.Marshal(settings, json.Deterministic(true))

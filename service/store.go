@@ -291,8 +291,8 @@ type QueueReader interface {
 	UserStates(user *apitype.UUID, since apitype.Time) ([]UserStateRow, error)
 	// QueueMessages returns the lines to all desks that have not ended, by organization.
 	QueueMessages(scope Scope, now apitype.Time) ([]MessageRow, error)
-	// AttemptedLease returns the start of the lease of a call that an attempt ended after a time, at another time at the
-	// latest. Nil means none.
+	// AttemptedLease returns the start of the lease of a call that an attempt ended after a time, and not after
+	// another. Nil means none.
 	AttemptedLease(person, call apitype.UUID, after, until apitype.Time) (*apitype.Time, error)
 	// WorkOf returns operations of a user, the newest first.
 	WorkOf(query WorkQuery) ([]WorkRow, error)

@@ -85,11 +85,12 @@ func CountItems(data []byte) apitype.Violations {
 	if len(data) < manyItems {
 		return nil
 	}
+	// A decoder copies nothing of a buffer.
 	d := jsontext.NewDecoder(
 		bytes.NewBuffer(data),
 		jsontext.AllowDuplicateNames(true),
 		jsontext.AllowInvalidUTF8(true),
-	) // Of a buffer nothing is copied.
+	)
 	if token, err := d.ReadToken(); err != nil || token.Kind() != jsontext.KindBeginObject {
 		return nil // The decoder reports other errors.
 	}
@@ -118,7 +119,8 @@ func CountItems(data []byte) apitype.Violations {
 }
 
 // countArray counts the elements of the array that comes, one more than limit at most.
-func countArray(d *jsontext.Decoder, limit int) (n int, err error) {
+func countArray(d *jsontext.Decoder, limit int) (int, error) {
+	var n int
 	if _, err := d.ReadToken(); err != nil {
 		return n, err
 	}
@@ -127,7 +129,7 @@ func countArray(d *jsontext.Decoder, limit int) (n int, err error) {
 			return n, err
 		}
 	}
-	_, err = d.ReadToken()
+	_, err := d.ReadToken()
 	return n, err
 }
 

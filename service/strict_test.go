@@ -20,7 +20,12 @@ func TestDecodeStrict(t *testing.T) {
 		{"number for text", `{"iban":55501}`, "/iban", "must be a string"},
 		{"text for object", `{"name":"` + secret + `"}`, "/name", "must be a JSON object"},
 		{"text for truth", `{"optIns":{"sms":"` + secret + `"}}`, "/optIns/sms", "must be true or false"},
-		{"bad time", `{"mandate":{"createdAt":"` + secret + `"}}`, "/mandate/createdAt", "is not an RFC 3339 time such as 2026-11-20T09:15:00Z, nor a date such as 2026-11-20"},
+		{
+			name:    "bad time",
+			body:    `{"mandate":{"createdAt":"` + secret + `"}}`,
+			pointer: "/mandate/createdAt",
+			message: "is not an RFC 3339 time such as 2026-11-20T09:15:00Z, nor a date such as 2026-11-20",
+		},
 		{"number for time", `{"mandate":{"createdAt":55501}}`, "/mandate/createdAt", "must be a string"},
 		{"bad date", `{"dateOfBirth":"` + secret + `"}`, "/dateOfBirth", "is not a date such as 1980-05-17"},
 		{"trailing", `{} ` + secret, "", "is not valid JSON in UTF-8"},
@@ -31,9 +36,24 @@ func TestDecodeStrict(t *testing.T) {
 		{"text of a NUL", `{"iban":"a\\u0000b"}`, "", ""},
 		{"array", `[]`, "", "must be a JSON object"},
 		{"null", `null`, "", "the body must be a JSON object"},
-		{"deep arrays", `{"a":` + strings.Repeat(`[`, 64) + strings.Repeat(`]`, 64) + `}`, "/a" + strings.Repeat("/0", 63), "is nested too deeply"},
-		{"as deep as may be", `{"a":` + strings.Repeat(`[`, 63) + strings.Repeat(`]`, 63) + `}`, "/a", "is not a known field"},
-		{"deep", strings.Repeat(`{"a":`, 65) + `1` + strings.Repeat(`}`, 65), strings.Repeat("/a", 64), "is nested too deeply"},
+		{
+			name:    "deep arrays",
+			body:    `{"a":` + strings.Repeat(`[`, 64) + strings.Repeat(`]`, 64) + `}`,
+			pointer: "/a" + strings.Repeat("/0", 63),
+			message: "is nested too deeply",
+		},
+		{
+			name:    "as deep as may be",
+			body:    `{"a":` + strings.Repeat(`[`, 63) + strings.Repeat(`]`, 63) + `}`,
+			pointer: "/a",
+			message: "is not a known field",
+		},
+		{
+			name:    "deep",
+			body:    strings.Repeat(`{"a":`, 65) + `1` + strings.Repeat(`}`, 65),
+			pointer: strings.Repeat("/a", 64),
+			message: "is nested too deeply",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -64,7 +84,12 @@ func TestDecodeStrictNumbers(t *testing.T) {
 		{"huge day", `{"preferredPaymentDay":99999999999999999999}`, "/preferredPaymentDay", "must be a whole number"},
 		{"text for an amount", `{"initialDonationAmount":"9"}`, "/initialDonationAmount", "is not a JSON number"},
 		{"text for metadata", `{"externalMetadata":"9"}`, "/externalMetadata", "must be a JSON object"},
-		{"bad uuid in an array", `{"focusAreaUuids":["9"]}`, "/focusAreaUuids/0", "is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)"},
+		{
+			name:    "bad uuid in an array",
+			body:    `{"focusAreaUuids":["9"]}`,
+			pointer: "/focusAreaUuids/0",
+			message: "is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)",
+		},
 		{"number for a uuid", `{"focusAreaUuids":[9]}`, "/focusAreaUuids/0", "must be a string"},
 		{"array for metadata", `{"externalMetadata":[]}`, "/externalMetadata", "must be a JSON object"},
 		{"truth for an amount", `{"initialDonationAmount":true}`, "/initialDonationAmount", "is not a JSON number"},
@@ -107,10 +132,25 @@ func TestDecodeStrictPlaces(t *testing.T) {
 	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 	tests := []struct{ name, body, pointer, message string }{
 		{"NUL in a text", `{"uuid":null,"notes":"a\u0000b"}`, "/notes", "must not contain a NUL character"},
-		{"NUL in a nested text", `{"externalMetadata":{"additionalProperties":{"a":[1,{"b/c":"\u0000"}]}}}`, "/externalMetadata/additionalProperties/a/1/b~1c", "must not contain a NUL character"},
-		{"NUL in a name", `{"externalMetadata":{"additionalProperties":{"a\u0000":1}}}`, "/externalMetadata/additionalProperties", "must not contain a NUL character"},
+		{
+			name:    "NUL in a nested text",
+			body:    `{"externalMetadata":{"additionalProperties":{"a":[1,{"b/c":"\u0000"}]}}}`,
+			pointer: "/externalMetadata/additionalProperties/a/1/b~1c",
+			message: "must not contain a NUL character",
+		},
+		{
+			name:    "NUL in a name",
+			body:    `{"externalMetadata":{"additionalProperties":{"a\u0000":1}}}`,
+			pointer: "/externalMetadata/additionalProperties",
+			message: "must not contain a NUL character",
+		},
 		{"a backslash before u0000", `{"notes":"\\u0000"}`, "", ""},
-		{"too deep", `{"externalMetadata":{"additionalProperties":{"x":` + deep(62) + `}}}`, "/externalMetadata/additionalProperties/x" + strings.Repeat("/0", 61), "is nested too deeply"},
+		{
+			name:    "too deep",
+			body:    `{"externalMetadata":{"additionalProperties":{"x":` + deep(62) + `}}}`,
+			pointer: "/externalMetadata/additionalProperties/x" + strings.Repeat("/0", 61),
+			message: "is nested too deeply",
+		},
 		{"just not too deep", `{"externalMetadata":{"additionalProperties":{"x":` + deep(61) + `}}}`, "", ""},
 	}
 	for _, test := range tests {
@@ -130,8 +170,10 @@ func TestDecodeStrictPlaces(t *testing.T) {
 
 func FuzzDecodeStrict(f *testing.F) {
 	for _, seed := range []string{
-		`{}`, `{"uuid":"a","externalMetadata":{"additionalProperties":"{\"a\":1}"},"attempts":[{"createdAt":"2026-11-20"}]}`,
-		`{"result":{"donorRetentionRating":1e400}}`, `{"requestedAt":"9999-12-31T23:59:59-24:00"}`, "{\"notes\":\"\\u0000\"}",
+		`{}`,
+		`{"uuid":"a","externalMetadata":{"additionalProperties":"{\"a\":1}"},"attempts":[{"createdAt":"2026-11-20"}]}`,
+		`{"result":{"donorRetentionRating":1e400}}`, `{"requestedAt":"9999-12-31T23:59:59-24:00"}`,
+		"{\"notes\":\"\\u0000\"}",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -162,7 +204,13 @@ func FuzzDecodeStrict(f *testing.F) {
 func TestHasNUL(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
-		``: false, `u0000`: false, `\u0000`: true, `\\u0000`: false, `\\\u0000`: true, `{"u0000":"\\u0000u0000\u0000"}`: true, `{"a":"\u0001"}`: false,
+		``:                               false,
+		`u0000`:                          false,
+		`\u0000`:                         true,
+		`\\u0000`:                        false,
+		`\\\u0000`:                       true,
+		`{"u0000":"\\u0000u0000\u0000"}`: true,
+		`{"a":"\u0001"}`:                 false,
 	} {
 		if got := hasNUL([]byte(text)); got != want {
 			t.Errorf("%s: got %t, want %t", text, got, want)

@@ -70,7 +70,8 @@ func (k keys) sign(id, account apitype.UUID, now time.Time, ttl time.Duration) (
 
 // verify reads a token. It accepts only our own key in our own algorithm, and ignores other keys in the header (jwk,
 // jku, x5u). It does not compare the time of issue, because the clock of the issuing process may be ahead.
-func (k *knownKey) verify(token string, now time.Time) (v verifiedToken, ok bool) {
+func (k *knownKey) verify(token string, now time.Time) (verifiedToken, bool) {
+	var v verifiedToken
 	if len(token) > maxTokenSize {
 		return v, false
 	}
@@ -243,7 +244,12 @@ func (s *Service) ReplaceTokens(
 				return err
 			}
 		}
-		line := AuditLine{At: issued.IssuedAt, Operation: AuditTokenReplace, Record: &id, Records: new(len(ended))}
+		line := AuditLine{
+			At:        issued.IssuedAt,
+			Operation: AuditTokenReplace,
+			Record:    &id,
+			Records:   new(len(ended)),
+		}
 		return errors.Join(tx.InsertToken(issued), tx.Audit(line))
 	})
 	return token, expires, ended, err
@@ -273,7 +279,8 @@ func (s *Service) issue(
 		if err != nil {
 			return err
 		}
-		if token, expires, err = known.sign(issued.UUID, id, now, ttl); err != nil {
+		token, expires, err = known.sign(issued.UUID, id, now, ttl)
+		if err != nil {
 			return err
 		}
 		return save(tx, issued)
@@ -290,7 +297,7 @@ func errUnauthenticated() *Error {
 }
 
 // Authenticate returns the account of a token. Its error does not name the reason of a refusal.
-func (s *Service) Authenticate(ctx context.Context, token string) (account Account, err error) {
+func (s *Service) Authenticate(ctx context.Context, token string) (Account, error) {
 	if s.signIn != nil && s.signIn.Issued(token) {
 		return s.authenticatePerson(ctx, token)
 	}
@@ -303,6 +310,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (account Accou
 		return Account{}, refusal
 	}
 	now, ends := s.clock(), known.expires.Add(-tokenLeeway)
+	var account Account
 	err = s.Read(ctx, ReadRecord, "look up the account", func(r Reader) error {
 		found, ended, err := r.AccountOfToken(known.account, known.id)
 		if errors.Is(err, ErrNoRow) {
@@ -336,10 +344,12 @@ func (s *Service) subject(ctx context.Context, token string) (valid verifiedToke
 	if err != nil {
 		return valid, false, err
 	}
-	if valid, ok = known.subject(token, s.clock()); ok || !known.isOfAnother(token) {
+	valid, ok = known.subject(token, s.clock())
+	if ok || !known.isOfAnother(token) {
 		return valid, ok, nil
 	}
-	if known, err = s.keys.latest(ctx); err != nil {
+	known, err = s.keys.latest(ctx)
+	if err != nil {
 		return valid, false, err
 	}
 	valid, ok = known.subject(token, s.clock())
@@ -367,7 +377,9 @@ func (s *Service) Tokens(ctx context.Context) ([]IssuedToken, error) {
 }
 
 // GoodTokens returns the stored rows of the tokens that are accepted now: none of an account that was revoked.
-func (s *Service) GoodTokens(ctx context.Context) (good []IssuedToken, err error) {
+func (s *Service) GoodTokens(ctx context.Context) ([]IssuedToken, error) {
+	var good []IssuedToken
+	var err error
 	err = s.Read(ctx, ReadSnapshot, "list the tokens", func(r Reader) error {
 		good, err = goodTokens(r, s.clock())
 		return err

@@ -33,7 +33,12 @@ func TestForgedTokens(t *testing.T) {
 	ours, theirs, earlier := testKeys(t, 1), testKeys(t, 2), testKeys(t, 3)
 	now, account := testNow.Time, apitype.NewUUID()
 	claims := func(change func(jwt.MapClaims)) jwt.MapClaims {
-		c := jwt.MapClaims{"iss": tokenIssuer, "sub": account.String(), "iat": now.Unix(), "exp": now.Add(time.Hour).Unix()}
+		c := jwt.MapClaims{
+			"iss": tokenIssuer,
+			"sub": account.String(),
+			"iat": now.Unix(),
+			"exp": now.Add(time.Hour).Unix(),
+		}
 		if change != nil {
 			change(c)
 		}
@@ -54,7 +59,9 @@ func TestForgedTokens(t *testing.T) {
 	good := signed(eddsa, ours.private, nil, claims(nil))
 	parts := strings.Split(good, ".")
 	header, err := json.Marshal(map[string]any{"alg": "EdDSA", "kid": ours.id, "jwk": map[string]string{
-		"kty": "OKP", "crv": "Ed25519", "x": base64.RawURLEncoding.EncodeToString(theirs.private.Public().(ed25519.PublicKey)),
+		"kty": "OKP",
+		"crv": "Ed25519",
+		"x":   base64.RawURLEncoding.EncodeToString(theirs.private.Public().(ed25519.PublicKey)),
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -70,19 +77,40 @@ func TestForgedTokens(t *testing.T) {
 		{"an earlier key", signed(eddsa, earlier.private, map[string]any{"kid": earlier.id}, claims(nil)), false},
 		{"an earlier key under the name of the one in use", signed(eddsa, earlier.private, nil, claims(nil)), false},
 		{"another key", signed(eddsa, theirs.private, nil, claims(nil)), false},
-		{"its own key in the header", withJWK + "." + base64.RawURLEncoding.EncodeToString(ed25519.Sign(theirs.private, []byte(withJWK))), false},
-		{"a key to fetch", signed(eddsa, theirs.private, map[string]any{"jku": "https://example.org/keys"}, claims(nil)), false},
+		{
+			name:  "its own key in the header",
+			token: withJWK + "." + base64.RawURLEncoding.EncodeToString(ed25519.Sign(theirs.private, []byte(withJWK))),
+		},
+		{
+			name:  "a key to fetch",
+			token: signed(eddsa, theirs.private, map[string]any{"jku": "https://example.org/keys"}, claims(nil)),
+		},
 		{"another kid", signed(eddsa, ours.private, map[string]any{"kid": "../../etc/passwd"}, claims(nil)), false},
 		{"kid of another type", signed(eddsa, ours.private, map[string]any{"kid": 1}, claims(nil)), false},
-		{"expired", signed(eddsa, ours.private, nil, claims(func(c jwt.MapClaims) { c["exp"] = now.Add(-31 * time.Second).Unix() })), false},
-		{"expired within the leeway", signed(eddsa, ours.private, nil, claims(func(c jwt.MapClaims) { c["exp"] = now.Add(-29 * time.Second).Unix() })), true},
+		{"expired", signed(eddsa, ours.private, nil, claims(func(c jwt.MapClaims) {
+			c["exp"] = now.Add(-31 * time.Second).Unix()
+		})), false},
+		{"expired within the leeway", signed(eddsa, ours.private, nil, claims(func(c jwt.MapClaims) {
+			c["exp"] = now.Add(-29 * time.Second).Unix()
+		})), true},
 		{"without expiry", signed(eddsa, ours.private, nil, claims(func(c jwt.MapClaims) { delete(c, "exp") })), false},
-		{"not yet valid", signed(eddsa, ours.private, nil, claims(func(c jwt.MapClaims) { c["nbf"] = now.Add(time.Hour).Unix() })), false},
-		{"issued by a clock that is ahead", signed(eddsa, ours.private, nil, claims(func(c jwt.MapClaims) { c["iat"] = now.Add(time.Hour).Unix() })), true},
-		{"another issuer", signed(eddsa, ours.private, nil, claims(func(c jwt.MapClaims) { c["iss"] = "other" })), false},
-		{"another subject form", signed(eddsa, ours.private, nil, claims(func(c jwt.MapClaims) { c["sub"] = "admin" })), false},
+		{"not yet valid", signed(eddsa, ours.private, nil, claims(func(c jwt.MapClaims) {
+			c["nbf"] = now.Add(time.Hour).Unix()
+		})), false},
+		{"issued by a clock that is ahead", signed(eddsa, ours.private, nil, claims(func(c jwt.MapClaims) {
+			c["iat"] = now.Add(time.Hour).Unix()
+		})), true},
+		{"another issuer", signed(eddsa, ours.private, nil, claims(func(c jwt.MapClaims) {
+			c["iss"] = "other"
+		})), false},
+		{"another subject form", signed(eddsa, ours.private, nil, claims(func(c jwt.MapClaims) {
+			c["sub"] = "admin"
+		})), false},
 		{"cut", good[:len(good)-4], false},
-		{"another payload", parts[0] + "." + base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"x"}`)) + "." + parts[2], false},
+		{
+			name:  "another payload",
+			token: parts[0] + "." + base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"x"}`)) + "." + parts[2],
+		},
 		{"oversized", good + strings.Repeat("A", 4096), false},
 		{"empty", "", false},
 		{"dots", "..", false},
@@ -129,7 +157,14 @@ func TestTokenThatEndsSoonIsToldOf(t *testing.T) {
 	for _, test := range []struct {
 		after time.Duration
 		want  bool
-	}{{0, false}, {75 * day, false}, {77 * day, true}, {77*day + time.Minute, false}, {78 * day, true}, {89 * day, true}} {
+	}{
+		{0, false},
+		{75 * day, false},
+		{77 * day, true},
+		{77*day + time.Minute, false},
+		{78 * day, true},
+		{89 * day, true},
+	} {
 		valid, ok := k.subject(token, testNow.Add(test.after))
 		if !ok || valid.isWarningDue(ends.Time, testNow.Add(test.after)) != test.want {
 			t.Errorf("after %v: got it valid %t and told the other way, want told %t", test.after, ok, test.want)

@@ -51,14 +51,16 @@ func wholeRecord[T any](
 	s *Service,
 	what string,
 	read func(Reader, Weight) (*T, error),
-) (found *T, err error) {
+) (*T, error) {
+	var found *T
 	find := func(w Weight) error {
 		return s.Read(ctx, ReadRecord, what, func(r Reader) (err error) {
 			found, err = read(r, w)
 			return err
 		})
 	}
-	if err = find(LightOnly); err != nil || found != nil {
+	err := find(LightOnly)
+	if err != nil || found != nil {
 		return found, err
 	}
 	if room := RequestOf(ctx).Room; room != nil {
@@ -66,7 +68,8 @@ func wholeRecord[T any](
 			return nil, err
 		}
 	}
-	return found, find(AnyWeight)
+	err = find(AnyWeight)
+	return found, err
 }
 
 func (s *Service) wholeCall(ctx context.Context, c Caller, what string, id apitype.UUID) (*WholeCall, error) {

@@ -71,7 +71,8 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	}
 	current := 0
 	if o.Page != "" {
-		if current = slices.Index(pageNames, o.Page); current < 0 {
+		current = slices.Index(pageNames, o.Page)
+		if current < 0 {
 			return nil, fmt.Errorf("there is no page %q; there are %s", o.Page, strings.Join(pageNames, ", "))
 		}
 	}
@@ -94,7 +95,8 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 		a.PledgeActions = o.PledgeActions
 	}
 	var err error
-	if a.Kept, err = page.ReadKept(a.Day.Beside("-screen.json")); err != nil {
+	a.Kept, err = page.ReadKept(a.Day.Beside("-screen.json"))
+	if err != nil {
 		a.Messages.Fail("the layout of the screen cannot be read", err)
 	}
 	if o.Notice != "" {
@@ -111,7 +113,8 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 		page.NewStats(a.Env),
 		page.NewFloor(a.Env),
 	}
-	if a.keys, err = loadKeymap(registry(a), o.ConfigDir, o.Hidden); err != nil {
+	a.keys, err = loadKeymap(registry(a), o.ConfigDir, o.Hidden)
+	if err != nil {
 		return nil, err
 	}
 	a.draw()
@@ -356,10 +359,10 @@ func (a *app) resize(width, height int) {
 // quit ends the program; with text that was not sent, or is not on disk, it asks first.
 func (a *app) quit() tea.Cmd {
 	line := "The call on the desk is not completed. What you typed is kept as a draft and offered next time."
-	switch trouble := a.Day.Changes.Drafts.Trouble(); {
-	case trouble != nil:
+	trouble := a.Day.Changes.Drafts.Trouble()
+	if trouble != nil {
 		line = a.Say("What you typed could not be saved and is lost then: %s.", a.Say(connection.Cause(trouble)))
-	case !a.Day.HasDraft():
+	} else if !a.Day.HasDraft() {
 		return a.finish()
 	}
 	a.Dialog = &page.Confirm{Title: "Quit?", Lines: []string{line}, Yes: a.finish}
@@ -477,14 +480,13 @@ func (a *app) tabNames(named int, gap string) string {
 
 // pollEvery returns after how many seconds changes are asked for.
 func (a *app) pollEvery() int {
-	switch {
-	case a.Day.Offline != "":
+	if a.Day.Offline != "" {
 		return pollOffline
-	case !a.focused:
-		return pollBlurred
-	default:
-		return pollFocused
 	}
+	if !a.focused {
+		return pollBlurred
+	}
+	return pollFocused
 }
 
 // onTick keeps what depends on the time up to date.

@@ -38,7 +38,8 @@ func asciiLine(line string) string {
 			}
 			tight.WriteString(letters)
 		}
-		if columns[i] = roomy.String(); owed > 0 {
+		columns[i] = roomy.String()
+		if owed > 0 {
 			columns[i] = tight.String()
 		}
 	}

@@ -75,7 +75,10 @@ func TestCallbackWithALongReason(t *testing.T) {
 // An offered time has its whole name in each language.
 func TestOfferedTimesAreWhole(t *testing.T) {
 	t.Parallel()
-	for language, name := range map[string]string{"nl": "volgende werkdag om 10 uur", "de": "nächster Werktag um 10 Uhr"} {
+	for language, name := range map[string]string{
+		"nl": "volgende werkdag om 10 uur",
+		"de": "nächster Werktag um 10 Uhr",
+	} {
 		w := newQueueWorld(t)
 		w.options.Language = language
 		d := newDriver(t, w.options)

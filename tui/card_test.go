@@ -166,8 +166,8 @@ func noteArguments(args []string) {
 	}
 }
 
-// d hands the number to the program of the profile in one argument, which no shell reads; the clock of the call runs from
-// then on, and the attempt has the time of dialling.
+// d hands the number to the program of the profile in one argument, which no shell reads; the clock of the call runs
+// from then on, and the attempt has the time of dialling.
 func TestDial(t *testing.T) {
 	t.Parallel()
 	program, err := os.Executable()
@@ -189,7 +189,8 @@ func TestDial(t *testing.T) {
 	d.sees("◷ 2:41")
 	d.press("a")
 	entries, _, err := w.box.List()
-	if want := dialled.UTC().Format("2006-01-02T15:04:05"); err != nil || len(entries) != 1 || !strings.Contains(string(entries[0].Body), want) {
+	want := dialled.UTC().Format("2006-01-02T15:04:05")
+	if err != nil || len(entries) != 1 || !strings.Contains(string(entries[0].Body), want) {
 		t.Errorf("got %v, %v, want an attempt at %s", entries, err, want)
 	}
 }
@@ -214,7 +215,8 @@ func TestDialledCallIsReadAgain(t *testing.T) {
 	}
 	d.press("a")
 	entries, _, err := w.box.List()
-	if want := dialled.UTC().Format("2006-01-02T15:04:05"); err != nil || len(entries) != 1 || !strings.Contains(string(entries[0].Body), want) {
+	want := dialled.UTC().Format("2006-01-02T15:04:05")
+	if err != nil || len(entries) != 1 || !strings.Contains(string(entries[0].Body), want) {
 		t.Errorf("got %v, %v, want an attempt at %s", entries, err, want)
 	}
 	if w.Clock.Advance(time.Second); !d.app.Day.Card().Dialled().IsZero() {
@@ -272,7 +274,10 @@ func TestDialWithoutProgram(t *testing.T) {
 		dial []string
 		want string
 	}{
-		{[]string{"no-such-program", desk.NumberPlace}, "cannot dial with no-such-program: there is no such program; the setting is dial of the profile"},
+		{
+			dial: []string{"no-such-program", desk.NumberPlace},
+			want: "cannot dial with no-such-program: there is no such program; the setting is dial of the profile",
+		},
 		{nil, "Dial the mobile number by hand"},
 	} {
 		w := newWorld(t)
@@ -303,8 +308,18 @@ func TestNumberIsALink(t *testing.T) {
 func TestDeskSpeaksTheLanguage(t *testing.T) {
 	t.Parallel()
 	for language, want := range map[string][]string{
-		"nl": {"VERIFICATIE · aangevraagd 4 dagen geleden · poging 1", "geboren", "kies eerst een resultaat", "niet bereikt"},
-		"de": {"VERIFIZIERUNG · angefragt vor 4 Tagen · Versuch 1", "Adresse", "erst Ergebnis wählen", "nicht erreicht"},
+		"nl": {
+			"VERIFICATIE · aangevraagd 4 dagen geleden · poging 1",
+			"geboren",
+			"kies eerst een resultaat",
+			"niet bereikt",
+		},
+		"de": {
+			"VERIFIZIERUNG · angefragt vor 4 Tagen · Versuch 1",
+			"Adresse",
+			"erst Ergebnis wählen",
+			"nicht erreicht",
+		},
 		"fr": {"VERIFICATION · requested 4 days ago · attempt 1", "address", "needs a result first", "not reached"},
 	} {
 		w := newWorld(t)

@@ -39,7 +39,10 @@ func TestContinuedProgramSetsTheTerminalUpAgain(t *testing.T) {
 	servicetest.Check(t, p.command.Process.Signal(syscall.SIGCONT))
 	p.until(func(screen string) bool {
 		now, err := term.GetState(int(p.tty.Fd()))
-		return err == nil && reflect.DeepEqual(now, raw) && strings.Contains(screen, onCard(1)) && !strings.Contains(screen, "Stopped")
+		return err == nil &&
+			reflect.DeepEqual(now, raw) &&
+			strings.Contains(screen, onCard(1)) &&
+			!strings.Contains(screen, "Stopped")
 	}, []string{"the terminal raw, and all that was there:\n" + before})
 	p.write("i")
 	p.see("leave notes")

@@ -40,8 +40,13 @@ func crashDesk() {
 	client, err := apiclient.New(apiclient.Options{BaseURL: base, Token: staticToken(token)})
 	if err == nil {
 		var box *outbox.Outbox
-		if box, err = outbox.Open(dir, outbox.Options{BaseURL: base, Account: "agent"}); err == nil {
-			err = run(context.Background(), Options{Profile: "crash", Options: desk.Options{Client: client, Outbox: box, Agent: new(oldestFirst)}}, tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg {
+		box, err = outbox.Open(dir, outbox.Options{BaseURL: base, Account: "agent"})
+		if err == nil {
+			err = run(context.Background(), Options{Profile: "crash", Options: desk.Options{
+				Client: client,
+				Outbox: box,
+				Agent:  new(oldestFirst),
+			}}, tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg {
 				if paste, ok := msg.(tea.PasteMsg); ok && paste.Content == panicText {
 					panic(panicText)
 				}
@@ -82,7 +87,12 @@ func startRole(t testing.TB, role string, width, height int, environment ...stri
 	servicetest.Check(t, err)
 	_ = tty.Close()
 	p.tty = os.NewFile(uintptr(number), "pty")
-	p.terminal = terminal{t: t, screen: vt.NewEmulator(width, height), wrote: make(chan struct{}, 1), done: make(chan error, 1)}
+	p.terminal = terminal{
+		t:      t,
+		screen: vt.NewEmulator(width, height),
+		wrote:  make(chan struct{}, 1),
+		done:   make(chan error, 1),
+	}
 	go func() {
 		buffer := make([]byte, 4096)
 		for {
@@ -180,7 +190,8 @@ func TestNothingTypedIsLost(t *testing.T) {
 			want := ""
 			for range *rounds {
 				if len(want) > 8000 { // A service takes 20,000 characters.
-					if want = ""; box.DeleteDraft(callID(1)) != nil {
+					want = ""
+					if box.DeleteDraft(callID(1)) != nil {
 						t.Fatal("the draft cannot be erased")
 					}
 				}
@@ -204,7 +215,9 @@ func TestNothingTypedIsLost(t *testing.T) {
 				}
 				want += typed
 				// The last of it is on screen: the program has it.
-				p.until(func(screen string) bool { return strings.Contains(unwrap(screen), tail(want)) }, []string{tail(want)})
+				p.until(func(screen string) bool {
+					return strings.Contains(unwrap(screen), tail(want))
+				}, []string{tail(want)})
 				if ending.name == "killed" {
 					// Nothing can be done at that moment: what was typed half a second
 					// before has to be there.

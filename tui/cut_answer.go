@@ -80,14 +80,13 @@ func (c *cutAnswer) drop(b []byte, now time.Time) []byte {
 			continue
 		}
 		c.inside = 0
-		switch {
-		case char == 'M' && i == 0: // A report of the mouse in three bytes.
+		if char == 'M' && i == 0 { // A report of the mouse in three bytes.
 			return b[min(4, len(b)):]
-		case char >= 0x40 && char <= 0x7e:
-			return b[i+1:]
-		default:
-			return b[i:]
 		}
+		if char >= 0x40 && char <= 0x7e {
+			return b[i+1:]
+		}
+		return b[i:]
 	}
 	return nil
 }
@@ -106,16 +105,18 @@ func (c *cutAnswer) dropText(b []byte) []byte {
 func (c *cutAnswer) dropRest(b []byte) []byte {
 	for i, char := range b {
 		isEnd := char == '\\' && i == 0
-		switch {
-		case isEnd, char == '\a':
+		if isEnd || char == '\a' {
 			c.inside = 0
 			return b[i+1:]
-		case char == '\x1b' && i+1 == len(b):
+		}
+		if char == '\x1b' && i+1 == len(b) {
 			return nil // Its backslash is to come.
-		case char == '\x1b' && b[i+1] == '\\':
+		}
+		if char == '\x1b' && b[i+1] == '\\' {
 			c.inside = 0
 			return b[i+2:]
-		case char < 0x20:
+		}
+		if char < 0x20 {
 			c.inside = 0
 			return b[i:]
 		}

@@ -121,8 +121,11 @@ func TestWhatComesLateTakesNoText(t *testing.T) {
 	record := late(d, "enter")
 	d.enter("i", "w", "a")
 	d.run(record, 0)
-	if d.enter("i", "t"); d.app.current != page.DeskPage || d.app.Day.Form().Notes != "wait" || !d.app.Day.IsOn(callID(1)) {
-		t.Errorf("record: got page %d and the notes %q, want what was typed:\n%s", d.app.current, d.app.Day.Form().Notes, d.text())
+	if d.enter("i", "t"); d.app.current != page.DeskPage ||
+		d.app.Day.Form().Notes != "wait" ||
+		!d.app.Day.IsOn(callID(1)) {
+		t.Errorf("record: got page %d and the notes %q, want what was typed:\n%s",
+			d.app.current, d.app.Day.Form().Notes, d.text())
 	}
 	d.sees("what you asked for came while you were typing")
 }

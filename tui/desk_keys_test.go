@@ -26,9 +26,17 @@ func (w *world) seen() { w.Clock.Advance(600 * time.Millisecond) }
 func (w *world) loadResults(requested time.Duration, codes ...string) {
 	for i, code := range codes {
 		w.Load(service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: apitype.Call{
-			UUID: apitype.NewUUID(), Status: apitype.CallCompleted, RequestedAt: w.ago(requested - time.Duration(i)*time.Minute), LastUpdatedAt: w.ago(0),
-			PersonUUID: personID(6), Type: apitype.CallVerification, CompletedAt: new(w.ago(time.Minute)),
-			Result: apitype.Embed(apitype.CallResult{ResultCode: new(code), CompletedAt: new(w.ago(time.Minute))}),
+			UUID:          apitype.NewUUID(),
+			Status:        apitype.CallCompleted,
+			RequestedAt:   w.ago(requested - time.Duration(i)*time.Minute),
+			LastUpdatedAt: w.ago(0),
+			PersonUUID:    personID(6),
+			Type:          apitype.CallVerification,
+			CompletedAt:   new(w.ago(time.Minute)),
+			Result: apitype.Embed(apitype.CallResult{
+				ResultCode:  new(code),
+				CompletedAt: new(w.ago(time.Minute)),
+			}),
 		}}})
 	}
 }
@@ -43,10 +51,11 @@ func (d *driver) enter(keys ...string) {
 }
 
 // entries returns the changes in the outbox, as operation and call.
-func (w *world) entries(t *testing.T) (all []string) {
+func (w *world) entries(t *testing.T) []string {
 	t.Helper()
 	entries, _, err := w.box.List()
 	servicetest.Check(t, err)
+	var all []string
 	for _, e := range entries {
 		all = append(all, e.Op+" "+render.ShortID(e.UUID))
 	}
@@ -144,7 +153,13 @@ func TestRatingKeys(t *testing.T) {
 // A whole call takes four keys, or five. A rating of one or ten is the pressed one.
 func TestWholeCallInFourKeys(t *testing.T) {
 	t.Parallel()
-	tests := []struct{ keys, rating string }{{"c 1 8 ctrl+s", "8"}, {"c 1 r 8 ctrl+s", "8"}, {"c 1 1 ctrl+s", "1"}, {"c 1 1 0 ctrl+s", "10"}, {"c 1 ctrl+s", "<nil>"}}
+	tests := []struct{ keys, rating string }{
+		{"c 1 8 ctrl+s", "8"},
+		{"c 1 r 8 ctrl+s", "8"},
+		{"c 1 1 ctrl+s", "1"},
+		{"c 1 1 0 ctrl+s", "10"},
+		{"c 1 ctrl+s", "<nil>"},
+	}
 	for _, test := range tests {
 		t.Run(test.keys, func(t *testing.T) {
 			t.Parallel()
@@ -157,7 +172,8 @@ func TestWholeCallInFourKeys(t *testing.T) {
 				t.Fatal(err)
 			}
 			call := w.call(t, callID(1))
-			if got := fmt.Sprint(call.Result.Value().DonorRetentionRating); call.Status != apitype.CallCompleted || got != test.rating {
+			got := fmt.Sprint(call.Result.Value().DonorRetentionRating)
+			if call.Status != apitype.CallCompleted || got != test.rating {
 				t.Errorf("got %s with rating %s, want completed with %s", call.Status, got, test.rating)
 			}
 			if d.app.Day.Call == nil || d.app.Day.Call.UUID != callID(4) {
@@ -199,9 +215,14 @@ func TestHeldKeyEndsOneCall(t *testing.T) {
 			w.Clock.Advance(time.Second)
 			d.send(keyPress("a"))
 		}, []string{"call.attempt c0010000", "call.attempt c0040000"}},
-		{"not reached, after another key", func(d *driver, w *world) { w.seen(); d.enter("j"); d.send(keyPress("a")) }, []string{"call.attempt c0010000"}},
+		{
+			name: "not reached, after another key",
+			then: func(d *driver, w *world) { w.seen(); d.enter("j"); d.send(keyPress("a")) },
+			want: []string{"call.attempt c0010000"},
+		},
 		{"held, on a line that stalls", func(d *driver, w *world) {
-			for range 200 { // 10 s of 33 ms, with a stall of 150 to 900 ms each second; what was held up comes together.
+			// 10 s of 33 ms, with a stall of 150 to 900 ms each second; what was held up comes together.
+			for range 200 {
 				w.Clock.Advance(time.Duration(33+len(w.entries(t))) * time.Millisecond)
 				d.send(keyPress("a"))
 				if w.Clock.Now().Nanosecond()%int(time.Second) < int(40*time.Millisecond) {
@@ -287,7 +308,8 @@ func TestUndoTakesBackOneDonor(t *testing.T) {
 }
 
 // footerKeys returns the keys of the last line: with a word, or listed after the others.
-func footerKeys(d *driver) (keys []string) {
+func footerKeys(d *driver) []string {
+	var keys []string
 	for item := range strings.SplitSeq(strings.TrimSpace(ansi.Strip(d.app.footer())), "  ") {
 		names := strings.Fields(item)
 		if len(names) > 0 && names[0] == d.app.Say("also") {
@@ -319,7 +341,10 @@ func (d *driver) entered() string {
 func TestFooterOffersWhatWorks(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
-	keys := []string{"n", "s", "i", "i", "c", "1", "r", "X", "esc", "?", ":", "/", "2", "3", "4", "5", "6", "1", "space", "A", "enter", "j", "x", "K", "W", "y", "t", "D"}
+	keys := []string{
+		"n", "s", "i", "i", "c", "1", "r", "X", "esc", "?", ":", "/", "2", "3", "4", "5", "6", "1",
+		"space", "A", "enter", "j", "x", "K", "W", "y", "t", "D",
+	}
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
@@ -345,7 +370,10 @@ func TestFooterOffersWhatWorks(t *testing.T) {
 				if d.app.Messages.Reply {
 					t.Errorf("%q: refused: %s", path, d.app.Messages.Text)
 				}
-				if asked == d.app.Dialog && d.entered() != entered && strings.Contains(d.entered(), pick) && len(d.entered()) > len(entered) {
+				if asked == d.app.Dialog &&
+					d.entered() != entered &&
+					strings.Contains(d.entered(), pick) &&
+					len(d.entered()) > len(entered) {
 					t.Errorf("%q: typed into the text: %q, before %q", path, d.entered(), entered)
 				}
 				if done == nil && d.text() == before {
@@ -384,7 +412,8 @@ func TestEachKeyOfACallIsThere(t *testing.T) {
 				}
 			}
 			for _, want := range []string{"c", "r", "i", "^s", "d", "y", "f"} {
-				if card := strings.Join(d.app.desk.Lines(d.app.layout), "\n"); !strings.Contains(ansi.Strip(card), want+" ") {
+				card := strings.Join(d.app.desk.Lines(d.app.layout), "\n")
+				if !strings.Contains(ansi.Strip(card), want+" ") {
 					t.Errorf("%q, %d columns: got no %s on the card", language, width, want)
 				}
 			}
@@ -411,8 +440,10 @@ func TestKeysOfTheDay(t *testing.T) {
 		d := fixerOf(t, w)
 		keys := slices.Concat(strings.Fields(test.before), strings.Split(test.typed, ""), strings.Fields(test.after))
 		d.enter(keys...)
-		if n := len(keys) - len(test.typed); n > test.most || d.app.Day.IsOn(callID(1)) || !strings.Contains(d.app.Day.Changes.HeldText("u"), test.said) {
-			t.Errorf("%s: got %d keys and %q, want at most %d and %q", test.does, n, d.app.Day.Changes.HeldText("u"), test.most, test.said)
+		n := len(keys) - len(test.typed)
+		if n > test.most || d.app.Day.IsOn(callID(1)) || !strings.Contains(d.app.Day.Changes.HeldText("u"), test.said) {
+			t.Errorf("%s: got %d keys and %q, want at most %d and %q",
+				test.does, n, d.app.Day.Changes.HeldText("u"), test.most, test.said)
 		}
 	}
 }

@@ -217,7 +217,12 @@ func (f *flaky) RoundTrip(r *http.Request) (*http.Response, error) {
 // through makes the interface reach the service over a network of the test's own.
 func (w *world) through(t *testing.T, network http.RoundTripper) {
 	t.Helper()
-	client, err := apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Transport: network, Now: w.Clock.Now})
+	client, err := apiclient.New(apiclient.Options{
+		BaseURL:   w.URL,
+		Token:     staticToken(w.token),
+		Transport: network,
+		Now:       w.Clock.Now,
+	})
 	servicetest.Check(t, err)
 	w.options.Client = client
 }
@@ -325,7 +330,8 @@ func TestQueueWithoutPersonsWhereTheyMayNotBeRead(t *testing.T) {
 		t.Errorf("screen: got no call without its person:\n%s", screen)
 	}
 	d.press("n")
-	if screen := strings.Join(d.app.screen(), "\n"); !strings.Contains(screen, "the person is not shown to this account") {
+	screen := strings.Join(d.app.screen(), "\n")
+	if !strings.Contains(screen, "the person is not shown to this account") {
 		t.Errorf("screen: got no word that the person is hidden:\n%s", screen)
 	}
 }

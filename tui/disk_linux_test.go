@@ -18,9 +18,9 @@ import (
 
 // smallDisk returns a disk of its own, so small that it can be filled: full takes all of its
 // space, and what it returns gives it back.
-func smallDisk(t *testing.T) (dir string, fill func() (free func())) {
+func smallDisk(t *testing.T) (string, func() (free func())) {
 	t.Helper()
-	dir = t.TempDir()
+	dir := t.TempDir()
 	privileged.Mount(t, dir, "256k")
 	return dir, func() func() {
 		t.Helper()
@@ -80,7 +80,8 @@ func TestFullDisk(t *testing.T) {
 	m.gone("not saved") // It is over with the change that was saved.
 	m.press("q")
 	m.ended()
-	if call := w.call(t, callID(1)); call.Status != apitype.CallCompleted || deref(call.Result.Value().Notes) != "precious" {
+	call := w.call(t, callID(1))
+	if call.Status != apitype.CallCompleted || deref(call.Result.Value().Notes) != "precious" {
 		t.Errorf("call: got %s %+v, want completed with the notes", call.Status, call.Result.Value())
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "outbox", "*", ".new-*"))
@@ -114,7 +115,8 @@ func TestDiskThatTakesHalf(t *testing.T) {
 		t.Fatalf("got:\n%s\nwant the call kept", text)
 	}
 	if got := w.entries(t); len(got) != 0 || d.app.Day.Changes.CanUndo() {
-		t.Errorf("got %v, and %d to be taken back, want nothing of what was not saved", got, len(d.app.Day.Changes.Held))
+		t.Errorf("got %v, and %d to be taken back, want nothing of what was not saved",
+			got, len(d.app.Day.Changes.Held))
 	}
 	free()
 	w.seen()

@@ -13,10 +13,17 @@ import (
 // question says so, and names an opt-out that is not saved; an undo brings all of it back.
 func TestDraftOfAnEndedCall(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ key, notes string }{{"X", ""}, {"X", "never again"}, {"e", ""}, {"e", "never again"}} {
+	for _, test := range []struct{ key, notes string }{
+		{"X", ""},
+		{"X", "never again"},
+		{"e", ""},
+		{"e", "never again"},
+	} {
 		w := newQueueWorld(t)
 		w.options.Results = map[apitype.CallType][]apitype.ResultChoice{
-			apitype.CallVerification: {{Code: "wants_to_stop", Label: "no more calls", Effect: new(apitype.EffectOptOut)}},
+			apitype.CallVerification: {
+				{Code: "wants_to_stop", Label: "no more calls", Effect: new(apitype.EffectOptOut)},
+			},
 		}
 		d := newDriver(t, w.options)
 		d.size(120, 36)

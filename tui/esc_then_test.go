@@ -19,7 +19,8 @@ func TestEscAndAKeyAreTwoKeys(t *testing.T) {
 		d.send(tea.KeyPressMsg{Code: test.key, Mod: tea.ModAlt})
 		isOpen := d.app.Dialog != nil
 		if d.app.desk.Typing() || isOpen != test.asks || d.app.Day.Form().Notes != "she said " {
-			t.Errorf("alt+%c: got notes %q with the focus %t, a dialog %t", test.key, d.app.Day.Form().Notes, d.app.desk.Typing(), isOpen)
+			t.Errorf("alt+%c: got notes %q with the focus %t, a dialog %t",
+				test.key, d.app.Day.Form().Notes, d.app.desk.Typing(), isOpen)
 		}
 	}
 }
@@ -32,6 +33,7 @@ func TestEscTwiceAtOnceIsTwoKeys(t *testing.T) {
 	d.typing("Kerkstraat")
 	d.send(tea.KeyPressMsg{Code: tea.KeyEscape, Mod: tea.ModAlt})
 	if d.app.Dialog != nil || len(d.app.Day.Form().Corrections) != 0 {
-		t.Errorf("got a dialog %t and %v, want the details closed and nothing corrected", d.app.Dialog != nil, d.app.Day.Form().Corrections)
+		t.Errorf("got a dialog %t and %v, want the details closed and nothing corrected",
+			d.app.Dialog != nil, d.app.Day.Form().Corrections)
 	}
 }

@@ -57,13 +57,19 @@ func withStatus(status int) fault {
 }
 
 // overNetwork puts a server of its own before the world's service; end closes it.
-func (w *world) overNetwork(t *testing.T) (end func()) {
+func (w *world) overNetwork(t *testing.T) func() {
 	t.Helper()
 	server := httptest.NewServer(w.Handler)
 	w.URL = server.URL
 	w.connect(t, t.TempDir())
 	var err error
-	if w.options.Client, err = apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Now: w.Clock.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}); err != nil {
+	w.options.Client, err = apiclient.New(apiclient.Options{
+		BaseURL: w.URL,
+		Token:   staticToken(w.token),
+		Now:     w.Clock.Now,
+		Sleep:   func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Close)
@@ -99,10 +105,13 @@ func TestUndoWhileTheServiceIsAway(t *testing.T) {
 			d.enter("c", "1", "8", "ctrl+s")
 			d.sendHeld(w)
 			d.send(ticked{})
-			if !slices.Contains(footerKeys(d), "u") || !strings.Contains(d.app.Day.Changes.HeldText("u"), "confirmed: Anna Jansen, sent when the service answers, u undoes it") {
+			if !slices.Contains(footerKeys(d), "u") ||
+				!strings.Contains(d.app.Day.Changes.HeldText("u"), "confirmed: Anna Jansen, sent when the service answers, u undoes it") {
 				t.Errorf("got %q and %q, want what can be taken back", footerKeys(d), d.app.Day.Changes.HeldText("u"))
 			}
-			if d.press("u"); !d.app.Day.IsOn(callID(1)) || d.app.Day.Form().ResultCode != "confirmed" || len(w.entries(t)) != 0 {
+			if d.press("u"); !d.app.Day.IsOn(callID(1)) ||
+				d.app.Day.Form().ResultCode != "confirmed" ||
+				len(w.entries(t)) != 0 {
 				t.Errorf("after u: got %+v and %q, want the call and its form", d.app.Day.Form(), w.entries(t))
 			}
 		})
@@ -168,7 +177,13 @@ func lost(err error) fault {
 		if err != nil {
 			return nil, err
 		}
-		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r, ContentLength: 100, Body: io.NopCloser(io.MultiReader(strings.NewReader(`{"uuid":`), errorReader{}))}, nil
+		return &http.Response{
+			StatusCode:    http.StatusOK,
+			Header:        http.Header{"Content-Type": {"application/json"}},
+			Request:       r,
+			ContentLength: 100,
+			Body:          io.NopCloser(io.MultiReader(strings.NewReader(`{"uuid":`), errorReader{})),
+		}, nil
 	}
 }
 
@@ -207,7 +222,14 @@ func TestHeldSendIsSeenAfterEveryFault(t *testing.T) {
 		{name: "a lease that ended", do: func(w *world, d *driver, _ *fault) {
 			d.enter("i", "h", "i", "esc")
 			w.Clock.Advance(16 * time.Minute) // The lease ends, and another agent takes the call.
-			if a := w.Do(w.Token(), http.MethodPost, "/fundesk/v1/queue/take", `{"requestUuid":"`+apitype.NewUUID().String()+`","userUuid":"`+apitype.NewUUID().String()+`","count":10}`); a.Status != http.StatusOK {
+			a := w.Do(
+				w.Token(),
+				http.MethodPost,
+				"/fundesk/v1/queue/take",
+				`{"requestUuid":"`+apitype.NewUUID().String()+`","userUuid":"`+apitype.NewUUID().String()+
+					`","count":10}`,
+			)
+			if a.Status != http.StatusOK {
 				t.Fatalf("take: got %d %s", a.Status, a.Body)
 			}
 			d.send(ticked{})
@@ -245,7 +267,8 @@ func TestHeldSendIsSeenAfterEveryFault(t *testing.T) {
 			d.press("y")
 		}
 		d.enter("1", "8", "ctrl+s")
-		if status := ansi.Strip(d.app.status()); !strings.Contains(status, ", sent in 5 s, u undoes it") || !strings.HasPrefix(status, "◷ confirmed: ") {
+		status := ansi.Strip(d.app.status())
+		if !strings.Contains(status, ", sent in 5 s, u undoes it") || !strings.HasPrefix(status, "◷ confirmed: ") {
 			t.Errorf("%s: got %q, want the send that is held", f.name, status)
 		}
 		frame := strings.ReplaceAll(d.text(), w.URL, "https://service.example")
@@ -257,7 +280,11 @@ func TestHeldSendIsSeenAfterEveryFault(t *testing.T) {
 // A long name does not push the key that takes a send back off the line, in any language.
 func TestHeldSendFitsItsLine(t *testing.T) {
 	t.Parallel()
-	for language, want := range map[string]string{"": "…, 5 s, u undo", "nl": "…, 5 s, u ongedaan", "de": "…, 5 s, u rückgängig"} {
+	for language, want := range map[string]string{
+		"":   "…, 5 s, u undo",
+		"nl": "…, 5 s, u ongedaan",
+		"de": "…, 5 s, u rückgängig",
+	} {
 		w := newWorld(t)
 		w.options.Language = language
 		d := fixerOf(t, w)
@@ -266,7 +293,8 @@ func TestHeldSendFitsItsLine(t *testing.T) {
 		d.app.Day.Call.Person = apitype.Embed(p)
 		d.size(60, 20)
 		d.enter("c", "1", "8", "ctrl+s")
-		if status := ansi.Strip(d.app.status()); !strings.HasSuffix(status, want) || !strings.Contains(status, ": Anna") {
+		status := ansi.Strip(d.app.status())
+		if !strings.HasSuffix(status, want) || !strings.Contains(status, ": Anna") {
 			t.Errorf("%q: got %q, want the name cut and %q whole", language, status, want)
 		}
 	}
@@ -274,7 +302,7 @@ func TestHeldSendFitsItsLine(t *testing.T) {
 
 // hide takes a folder of the spool away, as a disk that does not take writes would,
 // and returns what brings it back.
-func hide(t *testing.T, dir, folder string) (back func()) {
+func hide(t *testing.T, dir, folder string) func() {
 	t.Helper()
 	path := filepath.Join(dir, folder)
 	servicetest.Check(t, os.Rename(path, path+".away"))
@@ -332,7 +360,8 @@ func TestChangeThatCannotBeSavedGivesTheTextBack(t *testing.T) {
 	m.see(onCard(4))
 	m.press("q")
 	m.ended()
-	if call := w.call(t, callID(1)); call.Status != apitype.CallCompleted || deref(call.Result.Value().Notes) != "precious" {
+	call := w.call(t, callID(1))
+	if call.Status != apitype.CallCompleted || deref(call.Result.Value().Notes) != "precious" {
 		t.Errorf("call: got %s %+v, want completed with the notes", call.Status, call.Result.Value())
 	}
 }
@@ -391,7 +420,8 @@ func TestUnreadableDraftIsSaid(t *testing.T) {
 	m.press("n")
 	m.see(onCard(1), "attempt 1")
 	m.until(func(screen string) bool { // Others complain of the folder, too, perhaps after it.
-		return strings.Contains(screen, "cannot read what was typed for call") || strings.Contains(screen, "errors, x dismisses")
+		return strings.Contains(screen, "cannot read what was typed for call") ||
+			strings.Contains(screen, "errors, x dismisses")
 	}, []string{"that the draft cannot be read"})
 	m.gone("checking")
 }

@@ -23,7 +23,9 @@ func fixer(t *testing.T) (*world, *driver) {
 func fixerOf(t *testing.T, w *world) *driver {
 	t.Helper()
 	w.options.Results = map[apitype.CallType][]apitype.ResultChoice{apitype.CallVerification: {
-		{Code: "confirmed"}, {Code: "corrected", Effect: new(apitype.EffectCorrected)}, {Code: "wants_to_stop", Effect: new(apitype.EffectOptOut)},
+		{Code: "confirmed"},
+		{Code: "corrected", Effect: new(apitype.EffectCorrected)},
+		{Code: "wants_to_stop", Effect: new(apitype.EffectOptOut)},
 	}}
 	d := newDriver(t, w.options)
 	d.enter("n")
@@ -58,7 +60,10 @@ func TestWhatIsSentFitsItsLine(t *testing.T) {
 	for _, line := range []struct {
 		width int
 		want  string
-	}{{80, "sends corrected, mobile +31 6 27 08 40 34, rating 8"}, {60, "^s sends corrected, mobile +31 6 27 08 40 34, rating 8"}} {
+	}{
+		{80, "sends corrected, mobile +31 6 27 08 40 34, rating 8"},
+		{60, "^s sends corrected, mobile +31 6 27 08 40 34, rating 8"},
+	} {
 		d.size(line.width, 40)
 		d.sees(line.want)
 	}
@@ -132,7 +137,11 @@ func TestCorrectionsAreOneGroup(t *testing.T) {
 		t.Fatalf("outbox: got %q, want person, pledge and call", got)
 	}
 	d.press("u")
-	if got := w.entries(t); len(got) != 0 || !d.app.Day.IsOn(callID(1)) || len(d.app.Day.Form().Corrections) != 2 || d.app.Day.Form().Notes != "hi" {
+	got := w.entries(t)
+	if len(got) != 0 ||
+		!d.app.Day.IsOn(callID(1)) ||
+		len(d.app.Day.Form().Corrections) != 2 ||
+		d.app.Day.Form().Notes != "hi" {
 		t.Fatalf("after u: got %q and %+v, want all of it on the desk again", got, d.app.Day.Form())
 	}
 	draft, found, err := w.box.Draft(callID(1))
@@ -142,7 +151,9 @@ func TestCorrectionsAreOneGroup(t *testing.T) {
 	w.seen()
 	d.press("ctrl+s")
 	// The pledge changes in between so that the correction no longer fits.
-	change, err := apiclient.UpdatePledgeChange(pledgeID(1), apitype.UpdatePledgeRequest{StartsAt: apitype.Set(w.ago(-10 * 365 * 24 * time.Hour))})
+	change, err := apiclient.UpdatePledgeChange(pledgeID(1), apitype.UpdatePledgeRequest{
+		StartsAt: apitype.Set(w.ago(-10 * 365 * 24 * time.Hour)),
+	})
 	if err == nil {
 		_, err = w.client.Send(t.Context(), change)
 	}
@@ -154,7 +165,9 @@ func TestCorrectionsAreOneGroup(t *testing.T) {
 		t.Errorf("call: got %s, want it open while its correction is refused", got.Status)
 	}
 	entries, _, err := w.box.List()
-	if err != nil || !slices.ContainsFunc(entries, func(e outbox.Entry) bool { return strings.Contains(string(e.Body), `"hi"`) }) {
+	if err != nil || !slices.ContainsFunc(entries, func(e outbox.Entry) bool {
+		return strings.Contains(string(e.Body), `"hi"`)
+	}) {
 		t.Errorf("outbox: got %+v %v, want the notes kept", entries, err)
 	}
 }
@@ -165,7 +178,9 @@ func TestResultThatOptsOut(t *testing.T) {
 	t.Parallel()
 	w, d := fixer(t)
 	d.enter("c", "3", "esc")
-	if text := d.text(); !strings.Contains(text, "may not be phoned any more") || !strings.Contains(text, "phone ✓ → ✗ ✎") && !strings.Contains(text, "more, j scrolls") {
+	text := d.text()
+	if !strings.Contains(text, "may not be phoned any more") ||
+		!strings.Contains(text, "phone ✓ → ✗ ✎") && !strings.Contains(text, "more, j scrolls") {
 		t.Fatalf("got:\n%s\nwant the opt-out among what is sent", text)
 	}
 	d.enter("c", "1", "esc")
@@ -182,7 +197,10 @@ func TestResultThatOptsOut(t *testing.T) {
 // send the result alone.
 func TestOptOutThatTheAccountMayNotRecord(t *testing.T) {
 	t.Parallel()
-	for name, newOf := range map[string]func(*testing.T) *world{"with extensions": newQueueWorld, "the interface alone": newWorld} {
+	for name, newOf := range map[string]func(*testing.T) *world{
+		"with extensions":     newQueueWorld,
+		"the interface alone": newWorld,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newOf(t)
@@ -195,7 +213,10 @@ func TestOptOutThatTheAccountMayNotRecord(t *testing.T) {
 			call := d.app.Day.Call.UUID
 			before := len(w.entries(t))
 			d.enter("c", "3", "8", "ctrl+s")
-			if text := d.text(); !strings.Contains(text, "may not correct") || !strings.Contains(text, "may be phoned yes → no ✎") || len(w.entries(t)) != before {
+			text := d.text()
+			if !strings.Contains(text, "may not correct") ||
+				!strings.Contains(text, "may be phoned yes → no ✎") ||
+				len(w.entries(t)) != before {
 				t.Fatalf("got:\n%s\nwant to be asked before anything is sent", text)
 			}
 			d.press("n")
@@ -204,7 +225,8 @@ func TestOptOutThatTheAccountMayNotRecord(t *testing.T) {
 			}
 			d.enter("ctrl+s", "y")
 			d.sendHeld(w)
-			if got := w.call(t, call); got.Status != apitype.CallCompleted || *got.Result.Value().ResultCode != "wants_to_stop" {
+			got := w.call(t, call)
+			if got.Status != apitype.CallCompleted || *got.Result.Value().ResultCode != "wants_to_stop" {
 				t.Errorf("got %s with %+v, want the result sent", got.Status, got.Result.Value())
 			}
 		})

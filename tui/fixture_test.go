@@ -21,7 +21,8 @@ import (
 
 var (
 	update = flag.Bool("update", false, "rewrite the golden screens")
-	rounds = flag.Int("rounds", shortRounds, "how often the program is ended in each way; more than 2: on a machine with nothing else to do")
+	rounds = flag.Int("rounds", shortRounds,
+		"how often the program is ended in each way; more than 2: on a machine with nothing else to do")
 )
 
 const shortRounds = 2
@@ -108,9 +109,20 @@ func newQueueWorld(t *testing.T) *world {
 	clocks.Store(t.Name(), w.Clock)
 	t.Cleanup(func() { clocks.Delete(t.Name()) })
 	w.Load(service.LoadRecord{Kind: service.LoadOrganization, Data: service.LoadedOrganization{
-		OrganizationReference: apitype.OrganizationReference{UUID: organizationID, Name: "Helder Water", Abbreviation: "SHW"},
+		OrganizationReference: apitype.OrganizationReference{
+			UUID:         organizationID,
+			Name:         "Helder Water",
+			Abbreviation: "SHW",
+		},
 	}})
-	names := [][2]string{{"Anna", "Jansen"}, {"Bert", "Opgegeven"}, {"Carla", "Gebeld"}, {"Dmitri", "世界\u202eevil\x1b[31m"}, {"Zoë", "van der Straaten"}, {"Fia", "Klaar"}}
+	names := [][2]string{
+		{"Anna", "Jansen"},
+		{"Bert", "Opgegeven"},
+		{"Carla", "Gebeld"},
+		{"Dmitri", "世界\u202eevil\x1b[31m"},
+		{"Zoë", "van der Straaten"},
+		{"Fia", "Klaar"},
+	}
 	for i, name := range names {
 		w.loadPerson(i+1, name[0], name[1])
 		w.loadPledge(i + 1)
@@ -125,7 +137,13 @@ func (w *world) connect(t *testing.T, dir string, rights ...servicetest.Right) {
 	t.Helper()
 	w.token = w.Token(rights...)
 	var err error
-	w.client, err = apiclient.New(apiclient.Options{BaseURL: w.URL, Token: staticToken(w.token), Transport: w.Transport(), Now: w.Clock.Now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
+	w.client, err = apiclient.New(apiclient.Options{
+		BaseURL:   w.URL,
+		Token:     staticToken(w.token),
+		Transport: w.Transport(),
+		Now:       w.Clock.Now,
+		Sleep:     func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	})
 	servicetest.Check(t, err)
 	account, err := w.client.Identity(t.Context())
 	servicetest.Check(t, err)
@@ -141,16 +159,37 @@ func (w *world) ago(d time.Duration) apitype.Time { return apitype.NewTime(w.Clo
 
 func (w *world) loadPerson(n int, first, last string) {
 	p := apitype.Person{
-		UUID: personID(n), PersonUUID: personID(n), FirstName: &first, LastName: &last, CreatedAt: w.ago(1000 * time.Hour),
-		IBAN: new("NL91ABNA0417164300"), MobilePhoneNumber: new(fmt.Sprintf("+3161234567%d", n)), Email: new("a@example.org"), Language: new("nl"),
-		OptInPhone: new(n != 2), DateOfBirth: &apitype.Date{Year: 1980, Month: 5, Day: 17},
+		UUID:                 personID(n),
+		PersonUUID:           personID(n),
+		FirstName:            &first,
+		LastName:             &last,
+		CreatedAt:            w.ago(1000 * time.Hour),
+		IBAN:                 new("NL91ABNA0417164300"),
+		MobilePhoneNumber:    new(fmt.Sprintf("+3161234567%d", n)),
+		Email:                new("a@example.org"),
+		Language:             new("nl"),
+		OptInPhone:           new(n != 2),
+		DateOfBirth:          &apitype.Date{Year: 1980, Month: 5, Day: 17},
 		SocialSecurityNumber: apitype.Embed("123456789"),
-		Address:              apitype.Embed(apitype.Address{Street: "Dorpsstraat", HouseNumber: "12", ZipCode: "1234 AB", City: "Utrecht", Country: "NL"}),
+		Address: apitype.Embed(apitype.Address{
+			Street:      "Dorpsstraat",
+			HouseNumber: "12",
+			ZipCode:     "1234 AB",
+			City:        "Utrecht",
+			Country:     "NL",
+		}),
 		QualityResult: apitype.Embed(apitype.QualityResult{
-			Score: apitype.NumberFromInt(4 - n%2*2), MaxScore: apitype.NumberFromInt(4), Percentage: apitype.NumberFromInt(100 - n%2*50), CreatedAt: w.ago(time.Hour),
+			Score:      apitype.NumberFromInt(4 - n%2*2),
+			MaxScore:   apitype.NumberFromInt(4),
+			Percentage: apitype.NumberFromInt(100 - n%2*50),
+			CreatedAt:  w.ago(time.Hour),
 			GateResults: []apitype.GateResult{{
-				Identifier: "phone", Category: "contact", Score: apitype.NumberFromInt(0), MaxScore: apitype.NumberFromInt(1),
-				Percentage: apitype.NumberFromInt(100 - n%2*100), Explanation: "The number was not reachable.",
+				Identifier:  "phone",
+				Category:    "contact",
+				Score:       apitype.NumberFromInt(0),
+				MaxScore:    apitype.NumberFromInt(1),
+				Percentage:  apitype.NumberFromInt(100 - n%2*100),
+				Explanation: "The number was not reachable.",
 			}},
 		}),
 	}
@@ -161,27 +200,48 @@ func (w *world) loadPerson(n int, first, last string) {
 
 func (w *world) loadPledge(n int) {
 	p := apitype.Pledge{
-		UUID: pledgeID(n), Status: apitype.PledgeLead, StartsAt: w.ago(900 * time.Hour), CreatedAt: w.ago(950 * time.Hour), UpdatedAt: w.ago(940 * time.Hour),
-		OwningOrganizationUUID: organizationID, RecruitingOrganizationUUID: organizationID, RecruiterUserUUID: ids(0xe0, 2),
-		InitialDonationAmount: apitype.Cents(1250), DonationAmount: apitype.Cents(1250), InitialDonationInterval: "monthly", DonationInterval: "monthly",
-		Person: apitype.Embed(apitype.Person{UUID: personID(n)}), RecruitmentType: new(apitype.RecruitmentType("street")),
+		UUID:                       pledgeID(n),
+		Status:                     apitype.PledgeLead,
+		StartsAt:                   w.ago(900 * time.Hour),
+		CreatedAt:                  w.ago(950 * time.Hour),
+		UpdatedAt:                  w.ago(940 * time.Hour),
+		OwningOrganizationUUID:     organizationID,
+		RecruitingOrganizationUUID: organizationID,
+		RecruiterUserUUID:          ids(0xe0, 2),
+		InitialDonationAmount:      apitype.Cents(1250),
+		DonationAmount:             apitype.Cents(1250),
+		InitialDonationInterval:    "monthly",
+		DonationInterval:           "monthly",
+		Person:                     apitype.Embed(apitype.Person{UUID: personID(n)}),
+		RecruitmentType:            new(apitype.RecruitmentType("street")),
 	}
 	w.Load(service.LoadRecord{Kind: service.LoadPledge, Data: service.LoadedPledge{Pledge: p}})
 }
 
 func (w *world) loadCall(n int) {
 	c := apitype.Call{
-		UUID: callID(n), Status: apitype.CallRequested, RequestedAt: w.ago(time.Duration(100-n) * time.Hour), LastUpdatedAt: w.ago(50 * time.Hour),
-		PersonUUID: personID(n), RelatedCaseUUID: new(pledgeID(n)), Type: apitype.CallVerification, Notes: new("Ask for the new address."),
+		UUID:            callID(n),
+		Status:          apitype.CallRequested,
+		RequestedAt:     w.ago(time.Duration(100-n) * time.Hour),
+		LastUpdatedAt:   w.ago(50 * time.Hour),
+		PersonUUID:      personID(n),
+		RelatedCaseUUID: new(pledgeID(n)),
+		Type:            apitype.CallVerification,
+		Notes:           new("Ask for the new address."),
 	}
 	switch n {
 	case 3:
 		c.AttemptsCount = 1
-		c.Attempts = apitype.Embed([]apitype.CallAttempt{{UserUUID: new(ids(0xe0, 9)), AttemptAt: w.ago(time.Hour), CreatedAt: w.ago(time.Hour)}})
+		c.Attempts = apitype.Embed([]apitype.CallAttempt{
+			{UserUUID: new(ids(0xe0, 9)), AttemptAt: w.ago(time.Hour), CreatedAt: w.ago(time.Hour)},
+		})
 	case 6:
 		c.Status, c.CompletedAt = apitype.CallCompleted, new(w.ago(3*time.Hour))
 		c.Result = apitype.Embed(apitype.CallResult{
-			ResultCode: new("reached"), CompletedAt: new(w.ago(3 * time.Hour)), Notes: new("All is well."), DonorRetentionRating: new(apitype.NumberFromInt(8)),
+			ResultCode:           new("reached"),
+			CompletedAt:          new(w.ago(3 * time.Hour)),
+			Notes:                new("All is well."),
+			DonorRetentionRating: new(apitype.NumberFromInt(8)),
 		})
 	}
 	w.Load(service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: c}})

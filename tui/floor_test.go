@@ -23,7 +23,10 @@ func floorWorld(t *testing.T) *world {
 	w := newQueueWorld(t)
 	take := func(user apitype.UUID) apitype.Lease {
 		t.Helper()
-		answer, err := apiclient.Decoded(w.client.Queue.Take(t.Context(), apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: user}))
+		answer, err := apiclient.Decoded(w.client.Queue.Take(t.Context(), apitype.TakeRequest{
+			RequestUUID: apitype.NewUUID(),
+			UserUUID:    user,
+		}))
 		if err != nil || len(answer.Leases) != 1 {
 			t.Fatalf("take: got %+v %v, want a lease", answer, err)
 		}
@@ -121,7 +124,8 @@ func TestFloorFreesAnAgent(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)
 	gone := ids(0xe0, 3)
-	if _, err := w.client.Queue.Take(t.Context(), apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: gone}); err != nil {
+	_, err := w.client.Queue.Take(t.Context(), apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: gone})
+	if err != nil {
 		t.Fatal(err)
 	}
 	held := func() int {
@@ -158,7 +162,10 @@ func TestHeadCountsTheAgentsDay(t *testing.T) {
 	t.Parallel()
 	for _, isTold := range []bool{true, false} {
 		w, now := newQueueWorld(t), fault(nil)
-		change, err := apiclient.AddAttemptChange(callID(2), apitype.AddAttemptRequest{UserUUID: w.options.Agent, AttemptAt: new(apitype.NewTime(w.Clock.Now()))})
+		change, err := apiclient.AddAttemptChange(callID(2), apitype.AddAttemptRequest{
+			UserUUID:  w.options.Agent,
+			AttemptAt: new(apitype.NewTime(w.Clock.Now())),
+		})
 		if err == nil {
 			_, err = w.client.Send(t.Context(), change) // From another computer.
 		}
@@ -254,7 +261,8 @@ func TestFloorKeepsTheLineOfAnother(t *testing.T) {
 // A line that the service did not take is offered again: nothing that was typed is lost.
 func TestFloorKeepsALineThatWasNotSent(t *testing.T) {
 	t.Parallel()
-	for _, status := range []int{http.StatusForbidden, http.StatusServiceUnavailable} { // The last one is no connection.
+	// The last one is no connection.
+	for _, status := range []int{http.StatusForbidden, http.StatusServiceUnavailable} {
 		down := fault(nil)
 		w := supervisorWorld(t, &down)
 		d := newDriver(t, w.options)

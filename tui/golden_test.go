@@ -41,7 +41,9 @@ func TestGoldenScreens(t *testing.T) {
 				w.options.ConfigDir = t.TempDir()
 				script := []byte("Goedendag **{{.Person.Name}}**, u geeft {{.Pledge.Amount}} {{.Pledge.Interval}}.")
 				folder := filepath.Join(w.options.ConfigDir, "scripts")
-				if err := errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "verification.md"), script, 0o600)); err != nil {
+				err := errors.Join(os.Mkdir(folder, 0o700),
+					os.WriteFile(filepath.Join(folder, "verification.md"), script, 0o600))
+				if err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -52,8 +54,12 @@ func TestGoldenScreens(t *testing.T) {
 					texts = append(texts, preview)
 				}
 				screen := m.until(func(screen string) bool {
-					return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(screen, text) }) &&
-						!strings.Contains(screen, "reading…") && !strings.Contains(screen, "checking…") && !strings.Contains(screen, "calls so far")
+					return !slices.ContainsFunc(texts, func(text string) bool {
+						return !strings.Contains(screen, text)
+					}) &&
+						!strings.Contains(screen, "reading…") &&
+						!strings.Contains(screen, "checking…") &&
+						!strings.Contains(screen, "calls so far")
 				}, texts)
 				golden(t, fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), screen)
 				if !slices.Contains([]string{"start", "result", "desk", "cancel", "calls", "pledges", "persons"}, name) {
@@ -164,7 +170,8 @@ func TestGoldenCard(t *testing.T) {
 	}
 }
 
-// Pages 2 to 7 speak the agent's language: what a frame shares with the English one is data, or a word of that language.
+// Pages 2 to 7 speak the agent's language: what a frame shares with the English one is data, or a word of that
+// language.
 func TestGoldenLanguages(t *testing.T) {
 	t.Parallel()
 	data := regexp.MustCompile(`(?i)^(eevil|test|anna|jansen|bert|opgegeven|carla|gebeld|dmitri|evil|zoë|van|der|straaten|fia|klaar|utrecht|dorpsstraat|helder|water|example|org|ask|for|the|new|address|all|well|was|not|reachable|number|reached|esc|uuid|iban|min|wants|stop)$`)
@@ -210,7 +217,8 @@ func TestGoldenLanguages(t *testing.T) {
 			golden(t, name+"-"+language+"-80x24", drawn())
 			for _, of := range word.FindAllString(screen, -1) {
 				if slices.Contains(frames[name], of) && !own[of] && !data.MatchString(of) {
-					t.Errorf("%s, %s: got the English word %q, want its row in desk/say/%s.txt:\n%s", language, name, of, language, screen)
+					t.Errorf("%s, %s: got the English word %q, want its row in desk/say/%s.txt:\n%s",
+						language, name, of, language, screen)
 				}
 			}
 		}
@@ -220,7 +228,9 @@ func TestGoldenLanguages(t *testing.T) {
 // refusedEntry leaves a change in the outbox that the service has refused.
 func (w *world) refusedEntry(t *testing.T) {
 	t.Helper()
-	change, err := apiclient.CancelCallChange(callID(6), apitype.CancelCallRequest{CancelledAt: new(w.ago(time.Minute))})
+	change, err := apiclient.CancelCallChange(callID(6), apitype.CancelCallRequest{
+		CancelledAt: new(w.ago(time.Minute)),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,11 +258,15 @@ func TestASCIIMeansASCII(t *testing.T) {
 		d := newDriver(t, w.options)
 		for _, size := range [][2]int{{120, 36}, {60, 16}} {
 			d.size(size[0], size[1])
-			for _, key := range []string{"1", "n", "f", "9", "esc", "c", "esc", "X", "n", "2", "enter", "esc", "3", "enter", "esc", "4", "enter", "esc", "5", "6", "7", "?", "esc"} {
+			for _, key := range []string{
+				"1", "n", "f", "9", "esc", "c", "esc", "X", "n", "2", "enter", "esc", "3", "enter",
+				"esc", "4", "enter", "esc", "5", "6", "7", "?", "esc",
+			} {
 				d.press(key)
 				d.check(key)
 				// The names of the fixture are not ours.
-				if text := strings.NewReplacer("世", "", "界", "", "␛", "").Replace(d.text()); strings.ContainsFunc(text, func(r rune) bool { return r > 0x7e }) {
+				text := strings.NewReplacer("世", "", "界", "", "␛", "").Replace(d.text())
+				if strings.ContainsFunc(text, func(r rune) bool { return r > 0x7e }) {
 					t.Errorf("after %s: %q is not ASCII", key, text)
 				}
 			}

@@ -43,7 +43,8 @@ func (w *wholeInput) Read(p []byte) (int, error) {
 		w.fill(len(p))
 	}
 	n := copy(p, w.ready)
-	if w.ready = w.ready[n:]; n == 0 {
+	w.ready = w.ready[n:]
+	if n == 0 {
 		return 0, w.err
 	}
 	return n, nil
@@ -69,7 +70,7 @@ func (w *wholeInput) fill(most int) {
 }
 
 // wholePart returns how much of b can be handed on, and whether a paste goes on after it.
-func wholePart(b []byte, pasting bool) (whole int, goesOn bool) {
+func wholePart(b []byte, pasting bool) (int, bool) {
 	if i, j := bytes.LastIndex(b, []byte(pasteStart)), bytes.LastIndex(b, []byte(pasteEnd)); i != j {
 		pasting = i > j
 	}

@@ -36,8 +36,11 @@ func (a *app) pageActions() []page.Action {
 	var all []page.Action
 	for i, title := range pageTitles {
 		all = append(all, page.Action{
-			ID: "page-" + pageNames[i], Scope: page.ScopeEverywhere, Keys: fmt.Sprint(i + 1), Help: title,
-			Run: does(func() tea.Cmd { return a.Turn(i) }),
+			ID:    "page-" + pageNames[i],
+			Scope: page.ScopeEverywhere,
+			Keys:  fmt.Sprint(i + 1),
+			Help:  title,
+			Run:   does(func() tea.Cmd { return a.Turn(i) }),
 		})
 	}
 	return all
@@ -52,103 +55,139 @@ func (a *app) everywhereActions() []page.Action {
 	first := []page.Action{
 		page.UndoAction(ofDesk),
 		{
-			ID: page.ActHelp, Scope: page.ScopeEverywhere, Keys: "?",
-			Help: "help", Word: "help",
-			Run: does(func() tea.Cmd { return a.askAction("Help: type to filter, Enter runs", false) }),
+			ID:    page.ActHelp,
+			Scope: page.ScopeEverywhere,
+			Keys:  "?",
+			Help:  "help",
+			Word:  "help",
+			Run:   does(func() tea.Cmd { return a.askAction("Help: type to filter, Enter runs", false) }),
 		},
 		{
-			ID: "palette", Scope: page.ScopeEverywhere, Keys: ":",
-			Help: "run an action by its name, or open a record by its UUID",
-			Run:  does(func() tea.Cmd { return a.askAction("Run an action, or open a UUID", true) }),
+			ID:    "palette",
+			Scope: page.ScopeEverywhere,
+			Keys:  ":",
+			Help:  "run an action by its name, or open a record by its UUID",
+			Run:   does(func() tea.Cmd { return a.askAction("Run an action, or open a UUID", true) }),
 		},
 	}
 	return slices.Concat(first, a.pageActions(), []page.Action{
 		{
-			ID: "page-previous", Scope: page.ScopeEverywhere, Keys: "[",
-			Help: "the previous tab",
-			Run:  does(func() tea.Cmd { return a.Turn((a.current + len(a.pages) - 1) % len(a.pages)) }),
+			ID:    "page-previous",
+			Scope: page.ScopeEverywhere,
+			Keys:  "[",
+			Help:  "the previous tab",
+			Run:   does(func() tea.Cmd { return a.Turn((a.current + len(a.pages) - 1) % len(a.pages)) }),
 		},
 		{
-			ID: "page-next", Scope: page.ScopeEverywhere, Keys: "]",
-			Help: "the next tab",
-			Run:  does(func() tea.Cmd { return a.Turn((a.current + 1) % len(a.pages)) }),
+			ID:    "page-next",
+			Scope: page.ScopeEverywhere,
+			Keys:  "]",
+			Help:  "the next tab",
+			Run:   does(func() tea.Cmd { return a.Turn((a.current + 1) % len(a.pages)) }),
 		},
 		{
-			ID: page.ActOutbox, Scope: page.ScopeEverywhere, Keys: "O",
-			Help: "what is not sent yet",
-			Run:  does(func() tea.Cmd { return a.Turn(page.OutboxPage) }),
+			ID:    page.ActOutbox,
+			Scope: page.ScopeEverywhere,
+			Keys:  "O",
+			Help:  "what is not sent yet",
+			Run:   does(func() tea.Cmd { return a.Turn(page.OutboxPage) }),
 		},
 		{
-			ID: page.ActRefresh, Scope: page.ScopeEverywhere, Keys: "R",
-			Help: "reload this page",
-			Run:  func(front page.Page) tea.Cmd { return front.Refresh() },
+			ID:    page.ActRefresh,
+			Scope: page.ScopeEverywhere,
+			Keys:  "R",
+			Help:  "reload this page",
+			Run:   func(front page.Page) tea.Cmd { return front.Refresh() },
 		},
 		{
-			ID: page.ActReveal, Scope: page.ScopeEverywhere, Keys: "v",
-			Help: "show or mask IBAN and social security number",
-			Run:  does(a.reveal),
+			ID:    page.ActReveal,
+			Scope: page.ScopeEverywhere,
+			Keys:  "v",
+			Help:  "show or mask IBAN and social security number",
+			Run:   does(a.reveal),
 		},
 		{
-			ID: "narrower", Scope: page.ScopeEverywhere, Keys: "<",
-			Help: "make the left pane narrower",
-			Run:  does(func() tea.Cmd { return a.resizePanes(-paneStep) }),
-			Why:  func(page.Page) string { return a.whyNoPanes() },
+			ID:    "narrower",
+			Scope: page.ScopeEverywhere,
+			Keys:  "<",
+			Help:  "make the left pane narrower",
+			Run:   does(func() tea.Cmd { return a.resizePanes(-paneStep) }),
+			Why:   func(page.Page) string { return a.whyNoPanes() },
 		},
 		{
-			ID: "wider", Scope: page.ScopeEverywhere, Keys: ">",
-			Help: "make the left pane wider",
-			Run:  does(func() tea.Cmd { return a.resizePanes(paneStep) }),
-			Why:  func(page.Page) string { return a.whyNoPanes() },
+			ID:    "wider",
+			Scope: page.ScopeEverywhere,
+			Keys:  ">",
+			Help:  "make the left pane wider",
+			Run:   does(func() tea.Cmd { return a.resizePanes(paneStep) }),
+			Why:   func(page.Page) string { return a.whyNoPanes() },
 		},
 		{
-			ID: page.ActResults, Scope: page.ScopeEverywhere, Keys: "B",
-			Help: "the result for each record of the last bulk action",
-			Run:  does(a.showBatch),
+			ID:    page.ActResults,
+			Scope: page.ScopeEverywhere,
+			Keys:  "B",
+			Help:  "the result for each record of the last bulk action",
+			Run:   does(a.showBatch),
 			Why: func(page.Page) string {
 				return say.When(a.Day.Changes.Batch == nil, "there was no action on several records")
 			},
 		},
 		{
-			ID: page.ActDismiss, Scope: page.ScopeEverywhere, Keys: "x",
-			Help: "dismiss the message",
-			Run:  does(a.dismiss),
+			ID:    page.ActDismiss,
+			Scope: page.ScopeEverywhere,
+			Keys:  "x",
+			Help:  "dismiss the message",
+			Run:   does(a.dismiss),
 			Why: func(page.Page) string {
 				return say.When(len(a.Messages.Errors) == 0, "there is no error to dismiss")
 			},
 		},
 		{
-			ID: "messages", Scope: page.ScopeEverywhere, Keys: "!",
-			Help: "show the last messages again",
-			Run:  does(a.showMessages),
+			ID:    "messages",
+			Scope: page.ScopeEverywhere,
+			Keys:  "!",
+			Help:  "show the last messages again",
+			Run:   does(a.showMessages),
 			Why: func(page.Page) string {
 				return say.When(len(a.Messages.Past) == 0, "there was no message yet")
 			},
 		},
 		{
-			ID: "mouse-on", Scope: page.ScopeEverywhere, Keys: "",
-			Help: "click chooses, a double click opens, the wheel scrolls",
-			Run:  does(func() tea.Cmd { return a.turnMouse(true) }),
+			ID:    "mouse-on",
+			Scope: page.ScopeEverywhere,
+			Keys:  "",
+			Help:  "click chooses, a double click opens, the wheel scrolls",
+			Run:   does(func() tea.Cmd { return a.turnMouse(true) }),
 		},
 		{
-			ID: "mouse-off", Scope: page.ScopeEverywhere, Keys: "",
-			Help: "the terminal has the mouse, to select text",
-			Run:  does(func() tea.Cmd { return a.turnMouse(false) }),
+			ID:    "mouse-off",
+			Scope: page.ScopeEverywhere,
+			Keys:  "",
+			Help:  "the terminal has the mouse, to select text",
+			Run:   does(func() tea.Cmd { return a.turnMouse(false) }),
 		},
 		{
-			ID: "suspend", Scope: page.ScopeEverywhere, Keys: "ctrl+z",
+			ID:     "suspend",
+			Scope:  page.ScopeEverywhere,
+			Keys:   "ctrl+z",
 			Help:   "suspend",
 			Run:    does(a.suspend),
 			Traits: page.InText | page.WhenSmall,
 		},
 		{
-			ID: "redraw", Scope: page.ScopeEverywhere, Keys: "ctrl+l",
+			ID:     "redraw",
+			Scope:  page.ScopeEverywhere,
+			Keys:   "ctrl+l",
 			Help:   "draw the screen again",
 			Run:    does(func() tea.Cmd { return tea.ClearScreen }),
 			Traits: page.InText | page.WhenSmall,
 		},
 		{
-			ID: "quit", Scope: page.ScopeEverywhere, Keys: "q ctrl+c",
-			Help: "quit", Word: "quit",
+			ID:     "quit",
+			Scope:  page.ScopeEverywhere,
+			Keys:   "q ctrl+c",
+			Help:   "quit",
+			Word:   "quit",
 			Run:    does(a.quit),
 			Traits: page.IsRare,
 		},
@@ -187,7 +226,12 @@ func Keys() []KeyHelp {
 	actions := registry(nil)
 	help := make([]KeyHelp, 0, len(actions))
 	for _, a := range actions {
-		help = append(help, KeyHelp{Scope: string(a.Scope), Keys: a.keys, Action: a.ID, Help: a.Help})
+		help = append(help, KeyHelp{
+			Scope:  string(a.Scope),
+			Keys:   a.keys,
+			Action: a.ID,
+			Help:   a.Help,
+		})
 	}
 	return help
 }

@@ -52,7 +52,8 @@ func (d *lateDriver) answer(n int) {
 		cmd := d.waiting[i]
 		d.waiting = append(d.waiting[:i], d.waiting[i+1:]...)
 		msg := cmd()
-		if v := reflect.ValueOf(msg); msg != nil && v.Kind() == reflect.Slice && v.Type().Elem() == reflect.TypeFor[tea.Cmd]() {
+		v := reflect.ValueOf(msg)
+		if msg != nil && v.Kind() == reflect.Slice && v.Type().Elem() == reflect.TypeFor[tea.Cmd]() {
 			for j := range v.Len() {
 				d.wait(v.Index(j).Interface().(tea.Cmd))
 			}
@@ -66,8 +67,9 @@ func (d *lateDriver) answer(n int) {
 }
 
 // sentence types a sentence of notes, while answers come, and returns the call in which it began.
-func (d *lateDriver) sentence(w *world, text string) (began apitype.UUID) {
+func (d *lateDriver) sentence(w *world, text string) apitype.UUID {
 	d.press("i")
+	var began apitype.UUID
 	if d.app.Day.Call == nil || !d.app.desk.Typing() {
 		return began
 	}
@@ -82,8 +84,9 @@ func (d *lateDriver) sentence(w *world, text string) (began apitype.UUID) {
 }
 
 // fix corrects the e-mail address, while answers come, and returns the donor.
-func (d *lateDriver) fix(w *world, value string) (began apitype.UUID) {
+func (d *lateDriver) fix(w *world, value string) apitype.UUID {
 	d.press("f")
+	var began apitype.UUID
 	if d.app.Day.Call == nil || d.app.Dialog == nil {
 		return began
 	}
@@ -98,7 +101,7 @@ func (d *lateDriver) fix(w *world, value string) (began apitype.UUID) {
 }
 
 // complete presses ctrl+s, and holds what is sent by it against the last words of the frame before.
-func (d *lateDriver) complete(t *testing.T, w *world) (sent []outbox.Entry) {
+func (d *lateDriver) complete(t *testing.T, w *world) []outbox.Entry {
 	t.Helper()
 	w.Clock.Advance(time.Second)
 	list := func() []outbox.Entry {
@@ -111,7 +114,7 @@ func (d *lateDriver) complete(t *testing.T, w *world) (sent []outbox.Entry) {
 	if d.press("ctrl+s"); d.app.Dialog != nil {
 		d.press("y") // The record was corrected, but the result means something else.
 	}
-	sent = slices.DeleteFunc(list(), func(e outbox.Entry) bool {
+	sent := slices.DeleteFunc(list(), func(e outbox.Entry) bool {
 		return slices.ContainsFunc(before, func(old outbox.Entry) bool { return old.ID == e.ID })
 	})
 	if len(sent) == 0 {
@@ -142,10 +145,19 @@ func summaryOf(t *testing.T, sent []outbox.Entry) string {
 			fixes = append(fixes, "e-mail "+*body.Email)
 		}
 		if body.OptIns.Phone != nil {
-			fixes = append(fixes, map[bool]string{false: "may not be phoned any more", true: "may be phoned"}[*body.OptIns.Phone])
+			fixes = append(fixes, map[bool]string{
+				false: "may not be phoned any more",
+				true:  "may be phoned",
+			}[*body.OptIns.Phone])
 		}
 	}
-	parts := []string{"^s sends " + map[string]string{"confirmed": "confirmed", "corrected": "corrected", "wants_to_stop": "wants to stop (opt-out)"}[deref(result.Result.ResultCode)]}
+	parts := []string{
+		"^s sends " + map[string]string{
+			"confirmed":     "confirmed",
+			"corrected":     "corrected",
+			"wants_to_stop": "wants to stop (opt-out)",
+		}[deref(result.Result.ResultCode)],
+	}
 	parts = append(parts, fixes...)
 	if result.Result.DonorRetentionRating != nil {
 		parts = append(parts, "rating "+result.Result.DonorRetentionRating.String())
@@ -170,7 +182,9 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 				w.InterfaceOnly()
 			}
 			w.options.Results = map[apitype.CallType][]apitype.ResultChoice{apitype.CallVerification: {
-				{Code: "confirmed"}, {Code: "corrected", Effect: new(apitype.EffectCorrected)}, {Code: "wants_to_stop", Effect: new(apitype.EffectOptOut)},
+				{Code: "confirmed"},
+				{Code: "corrected", Effect: new(apitype.EffectCorrected)},
+				{Code: "wants_to_stop", Effect: new(apitype.EffectOptOut)},
 			}}
 			d := &lateDriver{driver: unreadDesk(t, w), random: random}
 			a := d.app
@@ -178,10 +192,17 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 			d.wait(a.Init())
 			d.size(240, 50)
 			d.answer(1000)
-			done := worked{typed: map[string]apitype.UUID{}, attempts: map[apitype.UUID]int{}, fixed: map[apitype.UUID]string{}}
+			done := worked{
+				typed:    map[string]apitype.UUID{},
+				attempts: map[apitype.UUID]int{},
+				fixed:    map[apitype.UUID]string{},
+			}
 			var path []string
 			for n := range 25 {
-				step := []string{"n", "n", "sentence", "sentence", "sentence", "find", "a", "poll", "foreign", "rest", "result", "fix", "send"}[random.IntN(13)]
+				step := []string{
+					"n", "n", "sentence", "sentence", "sentence", "find", "a", "poll", "foreign",
+					"rest", "result", "fix", "send",
+				}[random.IntN(13)]
 				path = append(path, step)
 				if d.app.desk.Typing() { // The call that was typed ahead for has come.
 					d.press("esc")
@@ -201,7 +222,10 @@ func TestLateAnswersNeverMoveTheTyping(t *testing.T) {
 					before := len(a.Day.Changes.Recent)
 					on := a.Day.Call
 					d.send(keyPress("a"))
-					if on != nil && a.Dialog == nil && len(a.Day.Changes.Recent) > before && a.Day.Changes.Recent[0].What == "not reached" {
+					if on != nil &&
+						a.Dialog == nil &&
+						len(a.Day.Changes.Recent) > before &&
+						a.Day.Changes.Recent[0].What == "not reached" {
 						done.attempts[on.UUID]++
 					}
 				case "result":

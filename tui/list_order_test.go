@@ -17,7 +17,8 @@ import (
 )
 
 // names returns the persons of the calls on screen, from the top.
-func (d *driver) names(all ...string) (found []string) {
+func (d *driver) names(all ...string) []string {
+	var found []string
 	for line := range strings.SplitSeq(d.text(), "\n") {
 		for _, name := range all {
 			if strings.Contains(line, name) {
@@ -159,7 +160,9 @@ func TestPledgesWithoutDonors(t *testing.T) {
 func (d *driver) deliverOutbox(w *world) {
 	d.t.Helper()
 	var told []outbox.Event
-	sender := w.box.Sender(w.options.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { told = append(told, e) }})
+	sender := w.box.Sender(w.options.Client, outbox.SenderOptions{
+		Notify: func(e outbox.Event) { told = append(told, e) },
+	})
 	if _, err := sender.SendDue(d.t.Context()); err != nil {
 		d.t.Fatal(err)
 	}
@@ -197,7 +200,11 @@ func TestDonorRingsBack(t *testing.T) {
 	w.seen()
 	d.press("2")
 	d.deliverOutbox(w)
-	if call := d.app.Day.Call; call == nil || call.PersonUUID != personID(6) || call.Type != apitype.CallHappy || *call.RelatedCaseUUID != pledgeID(6) {
+	call := d.app.Day.Call
+	if call == nil ||
+		call.PersonUUID != personID(6) ||
+		call.Type != apitype.CallHappy ||
+		*call.RelatedCaseUUID != pledgeID(6) {
 		t.Errorf("got %+v, want a new call for person 6:\n%s", call, d.text())
 	}
 	d.enter("/", "k", "l", "a", "a", "r", "ctrl+o")
@@ -209,7 +216,8 @@ func TestOpenCallWithoutAPledgeIsFound(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)
 	id := apitype.NewUUID()
-	body := `{"uuid":"` + id.String() + `","personUuid":"` + personID(6).String() + `","requestedAt":"2026-11-20T09:00:00Z","type":"winback"}`
+	body := `{"uuid":"` + id.String() + `","personUuid":"` + personID(6).String() +
+		`","requestedAt":"2026-11-20T09:00:00Z","type":"winback"}`
 	if a := w.Do(w.Token(), http.MethodPost, "/api/v1/calls", body); a.Status != http.StatusCreated {
 		t.Fatalf("got %d %s", a.Status, a.Body)
 	}
@@ -233,7 +241,8 @@ func TestLastCalls(t *testing.T) {
 	d.press("a")
 	fate := func(want changes.Fate) {
 		t.Helper()
-		if r := d.app.Day.Changes.Recent; len(r) == 0 || r[len(r)-1].Call != first || r[len(r)-1].Name != name || r[len(r)-1].Fate != want {
+		r := d.app.Day.Changes.Recent
+		if len(r) == 0 || r[len(r)-1].Call != first || r[len(r)-1].Name != name || r[len(r)-1].Fate != want {
 			t.Errorf("got %+v, want %s with fate %d", r, name, want)
 		}
 	}
@@ -301,8 +310,13 @@ func TestSearchingADonor(t *testing.T) {
 		w := newQueueWorld(t)
 		var donors []service.LoadRecord
 		for n := range 600 {
-			donor := service.LoadedPerson{OwningOrganizationUUID: organizationID, RecruitingOrganizationUUID: organizationID}
-			donor.UUID, donor.CreatedAt, donor.LastName = apitype.NewUUID(), w.ago(time.Duration(n)*time.Second), new("Nieuw")
+			donor := service.LoadedPerson{
+				OwningOrganizationUUID:     organizationID,
+				RecruitingOrganizationUUID: organizationID,
+			}
+			donor.UUID = apitype.NewUUID()
+			donor.CreatedAt = w.ago(time.Duration(n) * time.Second)
+			donor.LastName = new("Nieuw")
 			if n == 599 {
 				donor.LastName, donor.Email = new("Verborgen"), new("v@example.org")
 			}

@@ -50,7 +50,12 @@ func TestPersonShowsCallsWithoutPledge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Load(service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: apitype.Call{
-		UUID: callID(8), Status: apitype.CallRequested, RequestedAt: w.ago(48 * time.Hour), LastUpdatedAt: w.ago(time.Hour), PersonUUID: personID(5), Type: apitype.CallWinback,
+		UUID:          callID(8),
+		Status:        apitype.CallRequested,
+		RequestedAt:   w.ago(48 * time.Hour),
+		LastUpdatedAt: w.ago(time.Hour),
+		PersonUUID:    personID(5),
+		Type:          apitype.CallWinback,
 	}}})
 	d := newDriver(t, w.options)
 	d.size(80, 50)
@@ -102,7 +107,12 @@ func TestRefreshKeepsTheCursor(t *testing.T) {
 // A command is found by its name, whatever else holds its letters.
 func TestPaletteFindsTheName(t *testing.T) {
 	t.Parallel()
-	for typed, want := range map[string]string{"q": "quit:", "skip": "skip:", "skipped": "skipped:", "pledge": "pledge:"} {
+	for typed, want := range map[string]string{
+		"q":       "quit:",
+		"skip":    "skip:",
+		"skipped": "skipped:",
+		"pledge":  "pledge:",
+	} {
 		t.Run(typed, func(t *testing.T) {
 			t.Parallel()
 			d := newDriver(t, newWorld(t).options)
@@ -178,7 +188,10 @@ func TestStatusActionAsksAndGoesThroughTheOutbox(t *testing.T) {
 	}
 	d.press("y")
 	entries, _, err := w.box.List()
-	if err != nil || len(entries) != 1 || !strings.HasSuffix(entries[0].Path, "/actions/cancel") || entries[0].State != outbox.StateHeld {
+	if err != nil ||
+		len(entries) != 1 ||
+		!strings.HasSuffix(entries[0].Path, "/actions/cancel") ||
+		entries[0].State != outbox.StateHeld {
 		t.Errorf("outbox: got %+v %v, want the action, held", entries, err)
 	}
 }
@@ -189,11 +202,13 @@ func TestRefusedChangeIsShownSentAgainAndDropped(t *testing.T) {
 	w.refusedEntry(t)
 	d := newDriver(t, w.options)
 	d.enter("O", "enter")
-	if shown, ok := d.app.Dialog.(*page.Text); !ok || !strings.Contains(strings.Join(shown.Lines, "\n"), "last answer: 409") ||
+	shown, ok := d.app.Dialog.(*page.Text)
+	if !ok || !strings.Contains(strings.Join(shown.Lines, "\n"), "last answer: 409") ||
 		!strings.Contains(strings.Join(shown.Lines, "\n"), `"cancelledAt": "`) {
 		t.Fatalf("dialog: got %+v, want the service's text, and what was sent", d.app.Dialog)
 	}
-	if copied := d.app.pages[page.OutboxPage].(*page.Outbox).CopyRecord()(); !strings.Contains(copied.(page.Copied).Text, `{"cancelledAt":"`) {
+	copied := d.app.pages[page.OutboxPage].(*page.Outbox).CopyRecord()()
+	if !strings.Contains(copied.(page.Copied).Text, `{"cancelledAt":"`) {
 		t.Errorf("y: got %+v, want the whole of what has no notes", copied)
 	}
 	d.enter("esc", "s", "y")
@@ -233,7 +248,8 @@ func TestKeysFile(t *testing.T) {
 				}
 				return
 			}
-			if act := keys.find("f2", []page.Scope{page.ScopeDesk}); err != nil || act == nil || act.ID != "not-reached" {
+			act := keys.find("f2", []page.Scope{page.ScopeDesk})
+			if err != nil || act == nil || act.ID != "not-reached" {
 				t.Errorf("key f2: got %v %v, want not-reached", act, err)
 			}
 			if act := keys.find("a", []page.Scope{page.ScopeDesk}); act != nil {
@@ -250,7 +266,10 @@ func TestScriptOfTypeAndLanguage(t *testing.T) {
 	scripts := filepath.Join(w.options.ConfigDir, "scripts")
 	// A folder with the name of a script cannot be read. A message is all that happens.
 	servicetest.Check(t, os.MkdirAll(filepath.Join(scripts, "a.md"), 0o700))
-	for name, content := range map[string]string{"verification.md": "# Any language", "verification.nl.md": "# Goedendag\n\n- vraag **eerst**"} {
+	for name, content := range map[string]string{
+		"verification.md":    "# Any language",
+		"verification.nl.md": "# Goedendag\n\n- vraag **eerst**",
+	} {
 		writeFile(t, filepath.Join(scripts, name), content)
 	}
 	d := newDriver(t, w.options)
@@ -278,7 +297,8 @@ func TestMaskedUntilAsked(t *testing.T) {
 		}
 	}
 	d.press("v")
-	if screen := strings.Join(d.app.screen(), "\n"); !strings.Contains(screen, "NL91ABNA0417164300") || !strings.Contains(screen, "123456789") {
+	screen := strings.Join(d.app.screen(), "\n")
+	if !strings.Contains(screen, "NL91ABNA0417164300") || !strings.Contains(screen, "123456789") {
 		t.Error("after v: got masked values, want them shown")
 	}
 }
@@ -308,10 +328,19 @@ func TestStatsValueAYear(t *testing.T) {
 	w := newWorld(t) // Six leads of 12.50 a month.
 	for n, interval := range map[int]apitype.DonationInterval{7: "yearly", 8: "once"} {
 		p := apitype.Pledge{
-			UUID: pledgeID(n), Status: apitype.PledgeLead, StartsAt: w.ago(time.Hour), CreatedAt: w.ago(time.Hour), UpdatedAt: w.ago(time.Hour),
-			OwningOrganizationUUID: organizationID, RecruitingOrganizationUUID: organizationID, RecruiterUserUUID: ids(0xe0, 2),
-			InitialDonationAmount: apitype.Cents(3000), DonationAmount: apitype.Cents(3000), InitialDonationInterval: interval, DonationInterval: interval,
-			Person: apitype.Embed(apitype.Person{UUID: personID(1)}),
+			UUID:                       pledgeID(n),
+			Status:                     apitype.PledgeLead,
+			StartsAt:                   w.ago(time.Hour),
+			CreatedAt:                  w.ago(time.Hour),
+			UpdatedAt:                  w.ago(time.Hour),
+			OwningOrganizationUUID:     organizationID,
+			RecruitingOrganizationUUID: organizationID,
+			RecruiterUserUUID:          ids(0xe0, 2),
+			InitialDonationAmount:      apitype.Cents(3000),
+			DonationAmount:             apitype.Cents(3000),
+			InitialDonationInterval:    interval,
+			DonationInterval:           interval,
+			Person:                     apitype.Embed(apitype.Person{UUID: personID(1)}),
 		}
 		w.Load(service.LoadRecord{Kind: service.LoadPledge, Data: service.LoadedPledge{Pledge: p}})
 	}
@@ -331,7 +360,8 @@ func TestStatsValueAYear(t *testing.T) {
 	d.press("enter")     // The calls requested 4 to 7 days ago.
 	calls := d.app.pages[page.CallsPage].(*page.Calls)
 	if d.app.current != page.CallsPage || len(calls.Rows) == 0 || len(calls.Rows) == 6 {
-		t.Errorf("behind the bar: got page %d with %d rows, want the calls of that age:\n%s", d.app.current, len(calls.Rows), d.text())
+		t.Errorf("behind the bar: got page %d with %d rows, want the calls of that age:\n%s",
+			d.app.current, len(calls.Rows), d.text())
 	}
 }
 
@@ -342,10 +372,20 @@ func TestEveryBarOpensWhatItCounts(t *testing.T) {
 	w := newQueueWorld(t)
 	for n := 7; n <= 9; n++ { // Three days of completions, with 1, 11 and 12 attempts.
 		c := apitype.Call{
-			UUID: callID(n), Status: apitype.CallCompleted, RequestedAt: w.ago(90 * time.Hour), LastUpdatedAt: w.ago(time.Hour), CompletedAt: new(w.ago(time.Duration(n-6) * 24 * time.Hour)),
-			PersonUUID: personID(1), Type: apitype.CallWinback, AttemptsCount: []int{1, 11, 12}[n-7],
-			Attempts: apitype.Embed([]apitype.CallAttempt{{UserUUID: new(ids(0xe0, 9)), AttemptAt: w.ago(2 * time.Hour), CreatedAt: w.ago(2 * time.Hour)}}),
-			Result:   apitype.Embed(apitype.CallResult{ResultCode: new([]string{"reach", "not-reached", "with a blank"}[n-7])}),
+			UUID:          callID(n),
+			Status:        apitype.CallCompleted,
+			RequestedAt:   w.ago(90 * time.Hour),
+			LastUpdatedAt: w.ago(time.Hour),
+			CompletedAt:   new(w.ago(time.Duration(n-6) * 24 * time.Hour)),
+			PersonUUID:    personID(1),
+			Type:          apitype.CallWinback,
+			AttemptsCount: []int{1, 11, 12}[n-7],
+			Attempts: apitype.Embed([]apitype.CallAttempt{
+				{UserUUID: new(ids(0xe0, 9)), AttemptAt: w.ago(2 * time.Hour), CreatedAt: w.ago(2 * time.Hour)},
+			}),
+			Result: apitype.Embed(apitype.CallResult{
+				ResultCode: new([]string{"reach", "not-reached", "with a blank"}[n-7]),
+			}),
 		}
 		w.Load(service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: c}})
 	}
@@ -387,7 +427,9 @@ func TestEveryBarOpensWhatItCounts(t *testing.T) {
 			d.check("stats")
 		}
 	}
-	for _, label := range []string{"4-7 days", "0", "1", "10+", "Thu 19 Nov", "reach", "reached", "not-reached", "e0080000"} {
+	for _, label := range []string{
+		"4-7 days", "0", "1", "10+", "Thu 19 Nov", "reach", "reached", "not-reached", "e0080000",
+	} {
 		if opened[label] == 0 {
 			t.Errorf("%s: no bar of it was opened, got %v", label, opened)
 		}

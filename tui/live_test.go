@@ -26,8 +26,12 @@ func (w *world) loadRequested(count int, first time.Time) []apitype.UUID {
 	for i := range records {
 		calls[i] = apitype.NewUUID()
 		records[i] = service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: apitype.Call{
-			UUID: calls[i], Status: apitype.CallRequested, RequestedAt: apitype.NewTime(first.Add(time.Duration(i) * time.Second)),
-			LastUpdatedAt: apitype.NewTime(w.Clock.Now()), PersonUUID: personID(1), Type: apitype.CallHappy,
+			UUID:          calls[i],
+			Status:        apitype.CallRequested,
+			RequestedAt:   apitype.NewTime(first.Add(time.Duration(i) * time.Second)),
+			LastUpdatedAt: apitype.NewTime(w.Clock.Now()),
+			PersonUUID:    personID(1),
+			Type:          apitype.CallHappy,
 		}}}
 	}
 	w.Load(records...)
@@ -136,11 +140,13 @@ func TestChangesComeInWhereTheyBelong(t *testing.T) {
 	d.press("G")
 	chosen, _ := calls.Chosen()
 	cancelled := strings.Count(d.text(), "✗ cancelled")
-	between := w.loadRequested(1, w.Clock.Now().Add(-97*time.Hour-time.Minute))[0] // Calls 3 and 2 were requested 97 and 98 hours ago.
+	// Calls 3 and 2 were requested 97 and 98 hours ago.
+	between := w.loadRequested(1, w.Clock.Now().Add(-97*time.Hour-time.Minute))[0]
 	last := w.loadRequested(1, w.Clock.Now().Add(-200*time.Hour))[0]
 	w.change(t, "/api/v1/calls/"+callID(2).String()+"/actions/cancel")
 	d.untilPoll(w)
-	got, want := rowIDs(calls.Rows), []apitype.UUID{callID(6), callID(5), callID(4), callID(3), between, callID(2), callID(1), last}
+	got := rowIDs(calls.Rows)
+	want := []apitype.UUID{callID(6), callID(5), callID(4), callID(3), between, callID(2), callID(1), last}
 	servicetest.Same(t, "calls", want, got)
 	if now, _ := calls.Chosen(); now.ID != chosen.ID {
 		t.Errorf("cursor: got %s, want %s as before", now.ID, chosen.ID)
@@ -314,8 +320,10 @@ func TestReleasedPledgesComeIn(t *testing.T) {
 	const coolingOff = 336 * time.Hour
 	w := newWorld(t)
 	now := w.Clock.Now()
-	made := w.Do(w.Token(), http.MethodPost, "/api/v1/pledges", `{"personUuid":"`+personID(1).String()+`","createdAt":"`+apitype.NewTime(now).String()+`","startsAt":"`+apitype.NewTime(now).String()+
-		`","owningOrganizationUuid":"`+organizationID.String()+`","recruitingOrganizationUuid":"`+organizationID.String()+`","initialDonationInterval":"monthly","initialDonationAmount":5,"recruiterUserUuid":"`+ids(0xe0, 2).String()+`"}`)
+	made := w.Do(w.Token(), http.MethodPost, "/api/v1/pledges", `{"personUuid":"`+personID(1).String()+
+		`","createdAt":"`+apitype.NewTime(now).String()+`","startsAt":"`+apitype.NewTime(now).String()+
+		`","owningOrganizationUuid":"`+organizationID.String()+`","recruitingOrganizationUuid":"`+
+		organizationID.String()+`","initialDonationInterval":"monthly","initialDonationAmount":5,"recruiterUserUuid":"`+ids(0xe0, 2).String()+`"}`)
 	if made.Status != http.StatusCreated {
 		t.Fatalf("create: got %d %s", made.Status, made.Body)
 	}

@@ -42,11 +42,19 @@ func TestTheStateOfAPledgeIsNotCut(t *testing.T) {
 	w := newWorld(t)
 	w.loadPerson(50, "Anna", "Adams")
 	pledge := apitype.Pledge{
-		UUID: pledgeID(50), Status: apitype.PledgeLead, StartsAt: w.ago(900 * time.Hour), CreatedAt: w.ago(950 * time.Hour),
-		UpdatedAt: w.ago(940 * time.Hour), OwningOrganizationUUID: organizationID, RecruitingOrganizationUUID: organizationID, RecruiterUserUUID: ids(0xe0, 2),
-		InitialDonationAmount: apitype.Cents(1000), DonationAmount: apitype.Cents(1750),
-		InitialDonationInterval: "quarterly", DonationInterval: "quarterly",
-		Person: apitype.Embed(apitype.Person{UUID: personID(50)}),
+		UUID:                       pledgeID(50),
+		Status:                     apitype.PledgeLead,
+		StartsAt:                   w.ago(900 * time.Hour),
+		CreatedAt:                  w.ago(950 * time.Hour),
+		UpdatedAt:                  w.ago(940 * time.Hour),
+		OwningOrganizationUUID:     organizationID,
+		RecruitingOrganizationUUID: organizationID,
+		RecruiterUserUUID:          ids(0xe0, 2),
+		InitialDonationAmount:      apitype.Cents(1000),
+		DonationAmount:             apitype.Cents(1750),
+		InitialDonationInterval:    "quarterly",
+		DonationInterval:           "quarterly",
+		Person:                     apitype.Embed(apitype.Person{UUID: personID(50)}),
 	}
 	w.Load(service.LoadRecord{Kind: service.LoadPledge, Data: service.LoadedPledge{Pledge: pledge}})
 	w.loadCall(50)
@@ -68,7 +76,10 @@ func TestHelpCutsNoLineAndKeepsItsSize(t *testing.T) {
 		d.press("?")
 		_, lines := d.app.Dialog.View(d.app.Styles, width-8, 58)
 		text := strings.Join(strings.Fields(ansi.Strip(strings.Join(lines, " "))), " ")
-		for _, want := range []string{"tick the detail that you checked, or untick it; a digit after it chooses the detail", "write notes (esc leaves them)"} {
+		for _, want := range []string{
+			"tick the detail that you checked, or untick it; a digit after it chooses the detail",
+			"write notes (esc leaves them)",
+		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%d columns: got\n%s\nwant %q whole", width, d.text(), want)
 			}
@@ -82,9 +93,11 @@ func TestHelpCutsNoLineAndKeepsItsSize(t *testing.T) {
 }
 
 // frameOf returns the corners of the dialog.
-func frameOf(d *driver) (corners string) {
+func frameOf(d *driver) string {
+	var corners string
 	for y, line := range d.app.screen() {
-		if line = ansi.Strip(line); strings.Contains(line, "╭─ Help") {
+		line = ansi.Strip(line)
+		if strings.Contains(line, "╭─ Help") {
 			corners += fmt.Sprint(y, strings.Index(line, "╭─ Help"))
 		}
 	}
@@ -100,18 +113,27 @@ func frameOf(d *driver) (corners string) {
 func TestScreensSpeakInWords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.options.Results = map[apitype.CallType][]apitype.ResultChoice{apitype.CallHappy: {{Code: "gives_more", Label: "raised the amount"}}}
+	w.options.Results = map[apitype.CallType][]apitype.ResultChoice{
+		apitype.CallHappy: {{Code: "gives_more", Label: "raised the amount"}},
+	}
 	for n, kind := range []apitype.CallType{apitype.CallHappy, apitype.CallWinback, apitype.CallHappy} {
 		c := apitype.Call{
-			UUID: callID(7 + n), Status: apitype.CallRequested, RequestedAt: w.ago(70 * 24 * time.Hour), LastUpdatedAt: w.ago(5 * time.Hour),
-			PersonUUID: personID(1), RelatedCaseUUID: new(pledgeID(1)), Type: kind,
+			UUID:            callID(7 + n),
+			Status:          apitype.CallRequested,
+			RequestedAt:     w.ago(70 * 24 * time.Hour),
+			LastUpdatedAt:   w.ago(5 * time.Hour),
+			PersonUUID:      personID(1),
+			RelatedCaseUUID: new(pledgeID(1)),
+			Type:            kind,
 		}
 		if n < 2 {
 			c.Status, c.CompletedAt = apitype.CallCompleted, new(w.ago(5*time.Hour))
 			c.Result = apitype.Embed(apitype.CallResult{ResultCode: new([]string{"gives_more", "wants_to_stop"}[n])})
 		} else {
 			c.AttemptsCount = 1
-			c.Attempts = apitype.Embed([]apitype.CallAttempt{{AttemptAt: w.ago(30 * time.Hour), CreatedAt: w.ago(30 * time.Hour)}})
+			c.Attempts = apitype.Embed([]apitype.CallAttempt{
+				{AttemptAt: w.ago(30 * time.Hour), CreatedAt: w.ago(30 * time.Hour)},
+			})
 		}
 		w.Load(service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: c}})
 	}
@@ -130,7 +152,10 @@ func TestScreensSpeakInWords(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"HAPPY CALL · requested 70 days ago", "raised the amount", "wants to stop", "win-back", "Since", "Language", "Dutch"} {
+	for _, want := range []string{
+		"HAPPY CALL · requested 70 days ago", "raised the amount", "wants to stop", "win-back",
+		"Since", "Language", "Dutch",
+	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("got no screen with %q", want)
 		}
@@ -166,7 +191,10 @@ func TestPaletteOpensARecord(t *testing.T) {
 	t.Parallel()
 	d := newDriver(t, newWorld(t).options)
 	for id, want := range map[string]int{
-		callID(2).String(): page.CallsPage, personID(2).String(): page.PersonsPage, pledgeID(2).String(): page.PledgesPage, ids(1, 1).String(): page.DeskPage,
+		callID(2).String():   page.CallsPage,
+		personID(2).String(): page.PersonsPage,
+		pledgeID(2).String(): page.PledgesPage,
+		ids(1, 1).String():   page.DeskPage,
 	} {
 		d.enter("1", ":")
 		d.send(tea.PasteMsg{Content: id})
@@ -263,8 +291,23 @@ func TestStandingSentence(t *testing.T) {
 		status int
 		want   []string
 	}{
-		{http.StatusUnauthorized, []string{"The login at " + w.URL + " has ended", "fundesk auth login --profile prod", "R tries now"}},
-		{http.StatusServiceUnavailable, []string{"The service at " + w.URL + " answers with an error", "Next try in", "R tries now", "kept and will be sent then"}},
+		{
+			status: http.StatusUnauthorized,
+			want: []string{
+				"The login at " + w.URL + " has ended",
+				"fundesk auth login --profile prod",
+				"R tries now",
+			},
+		},
+		{
+			status: http.StatusServiceUnavailable,
+			want: []string{
+				"The service at " + w.URL + " answers with an error",
+				"Next try in",
+				"R tries now",
+				"kept and will be sent then",
+			},
+		},
 	} {
 		status = test.status
 		d.press("R")
@@ -306,8 +349,9 @@ func TestListThatCannotGoOn(t *testing.T) {
 	pledge := w.Do(w.Token(), http.MethodGet, "/api/v1/pledges/"+pledgeID(1).String(), "")
 	edge := `{"node":` + string(pledge.Body) + `}`
 	for name, list := range map[string]string{
-		"no cursor":              `{"pageInfo":{"hasNextPage":true},"edges":[` + edge + `]}`,
-		"a page as it was asked": `[` + strings.Repeat(string(pledge.Body)+",", page.ListPage-1) + string(pledge.Body) + `]`,
+		"no cursor": `{"pageInfo":{"hasNextPage":true},"edges":[` + edge + `]}`,
+		"a page as it was asked": `[` + strings.Repeat(string(pledge.Body)+",",
+			page.ListPage-1) + string(pledge.Body) + `]`,
 	} {
 		w.options.Client = w.clientOf(t, altered{w.Transport(), func(r *http.Request) *http.Response {
 			if r.URL.Path != "/api/v1/pledges" {

@@ -30,7 +30,11 @@ func count(is bool) int {
 func TestCompletionThroughFaults(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
-	for _, fault := range []servicetest.Fault{servicetest.FaultRefused, servicetest.FaultResetAfter, servicetest.FaultRedirect} {
+	for _, fault := range []servicetest.Fault{
+		servicetest.FaultRefused,
+		servicetest.FaultResetAfter,
+		servicetest.FaultRedirect,
+	} {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
 			c := &deedCase{T: t, w: newWorld(t), fault: fault}
@@ -160,8 +164,12 @@ func (w *world) behind(t *testing.T, faulty *servicetest.Faulty, dir string) {
 	url := faulty.Serve(t)
 	var err error
 	w.options.Client, err = apiclient.New(apiclient.Options{
-		BaseURL: url, Token: staticToken(w.token), Now: w.Clock.Now, Timeout: matrixTimeout,
-		Transport: &http.Transport{DisableKeepAlives: true}, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		BaseURL:   url,
+		Token:     staticToken(w.token),
+		Now:       w.Clock.Now,
+		Timeout:   matrixTimeout,
+		Transport: &http.Transport{DisableKeepAlives: true},
+		Sleep:     func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
 	servicetest.Check(t, err)
 	account, err := w.options.Client.Identity(t.Context())

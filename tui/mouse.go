@@ -30,7 +30,8 @@ const (
 )
 
 func (a *app) turnMouse(on bool) tea.Cmd {
-	if a.mouse.on = on; on {
+	a.mouse.on = on
+	if on {
 		a.Messages.Say("the mouse is on; the terminal selects text with shift held")
 	} else {
 		a.Messages.Say("the mouse is off")
@@ -134,7 +135,8 @@ func findRecord(
 	ctx context.Context,
 	client *apiclient.Client,
 	id apitype.UUID,
-) (kind apitype.EntityName, failed error) {
+) (apitype.EntityName, error) {
+	var failed error
 	for _, of := range []struct {
 		kind apitype.EntityName
 		get  func() error
@@ -151,5 +153,5 @@ func findRecord(
 			failed = err
 		}
 	}
-	return kind, failed
+	return "", failed
 }

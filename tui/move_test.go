@@ -114,8 +114,11 @@ func TestNewStreetGoesOn(t *testing.T) {
 			d.press("esc")
 			d.sees("→ " + test.street + " " + test.number + test.addition + ", 1011")
 			servicetest.Same(t, "corrections", map[string]string{
-				"address/street": test.street, "address/houseNumber": test.number, "address/houseNumberExtension": test.addition,
-				"address/zipCode": "1011 AB", "address/city": "Amsterdam",
+				"address/street":               test.street,
+				"address/houseNumber":          test.number,
+				"address/houseNumberExtension": test.addition,
+				"address/zipCode":              "1011 AB",
+				"address/city":                 "Amsterdam",
 			}, d.app.Day.Form().Corrections)
 		})
 	}

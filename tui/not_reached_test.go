@@ -51,8 +51,8 @@ func TestNotReachedWithReason(t *testing.T) {
 	servicetest.Same(t, "attempts", "voicemail mobile", w.attempts(t, call))
 }
 
-// A number that does not exist is struck out, and the card stays as long as another one was not tried. The record is not
-// changed, and taking the attempt back gives the number back.
+// A number that does not exist is struck out, and the card stays as long as another one was not tried. The record is
+// not changed, and taking the attempt back gives the number back.
 func TestNoSuchNumber(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)
@@ -92,8 +92,8 @@ func TestNoSuchNumber(t *testing.T) {
 	}
 }
 
-// An agent who dials by hand loses no number, either: the first key is about the number that the card names, and the next
-// one about the other.
+// An agent who dials by hand loses no number, either: the first key is about the number that the card names, and the
+// next one about the other.
 func TestNoSuchNumberDialledByHand(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)

@@ -46,7 +46,8 @@ func TestAttemptAsksWhereNotesGo(t *testing.T) {
 	}
 	d.sees("your notes for the next agent: Anna Jansen")
 	d.press("u")
-	if got := w.entries(t); len(got) != 0 || !d.app.Day.IsOn(callID(1)) || d.app.Day.Form().Notes != "wife: Tuesday 18:00" {
+	got := w.entries(t)
+	if len(got) != 0 || !d.app.Day.IsOn(callID(1)) || d.app.Day.Form().Notes != "wife: Tuesday 18:00" {
 		t.Fatalf("got %v and %q, want the call and its text back", got, d.app.Day.Form().Notes)
 	}
 	ask()
@@ -89,7 +90,11 @@ func TestNotesOfAnAttemptStayADraft(t *testing.T) {
 			if err := d.app.Day.Changes.Drafts.Flush(); err != nil {
 				t.Fatal(err)
 			}
-			if drafts, err := w.box.Drafts(); err != nil || len(drafts) != 1 || drafts[0].Notes != "later" || drafts[0].Call != apitype.UUID(callID(1)) {
+			drafts, err := w.box.Drafts()
+			if err != nil ||
+				len(drafts) != 1 ||
+				drafts[0].Notes != "later" ||
+				drafts[0].Call != apitype.UUID(callID(1)) {
 				t.Errorf("got %+v, %v, want the draft", drafts, err)
 			}
 		})

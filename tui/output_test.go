@@ -119,7 +119,8 @@ func TestNothingStaysOnTheScreenThatIsLeft(t *testing.T) {
 	t.Parallel()
 	var terminal bytes.Buffer
 	out := &output{terminal: &terminal, ends: t.Context()}
-	if n, err := out.Write([]byte(ansi.ResetModeAltScreenSaveCursor)); n != len(ansi.ResetModeAltScreenSaveCursor) || err != nil {
+	n, err := out.Write([]byte(ansi.ResetModeAltScreenSaveCursor))
+	if n != len(ansi.ResetModeAltScreenSaveCursor) || err != nil {
 		t.Fatalf("got %d, %v, want all of it written", n, err)
 	}
 	if got, want := terminal.String(), ansi.EraseEntireScreen+ansi.ResetModeAltScreenSaveCursor; got != want {

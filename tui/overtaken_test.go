@@ -15,22 +15,69 @@ import (
 
 // overtakenFields are details with their keys, a colleague's change in between, and the two values in answers.
 var overtakenFields = map[string]struct{ keys, typed, body, ours, theirs string }{
-	"mobile":     {"f 1", "0611111111", `{"mobilePhoneNumber":"+31622222222"}`, `"mobilePhoneNumber":"+31611111111"`, `"mobilePhoneNumber":"+31622222222"`},
-	"home":       {"f 2", "0201111111", `{"phoneNumber":"+31202222222"}`, `"phoneNumber":"+31201111111"`, `"phoneNumber":"+31202222222"`},
-	"e-mail":     {"f 3", "ours@example.org", `{"email":"theirs@example.org"}`, `"email":"ours@example.org"`, `"email":"theirs@example.org"`},
-	"may be":     {"f 9", "", `{"optIns":{"phone":null}}`, `"optInPhone":false`, `"optInPhone":null`},
-	"amount":     {"f 0", "15", `{"donationAmount":20}`, `"donationAmount":15,`, `"donationAmount":20,`},
-	"interval":   {"f u 1", "", `{"donationInterval":"yearly"}`, `"donationInterval":"once"`, `"donationInterval":"yearly"`},
+	"mobile": {
+		keys:   "f 1",
+		typed:  "0611111111",
+		body:   `{"mobilePhoneNumber":"+31622222222"}`,
+		ours:   `"mobilePhoneNumber":"+31611111111"`,
+		theirs: `"mobilePhoneNumber":"+31622222222"`,
+	},
+	"home": {
+		keys:   "f 2",
+		typed:  "0201111111",
+		body:   `{"phoneNumber":"+31202222222"}`,
+		ours:   `"phoneNumber":"+31201111111"`,
+		theirs: `"phoneNumber":"+31202222222"`,
+	},
+	"e-mail": {
+		keys:   "f 3",
+		typed:  "ours@example.org",
+		body:   `{"email":"theirs@example.org"}`,
+		ours:   `"email":"ours@example.org"`,
+		theirs: `"email":"theirs@example.org"`,
+	},
+	"may be": {"f 9", "", `{"optIns":{"phone":null}}`, `"optInPhone":false`, `"optInPhone":null`},
+	"amount": {"f 0", "15", `{"donationAmount":20}`, `"donationAmount":15,`, `"donationAmount":20,`},
+	"interval": {
+		keys:   "f u 1",
+		body:   `{"donationInterval":"yearly"}`,
+		ours:   `"donationInterval":"once"`,
+		theirs: `"donationInterval":"yearly"`,
+	},
 	"ends":       {"f w", "2-1-2030", `{"endsAt":"2031-01-02T00:00:00Z"}`, `"endsAt":"2030-`, `"endsAt":"2031-`},
 	"first name": {"f 4", "Ours", `{"name":{"firstName":"Theirs"}}`, `"firstName":"Ours"`, `"firstName":"Theirs"`},
-	"prefix":     {"f t", "van", `{"name":{"lastNamePrefix":"von"}}`, `"lastNamePrefix":"van"`, `"lastNamePrefix":"von"`},
-	"last name":  {"f a", "Ours", `{"name":{"lastName":"Theirs"}}`, `"lastName":"Ours"`, `"lastName":"Theirs"`},
-	"street":     {"f 6", "Ours", `{"address":{"street":"Theirs"}}`, `"street":"Ours"`, `"street":"Theirs"`},
-	"addition":   {"f e", "a", `{"address":{"houseNumberExtension":"b"}}`, `"houseNumberExtension":"a"`, `"houseNumberExtension":"b"`},
-	"born":       {"f 7", "2-1-1970", `{"dateOfBirth":"1971-01-02"}`, `"dateOfBirth":"1970-01-02"`, `"dateOfBirth":"1971-01-02"`},
-	"IBAN":       {"f 8", "NL02ABNA0123456789", `{"iban":"DE89370400440532013000"}`, `"iban":"NL02ABNA0123456789"`, `"iban":"DE89370400440532013000"`},
-	"language":   {"f 5", "de", `{"language":"fr"}`, `"language":"de"`, `"language":"fr"`},
-	"post":       {"f p", "", `{"optIns":{"mail":true}}`, `"optInMail":false`, `"optInMail":true`},
+	"prefix": {
+		keys:   "f t",
+		typed:  "van",
+		body:   `{"name":{"lastNamePrefix":"von"}}`,
+		ours:   `"lastNamePrefix":"van"`,
+		theirs: `"lastNamePrefix":"von"`,
+	},
+	"last name": {"f a", "Ours", `{"name":{"lastName":"Theirs"}}`, `"lastName":"Ours"`, `"lastName":"Theirs"`},
+	"street":    {"f 6", "Ours", `{"address":{"street":"Theirs"}}`, `"street":"Ours"`, `"street":"Theirs"`},
+	"addition": {
+		keys:   "f e",
+		typed:  "a",
+		body:   `{"address":{"houseNumberExtension":"b"}}`,
+		ours:   `"houseNumberExtension":"a"`,
+		theirs: `"houseNumberExtension":"b"`,
+	},
+	"born": {
+		keys:   "f 7",
+		typed:  "2-1-1970",
+		body:   `{"dateOfBirth":"1971-01-02"}`,
+		ours:   `"dateOfBirth":"1970-01-02"`,
+		theirs: `"dateOfBirth":"1971-01-02"`,
+	},
+	"IBAN": {
+		keys:   "f 8",
+		typed:  "NL02ABNA0123456789",
+		body:   `{"iban":"DE89370400440532013000"}`,
+		ours:   `"iban":"NL02ABNA0123456789"`,
+		theirs: `"iban":"DE89370400440532013000"`,
+	},
+	"language": {"f 5", "de", `{"language":"fr"}`, `"language":"de"`, `"language":"fr"`},
+	"post":     {"f p", "", `{"optIns":{"mail":true}}`, `"optInMail":false`, `"optInMail":true`},
 }
 
 // A detail that changed elsewhere is never overwritten in silence. The agent is asked which value stays: before the
@@ -44,7 +91,8 @@ func TestOvertakenDetailAsks(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/shown %t/%s", name, isShown, answer), func(t *testing.T) {
 					t.Parallel()
 					w, d := fixer(t)
-					path, want := "/api/v1/persons/"+personID(1).String(), map[string]string{"k": field.theirs, "o": field.ours}[answer]
+					path := "/api/v1/persons/" + personID(1).String()
+					want := map[string]string{"k": field.theirs, "o": field.ours}[answer]
 					if strings.Contains(field.body, "donation") || strings.Contains(field.body, "ends") {
 						path = "/api/v1/pledges/" + pledgeID(1).String()
 					}
@@ -84,7 +132,8 @@ func TestOvertakenDetailAsks(t *testing.T) {
 						t.Errorf("got %s, want %s", got, want)
 					}
 					if got := w.call(t, callID(1)); got.Status != apitype.CallCompleted {
-						t.Errorf("call: got %s, want it completed; %q, errors %v\n%s", got.Status, w.entries(t), d.app.Messages.Errors, d.text())
+						t.Errorf("call: got %s, want it completed; %q, errors %v\n%s",
+							got.Status, w.entries(t), d.app.Messages.Errors, d.text())
 					}
 				})
 			}
@@ -103,7 +152,9 @@ func TestFirstKeyAfterSleep(t *testing.T) {
 		call := d.app.Day.Call.UUID
 		w.Clock.Advance(time.Hour)
 		d.press(key)
-		if text := d.text(); len(w.entries(t)) != 0 || d.app.Dialog != nil || d.app.desk.Typing() || !d.app.Day.IsOn(call) || !strings.Contains(text, "press it again") {
+		text := d.text()
+		if len(w.entries(t)) != 0 || d.app.Dialog != nil || d.app.desk.Typing() || !d.app.Day.IsOn(call) ||
+			!strings.Contains(text, "press it again") {
 			t.Errorf("%s: got %q and\n%s\nwant nothing done, and that said", key, w.entries(t), text)
 		}
 		w.Clock.Advance(2 * time.Second)
@@ -145,14 +196,44 @@ func TestCallbackIsWhatWasTyped(t *testing.T) {
 		said        string   // Empty if nothing is saved.
 		stays       string   // The question of the screen if nothing is.
 	}{
-		{"as the agent's page teaches", "18:00", "Fri 20 Nov 18:00 there (17:00 here), for you · tab: for any agent", []string{"enter"}, "Fri 20 Nov 18:00 there (17:00 here), for you", ""},
-		{"tomorrow", "tomorrow 14:00", "Sat 21 Nov 14:00 there", []string{"enter"}, "Sat 21 Nov 14:00 there (13:00 here), for you", ""},
+		{
+			name:  "as the agent's page teaches",
+			typed: "18:00",
+			echo:  "Fri 20 Nov 18:00 there (17:00 here), for you · tab: for any agent",
+			keys:  []string{"enter"},
+			said:  "Fri 20 Nov 18:00 there (17:00 here), for you",
+		},
+		{
+			name:  "tomorrow",
+			typed: "tomorrow 14:00",
+			echo:  "Sat 21 Nov 14:00 there",
+			keys:  []string{"enter"},
+			said:  "Sat 21 Nov 14:00 there (13:00 here), for you",
+		},
 		{"a weekday", "mon 10:30", "Mon 23 Nov 10:30 there", []string{"enter"}, "Mon 23 Nov 10:30", ""},
 		{"a length", "in 3 hours", "Fri 20 Nov 13:15 there", []string{"enter"}, "Fri 20 Nov 13:15", ""},
-		{"a date far ahead", "10 may", "Mon 10 May 2027 10:00 there", []string{"enter", "y"}, "Mon 10 May 2027 10:00", ""},
+		{
+			name:  "a date far ahead",
+			typed: "10 may",
+			echo:  "Mon 10 May 2027 10:00 there",
+			keys:  []string{"enter", "y"},
+			said:  "Mon 10 May 2027 10:00",
+		},
 		{"a date far ahead, no", "10 may", "Mon 10 May 2027", []string{"enter", "n"}, "", "when: 10 may"},
-		{"a date far ahead, outside calling hours", "10 may 22:00", "outside calling hours", []string{"enter"}, "", "is 171 days ahead."},
-		{"outside calling hours, far ahead", "10 may 22:00", "outside calling hours", []string{"enter"}, "", "is outside calling hours: calls"},
+		{
+			name:  "a date far ahead, outside calling hours",
+			typed: "10 may 22:00",
+			echo:  "outside calling hours",
+			keys:  []string{"enter"},
+			stays: "is 171 days ahead.",
+		},
+		{
+			name:  "outside calling hours, far ahead",
+			typed: "10 may 22:00",
+			echo:  "outside calling hours",
+			keys:  []string{"enter"},
+			stays: "is outside calling hours: calls",
+		},
 		{"a date without Enter", "10 may", "Mon 10 May 2027 10:00 there", nil, "", "Mon 10 May 2027"},
 		{"for any agent", "18:00", "for you", []string{"tab", "enter"}, "for any agent", ""},
 		{"for any agent, and back", "18:00", "for you", []string{"tab", "tab", "enter"}, "for you", ""},
@@ -161,14 +242,38 @@ func TestCallbackIsWhatWasTyped(t *testing.T) {
 		{"the third offer", "", "in 2 hours", []string{"down", "down", "down", "enter"}, "Mon 23 Nov 10:00", ""},
 		{"the offer above", "", "in 2 hours", []string{"down", "down", "up", "enter"}, "Sat 21 Nov 10:15", ""},
 		{"two meanings", "9.10", "the time, Sat 21 Nov 09:10", []string{"enter"}, "", "Which time do you mean?"},
-		{"two meanings, the date", "9.10", "the date, Sat 9 Oct 2027", []string{"enter", "enter", "d", "y"}, "Sat 9 Oct 2027 10:00", ""},
-		{"two meanings, the time", "11.10", "the time, Fri 20 Nov 11:10", []string{"enter", "t"}, "Fri 20 Nov 11:10", ""},
-		{"two meanings, back and better", "11.10", "the time", []string{"enter", "esc", " ", "u", "h", "r", "enter"}, "Fri 20 Nov 11:10", ""},
+		{
+			name:  "two meanings, the date",
+			typed: "9.10",
+			echo:  "the date, Sat 9 Oct 2027",
+			keys:  []string{"enter", "enter", "d", "y"},
+			said:  "Sat 9 Oct 2027 10:00",
+		},
+		{
+			name:  "two meanings, the time",
+			typed: "11.10",
+			echo:  "the time, Fri 20 Nov 11:10",
+			keys:  []string{"enter", "t"},
+			said:  "Fri 20 Nov 11:10",
+		},
+		{
+			name:  "two meanings, back and better",
+			typed: "11.10",
+			echo:  "the time",
+			keys:  []string{"enter", "esc", " ", "u", "h", "r", "enter"},
+			said:  "Fri 20 Nov 11:10",
+		},
 		{"no night", "1 uur", "Fri 20 Nov 13:00", []string{"enter", "enter"}, "", "Which time do you mean?"},
 		{"no time", "someday", "is not a time", []string{"enter"}, "", "is not a time"},
 		{"over", "yesterday", "is in the past", []string{"enter"}, "", "is in the past"},
 		{"outside calling hours", "22:00", "outside calling hours", []string{"enter", "enter"}, "", "Save it anyway?"},
-		{"outside calling hours, anyway", "22:00", "outside calling hours", []string{"enter", "y"}, "Fri 20 Nov 22:00", ""},
+		{
+			name:  "outside calling hours, anyway",
+			typed: "22:00",
+			echo:  "outside calling hours",
+			keys:  []string{"enter", "y"},
+			said:  "Fri 20 Nov 22:00",
+		},
 		{"outside calling hours, no", "22:00", "outside calling hours", []string{"enter", "n"}, "", "when: 22:00"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

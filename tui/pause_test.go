@@ -75,7 +75,8 @@ func TestUndoDuringAPause(t *testing.T) {
 	}
 }
 
-// A callback on the card stays the agent's own, with its time and its reason, through a pause. It comes first afterwards.
+// A callback on the card stays the agent's own, with its time and its reason, through a pause. It comes first
+// afterwards.
 func TestPauseOnACallback(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)

@@ -53,10 +53,10 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	isAgain := isAction && act.Is(page.NotRepeated) && a.Day.Keys.Bounces(name, msg.IsRepeat, a.Day.Now())
 	// An action that ends a call must have been meant for the call on the screen, and pressed again.
 	isTooSoon := a.Day.Keys.Press(name, msg.IsRepeat, isAction && act.Is(page.EndsCall), a.Day.Now())
-	switch {
-	case isText:
+	if isText {
 		return a.desk.Text(msg)
-	case act == nil:
+	}
+	if act == nil {
 		a.askAboutCapsLock(name)
 		return nil
 	}
@@ -193,7 +193,8 @@ func escThen(msg tea.KeyPressMsg) (esc, then tea.KeyPressMsg, both bool) {
 	}
 	r := msg.Code
 	if msg.Mod.Contains(tea.ModShift) {
-		if r = unicode.ToUpper(r); msg.ShiftedCode != 0 {
+		r = unicode.ToUpper(r)
+		if msg.ShiftedCode != 0 {
 			r = msg.ShiftedCode
 		}
 	}
@@ -218,12 +219,14 @@ func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 	if a.Dialog != nil && msg.String() == "ctrl+c" {
 		return a.pressDialog(msg) // As elsewhere, it closes what is open, and the next one quits.
 	}
-	switch act := a.keys.find(msg.String(), []page.Scope{page.ScopeEverywhere}); {
-	case act == nil:
+	act := a.keys.find(msg.String(), []page.Scope{page.ScopeEverywhere})
+	if act == nil {
 		return nil
-	case act.ID == "quit" && a.Day.Changes.Drafts.Trouble() == nil && a.Dialog == nil:
+	}
+	if act.ID == "quit" && a.Day.Changes.Drafts.Trouble() == nil && a.Dialog == nil {
 		return a.finish() // What was typed is kept as a draft.
-	case act.Is(page.WhenSmall):
+	}
+	if act.Is(page.WhenSmall) {
 		return a.run(act)
 	}
 	return nil
@@ -231,14 +234,14 @@ func (a *app) pressUnseen(msg tea.KeyPressMsg) tea.Cmd {
 
 func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
 	a.Day.Keys.Touch(a.Day.Now())
-	switch text, takes := a.Dialog.(page.Paster); {
-	case takes:
+	text, takes := a.Dialog.(page.Paster)
+	if takes {
 		return text.Paste(msg.Content)
-	case a.Dialog == nil && a.isTyping():
-		return a.desk.Text(msg)
-	default:
-		return nil // Pasted text must never run keys.
 	}
+	if a.Dialog == nil && a.isTyping() {
+		return a.desk.Text(msg)
+	}
+	return nil // Pasted text must never run keys.
 }
 
 // suspendTime is the longest time until the program is stopped.
@@ -300,14 +303,21 @@ func (a *app) askAction(title string, byName bool) tea.Cmd {
 		}
 		keys := act.keys
 		options = append(options, page.Option{
-			Key: strings.Join(keys[:min(len(keys), 2)], " "), Label: label, Why: a.whyNot(act),
+			Key:   strings.Join(keys[:min(len(keys), 2)], " "),
+			Label: label,
+			Why:   a.whyNot(act),
 			Run: func() tea.Cmd {
 				a.Dialog = nil
 				return a.run(act)
 			},
 		})
 	}
-	a.Dialog = &page.Choose{Title: title, Options: options, Filterable: true, More: a.recordOption}
+	a.Dialog = &page.Choose{
+		Title:      title,
+		Options:    options,
+		Filterable: true,
+		More:       a.recordOption,
+	}
 	return nil
 }
 
@@ -325,10 +335,9 @@ func (a *app) showBatch() tea.Cmd {
 		lines = append(lines, "")
 		for _, r := range b.Records {
 			sign := "  "
-			switch {
-			case r.Bad:
+			if r.Bad {
 				sign = a.Styles.WarnSign + " "
-			case r.Done:
+			} else if r.Done {
 				sign = a.Styles.OKSign + " "
 			}
 			lines = append(lines, sign+r.Name+"  "+page.Clean(a.Say(r.State)))

@@ -72,7 +72,8 @@ func (d *driver) run(cmd tea.Cmd, depth int) {
 }
 
 func (d *driver) press(name string) {
-	if ends := d.app.keys.find(name, d.app.desk.Scopes()); ends != nil && ends.Is(page.EndsCall) && (d.app.Dialog == nil || name == "ctrl+s") {
+	ends := d.app.keys.find(name, d.app.desk.Scopes())
+	if ends != nil && ends.Is(page.EndsCall) && (d.app.Dialog == nil || name == "ctrl+s") {
 		lookFirst(d.t, name)
 	}
 	d.send(keyPress(name))
@@ -107,10 +108,20 @@ func (d *driver) lacks(all ...string) {
 // keyPress returns a key by its name.
 func keyPress(name string) tea.KeyPressMsg {
 	codes := map[string]tea.KeyPressMsg{
-		"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "backspace": {Code: tea.KeyBackspace}, "space": {Code: ' ', Text: " "},
-		"up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight},
-		"pgdown": {Code: tea.KeyPgDown}, "pgup": {Code: tea.KeyPgUp}, "home": {Code: tea.KeyHome}, "end": {Code: tea.KeyEnd},
-		"delete": {Code: tea.KeyDelete}, "tab": {Code: tea.KeyTab},
+		"enter":     {Code: tea.KeyEnter},
+		"esc":       {Code: tea.KeyEscape},
+		"backspace": {Code: tea.KeyBackspace},
+		"space":     {Code: ' ', Text: " "},
+		"up":        {Code: tea.KeyUp},
+		"down":      {Code: tea.KeyDown},
+		"left":      {Code: tea.KeyLeft},
+		"right":     {Code: tea.KeyRight},
+		"pgdown":    {Code: tea.KeyPgDown},
+		"pgup":      {Code: tea.KeyPgUp},
+		"home":      {Code: tea.KeyHome},
+		"end":       {Code: tea.KeyEnd},
+		"delete":    {Code: tea.KeyDelete},
+		"tab":       {Code: tea.KeyTab},
 	}
 	if key, named := codes[name]; named {
 		return key
@@ -186,11 +197,25 @@ func TestRandomKeysAndSizes(t *testing.T) {
 func TestEverySizeIsFilled(t *testing.T) {
 	t.Parallel()
 	_, d := opened(t)
-	for _, key := range []string{"", "n", "i", "esc", "?", "esc", "X", "n", "c", "esc", "2", "enter", "esc", "3", "4", "5", "6", "7"} {
+	for _, key := range []string{
+		"", "n", "i", "esc", "?", "esc", "X", "n", "c", "esc", "2", "enter", "esc", "3", "4", "5",
+		"6", "7",
+	} {
 		if key != "" {
 			d.press(key)
 		}
-		for _, size := range [][2]int{{1, 1}, {2, 40}, {59, 16}, {60, 16}, {80, 24}, {99, 30}, {100, 30}, {119, 36}, {120, 36}, {300, 100}} {
+		for _, size := range [][2]int{
+			{1, 1},
+			{2, 40},
+			{59, 16},
+			{60, 16},
+			{80, 24},
+			{99, 30},
+			{100, 30},
+			{119, 36},
+			{120, 36},
+			{300, 100},
+		} {
 			d.size(size[0], size[1])
 			d.check(fmt.Sprint(key, size))
 			d.onlyReads()
@@ -250,7 +275,9 @@ func TestBulkAsksAboutTheCallsOfColleagues(t *testing.T) {
 	}{{"n", 0}, {"y", 3}} {
 		d.enter("A", "2", "y")
 		question, ok := d.app.Dialog.(*page.Confirm)
-		if !ok || len(question.Lines) != 2 || !strings.Contains(question.Lines[0], "another agent has this donor on the screen") {
+		if !ok ||
+			len(question.Lines) != 2 ||
+			!strings.Contains(question.Lines[0], "another agent has this donor on the screen") {
 			t.Fatalf("dialog: got %+v, want a question about the one call of the colleague\n%s", d.app.Dialog, d.text())
 		}
 		if len(w.entries(t)) != 0 {
@@ -268,7 +295,8 @@ func TestBulkAsksWithCountAndNames(t *testing.T) {
 	t.Parallel()
 	w, d := opened(t)
 	d.enter("2", "space", "space", "space", "A")
-	if text := d.text(); !strings.Contains(text, "Cancel the calls (2 of 3: the state of the others does not allow it)") {
+	text := d.text()
+	if !strings.Contains(text, "Cancel the calls (2 of 3: the state of the others does not allow it)") {
 		t.Fatalf("actions: got:\n%s\nwant that one of the three is completed", text)
 	}
 	d.enter("esc", "esc", "g", "j", "space", "space", "space")
@@ -287,14 +315,20 @@ func TestBulkAsksWithCountAndNames(t *testing.T) {
 	if entries, _, _ := w.box.List(); len(entries) != 3 {
 		t.Errorf("after y: got %d entries, want 3", len(entries))
 	}
-	d.app.Day.Changes.Sender = w.box.Sender(w.options.Client, outbox.SenderOptions{Notify: func(e outbox.Event) { d.run(d.app.Perform(d.app.Day.Receive(d.app.Day.Told(e))), 0) }})
+	d.app.Day.Changes.Sender = w.box.Sender(w.options.Client, outbox.SenderOptions{
+		Notify: func(e outbox.Event) { d.run(d.app.Perform(d.app.Day.Receive(d.app.Day.Told(e))), 0) },
+	})
 	servicetest.Check(t, w.box.Release())
 	if _, err := d.app.Day.Changes.Sender.SendDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	d.press("B")
 	screen := strings.Join(d.app.screen(), "\n")
-	for _, want := range []string{"Cancel the calls: 2 of 3 done, 1 not", "Zoë van der Straaten  refused: 409", "✓ c0030000  Carla Gebeld  done"} {
+	for _, want := range []string{
+		"Cancel the calls: 2 of 3 done, 1 not",
+		"Zoë van der Straaten  refused: 409",
+		"✓ c0030000  Carla Gebeld  done",
+	} {
 		if !strings.Contains(screen, want) {
 			t.Errorf("screen: got no %q:\n%s", want, screen)
 		}

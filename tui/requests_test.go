@@ -41,7 +41,8 @@ func TestRequestsOfADesk(t *testing.T) {
 			_, cmd = d.app.Update(cmd())
 		}
 		if d.app.Day.Call == nil || len(requests) > 5 {
-			t.Errorf("start: got call %v after %d requests %q, want one after 5 at most", d.app.Day.Call != nil, len(requests), requests)
+			t.Errorf("start: got call %v after %d requests %q, want one after 5 at most",
+				d.app.Day.Call != nil, len(requests), requests)
 		}
 	}
 }
@@ -68,11 +69,14 @@ func TestIdleDeskAsksSeldom(t *testing.T) {
 		}
 		isSettings := func(request string) bool { return request == "GET /fundesk/v1/settings" }
 		isLeases := func(request string) bool { return request == "GET /fundesk/v1/queue/leases" }
-		others := slices.DeleteFunc(slices.Clone(asked), func(request string) bool { return isSettings(request) || isLeases(request) })
+		others := slices.DeleteFunc(slices.Clone(asked), func(request string) bool {
+			return isSettings(request) || isLeases(request)
+		})
 		isGivenBack := strings.HasSuffix(asked[0], "/release")
 		isTold := isGivenBack || slices.ContainsFunc(asked, isLeases)
 		if !isTold || len(others) > 1 && !isGivenBack || second-last < 15 {
-			t.Fatalf("second %d: got %q, %d s after the last, want whose the call is, and one thing more", second, asked, second-last)
+			t.Fatalf("second %d: got %q, %d s after the last, want whose the call is, and one thing more",
+				second, asked, second-last)
 		}
 		last = second
 	}
@@ -120,8 +124,12 @@ func TestDueCallbackStealsNothing(t *testing.T) {
 			d.send(ticked{})
 		}
 	}
-	if d.app.Day.Call == nil || d.app.Day.Call.UUID != now || !d.app.desk.Typing() || !strings.HasPrefix(d.app.Day.Form().Notes, "xxx") {
-		t.Fatalf("desk: got %+v with %q, want the call and the notes as they were", d.app.Day.Call, d.app.Day.Form().Notes)
+	if d.app.Day.Call == nil ||
+		d.app.Day.Call.UUID != now ||
+		!d.app.desk.Typing() ||
+		!strings.HasPrefix(d.app.Day.Form().Notes, "xxx") {
+		t.Fatalf("desk: got %+v with %q, want the call and the notes as they were",
+			d.app.Day.Call, d.app.Day.Form().Notes)
 	}
 	if offers := d.app.Day.Offers(5); len(offers) == 0 || offers[0].ID != put || !offers[0].Due {
 		t.Errorf("queue: got %+v, want the callback first", offers)
@@ -157,7 +165,10 @@ func TestNarrowedDesk(t *testing.T) {
 	for _, hasQueue := range []bool{true, false} {
 		w := newQueueWorld(t)
 		var call service.LoadedCall
-		call.UUID, call.PersonUUID, call.Status, call.Type = ids(0xc0, 7), personID(5), apitype.CallRequested, apitype.CallWinback
+		call.UUID = ids(0xc0, 7)
+		call.PersonUUID = personID(5)
+		call.Status = apitype.CallRequested
+		call.Type = apitype.CallWinback
 		call.RequestedAt, call.LastUpdatedAt = w.ago(time.Hour), w.ago(time.Hour)
 		w.Load(service.LoadRecord{Kind: service.LoadCall, Data: call})
 		if !hasQueue {
@@ -197,7 +208,12 @@ func TestPersonListsCallsInOneRequest(t *testing.T) {
 	t.Parallel()
 	w := newQueueWorld(t)
 	w.Load(service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: apitype.Call{
-		UUID: callID(8), Status: apitype.CallRequested, RequestedAt: w.ago(48 * time.Hour), LastUpdatedAt: w.ago(time.Hour), PersonUUID: personID(5), Type: apitype.CallWinback,
+		UUID:          callID(8),
+		Status:        apitype.CallRequested,
+		RequestedAt:   w.ago(48 * time.Hour),
+		LastUpdatedAt: w.ago(time.Hour),
+		PersonUUID:    personID(5),
+		Type:          apitype.CallWinback,
 	}}})
 	w.loadRequested(100, w.Clock.Now().Add(-time.Hour)) // Of person 1: more than are read at a time.
 	var requests []string
@@ -210,7 +226,9 @@ func TestPersonListsCallsInOneRequest(t *testing.T) {
 	d.enter("enter")
 	d.sees("2 calls", "◷ win-back, requested")
 	d.lacks("other calls")
-	lists := slices.DeleteFunc(slices.Clone(requests), func(request string) bool { return request != "GET /api/v1/calls" })
+	lists := slices.DeleteFunc(slices.Clone(requests), func(request string) bool {
+		return request != "GET /api/v1/calls"
+	})
 	servicetest.Same(t, "requests for calls", 1, len(lists))
 }
 

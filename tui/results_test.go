@@ -16,8 +16,12 @@ func TestResultsOfTheProfile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.options.Results = map[apitype.CallType][]apitype.ResultChoice{
-		apitype.CallVerification: {{Code: "abroad", AsksNotes: true}, {Code: "wants_to_stop", Effect: new(apitype.EffectOptOut)}, {Code: "ok", Label: "all is right"}},
-		apitype.CallWinback:      {{Code: "back"}},
+		apitype.CallVerification: {
+			{Code: "abroad", AsksNotes: true},
+			{Code: "wants_to_stop", Effect: new(apitype.EffectOptOut)},
+			{Code: "ok", Label: "all is right"},
+		},
+		apitype.CallWinback: {{Code: "back"}},
 	}
 	d := newDriver(t, w.options)
 	d.enter("n", "c", "1")
@@ -56,16 +60,28 @@ func TestManyWarningsAreFolded(t *testing.T) {
 	person := d.app.Day.Call.Person.Value()
 	gates := []apitype.GateResult{}
 	for _, name := range []string{"phone", "iban", "address"} {
-		gates = append(gates, apitype.GateResult{Identifier: name, Explanation: "The " + name + " is not as it should be. " + strings.Repeat("Ask for it. ", 8), Percentage: apitype.NumberFromInt(10)})
+		gates = append(gates, apitype.GateResult{
+			Identifier:  name,
+			Explanation: "The " + name + " is not as it should be. " + strings.Repeat("Ask for it. ", 8),
+			Percentage:  apitype.NumberFromInt(10),
+		})
 	}
-	person.QualityResult = apitype.Embed(apitype.QualityResult{Percentage: apitype.NumberFromInt(20), GateResults: gates})
+	person.QualityResult = apitype.Embed(apitype.QualityResult{
+		Percentage:  apitype.NumberFromInt(20),
+		GateResults: gates,
+	})
 	d.app.Day.Call.Person = apitype.Embed(person)
 	d.size(80, 40)
 	d.sees("The address is not as it should be.")
 	d.lacks("more warnings")
 	d.size(80, 28)
 	screen := strings.Join(d.app.screen(), "\n")
-	for _, want := range []string{"speaks Dutch; you: German, Frisian", "low data quality: 20 %", "3 more warnings: W shows all", onCard(1)} {
+	for _, want := range []string{
+		"speaks Dutch; you: German, Frisian",
+		"low data quality: 20 %",
+		"3 more warnings: W shows all",
+		onCard(1),
+	} {
 		if !strings.Contains(screen, want) {
 			t.Errorf("screen: got no %q:\n%s", want, screen)
 		}
@@ -119,7 +135,8 @@ func TestNewsStandsUntilAKey(t *testing.T) {
 			put("/fundesk/v1/settings/"+organizationID.String(), `{"results":{"verification":[{"code":"reached"}]}}`)
 		},
 		"from 16:00 win-back only": func() {
-			put("/fundesk/v1/queue/message", `{"organizationUuid":"`+organizationID.String()+`","text":"from 16:00 win-back only"}`)
+			put("/fundesk/v1/queue/message",
+				`{"organizationUuid":"`+organizationID.String()+`","text":"from 16:00 win-back only"}`)
 		},
 	} {
 		change()

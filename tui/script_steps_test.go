@@ -45,8 +45,8 @@ func newDeskWithScript(t *testing.T, script string, width, height int) *driver {
 	return d
 }
 
-// The period ticks a step and goes on. An answer goes into the notes, and leads to its heading. The comma goes back, and
-// another answer replaces the first.
+// The period ticks a step and goes on. An answer goes into the notes, and leads to its heading. The comma goes back,
+// and another answer replaces the first.
 func TestScriptInSteps(t *testing.T) {
 	t.Parallel()
 	d := newScriptedDesk(t, 120, 36)
@@ -93,7 +93,8 @@ func TestScriptAnswerKeepsNotes(t *testing.T) {
 func TestQuotationIsAStep(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{80, 24}, {120, 36}} {
-		d := newDeskWithScript(t, "Good evening.\n\n> Is this a good moment?\n\n- the address\n- the number", size[0], size[1])
+		d := newDeskWithScript(t, "Good evening.\n\n> Is this a good moment?\n\n- the address\n- the number", size[0],
+			size[1])
 		d.enter(".", ".")
 		d.sees("Is this a good moment?")
 		if size[0] == 80 {
@@ -142,7 +143,8 @@ func TestScriptAboveTheNotes(t *testing.T) {
 // A step that is too long for the space above the notes ends in dots.
 func TestLongStepAboveTheNotes(t *testing.T) {
 	t.Parallel()
-	d := newDeskWithScript(t, "Good evening. "+strings.Repeat("We call about your gift to the sea. ", 10)+"Goodbye.\n", 80, 24)
+	d := newDeskWithScript(t, "Good evening. "+strings.Repeat("We call about your gift to the sea. ", 10)+"Goodbye.\n",
+		80, 24)
 	d.press(".")
 	d.sees("Good evening.")
 	d.lacks("Goodbye.")

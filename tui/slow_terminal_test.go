@@ -50,5 +50,7 @@ func TestStoppedTerminalStopsNothing(t *testing.T) {
 	p.mu.Unlock()
 	p.write("\x0c")
 	// A poll may have changed other lines before that.
-	p.until(func(screen string) bool { return isWhole(screen) && !strings.Contains(screen, foreign) }, []string{"no " + foreign})
+	p.until(func(screen string) bool {
+		return isWhole(screen) && !strings.Contains(screen, foreign)
+	}, []string{"no " + foreign})
 }

@@ -79,7 +79,9 @@ func TestPledgesReadAnewHaveCorrectedDonors(t *testing.T) {
 	w, d := opened(t)
 	d.press("4")
 	d.sees("Anna Jansen")
-	if a := w.Do(w.Token(), http.MethodPut, "/api/v1/persons/"+personID(1).String()+"/actions/update", `{"name":{"lastName":"Vermeer"}}`); a.Status != http.StatusOK {
+	a := w.Do(w.Token(), http.MethodPut, "/api/v1/persons/"+personID(1).String()+"/actions/update",
+		`{"name":{"lastName":"Vermeer"}}`)
+	if a.Status != http.StatusOK {
 		t.Fatalf("correct: got %d %s", a.Status, a.Body)
 	}
 	d.press("R")

@@ -21,10 +21,9 @@ func (a *app) corner() string {
 	if a.Day.Changes.Drafts.Trouble() != nil {
 		text += a.Styles.Bad(a.Say("draft not saved")) + " "
 	}
-	switch {
-	case a.Day.Offline != "":
+	if a.Day.Offline != "" {
 		text += a.Styles.Bad(strings.Replace(a.Say(a.Day.Offline), "service ", a.Say("service")+" ", 1)) + " "
-	case a.Day.Changes.Waiting() > len(a.Day.Changes.Held):
+	} else if a.Day.Changes.Waiting() > len(a.Day.Changes.Held) {
 		text += a.Styles.Warn(a.Say("%d unsent", a.Day.Changes.Waiting())) + " "
 	}
 	if n := len(a.Day.Changes.Entries) - a.Day.Changes.Waiting(); n > 0 {
@@ -41,7 +40,7 @@ func (a *app) corner() string {
 }
 
 // corners returns what the corner may show after a text, the longest first. The last one has the clock alone.
-func (a *app) corners(text string) (all []string) {
+func (a *app) corners(text string) []string {
 	name := page.Clean(a.profile)
 	parts := []string{widget.Fit(name, min(render.Width(name), mostProfile))}
 	if a.layout.Panes == 3 && a.Day.Agent != nil && a.Day.AgentName(*a.Day.Agent) != "" {
@@ -50,13 +49,13 @@ func (a *app) corners(text string) (all []string) {
 	clock := len(parts)
 	parts = append(parts, a.Day.Now().Local().Format("15:04"))
 	called, reached := a.Day.Work.Counts()
-	switch {
-	case called > 0 && a.layout.Panes == 3:
+	if called > 0 && a.layout.Panes == 3 {
 		parts = append(parts, a.Say("%d called, %d reached", called, reached))
-	case a.Day.Offline == "":
+	} else if a.Day.Offline == "" {
 		parts = append(parts, a.Say("online"))
 	}
 	drawn := func(parts []string) string { return text + a.Styles.Dim(strings.Join(parts, " · ")) + " " }
+	var all []string
 	for i := range clock + 1 {
 		all = append(all, drawn(parts[i:]))
 	}
@@ -98,7 +97,8 @@ func (a *app) status() string {
 		label, rest = changes.HeldParts(a.KeyOf(page.ActUndo), true)
 	}
 	rest = bar + rest
-	if label = page.Clean(label); render.Width(sign+label+rest) > forHeld {
+	label = page.Clean(label)
+	if render.Width(sign+label+rest) > forHeld {
 		label = strings.Replace(label, strings.Split(a.Say("%s there (%s here)"), "%s")[1], " (", 1)
 	}
 	held := sign + widget.Fit(label, min(render.Width(label), max(forHeld-render.Width(sign+rest), 1))) + rest
@@ -129,10 +129,9 @@ func (a *app) news(width int) string {
 		n = 0
 	}
 	suffix := ""
-	switch {
-	case n == 1:
+	if n == 1 {
 		suffix = a.Say("  (%s dismisses)", a.KeyOf(page.ActDismiss))
-	case n > 1:
+	} else if n > 1 {
 		suffix = a.Say("  (%d errors, %s dismisses)", n, a.KeyOf(page.ActDismiss))
 	}
 	if room := width - render.Width(suffix); room < leastNews {
@@ -163,7 +162,8 @@ func (a *app) news(width int) string {
 
 // banner returns the lines above the page: a pause, and while the service cannot be reached, or the login has ended,
 // the service, the reason and the next steps.
-func (a *app) banner() (lines []string) {
+func (a *app) banner() []string {
+	var lines []string
 	if paused := a.Day.Pause.Text(); paused != "" {
 		lines = append(lines, a.Styles.Held(a.centred(paused)))
 	}
@@ -246,12 +246,13 @@ func (a *app) footer() string {
 		},
 	)
 	rank := func(act *action) int {
-		switch {
-		case act.ID == page.ActHelp, act.ID == page.ActUndo:
+		if act.ID == page.ActHelp || act.ID == page.ActUndo {
 			return 0
-		case act.Is(page.NamedOnCard):
+		}
+		if act.Is(page.NamedOnCard) {
 			return 3
-		case act.Is(page.IsRare):
+		}
+		if act.Is(page.IsRare) {
 			return 2
 		}
 		return 1
@@ -279,7 +280,8 @@ func (a *app) footer() string {
 		}
 	}
 	isEmpty := func(item string) bool { return item == "" }
-	if items = slices.DeleteFunc(items, isEmpty); left > 0 {
+	items = slices.DeleteFunc(items, isEmpty)
+	if left > 0 {
 		items = append(items, a.Styles.Dim(also)+" "+strings.Join(slices.DeleteFunc(keys, isEmpty), " "))
 	}
 	return widget.Fit(strings.Join(items, "  "), a.layout.Width)

@@ -76,7 +76,14 @@ const patience = time.Minute
 func start(t *testing.T, o Options, width, height int) *terminal {
 	t.Helper()
 	in, keys := io.Pipe()
-	m := &terminal{t: t, cooked: true, screen: vt.NewEmulator(width, height), keys: keys, wrote: make(chan struct{}, 1), done: make(chan error, 1)}
+	m := &terminal{
+		t:      t,
+		cooked: true,
+		screen: vt.NewEmulator(width, height),
+		keys:   keys,
+		wrote:  make(chan struct{}, 1),
+		done:   make(chan error, 1),
+	}
 	// The emulator answers the program's questions to the terminal. The tests need none of the answers.
 	go func() { _, _ = io.Copy(io.Discard, m.screen) }()
 	o.In, o.Out = in, m
@@ -98,7 +105,15 @@ func start(t *testing.T, o Options, width, height int) *terminal {
 // press types keys: single characters, or one of the named ones.
 func (m *terminal) press(keys ...string) {
 	m.t.Helper()
-	named := map[string]string{"enter": "\r", "esc": "\x1b", "ctrl+s": "\x13", "ctrl+c": "\x03", "down": "\x1b[B", "space": " ", "backspace": "\x7f"}
+	named := map[string]string{
+		"enter":     "\r",
+		"esc":       "\x1b",
+		"ctrl+s":    "\x13",
+		"ctrl+c":    "\x03",
+		"down":      "\x1b[B",
+		"space":     " ",
+		"backspace": "\x7f",
+	}
 	for _, key := range keys {
 		text, isNamed := named[key]
 		if !isNamed {

@@ -64,7 +64,12 @@ func TestTerminalGetsNoMoreThanItDraws(t *testing.T) {
 	m.press("y")
 	m.ended()
 	raw := m.after.String()
-	for what, text := range map[string]string{"token": w.token, "IBAN": iban, "social security number": number, "name with a control character": "evil\x1b[31m"} {
+	for what, text := range map[string]string{
+		"token":                         w.token,
+		"IBAN":                          iban,
+		"social security number":        number,
+		"name with a control character": "evil\x1b[31m",
+	} {
 		if strings.Contains(raw, text) {
 			t.Errorf("the %s was sent to the terminal", what)
 		}
@@ -78,7 +83,10 @@ func TestTerminalGetsNoMoreThanItDraws(t *testing.T) {
 		if link.MatchString(command[1]) { // The number to dial, which the screen shows.
 			continue
 		}
-		for _, text := range []string{"Anna", "Jansen", "Opgegeven", note, iban[:8], "+31612345671", onCard(1), "a@example.org"} {
+		for _, text := range []string{
+			"Anna", "Jansen", "Opgegeven", note, iban[:8], "+31612345671", onCard(1),
+			"a@example.org",
+		} {
 			if strings.Contains(command[1], text) {
 				t.Errorf("the terminal was told %q in a command string, not on the screen", text)
 			}
@@ -119,7 +127,11 @@ func (a answering) RoundTrip(*http.Request) (*http.Response, error) { return a()
 
 func answer(status int, kind, body string) answering {
 	return func() (*http.Response, error) {
-		return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(body))}, nil
+		return &http.Response{
+			StatusCode: status,
+			Header:     http.Header{"Content-Type": {kind}},
+			Body:       io.NopCloser(strings.NewReader(body)),
+		}, nil
 	}
 }
 
@@ -132,10 +144,23 @@ func TestCornerSaysWhyNothingComes(t *testing.T) {
 		corner  string
 		failed  string // Of the shown error. Empty if there is none.
 	}{
-		{"no connection", func() (*http.Response, error) { return nil, errors.New("connection refused") }, "offline", ""},
-		{"an answer of somebody on the way", answer(http.StatusBadGateway, "text/html", "<h1>502</h1>"), "service 502", ""},
+		{
+			name:    "no connection",
+			service: func() (*http.Response, error) { return nil, errors.New("connection refused") },
+			corner:  "offline",
+		},
+		{
+			name:    "an answer of somebody on the way",
+			service: answer(http.StatusBadGateway, "text/html", "<h1>502</h1>"),
+			corner:  "service 502",
+		},
 		{"too many requests", answer(http.StatusTooManyRequests, "application/json", "{}"), "service 429", ""},
-		{"a page in place of data", answer(http.StatusOK, "text/html", "<h1>Log in</h1>"), "wrong answers", "not what the interface promises"},
+		{
+			name:    "a page in place of data",
+			service: answer(http.StatusOK, "text/html", "<h1>Log in</h1>"),
+			corner:  "wrong answers",
+			failed:  "not what the interface promises",
+		},
 		{"a redirect", answer(http.StatusFound, "text/html", ""), "wrong answers", "redirects"},
 		{
 			"a list of something else", answer(http.StatusOK, "application/json", `{"edges":[7],"pageInfo":{}}`),
@@ -156,7 +181,8 @@ func TestCornerSaysWhyNothingComes(t *testing.T) {
 			d := newDriver(t, w.options)
 			d.press("2")
 			servicetest.Same(t, "corner", test.corner, d.app.Day.Offline)
-			if got := d.app.Messages.Errors; (len(got) > 0) != (test.failed != "") || len(got) > 0 && !strings.Contains(got[0].Text, test.failed) {
+			got := d.app.Messages.Errors
+			if (len(got) > 0) != (test.failed != "") || len(got) > 0 && !strings.Contains(got[0].Text, test.failed) {
 				t.Errorf("errors: got %q, want %q", got, test.failed)
 			}
 			d.check(test.name)
@@ -173,8 +199,16 @@ func TestConnectionIsSaidInTheAgentsLanguage(t *testing.T) {
 	}{
 		{"nl", "is niet te bereiken: verbinding geweigerd.", nil},
 		{"de", "ist nicht zu erreichen: Verbindung abgelehnt.", nil},
-		{"nl", "is verlopen: niet ingelogd. De token_command van profiel werk moet een ander token geven.", answer(http.StatusUnauthorized, "application/json", "{}")},
-		{"de", "passt nicht zur Schnittstelle: nicht alles in der Liste ist ein Datensatz", answer(http.StatusOK, "application/json", `{"edges":[7],"pageInfo":{}}`)},
+		{
+			language: "nl",
+			want:     "is verlopen: niet ingelogd. De token_command van profiel werk moet een ander token geven.",
+			service:  answer(http.StatusUnauthorized, "application/json", "{}"),
+		},
+		{
+			language: "de",
+			want:     "passt nicht zur Schnittstelle: nicht alles in der Liste ist ein Datensatz",
+			service:  answer(http.StatusOK, "application/json", `{"edges":[7],"pageInfo":{}}`),
+		},
 	}
 	for _, test := range tests {
 		w := newWorld(t)
@@ -182,7 +216,13 @@ func TestConnectionIsSaidInTheAgentsLanguage(t *testing.T) {
 		if test.service == nil {
 			address = "http://127.0.0.1:1"
 		}
-		client, err := apiclient.New(apiclient.Options{BaseURL: address, Token: staticToken(w.token), Transport: test.service, Now: w.Clock.Now, Sleep: func(context.Context, time.Duration) error { return nil }})
+		client, err := apiclient.New(apiclient.Options{
+			BaseURL:   address,
+			Token:     staticToken(w.token),
+			Transport: test.service,
+			Now:       w.Clock.Now,
+			Sleep:     func(context.Context, time.Duration) error { return nil },
+		})
 		servicetest.Check(t, err)
 		w.options.Client, w.options.Language = client, test.language
 		w.options.Login = "The token_command of profile werk must print another token"
@@ -200,11 +240,18 @@ func TestConnectionIsSaidInTheAgentsLanguage(t *testing.T) {
 func TestOneRecordHidesNoOther(t *testing.T) {
 	t.Parallel()
 	const good = `{"uuid":"c0010000-0000-4000-8000-000000000001","personUuid":"a0010000-0000-4000-8000-000000000001","status":"requested","type":"winback","requestedAt":"2026-11-19T09:15:00Z"}`
-	list := answer(http.StatusOK, "application/json", `{"edges":[{"cursor":"1","node":{"uuid":"c0010000-0000-4000-8000-000000000002","requestedAt":5}},{"cursor":"2","node":null},{"cursor":"3","node":`+good+`}],"pageInfo":{"hasNextPage":false}}`)
+	list := answer(
+		http.StatusOK,
+		"application/json",
+		`{"edges":[{"cursor":"1","node":{"uuid":"c0010000-0000-4000-8000-000000000002","requestedAt":5}},{"cursor":"2","node":null},{"cursor":"3","node":`+good+`}],"pageInfo":{"hasNextPage":false}}`,
+	)
 	w := newWorld(t)
 	var told []string
 	client, err := apiclient.New(apiclient.Options{
-		BaseURL: w.URL, Token: staticToken(w.token), Now: w.Clock.Now, Sleep: func(context.Context, time.Duration) error { return nil },
+		BaseURL: w.URL,
+		Token:   staticToken(w.token),
+		Now:     w.Clock.Now,
+		Sleep:   func(context.Context, time.Duration) error { return nil },
 		Omitted: func(record, _ string) { told = append(told, record) },
 		Transport: byPath(func(path string) answering {
 			switch {
@@ -226,7 +273,10 @@ func TestOneRecordHidesNoOther(t *testing.T) {
 		d.sees(test.want)
 		servicetest.Same(t, test.keys, "", d.app.Day.Offline)
 	}
-	for _, want := range []string{"c0010000-0000-4000-8000-000000000002", `the element at the cursor "2" is not a record`} {
+	for _, want := range []string{
+		"c0010000-0000-4000-8000-000000000002",
+		`the element at the cursor "2" is not a record`,
+	} {
 		if !strings.Contains(strings.Join(told, "\n"), want) {
 			t.Errorf("got %q told, want %q", told, want)
 		}

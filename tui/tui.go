@@ -163,7 +163,7 @@ func oneWidth(_ tea.Model, msg tea.Msg) tea.Msg {
 
 // hearSignals saves drafts and ends the program when the terminal closes or the process is asked to
 // end; the second time without waiting for anything. A program that continues sets its terminal up.
-func (a *app) hearSignals(ctx context.Context, program *tea.Program, kill func()) (stop func()) {
+func (a *app) hearSignals(ctx context.Context, program *tea.Program, kill func()) func() {
 	ends, continues := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(ends, endSignals()...)
 	notifyContinued(continues)

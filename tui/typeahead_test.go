@@ -30,9 +30,9 @@ func unreadDesk(t *testing.T, w *world) *driver {
 }
 
 // slowDesk returns a desk with an unanswered first reading. answer completes it.
-func slowDesk(t *testing.T, w *world) (d *driver, answer func()) {
+func slowDesk(t *testing.T, w *world) (*driver, func()) {
 	t.Helper()
-	d = unreadDesk(t, w)
+	d := unreadDesk(t, w)
 	reading := d.app.Init()
 	return d, func() { d.run(reading, 0) }
 }
@@ -134,7 +134,8 @@ func TestTooSmallRunsNoKeys(t *testing.T) {
 	d.send(small)
 	d.enter("a", "X", "y", "s", "2", "c", "1", "ctrl+s")
 	if d.app.current != page.DeskPage || d.app.Dialog != nil || d.app.Day.Call.UUID != callID(1) {
-		t.Errorf("got page %d with %v and call %s, want nothing changed", d.app.current, d.app.Dialog, d.app.Day.Call.UUID)
+		t.Errorf("got page %d with %v and call %s, want nothing changed",
+			d.app.current, d.app.Dialog, d.app.Day.Call.UUID)
 	}
 	ends := func() bool { return strings.HasPrefix(d.app.Messages.Text, "sending what is held") }
 	if ends() {
@@ -240,7 +241,10 @@ func TestTypedTextArrivesHoweverItIsCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for i := 1; i < len(typed); i++ {
 			before, after := typed[:i], typed[i:]
-			outside := strings.HasPrefix(after, "[200~") || strings.HasPrefix(after, "200~") || strings.HasPrefix(after, "[1;5A") || strings.HasPrefix(after, "1;5A")
+			outside := strings.HasPrefix(after, "[200~") ||
+				strings.HasPrefix(after, "200~") ||
+				strings.HasPrefix(after, "[1;5A") ||
+				strings.HasPrefix(after, "1;5A")
 			if outside {
 				continue // Esc, and esc with a bracket, are keys if nothing follows them.
 			}
@@ -254,7 +258,9 @@ func TestTypedTextArrivesHoweverItIsCut(t *testing.T) {
 func TestInputEndsWithWhatItHas(t *testing.T) {
 	t.Parallel()
 	for _, typed := range []string{"", "a", "a\xc3", "\x1b[200~text\x1b[20", "\x1b[1;", "\xc3\xc3\xc3a"} {
-		got, err := io.ReadAll(iotest.OneByteReader(&wholeInput{in: iotest.OneByteReader(iotest.DataErrReader(strings.NewReader(typed)))}))
+		got, err := io.ReadAll(iotest.OneByteReader(&wholeInput{
+			in: iotest.OneByteReader(iotest.DataErrReader(strings.NewReader(typed))),
+		}))
 		if err != nil || string(got) != typed {
 			t.Errorf("%q: got %q (%v), want all of it", typed, got, err)
 		}

@@ -35,7 +35,8 @@ func TestAgentsPageTypesWhatItSays(t *testing.T) {
 	questions := code.FindAllStringSubmatch(asked, -1)
 	rows := regexp.MustCompile("(?m)^\\| `(.)` \\| `([^`]+)` \\| `([^`]+)` \\|$").FindAllStringSubmatch(string(page), -1)
 	if !found || len(examples) < 8 || len(questions) != 2 || len(rows) < 6 {
-		t.Fatalf("got %d times, %d questions and %d corrections, want those of the page", len(examples), len(questions), len(rows))
+		t.Fatalf("got %d times, %d questions and %d corrections, want those of the page",
+			len(examples), len(questions), len(rows))
 	}
 	for _, example := range examples {
 		_, d := laterLine(t)
@@ -76,28 +77,66 @@ func TestEveryKeyOfTheCorrections(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
 	typed := map[string][3]string{ // The typed text, the card, and the sent value.
-		"1": {"06 27 08 40 34", "+31 6 27 08 40 34 ✎", `"mobilePhoneNumber":"+31627084034"`}, "2": {"020 123 45 67", "+31 20 123 45 67 ✎", `"phoneNumber":"+31201234567"`},
-		"3": {"b@example.org", "→ b@example.org ✎", `"email":"b@example.org"`}, "9": {"", "✗ ✎", `"optIns":{"phone":false}`}, "0": {"25,5", "→ € 25.50 ✎", `"donationAmount":25.5`},
-		"u": {"4", "→ half-yearly ✎", `"donationInterval":"half-yearly"`}, "w": {"3-1-2030", "→ 3 January 2030 ✎", `"endsAt":"2030-01-03T00:00:00.000Z"`},
-		"4": {"Eva", "Eva", `"name":{"firstName":"Eva"}`}, "t": {"van", "van ", `"name":{"lastNamePrefix":"van"}`}, "a": {"Vos", "Vos ✎", `"name":{"lastName":"Vos"}`}, "b": {"E.", "→ E. ✎", `"name":{"initials":"E."}`},
-		"6": {"Kade", "→ Kade", `"address":{"street":"Kade"}`}, "d": {"61", "Dorpsstraat 12 → 61 ✎", `"address":{"houseNumber":"61"}`}, "e": {"b", "12 → 12b ✎", `"address":{"houseNumberExtension":"b"}`},
-		"f": {"8094 RA", "8094 RA", `"address":{"zipCode":"8094 RA"}`}, "g": {"Zwolle", "Zwolle", `"address":{"city":"Zwolle"}`}, "h": {"DE", "NL → DE ✎", `"address":{"country":"DE"}`},
-		"7": {"2-12-1967", "→ 2 December 1967 ✎", `"dateOfBirth":"1967-12-02"`}, "8": {"NL20INGB0001234567", "→ NL20INGB0001234567 ✎", `"iban":"NL20INGB0001234567"`}, "5": {"de", "→ de ✎", `"language":"de"`},
-		"o": {"", "✗ ✎", `"optIns":{"email":false}`}, "p": {"", "✗ ✎", `"optIns":{"mail":false}`}, "r": {"", "✗ ✎", `"optIns":{"sms":false}`},
+		"1": {"06 27 08 40 34", "+31 6 27 08 40 34 ✎", `"mobilePhoneNumber":"+31627084034"`},
+		"2": {"020 123 45 67", "+31 20 123 45 67 ✎", `"phoneNumber":"+31201234567"`},
+		"3": {"b@example.org", "→ b@example.org ✎", `"email":"b@example.org"`},
+		"9": {"", "✗ ✎", `"optIns":{"phone":false}`},
+		"0": {"25,5", "→ € 25.50 ✎", `"donationAmount":25.5`},
+		"u": {"4", "→ half-yearly ✎", `"donationInterval":"half-yearly"`},
+		"w": {"3-1-2030", "→ 3 January 2030 ✎", `"endsAt":"2030-01-03T00:00:00.000Z"`},
+		"4": {"Eva", "Eva", `"name":{"firstName":"Eva"}`},
+		"t": {"van", "van ", `"name":{"lastNamePrefix":"van"}`},
+		"a": {"Vos", "Vos ✎", `"name":{"lastName":"Vos"}`},
+		"b": {"E.", "→ E. ✎", `"name":{"initials":"E."}`},
+		"6": {"Kade", "→ Kade", `"address":{"street":"Kade"}`},
+		"d": {"61", "Dorpsstraat 12 → 61 ✎", `"address":{"houseNumber":"61"}`},
+		"e": {"b", "12 → 12b ✎", `"address":{"houseNumberExtension":"b"}`},
+		"f": {"8094 RA", "8094 RA", `"address":{"zipCode":"8094 RA"}`},
+		"g": {"Zwolle", "Zwolle", `"address":{"city":"Zwolle"}`},
+		"h": {"DE", "NL → DE ✎", `"address":{"country":"DE"}`},
+		"7": {"2-12-1967", "→ 2 December 1967 ✎", `"dateOfBirth":"1967-12-02"`},
+		"8": {"NL20INGB0001234567", "→ NL20INGB0001234567 ✎", `"iban":"NL20INGB0001234567"`},
+		"5": {"de", "→ de ✎", `"language":"de"`},
+		"o": {"", "✗ ✎", `"optIns":{"email":false}`},
+		"p": {"", "✗ ✎", `"optIns":{"mail":false}`},
+		"r": {"", "✗ ✎", `"optIns":{"sms":false}`},
 	}
-	external := apitype.Pledge{DonationAmount: apitype.Cents(1250), DonationInterval: "monthly", ExternalSource: apitype.Embed(apitype.ExternalSource{Name: "crm"})}
+	external := apitype.Pledge{
+		DonationAmount:   apitype.Cents(1250),
+		DonationInterval: "monthly",
+		ExternalSource:   apitype.Embed(apitype.ExternalSource{Name: "crm"}),
+	}
 	for name, donor := range map[string]struct {
 		change func(*apitype.Call)
 		why    string // Of the pledge. Empty if it can be corrected.
 	}{
-		"with a pledge":                {change: func(*apitype.Call) {}},
-		"without a pledge":             {change: func(c *apitype.Call) { c.PledgeCase, c.RelatedCaseUUID = apitype.Embedded[apitype.Pledge]{}, nil }, why: "no pledge on this call"},
-		"with a pledge of another":     {change: func(c *apitype.Call) { c.PledgeCase = apitype.Embed(external) }, why: "pledge of an external source"},
-		"with a pledge that is hidden": {change: func(c *apitype.Call) { c.PledgeCase = apitype.Embedded[apitype.Pledge]{} }, why: "the pledge is not shown to this account"},
+		"with a pledge": {change: func(*apitype.Call) {}},
+		"without a pledge": {change: func(c *apitype.Call) {
+			c.PledgeCase, c.RelatedCaseUUID = apitype.Embedded[apitype.Pledge]{}, nil
+		}, why: "no pledge on this call"},
+		"with a pledge of another": {
+			change: func(c *apitype.Call) { c.PledgeCase = apitype.Embed(external) },
+			why:    "pledge of an external source",
+		},
+		"with a pledge that is hidden": {
+			change: func(c *apitype.Call) { c.PledgeCase = apitype.Embedded[apitype.Pledge]{} },
+			why:    "the pledge is not shown to this account",
+		},
 		"of whom hardly anything known": {change: func(c *apitype.Call) {
 			p := c.Person.Value()
-			p.Email, p.MobilePhoneNumber, p.PhoneNumber, p.IBAN, p.Language, p.DateOfBirth = nil, nil, nil, nil, nil, nil
-			p.FirstName, p.LastNamePrefix, p.Initials, p.OptInPhone, p.OptInEmail, p.OptInMail, p.OptInSMS = nil, nil, nil, nil, nil, nil, nil
+			p.Email = nil
+			p.MobilePhoneNumber = nil
+			p.PhoneNumber = nil
+			p.IBAN = nil
+			p.Language = nil
+			p.DateOfBirth = nil
+			p.FirstName = nil
+			p.LastNamePrefix = nil
+			p.Initials = nil
+			p.OptInPhone = nil
+			p.OptInEmail = nil
+			p.OptInMail = nil
+			p.OptInSMS = nil
 			c.Person = apitype.Embed(p)
 		}},
 	} {
@@ -145,7 +184,8 @@ func TestEveryKeyOfTheCorrections(t *testing.T) {
 				d.press("ctrl+s")
 				entries, _, err := w.box.List()
 				if err != nil || len(entries) != before+2 || string(entries[before].Body) != "{"+want[2]+"}" {
-					t.Fatalf("%s: got %d changes, %v, want the result after {%s}: %s", fix.Label, len(entries)-before, err, want[2], entries[max(before-1, 0)].Body)
+					t.Fatalf("%s: got %d changes, %v, want the result after {%s}: %s",
+						fix.Label, len(entries)-before, err, want[2], entries[max(before-1, 0)].Body)
 				}
 				d.press("u")
 				d.app.Day.Call = &call
@@ -266,7 +306,8 @@ func TestRefusedCorrectionLetsTheResultGo(t *testing.T) {
 			d.deliverOutbox(w)
 			got := w.call(t, callID(1))
 			if got.Status != apitype.CallCompleted || len(w.entries(t)) != 0 || d.app.Day.Transitions.IsProposed() {
-				t.Errorf("got the call %s and %q in the outbox, want the result alone sent, and nothing offered", got.Status, w.entries(t))
+				t.Errorf("got the call %s and %q in the outbox, want the result alone sent, and nothing offered",
+					got.Status, w.entries(t))
 			}
 			if status := ansi.Strip(d.app.status()); strings.Contains(status, "is kept") {
 				t.Errorf("status: got %q, want nothing of a text that was dropped", status)

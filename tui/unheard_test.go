@@ -82,8 +82,8 @@ func TestKeysBehindARefusedKey(t *testing.T) {
 	}
 }
 
-// A key that asks for a digit was refused. The digit that follows at once was meant for it, and turns no page. Other keys
-// count.
+// A key that asks for a digit was refused. The digit that follows at once was meant for it, and turns no page. Other
+// keys count.
 func TestDigitBehindARefusedKey(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -32,11 +32,18 @@ func TestViewsOfCalls(t *testing.T) {
 	for _, view := range []struct {
 		key, status string
 		rows        int
-	}{{"tab", "requested", 4}, {"tab", "requested", 0}, {"tab", "completed", 1}, {"shift+tab", "requested", 0}, {"esc", "", 6}} {
+	}{
+		{"tab", "requested", 4},
+		{"tab", "requested", 0},
+		{"tab", "completed", 1},
+		{"shift+tab", "requested", 0},
+		{"esc", "", 6},
+	} {
 		queries = nil
 		d.press(view.key)
 		if len(calls.Rows) != view.rows || len(queries) != 1 || queries[0] != view.status {
-			t.Errorf("%s: got %d rows by %q, want %d by one request for %q", view.key, len(calls.Rows), queries, view.rows, view.status)
+			t.Errorf("%s: got %d rows by %q, want %d by one request for %q",
+				view.key, len(calls.Rows), queries, view.rows, view.status)
 		}
 	}
 	w.change(t, "/api/v1/calls/"+callID(1).String()+"/actions/cancel")
@@ -68,9 +75,15 @@ func TestBandOfARecord(t *testing.T) {
 	d := newDriver(t, w.options)
 	d.size(120, 36)
 	for key, wants := range map[string][]string{
-		"2": {"Call", "completed", "Fia Klaar", "Dutch · 46 years", "+31 6 12 34 56 76  mobile", "verification · requested 3 days ago"},
+		"2": {
+			"Call", "completed", "Fia Klaar", "Dutch · 46 years", "+31 6 12 34 56 76  mobile",
+			"verification · requested 3 days ago",
+		},
 		"3": {"Person", "Fia Klaar", "Dutch · 46 years", "+31 6 12 34 56 76  mobile"},
-		"4": {"Pledge", "lead", "Fia Klaar", "+31 6 12 34 56 76  mobile", "donates € 12.50 monthly · not collected yet"},
+		"4": {
+			"Pledge", "lead", "Fia Klaar", "+31 6 12 34 56 76  mobile",
+			"donates € 12.50 monthly · not collected yet",
+		},
 	} {
 		d.press(key)
 		lines := strings.Split(d.text(), "\n")[1:6]

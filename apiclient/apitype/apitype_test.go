@@ -78,7 +78,9 @@ func TestFieldsFollowTheInterface(t *testing.T) {
 			t.Parallel()
 			var got []specField
 			for field := range flatFields(reflect.TypeOf(record)) {
-				if described := describeField(field); described.name != RevisionMember && described.name != ConsentsMember { // Of our exports.
+				// Of our exports.
+				described := describeField(field)
+				if described.name != RevisionMember && described.name != ConsentsMember {
 					got = append(got, described)
 				}
 			}
@@ -223,10 +225,22 @@ func TestClientReadsWhatAnotherServiceMaySend(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, payload string }{
 		{"circular reference as a string", `{"uuid":"6F1D4C2E-8A55-4B0E-9C39-0D2F3B6A7E10","pledgeCase":"[Circular]"}`},
-		{"circular reference as an object", `{"uuid":"6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10","pledgeCase":{"calls":[{"pledgeCase":{"calls":"[Circular]"}}]}}`},
-		{"unknown status and fields", `{"uuid":"6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10","status":"parked","more":{"a":[1]}}`},
-		{"other forms of time", `{"uuid":"6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10","requestedAt":"20261120T091500,5+0100"}`},
-		{"parts as null", `{"uuid":"6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10","person":null,"attempts":null,"result":null}`},
+		{
+			name:    "circular reference as an object",
+			payload: `{"uuid":"6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10","pledgeCase":{"calls":[{"pledgeCase":{"calls":"[Circular]"}}]}}`,
+		},
+		{
+			name:    "unknown status and fields",
+			payload: `{"uuid":"6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10","status":"parked","more":{"a":[1]}}`,
+		},
+		{
+			name:    "other forms of time",
+			payload: `{"uuid":"6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10","requestedAt":"20261120T091500,5+0100"}`,
+		},
+		{
+			name:    "parts as null",
+			payload: `{"uuid":"6f1d4c2e-8a55-4b0e-9c39-0d2f3b6a7e10","person":null,"attempts":null,"result":null}`,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -263,7 +277,8 @@ func TestPatchTellsUnchangedClearedAndSet(t *testing.T) {
 	if err := json.Unmarshal(data, &read, json.RejectUnknownMembers(true)); err != nil {
 		t.Fatal(err)
 	}
-	if email, ok := read.Email.Value(); !ok || email != "a.jansen@example.org" || !read.IBAN.IsClear() || !read.Language.IsZero() {
+	email, ok := read.Email.Value()
+	if !ok || email != "a.jansen@example.org" || !read.IBAN.IsClear() || !read.Language.IsZero() {
 		t.Errorf("got %+v", read)
 	}
 	kept, cleared := new("old"), new("old")
@@ -318,25 +333,39 @@ func TestQueueOptionsComeBack(t *testing.T) {
 	t.Parallel()
 	id := MustParseUUID("5d0c1f7e-9f5b-4b5e-8a38-0f7a3a1d9b11")
 	want := QueueCallListOptions{
-		QueueOptions: QueueOptions{UserUUID: &id, QueueFilter: QueueFilter{Types: CallTypes, Languages: []string{"de", "nl"}, OwningOrganizationUUIDs: []UUID{id, id}}},
-		First:        new(7), After: "abc",
+		QueueOptions: QueueOptions{
+			UserUUID: &id,
+			QueueFilter: QueueFilter{
+				Types:                   CallTypes,
+				Languages:               []string{"de", "nl"},
+				OwningOrganizationUUIDs: []UUID{id, id},
+			},
+		},
+		First: new(7), After: "abc",
 	}
 	got, violations := ParseQueueCallListOptions(want.Query())
 	if diff := cmp.Diff(want, got); diff != "" || len(violations) > 0 {
 		t.Errorf("%s %v", diff, violations)
 	}
 	calls := CallListOptions{Statuses: []CallStatus{CallRequested, CallExpired}}
-	if got, violations := ParseCallListOptions(calls.Query()); len(violations) > 0 || !cmp.Equal(got.Statuses, calls.Statuses) {
+	if got, violations := ParseCallListOptions(calls.Query()); len(violations) > 0 ||
+		!cmp.Equal(got.Statuses, calls.Statuses) {
 		t.Errorf("got %v %v", got, violations)
 	}
-	if _, violations := ParseCallListOptions(map[string][]string{"status": {"requested,open"}}); len(violations) != 1 || violations[0].Parameter != "status" {
+	if _, violations := ParseCallListOptions(map[string][]string{"status": {"requested,open"}}); len(violations) != 1 ||
+		violations[0].Parameter != "status" {
 		t.Errorf("got %v", violations)
 	}
 }
 
 func TestParseSpan(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]Span{"09:00-21:00": {540, 1260}, "9:30 - 12:15": {570, 735}, "-": {}, "00:00-24:00": {0, 1440}} {
+	for text, want := range map[string]Span{
+		"09:00-21:00":  {540, 1260},
+		"9:30 - 12:15": {570, 735},
+		"-":            {},
+		"00:00-24:00":  {0, 1440},
+	} {
 		if got, err := ParseSpan(text); err != nil || got != want {
 			t.Errorf("%q: got %v %v, want %v", text, got, err, want)
 		}

@@ -150,10 +150,9 @@ const maxRating = 32
 // validate checks a rating at pointer. Spec gap: C8.
 func (n Number) validate(v *Violations, pointer string) {
 	isOutside := n.Compare(NumberFromInt(0)) < 0 || n.Compare(NumberFromInt(10)) > 0
-	switch {
-	case isOutside:
+	if isOutside {
 		v.Add(pointer, "must be a number from 0 to 10")
-	case len(n.String()) > maxRating:
+	} else if len(n.String()) > maxRating {
 		v.Add(pointer, "must be written with %d characters at most", maxRating)
 	}
 }

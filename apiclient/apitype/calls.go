@@ -118,7 +118,12 @@ func CallFields() []Field[Call] {
 			Default: true,
 			Value:   func(c Call) any { return c.AttemptsCount },
 		},
-		{Name: "lastUpdatedAt", Kind: TimeField, Title: "updated", Value: func(c Call) any { return &c.LastUpdatedAt }},
+		{
+			Name:  "lastUpdatedAt",
+			Kind:  TimeField,
+			Title: "updated",
+			Value: func(c Call) any { return &c.LastUpdatedAt },
+		},
 		{
 			Name:  "cancelledAt",
 			Kind:  TimeField,
@@ -135,7 +140,12 @@ func CallFields() []Field[Call] {
 			Help:  "external calls: time of the completion",
 			Value: func(c Call) any { return c.CompletedAt },
 		},
-		{Name: "expiredAt", Kind: TimeField, Title: "expired", Value: func(c Call) any { return c.ExpiredAt }},
+		{
+			Name:  "expiredAt",
+			Kind:  TimeField,
+			Title: "expired",
+			Value: func(c Call) any { return c.ExpiredAt },
+		},
 		{
 			Name:    "personUuid",
 			In:      Created,
@@ -189,7 +199,12 @@ func CallFields() []Field[Call] {
 			Help:  "external calls: notes of the result",
 			Value: result(func(r CallResult) any { return r.Notes }),
 		},
-		{Name: "notes", In: Created, Help: "notes for the agent", Value: func(c Call) any { return c.Notes }},
+		{
+			Name:  "notes",
+			In:    Created,
+			Help:  "notes for the agent",
+			Value: func(c Call) any { return c.Notes },
+		},
 		{
 			Name:  "externalMetadata.applicationName",
 			In:    Created,
@@ -429,7 +444,8 @@ func AttemptsGroup(n int) string {
 }
 
 // AttemptsGroups returns all groups, the fewest attempts first.
-func AttemptsGroups() (all []string) {
+func AttemptsGroups() []string {
+	var all []string
 	for n := range manyAttempts + 1 {
 		all = append(all, AttemptsGroup(n))
 	}

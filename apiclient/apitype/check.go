@@ -19,22 +19,23 @@ const (
 
 // CheckName returns the problem with a name of at most 1000 code points, or an empty text. A command line may have
 // text that is not UTF-8, which no answer could contain. Spec gap: R8.
-func CheckName(text string) (problem string) { return checkText(text, maxText) }
+func CheckName(text string) string { return checkText(text, maxText) }
 
 // checkText returns the problem with a text, or an empty text. Spec gap: R8.
 func checkText(text string, limit int) string {
-	switch {
-	case text == "":
+	if text == "" {
 		return "must not be empty; use null for no value"
-	case strings.ContainsRune(text, 0):
-		return "must not contain a NUL character"
-	case !utf8.ValidString(text):
-		return "must be valid UTF-8"
-	case utf8.RuneCountInString(text) > limit:
-		return "is too long"
-	default:
-		return ""
 	}
+	if strings.ContainsRune(text, 0) {
+		return "must not contain a NUL character"
+	}
+	if !utf8.ValidString(text) {
+		return "must be valid UTF-8"
+	}
+	if utf8.RuneCountInString(text) > limit {
+		return "is too long"
+	}
+	return ""
 }
 
 // requireText checks a text that must be there.
@@ -153,10 +154,10 @@ func checkIBAN(text string) (stored, problem string) {
 		return "", "is not a valid IBAN: too short"
 	}
 	length, known := ibanLengths[iban[:2]]
-	switch {
-	case !known:
+	if !known {
 		return "", "is not a valid IBAN: the first two letters are not a country that has them"
-	case len(iban) != length:
+	}
+	if len(iban) != length {
 		return "", "is not a valid IBAN: wrong length for its country"
 	}
 	remainder := 0

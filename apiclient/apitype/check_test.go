@@ -26,7 +26,10 @@ func TestValidateStoresTheNormalForm(t *testing.T) {
 	if *request.IBAN != "NL91ABNA0417164300" || *request.Language != "nl" || request.Address.Country != "NL" {
 		t.Errorf("got %s, %s, %s", *request.IBAN, *request.Language, request.Address.Country)
 	}
-	update := UpdatePersonRequest{IBAN: Set("de89 3704 0044 0532 0130 00"), Address: Set(AddressPatch{Country: Set("de")})}
+	update := UpdatePersonRequest{
+		IBAN:    Set("de89 3704 0044 0532 0130 00"),
+		Address: Set(AddressPatch{Country: Set("de")}),
+	}
 	if v := update.Validate(testNow); len(v) > 0 {
 		t.Fatal(v)
 	}
@@ -44,7 +47,9 @@ func TestUpdatePledgeRequestValidate(t *testing.T) {
 		DonationInterval: Clear[DonationInterval](), DonationAmount: Clear[Amount](),
 		RecruiterUserUUID: Clear[UUID](), StartsAt: Clear[Time](), EndsAt: Clear[Time](),
 	}
-	if diff := cmp.Diff([]string{"/donationInterval", "/donationAmount", "/recruiterUserUuid", "/startsAt"}, pointers(cleared.Validate())); diff != "" {
+	diff := cmp.Diff([]string{"/donationInterval", "/donationAmount", "/recruiterUserUuid", "/startsAt"},
+		pointers(cleared.Validate()))
+	if diff != "" {
 		t.Errorf("cleared (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"/donationInterval", "/donationAmount", "/endsAt"}, pointers(cleared.ValidateFor(Pledge{}, true))); diff != "" {
@@ -74,7 +79,11 @@ func FuzzListOptions(f *testing.F) {
 
 // roundTrip checks that options which were accepted are the same after they were
 // written and read again.
-func roundTrip[T interface{ Query() url.Values }](t *testing.T, values url.Values, parse func(url.Values) (T, Violations)) {
+func roundTrip[T interface{ Query() url.Values }](
+	t *testing.T,
+	values url.Values,
+	parse func(url.Values) (T, Violations),
+) {
 	t.Helper()
 	options, violations := parse(values)
 	if len(violations) > 0 {

@@ -177,7 +177,12 @@ func (c Consents) ByChannel() NewestConsents {
 		if newest == nil {
 			return nil
 		}
-		return &NewestConsent{Source: newest.Source, Wording: newest.Wording, At: &newest.At, Basis: newest.Basis}
+		return &NewestConsent{
+			Source:  newest.Source,
+			Wording: newest.Wording,
+			At:      &newest.At,
+			Basis:   newest.Basis,
+		}
 	}
 	return NewestConsents{
 		Phone: of(ChannelPhone),

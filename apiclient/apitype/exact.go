@@ -16,7 +16,7 @@ func DecodeExact(data []byte, into any) error {
 
 // RecordUUID returns the uuid of a JSON record, even if other parts are malformed or cut off. Of several the last one
 // counts, as for every decoder of the record.
-func RecordUUID(raw []byte) (id UUID, err error) {
+func RecordUUID(raw []byte) (UUID, error) {
 	dec := jsontext.NewDecoder(
 		bytes.NewBuffer(raw),
 		jsontext.AllowDuplicateNames(true),
@@ -25,7 +25,8 @@ func RecordUUID(raw []byte) (id UUID, err error) {
 	if token, err := dec.ReadToken(); err != nil || token.Kind() != '{' {
 		return UUID{}, errUUID
 	}
-	err = errUUID
+	err := errUUID
+	var id UUID
 	for dec.PeekKind() == '"' {
 		name, cut := dec.ReadToken()
 		if cut != nil {

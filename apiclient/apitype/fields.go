@@ -68,14 +68,13 @@ func (f Field[T]) Path() string {
 // ShownAt returns the path in answers of this field of bodies. It is empty if answers do not have it in a comparable
 // form.
 func (f Field[T]) ShownAt() string {
-	switch {
-	case f.Recast:
+	if f.Recast {
 		return ""
-	case f.Name != "":
-		return f.Name
-	default:
-		return f.Sent
 	}
+	if f.Name != "" {
+		return f.Name
+	}
+	return f.Sent
 }
 
 // FlagName returns the field's name on the command line.

@@ -72,8 +72,9 @@ func queryOf[O any](filters []Filter[O], o O) url.Values {
 }
 
 // parseQuery reads options as strictly as the service does. check, which may be nil, checks them together.
-func parseQuery[O any](filters []Filter[O], values url.Values, check func(*O) Violations) (o O, v Violations) {
+func parseQuery[O any](filters []Filter[O], values url.Values, check func(*O) Violations) (O, Violations) {
 	q := &queryReader{values: values}
+	var o O
 	for _, f := range filters {
 		f.field(&o).read(q, f.Name)
 	}
@@ -141,10 +142,11 @@ func oneField[T any](
 		kind: kind,
 		set: func(text string, now time.Time) error {
 			v, err := typed(text, now)
-			if err == nil {
-				*value = &v
+			if err != nil {
+				return err
 			}
-			return err
+			*value = &v
+			return nil
 		},
 		texts: func() []string {
 			if *value == nil {

@@ -64,14 +64,13 @@ func parseDecimal(text string) (decimal, error) {
 // compare orders two decimals by value.
 func (d decimal) compare(o decimal) int {
 	sign := func(x decimal) int {
-		switch {
-		case x.digits == "":
+		if x.digits == "" {
 			return 0
-		case x.negative:
-			return -1
-		default:
-			return 1
 		}
+		if x.negative {
+			return -1
+		}
+		return 1
 	}
 	if s, t := sign(d), sign(o); s != t || s == 0 {
 		return s - t
@@ -175,10 +174,11 @@ func unmarshalNumber[T any](data []byte, value *T, parse func(string) (T, error)
 		return nil
 	}
 	parsed, err := parse(string(data))
-	if err == nil {
-		*value = parsed
+	if err != nil {
+		return err
 	}
-	return err
+	*value = parsed
+	return nil
 }
 
 // Amount is an amount of money in Euros, exact. Whole cents are kept as such; any

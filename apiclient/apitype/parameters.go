@@ -46,7 +46,12 @@ func parametersOf[O any](filters []Filter[O]) []Parameter {
 	all := make([]Parameter, len(filters))
 	for i, filter := range filters {
 		f := filter.field(new(O))
-		all[i] = Parameter{Name: filter.Name, Kind: f.kind, IsList: f.isList, Values: f.values}
+		all[i] = Parameter{
+			Name:   filter.Name,
+			Kind:   f.kind,
+			IsList: f.isList,
+			Values: f.values,
+		}
 	}
 	return all
 }

@@ -90,7 +90,8 @@ func (e *Embedded[T]) SetPart(part any) {
 }
 
 // Value returns the part, or its zero value if it is absent or null.
-func (e Embedded[T]) Value() (value T) {
+func (e Embedded[T]) Value() T {
+	var value T
 	if e.value != nil {
 		value = *e.value
 	}

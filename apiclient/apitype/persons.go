@@ -296,7 +296,13 @@ func PersonFields() []Field[Person] {
 			Label:   "country",
 			Value:   address(func(a Address) any { return a.Country }),
 		},
-		{Sent: "mandate.id", Recast: true, In: Written, Flag: "mandate-id", Help: "identifier of the mandate"},
+		{
+			Sent:   "mandate.id",
+			Recast: true,
+			In:     Written,
+			Flag:   "mandate-id",
+			Help:   "identifier of the mandate",
+		},
 		{
 			Name: "mandate.createdAt",
 			Kind: TimeField,

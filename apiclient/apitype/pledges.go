@@ -179,7 +179,12 @@ func PledgeFields() []Field[Pledge] {
 			Help:    "time of the pledge (default: now)",
 			Value:   func(p Pledge) any { return &p.CreatedAt },
 		},
-		{Name: "updatedAt", Kind: TimeField, Title: "updated", Value: func(p Pledge) any { return &p.UpdatedAt }},
+		{
+			Name:  "updatedAt",
+			Kind:  TimeField,
+			Title: "updated",
+			Value: func(p Pledge) any { return &p.UpdatedAt },
+		},
 		{
 			Name:    "releasedAt",
 			Kind:    TimeField,
@@ -291,8 +296,18 @@ func PledgeFields() []Field[Pledge] {
 			In:     Created,
 			Help:   "focus areas of the organization (repeatable)",
 		},
-		{Sent: "cancelledAt", Kind: TimeField, In: Created, Help: "external pledges: time of the cancellation"},
-		{Sent: "droppedAt", Kind: TimeField, In: Created, Help: "external pledges: time of the drop"},
+		{
+			Sent: "cancelledAt",
+			Kind: TimeField,
+			In:   Created,
+			Help: "external pledges: time of the cancellation",
+		},
+		{
+			Sent: "droppedAt",
+			Kind: TimeField,
+			In:   Created,
+			Help: "external pledges: time of the drop",
+		},
 	}
 }
 

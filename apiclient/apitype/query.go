@@ -20,22 +20,22 @@ type queryReader struct {
 func (q *queryReader) one(name string) (value string, ok bool) {
 	q.known = append(q.known, name)
 	values, given := q.values[name]
-	switch {
-	case !given:
+	if !given {
 		return "", false
-	case len(values) > 1:
+	}
+	if len(values) > 1 {
 		q.violations.addParameter(name, "must be given once")
 		return "", false
-	case values[0] == "":
+	}
+	if values[0] == "" {
 		q.violations.addParameter(name, "must not be empty")
 		return "", false
-	default:
-		if problem := checkText(values[0], maxText); problem != "" {
-			q.violations.addParameter(name, "%s", problem)
-			return "", false
-		}
-		return values[0], true
 	}
+	if problem := checkText(values[0], maxText); problem != "" {
+		q.violations.addParameter(name, "%s", problem)
+		return "", false
+	}
+	return values[0], true
 }
 
 func (q *queryReader) text(name string) string {

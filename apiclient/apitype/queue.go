@@ -460,7 +460,8 @@ func ParseQueueOptions(values url.Values) (QueueOptions, Violations) {
 }
 
 // check checks the filters as parameters.
-func (o *QueueOptions) check() (v Violations) {
+func (o *QueueOptions) check() Violations {
+	var v Violations
 	for _, violation := range o.QueueFilter.Validate() {
 		name, _, _ := strings.Cut(strings.TrimPrefix(violation.Pointer, "/"), "/")
 		v.addParameter(name, "%s", violation.Message)

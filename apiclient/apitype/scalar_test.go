@@ -120,7 +120,11 @@ func TestParseDateNeverShifts(t *testing.T) {
 func TestScalarsOfJSON(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`"1980-05-17"`: "1980-05-17", `"1980-137"`: "1980-05-16", `"17-05-1980"`: "", `7`: "", `"1980-05-17T23:30:00-05:00"`: "1980-05-17",
+		`"1980-05-17"`:                "1980-05-17",
+		`"1980-137"`:                  "1980-05-16",
+		`"17-05-1980"`:                "",
+		`7`:                           "",
+		`"1980-05-17T23:30:00-05:00"`: "1980-05-17",
 	} {
 		day := Date{1, 1, 1}
 		err := json.Unmarshal([]byte(text), &day)
@@ -149,7 +153,12 @@ func TestScalarsOfJSON(t *testing.T) {
 		}
 	}
 	at := NewTime(time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC))
-	for text, want := range map[string]Time{`null`: at, `"2026-11-20T09:16:00Z"`: NewTime(at.Add(time.Minute)), `"then"`: {}, `7`: {}} {
+	for text, want := range map[string]Time{
+		`null`:                   at,
+		`"2026-11-20T09:16:00Z"`: NewTime(at.Add(time.Minute)),
+		`"then"`:                 {},
+		`7`:                      {},
+	} {
 		got := at
 		if err := got.UnmarshalJSON([]byte(text)); (err != nil) != want.IsZero() || err == nil && !got.Equal(want) {
 			t.Errorf("%s: got %v, %v, want %v", text, got, err, want)
@@ -164,7 +173,17 @@ func TestScalarsOfJSON(t *testing.T) {
 	if f := (Number{}).Float64(); f != 0 || (Number{}).String() != "0" {
 		t.Errorf("got %v, want 0", f)
 	}
-	for text, want := range map[string]int64{"7": 7, "-7.0": -7, "1e2": 100, "7.5": -1, "1e18": -1, "999999999999999999": 999999999999999999, "1000000000000000000": -1, "1e-999999999999": -1, "0e-5": 0} {
+	for text, want := range map[string]int64{
+		"7":                   7,
+		"-7.0":                -7,
+		"1e2":                 100,
+		"7.5":                 -1,
+		"1e18":                -1,
+		"999999999999999999":  999999999999999999,
+		"1000000000000000000": -1,
+		"1e-999999999999":     -1,
+		"0e-5":                0,
+	} {
 		n, err := ParseNumber(text)
 		if err != nil {
 			t.Fatal(err)
@@ -230,7 +249,10 @@ func TestNumberKeepsItsDigitsAndComparesByValue(t *testing.T) {
 	if got := number("9007199254740993.10").String(); got != "9007199254740993.10" {
 		t.Errorf("got %s, want the digits as sent", got)
 	}
-	texts := []string{"-1e3", "-10.5", "-0.5", "0", "1e-99999999999999999999", "0.05", "1.0", "9.99", "10", "1e2", "123456789012345678901", "1e99", "1e99999999999999999999"}
+	texts := []string{
+		"-1e3", "-10.5", "-0.5", "0", "1e-99999999999999999999", "0.05", "1.0", "9.99", "10",
+		"1e2", "123456789012345678901", "1e99", "1e99999999999999999999",
+	}
 	for i, a := range texts {
 		for j, b := range texts {
 			if got := number(a).Compare(number(b)); (got < 0) != (i < j) || (got > 0) != (i > j) {
@@ -265,13 +287,18 @@ func TestParseUUID(t *testing.T) {
 			t.Errorf("%q: got %s, %v, want accepted %v", text, id, err, ok)
 		}
 	}
-	if !MustParseUUID(want).IsNew() || MustParseUUID("6f1d4c2e-8a55-1b0e-9c39-0d2f3b6a7e10").IsNew() || (UUID{}).IsNew() {
+	if !MustParseUUID(want).IsNew() ||
+		MustParseUUID("6f1d4c2e-8a55-1b0e-9c39-0d2f3b6a7e10").IsNew() ||
+		(UUID{}).IsNew() {
 		t.Error("version 4 alone identifies a new record")
 	}
 }
 
 func FuzzTime(f *testing.F) {
-	for _, seed := range []string{"2026-11-20T09:15:00.5+01:00", "2026-W47-5T24", "20261120T0915", "2026-324 10,5-03", "9999-12-31T23:59:59Z"} {
+	for _, seed := range []string{
+		"2026-11-20T09:15:00.5+01:00", "2026-W47-5T24", "20261120T0915", "2026-324 10,5-03",
+		"9999-12-31T23:59:59Z",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -314,7 +341,12 @@ func FuzzAmount(f *testing.F) {
 }
 
 func FuzzPatch(f *testing.F) {
-	for _, seed := range []string{`{}`, `{"iban":null}`, `{"name":{"firstName":"a"},"optIns":null}`, `{"dateOfBirth":"1980-05-17T10:00:00Z"}`} {
+	for _, seed := range []string{
+		`{}`,
+		`{"iban":null}`,
+		`{"name":{"firstName":"a"},"optIns":null}`,
+		`{"dateOfBirth":"1980-05-17T10:00:00Z"}`,
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -23,16 +23,16 @@ var errNoWord = errors.New("must have a letter or a digit")
 // CheckSearch refuses a text that persons cannot be searched by.
 func CheckSearch(text string) error {
 	isPart := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
-	switch {
-	case utf8.RuneCountInString(text) > MaxSearch:
+	if utf8.RuneCountInString(text) > MaxSearch {
 		return fmt.Errorf("must have %d characters at most", MaxSearch)
-	case len(strings.Fields(text)) > MaxSearchWords:
-		return fmt.Errorf("must have %d words at most", MaxSearchWords)
-	case !strings.ContainsFunc(text, isPart):
-		return errNoWord
-	default:
-		return nil
 	}
+	if len(strings.Fields(text)) > MaxSearchWords {
+		return fmt.Errorf("must have %d words at most", MaxSearchWords)
+	}
+	if !strings.ContainsFunc(text, isPart) {
+		return errNoWord
+	}
+	return nil
 }
 
 func searchField(value *string) field {

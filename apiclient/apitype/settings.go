@@ -154,7 +154,8 @@ func (h HoursOfDays) On(day time.Weekday) string {
 
 // Changed returns the names of the members that differ, except the maximum of attempts. A missing member equals an
 // empty one.
-func (s OrganizationSettings) Changed(o OrganizationSettings) (names []string) {
+func (s OrganizationSettings) Changed(o OrganizationSettings) []string {
+	var names []string
 	if !maps.EqualFunc(s.Results, o.Results, func(a, b []ResultChoice) bool {
 		return slices.EqualFunc(a, b, func(a, b ResultChoice) bool {
 			return a.Code == b.Code && a.Label == b.Label && a.AsksNotes == b.AsksNotes &&
@@ -259,10 +260,9 @@ func (s *OrganizationSettings) Validate() Violations {
 func (s *OrganizationSettings) validateRules(v *Violations) {
 	for i, kind := range s.RequireOptIn {
 		at := "/requireOptIn/" + strconv.Itoa(i)
-		switch {
-		case !slices.Contains(CallTypes, kind):
+		if !slices.Contains(CallTypes, kind) {
 			v.Add(at, "must be one of verification, happy_call, winback")
-		case slices.Contains(s.RequireOptIn[:i], kind):
+		} else if slices.Contains(s.RequireOptIn[:i], kind) {
 			v.Add(at, "is there twice")
 		}
 	}
@@ -310,10 +310,9 @@ func validateRequiredChecks(v *Violations, required map[CallType][]string) {
 			continue
 		}
 		for i, name := range required[kind] {
-			switch {
-			case !isCheckName(name):
+			if !isCheckName(name) {
 				v.Add(at+"/"+strconv.Itoa(i), "%s", wrongCheckName())
-			case slices.Contains(required[kind][:i], name):
+			} else if slices.Contains(required[kind][:i], name) {
 				v.Add(at+"/"+strconv.Itoa(i), "is there twice")
 			}
 		}
@@ -321,7 +320,7 @@ func validateRequiredChecks(v *Violations, required map[CallType][]string) {
 }
 
 // CheckCountryCode returns the problem with a country of the settings, or an empty text.
-func CheckCountryCode(code string) (problem string) {
+func CheckCountryCode(code string) string {
 	stored, problem := checkCountry(code)
 	if problem != "" || stored != code {
 		return "must be an ISO 3166-1 country code of two capital letters, such as NL"
@@ -384,7 +383,7 @@ func ParseSpan(text string) (Span, error) {
 }
 
 // minutesOf reads a time of day from 00:00 to 24:00, in minutes.
-func minutesOf(text string) (minutes int, ok bool) {
+func minutesOf(text string) (int, bool) {
 	text = strings.TrimSpace(text)
 	if text == "24:00" {
 		return 24 * 60, true
@@ -394,4 +393,4 @@ func minutesOf(text string) (minutes int, ok bool) {
 }
 
 // CheckUserName returns the problem with the name of a user, or an empty text.
-func CheckUserName(name string) (problem string) { return checkText(name, maxUserName) }
+func CheckUserName(name string) string { return checkText(name, maxUserName) }

@@ -53,25 +53,25 @@ func ParseTypedAmount(text string, sign byte) (Amount, error) {
 	}
 	cents := func(mark string) string { // With a point before the cents.
 		whole, fraction, _ := strings.Cut(number, mark)
-		if whole = Digits(whole); fraction != "" {
+		whole = Digits(whole)
+		if fraction != "" {
 			whole += "." + fraction
 		}
 		return minus + trimZeros(whole)
 	}
 	last := strings.LastIndexAny(number, ".,")
-	switch {
-	case amountForms().parted.MatchString(number):
+	if amountForms().parted.MatchString(number) {
 		thousands, _ := ParseAmount(minus + Digits(number))
 		fraction, _ := ParseAmount(cents(number[last : last+1]))
-		switch {
-		case sign == 0:
+		if sign == 0 {
 			return Amount{}, &AmbiguousAmount{text, thousands, fraction}
-		case number[last] == sign:
-			return fraction, nil
-		default:
-			return thousands, nil
 		}
-	case amountForms().plain.MatchString(number), amountForms().long.MatchString(number):
+		if number[last] == sign {
+			return fraction, nil
+		}
+		return thousands, nil
+	}
+	if amountForms().plain.MatchString(number) || amountForms().long.MatchString(number) {
 		if last < 0 {
 			return ParseAmount(minus + trimZeros(number))
 		}
@@ -80,17 +80,18 @@ func ParseTypedAmount(text string, sign byte) (Amount, error) {
 			return Amount{}, errAmount
 		}
 		return ParseAmount(cents(number[last : last+1]))
-	case amountForms().grouped.MatchString(number):
+	}
+	if amountForms().grouped.MatchString(number) {
 		mark := "\x00" // None: all signs part thousands.
 		if last >= 0 && len(number)-last <= 3 {
-			if mark = number[last : last+1]; sign != 0 && number[last] != sign {
+			mark = number[last : last+1]
+			if sign != 0 && number[last] != sign {
 				return Amount{}, errAmount
 			}
 		}
 		return ParseAmount(cents(mark))
-	default:
-		return Amount{}, errAmount
 	}
+	return Amount{}, errAmount
 }
 
 var errAmount = errors.New("is not an amount in euros: write 12.50")

@@ -69,10 +69,12 @@ func (p CallbackPlace) read(words []string, n int, typed string) (Callback, erro
 	if err != nil || n == len(words) {
 		return is, err
 	}
-	switch other, isTime := p.shorter(words, n); { // "18:00 so …" is not a Sunday.
-	case isTime && other.At.Equal(is.At):
+	other, isTime := p.shorter(words, n)
+	// "18:00 so …" is not a Sunday.
+	if isTime && other.At.Equal(is.At) {
 		return other, nil
-	case isTime:
+	}
+	if isTime {
 		return Callback{}, &AmbiguousCallback{all, []Callback{other, is}}
 	}
 	for from := n; from < len(words); from++ {
@@ -108,7 +110,7 @@ func (p CallbackPlace) shorter(words []string, n int) (Callback, bool) {
 const longestTime = 4
 
 // timeAt returns a time that begins at a word of the reason, and the place of the word behind it. Zero means none.
-func (p CallbackPlace) timeAt(words []string, from int) (is TimeReading, to int) {
+func (p CallbackPlace) timeAt(words []string, from int) (TimeReading, int) {
 	const marks = ",;:.-–"
 	if strings.Trim(words[from], marks) == "" || !mayBeTime(words, from) {
 		return TimeReading{}, 0

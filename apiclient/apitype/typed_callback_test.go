@@ -88,7 +88,12 @@ func TestParseCallbackWithinHours(t *testing.T) {
 	}
 	place := CallbackPlace{Now: time.Date(2026, 11, 27, 15, 30, 0, 0, zone), Zone: zone, Within: within} // Friday.
 	for text, want := range map[string]string{
-		"9": "30 09:00", "9:15": "28 09:15", "17": "27 17:00", "11 uur": "30 11:00", "saturday 9": "28 09:00", "22": "27 22:00",
+		"9":          "30 09:00",
+		"9:15":       "28 09:15",
+		"17":         "27 17:00",
+		"11 uur":     "30 11:00",
+		"saturday 9": "28 09:00",
+		"22":         "27 22:00",
 	} {
 		if got, err := ParseCallback(text, place); err != nil || got.At.In(zone).Format("02 15:04") != want {
 			t.Errorf("%q: got %v, %v, want %s", text, got.At, err, want)
@@ -116,7 +121,11 @@ func TestParseCallbackThatTheClocksSkip(t *testing.T) {
 		t.Fatal(err)
 	}
 	place := CallbackPlace{Now: time.Date(2027, 3, 27, 15, 30, 0, 0, zone), Zone: zone}
-	for text, isMoved := range map[string]bool{"28-03-2027 02:30": true, "tomorrow 03:30": false, "tomorrow 02:30": true} {
+	for text, isMoved := range map[string]bool{
+		"28-03-2027 02:30": true,
+		"tomorrow 03:30":   false,
+		"tomorrow 02:30":   true,
+	} {
 		got, err := ParseCallback(text, place)
 		if err != nil || got.IsMoved != isMoved || got.At.In(zone).Format("02 15:04") != "28 03:30" {
 			t.Errorf("%q: got %v moved %t, %v, want 28 March 03:30, moved %t", text, got.At, got.IsMoved, err, isMoved)

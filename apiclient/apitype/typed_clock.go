@@ -178,7 +178,8 @@ func (t typedTime) readClock(tokens []string, then func(typedTime, int)) {
 	if !isHour || !isWhole || strings.Trim(tokens[0], "0123456789:.") != "" {
 		return
 	}
-	if t.minute, err = 0, nil; hasMinutes {
+	t.minute, err = 0, nil
+	if hasMinutes {
 		t.minute, err = strconv.Atoi(minutes)
 	}
 	if err != nil || t.minute > 59 {

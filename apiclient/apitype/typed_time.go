@@ -146,19 +146,20 @@ func oneAhead(text string, readings []TimeReading, now time.Time) (TimeReading, 
 		}
 	}
 	const layout = "2 January 2006 15:04"
-	switch {
-	case len(readings) == 0:
+	if len(readings) == 0 {
 		const wrong = "%q is not a time: try 18:00, tomorrow 18:00, fri 10:30, 24-12 14:00, in 2 hours"
 		return TimeReading{}, fmt.Errorf(wrong, text)
-	case len(possible) == 1:
-		return possible[0], nil
-	case len(possible) > 1:
-		return TimeReading{}, &AmbiguousTime{text, possible}
-	case !readings[0].At.After(now):
-		return TimeReading{}, fmt.Errorf("%s is in the past: choose a later time", readings[0].At.Format(layout))
-	default:
-		return TimeReading{}, fmt.Errorf("%s is more than 400 days ahead", readings[0].At.Format(layout))
 	}
+	if len(possible) == 1 {
+		return possible[0], nil
+	}
+	if len(possible) > 1 {
+		return TimeReading{}, &AmbiguousTime{text, possible}
+	}
+	if !readings[0].At.After(now) {
+		return TimeReading{}, fmt.Errorf("%s is in the past: choose a later time", readings[0].At.Format(layout))
+	}
+	return TimeReading{}, fmt.Errorf("%s is more than 400 days ahead", readings[0].At.Format(layout))
 }
 
 // readAhead reads a text where now of the place is in the zone of the reader.

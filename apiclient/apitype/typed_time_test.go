@@ -96,7 +96,11 @@ func TestTypedTimesWithoutAZone(t *testing.T) {
 	}
 	now := time.Date(2026, 11, 25, 15, 30, 0, 0, zone)
 	want := time.Date(2026, 11, 27, 9, 15, 0, 0, zone)
-	for _, text := range []string{"27-11-2026 09:15", "27 nov 2026 9:15", "2026-11-27 09:15", "2026-11-27 09:15:00.000", "20261127 0915", "2026-11-27 08:15:00Z", "2026-11-27T09:15+01:00", "2026-11-27T09:15:00", "20261127T0915"} {
+	for _, text := range []string{
+		"27-11-2026 09:15", "27 nov 2026 9:15", "2026-11-27 09:15", "2026-11-27 09:15:00.000",
+		"20261127 0915", "2026-11-27 08:15:00Z", "2026-11-27T09:15+01:00", "2026-11-27T09:15:00",
+		"20261127T0915",
+	} {
 		if got, err := ParseTypedTime(text, now); err != nil || !got.Time.Equal(want) {
 			t.Errorf("%q: got %v, %v, want %v", text, got, err, want.UTC())
 		}
@@ -105,7 +109,8 @@ func TestTypedTimesWithoutAZone(t *testing.T) {
 		}
 	}
 	var sent Time
-	if err := sent.UnmarshalText([]byte("2026-11-27T09:15:00")); err != nil || sent.String() != "2026-11-27T09:15:00.000Z" {
+	if err := sent.UnmarshalText([]byte("2026-11-27T09:15:00")); err != nil ||
+		sent.String() != "2026-11-27T09:15:00.000Z" {
 		t.Errorf("sent by a service: got %v, %v, want it of UTC", sent, err)
 	}
 }
@@ -464,7 +469,8 @@ am 9.10                      | 10-09 10:00
 		text, want := test[0], test[1]
 		got, err := ParseTimeAhead(text, now, zone)
 		read := strings.TrimPrefix(got.In(zone).Format("01-02 15:04"), "11-")
-		if _, isAsked := errors.AsType[*AmbiguousTime](err); (err != nil) != (want == "") || isAsked || err == nil && read != want {
+		_, isAsked := errors.AsType[*AmbiguousTime](err)
+		if (err != nil) != (want == "") || isAsked || err == nil && read != want {
 			t.Errorf("%q: got %s, %v, want %q", text, read, err, want)
 		}
 	}
@@ -516,7 +522,8 @@ fünf nach halb 8 | 25 Nov 19:35, 26 Nov 07:35
 		}
 	}
 	_, err = ParseTimeAhead("9.10", now, zone)
-	if want := `"9.10" can be read as Thu 26 Nov 2026 09:10 (a time) or Sat 9 Oct 2027 10:00 (a date): write which one is meant`; err.Error() != want {
+	want := `"9.10" can be read as Thu 26 Nov 2026 09:10 (a time) or Sat 9 Oct 2027 10:00 (a date): write which one is meant`
+	if err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -529,7 +536,10 @@ func TestTimesAheadAreAhead(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 3, 28, 23, 30, 0, 0, zone)
-	word := rapid.SampledFrom([]string{"tomorrow", "fri", "18:00", "2", "h", "in", "24-12", "evening", "9", "am", "mär", "at", "2027", "t", ".", "9.10", "half", "next", "week", "uur", "/"})
+	word := rapid.SampledFrom([]string{
+		"tomorrow", "fri", "18:00", "2", "h", "in", "24-12", "evening", "9", "am", "mär", "at",
+		"2027", "t", ".", "9.10", "half", "next", "week", "uur", "/",
+	})
 	rapid.Check(t, func(t *rapid.T) {
 		text := ""
 		for _, w := range rapid.SliceOfN(word, 0, 4).Draw(t, "words") {
@@ -538,7 +548,8 @@ func TestTimesAheadAreAhead(t *testing.T) {
 		at, err := ParseTimeAhead(text, now, zone)
 		all := []TimeReading{{At: at}}
 		if ambiguous, is := errors.AsType[*AmbiguousTime](err); is {
-			if all = ambiguous.Readings; len(all) < 2 {
+			all = ambiguous.Readings
+			if len(all) < 2 {
 				t.Errorf("%q: got %v, want two meanings", text, all)
 			}
 		} else if err != nil {
@@ -553,7 +564,10 @@ func TestTimesAheadAreAhead(t *testing.T) {
 }
 
 func FuzzTypedTime(f *testing.F) {
-	for _, seed := range []string{"now", "today", "yesterday", "7d", "90m", "2026-11-20", "2026-11-20T09:15:00+02:00", "9999999999999w", "-1h"} {
+	for _, seed := range []string{
+		"now", "today", "yesterday", "7d", "90m", "2026-11-20", "2026-11-20T09:15:00+02:00",
+		"9999999999999w", "-1h",
+	} {
 		f.Add(seed)
 	}
 	now := time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC)
@@ -653,7 +667,8 @@ func wantedTime(t *testing.T, text string, now time.Time) time.Time {
 }
 
 // rowsOf returns the rows of a table, and the cells of each. Lines that begin with # are comments.
-func rowsOf(text string) (rows [][]string) {
+func rowsOf(text string) [][]string {
+	var rows [][]string
 	for line := range strings.Lines(strings.TrimPrefix(text, "\n")) {
 		if strings.HasPrefix(line, "#") {
 			continue
@@ -690,7 +705,8 @@ func TestTypedHoursThatComeTwice(t *testing.T) {
 		second, failed := ParseTypedUntil(test.text, now)
 		got := []string{first.UTC().Format(time.RFC3339), second.UTC().Format(time.RFC3339)}
 		if err != nil || failed != nil || got[0] != test.first || got[1] != test.second {
-			t.Errorf("%s %s: got %v, %v, %v, want %s and %s", test.zone, test.text, got, err, failed, test.first, test.second)
+			t.Errorf("%s %s: got %v, %v, %v, want %s and %s",
+				test.zone, test.text, got, err, failed, test.first, test.second)
 		}
 	}
 }

@@ -289,7 +289,8 @@ func readLength(tokens []string, place timePlace) []TimeReading {
 			return nil
 		}
 		total += number * float64(w.units[unit])
-		if rest = rest[n:]; len(rest) == 0 {
+		rest = rest[n:]
+		if len(rest) == 0 {
 			break
 		}
 	}
@@ -330,7 +331,7 @@ func lengthOf(tokens []string) (number float64, unit string, n int) {
 }
 
 // read returns every way to read all of the tokens.
-func (t typedTime) read(tokens []string) (all []typedTime) {
+func (t typedTime) read(tokens []string) []typedTime {
 	if len(tokens) == 0 {
 		isNextAlone := t.next && t.weekday < 0
 		if t.wantsTime || t.wantsDay || isNextAlone {
@@ -338,6 +339,7 @@ func (t typedTime) read(tokens []string) (all []typedTime) {
 		}
 		return []typedTime{t}
 	}
+	var all []typedTime
 	then := func(next typedTime, n int) { all = append(all, next.read(tokens[n:])...) }
 	if t.wantsTime {
 		t.readClock(tokens, then)
@@ -378,7 +380,8 @@ func (t typedTime) readDay(tokens []string, then func(typedTime, int)) {
 	}
 	if w.next[word] && !t.next && len(tokens) > 1 {
 		next := t
-		if next.next = !w.week[tokens[1]]; next.next {
+		next.next = !w.week[tokens[1]]
+		if next.next {
 			then(next, 1)
 		} else if next.nextWeek = true; !t.nextWeek && t.date == nil {
 			then(next, 2)
@@ -412,11 +415,12 @@ func midnight(t time.Time) time.Time {
 }
 
 // readings returns the times that the tokens together may mean, or none if they contradict each other.
-func (t typedTime) readings() (all []TimeReading) {
+func (t typedTime) readings() []TimeReading {
 	hours := t.hours()
 	if len(hours) == 1 && t.mayBeEvening(hours[0]+12) {
 		hours = []int{hours[0] + 12, hours[0]}
 	}
+	var all []TimeReading
 	for _, hour := range hours {
 		for _, day := range t.daysAt(hour) {
 			at := t.at(day, hour)
@@ -447,18 +451,19 @@ func (t typedTime) mayBeEvening(evening int) bool {
 // shows which.
 func (t typedTime) hours() []int {
 	if !t.timed {
-		switch {
-		case t.part == noon:
+		if t.part == noon {
 			return []int{12}
-		case t.part == afternoon:
-			return []int{hourOfAfternoon}
-		case t.part == evening:
-			return []int{hourOfEvening}
-		case t.place.ahead || t.part == morning:
-			return []int{hourOfDay}
-		default:
-			return []int{0}
 		}
+		if t.part == afternoon {
+			return []int{hourOfAfternoon}
+		}
+		if t.part == evening {
+			return []int{hourOfEvening}
+		}
+		if t.place.ahead || t.part == morning {
+			return []int{hourOfDay}
+		}
+		return []int{0}
 	}
 	within := func(least, most int) []int { // 8 in the evening is 20.
 		for _, hour := range []int{t.hour, t.hour + 12} {

@@ -48,13 +48,16 @@ func Write(path string, content func(io.Writer) error) (err error) {
 			_ = os.Remove(file.Name())
 		}
 	}()
-	if err = note(Wrote, file.Name(), "", content(file)); err == nil {
+	err = note(Wrote, file.Name(), "", content(file))
+	if err == nil {
 		err = Sync(file)
 	}
-	if err = errors.Join(err, file.Close()); err != nil {
+	err = errors.Join(err, file.Close())
+	if err != nil {
 		return err
 	}
-	if err = Rename(file.Name(), path); err != nil {
+	err = Rename(file.Name(), path)
+	if err != nil {
 		return err
 	}
 	return SyncFolder(folder)
@@ -128,10 +131,10 @@ func Erase(path string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err == nil {
-		err = SyncFolder(filepath.Dir(path))
+	if err != nil {
+		return err
 	}
-	return err
+	return SyncFolder(filepath.Dir(path))
 }
 
 var errNotOurs = errors.New("is not a file of fundesk")
@@ -232,7 +235,7 @@ func CheckRoom(folder string) error {
 const leastRoom = 4096
 
 // Lock waits for the lock on the file of a name, which it makes, and keeps it until unlock.
-func Lock(path string) (unlock func(), err error) {
+func Lock(path string) (func(), error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err

@@ -24,7 +24,8 @@ func TestPowerCut(t *testing.T) {
 	done := []int{0}
 	for _, text := range texts {
 		path := filepath.Join(folder, place)
-		if err := errors.Join(durable.MakeFolders(filepath.Dir(path)), durable.WriteFile(path, []byte(text))); err != nil {
+		err := errors.Join(durable.MakeFolders(filepath.Dir(path)), durable.WriteFile(path, []byte(text)))
+		if err != nil {
 			t.Fatal(err)
 		}
 		done = append(done, disk.Now())

@@ -35,9 +35,20 @@ func TestTrust(t *testing.T) {
 		{"closed", func(_, file string) error { return os.Chmod(file, 0o600) }, ""},
 		{"read by others", func(_, file string) error { return os.Chmod(file, 0o644) }, ""},
 		{"written by others", func(_, file string) error { return os.Chmod(file, 0o602) }, "chmod go-w"},
-		{"its folder is written by others", func(folder, _ string) error { return os.Chmod(folder, 0o777) }, "chmod go-w"},
-		{"a folder above is written by others", func(folder, _ string) error { return os.Chmod(filepath.Dir(folder), 0o777) }, "chmod go-w"},
-		{"a folder with the sticky bit", func(folder, _ string) error { return os.Chmod(folder, 0o777|os.ModeSticky) }, ""},
+		{
+			name:    "its folder is written by others",
+			prepare: func(folder, _ string) error { return os.Chmod(folder, 0o777) },
+			want:    "chmod go-w",
+		},
+		{
+			name:    "a folder above is written by others",
+			prepare: func(folder, _ string) error { return os.Chmod(filepath.Dir(folder), 0o777) },
+			want:    "chmod go-w",
+		},
+		{
+			name:    "a folder with the sticky bit",
+			prepare: func(folder, _ string) error { return os.Chmod(folder, 0o777|os.ModeSticky) },
+		},
 		{"not there", func(_, file string) error { return os.Remove(file) }, ""},
 	}
 	for _, test := range tests {

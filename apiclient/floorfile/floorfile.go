@@ -84,7 +84,8 @@ func decodeJSON(text []byte, file any) error {
 	err := jsonv2.Unmarshal(text, file, jsonv2.RejectUnknownMembers(true))
 	at := int64(0)
 	if semantic, ok := errors.AsType[*jsonv2.SemanticError](err); ok {
-		if at = semantic.ByteOffset; errors.Is(err, jsonv2.ErrUnknownName) {
+		at = semantic.ByteOffset
+		if errors.Is(err, jsonv2.ErrUnknownName) {
 			return Problems{
 				fmt.Sprintf(
 					"line %d: there is no %s",
@@ -116,14 +117,13 @@ func readTOML(text []byte, s *apitype.OrganizationSettings) (string, error) {
 	meta, err := toml.Decode(string(text), s)
 	if err != nil {
 		said := tomlError().FindStringSubmatch(err.Error())
-		switch {
-		case said == nil:
+		if said == nil {
 			return "", Problems{err.Error()}
-		case strings.HasPrefix(said[3], "incompatible types"):
-			return "", Problems{"line " + said[1] + ": " + said[2] + " is of another kind"}
-		default:
-			return "", Problems{"line " + said[1] + ": " + said[3]}
 		}
+		if strings.HasPrefix(said[3], "incompatible types") {
+			return "", Problems{"line " + said[1] + ": " + said[2] + " is of another kind"}
+		}
+		return "", Problems{"line " + said[1] + ": " + said[3]}
 	}
 	var problems Problems
 	// The library takes a map from anything.

@@ -54,7 +54,8 @@ func (p *Plan) calendarOf(country string) calendar {
 	zone, isKnown := Zone(country)
 	if !isKnown {
 		country = p.country
-		if zone, isKnown = Zone(country); !isKnown {
+		zone, isKnown = Zone(country)
+		if !isKnown {
 			zone = time.UTC
 		}
 	}

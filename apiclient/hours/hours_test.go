@@ -111,18 +111,48 @@ func TestHours(t *testing.T) {
 		{"London is an hour behind", dutch, "GB", "2026-11-27 09:30:00", false, "2026-11-27 10:00:00"},
 		{"a bank holiday is British alone", dutch, "GB", "2026-08-31 12:00:00", false, "2026-09-01 10:00:00"},
 		{"and no Dutch one", dutch, "NL", "2026-08-31 12:00:00", true, "2026-08-31 12:00:00"},
-		{"a country without hours has the organization's", dutch, "PT", "2026-11-27 09:30:00", false, "2026-11-27 10:00:00"},
+		{
+			name:     "a country without hours has the organization's",
+			settings: dutch,
+			country:  "PT",
+			at:       "2026-11-27 09:30:00",
+			opens:    "2026-11-27 10:00:00",
+		},
 		{"and its holidays", dutch, "PT", "2026-04-27 12:00:00", false, "2026-04-28 10:00:00"},
 		{"in the zone of its capital", dutch, "US", "2026-11-27 14:59:00", false, "2026-11-27 15:00:00"},
-		{"a country that is not known is the organization's", dutch, "", "2026-11-27 08:59:59", false, "2026-11-27 09:00:00"},
+		{
+			name:     "a country that is not known is the organization's",
+			settings: dutch,
+			at:       "2026-11-27 08:59:59",
+			opens:    "2026-11-27 09:00:00",
+		},
 		{"hours that were changed", changed, "NL", "2026-11-27 23:59:59", true, "2026-11-27 23:59:59"},
-		{"a day that was closed; Sunday stays as built in", changed, "NL", "2026-11-28 00:00:00", false, "2026-11-30 00:00:00"},
+		{
+			name:     "a day that was closed; Sunday stays as built in",
+			settings: changed,
+			country:  "NL",
+			at:       "2026-11-28 00:00:00",
+			opens:    "2026-11-30 00:00:00",
+		},
 		{"holidays that were taken away", changed, "NL", "2026-12-25 11:00:00", true, "2026-12-25 11:00:00"},
 		{"and a day that was added", changed, "NL", "2026-05-05 11:00:00", false, "2026-05-06 00:00:00"},
 		{"a day that was added elsewhere", changed, "BE", "2026-12-01 11:00:00", false, "2026-12-02 09:00:00"},
 		{"a country with hours of its own", changed, "ES", "2026-11-27 13:00:00", false, "2026-11-28 10:00:00"},
-		{"an organization whose country has no built-in hours", spanish, "ES", "2026-12-07 21:00:00", false, "2026-12-09 09:00:00"},
-		{"whose donors in the Netherlands have those of theirs", spanish, "NL", "2026-12-08 12:00:00", true, "2026-12-08 12:00:00"},
+		{
+			name:     "an organization whose country has no built-in hours",
+			settings: spanish,
+			country:  "ES",
+			at:       "2026-12-07 21:00:00",
+			opens:    "2026-12-09 09:00:00",
+		},
+		{
+			name:     "whose donors in the Netherlands have those of theirs",
+			settings: spanish,
+			country:  "NL",
+			at:       "2026-12-08 12:00:00",
+			isOpen:   true,
+			opens:    "2026-12-08 12:00:00",
+		},
 	}
 	for _, test := range tests {
 		plan, now := NewPlan(test.settings), inNL(t, test.at)
@@ -137,7 +167,10 @@ func TestHours(t *testing.T) {
 	if NewPlan(apitype.OrganizationSettings{}) != nil {
 		t.Error("an organization without a country has hours")
 	}
-	never := NewPlan(apitype.OrganizationSettings{Country: "NL", CallingHours: map[string]apitype.HoursOfDays{"NL": {Weekday: "-", Saturday: "-"}}})
+	never := NewPlan(apitype.OrganizationSettings{
+		Country:      "NL",
+		CallingHours: map[string]apitype.HoursOfDays{"NL": {Weekday: "-", Saturday: "-"}},
+	})
 	if opens, ok := never.Opens("NL", inNL(t, "2026-11-27 09:00:00")); ok {
 		t.Errorf("got %v for a country that is never called", opens)
 	}
@@ -156,8 +189,16 @@ func TestOpeningsOverTheYear(t *testing.T) {
 			Sunday:   spans[random.IntN(len(spans))],
 		}
 		country := countries[random.IntN(len(countries))]
-		plan := NewPlan(apitype.OrganizationSettings{Country: "NL", CallingHours: map[string]apitype.HoursOfDays{"NL": set, "US": set, "LB": set}})
-		changes := []time.Time{inNL(t, "2026-03-28 22:00:00"), inNL(t, "2026-10-24 22:00:00"), inNL(t, "2026-03-07 12:00:00"), inNL(t, "2026-10-31 12:00:00")}
+		plan := NewPlan(apitype.OrganizationSettings{
+			Country:      "NL",
+			CallingHours: map[string]apitype.HoursOfDays{"NL": set, "US": set, "LB": set},
+		})
+		changes := []time.Time{
+			inNL(t, "2026-03-28 22:00:00"),
+			inNL(t, "2026-10-24 22:00:00"),
+			inNL(t, "2026-03-07 12:00:00"),
+			inNL(t, "2026-10-31 12:00:00"),
+		}
 		now := changes[random.IntN(len(changes))].Add(time.Duration(random.IntN(36*60)) * time.Minute)
 		opens, ok := plan.Opens(country, now)
 		if !ok {

@@ -65,16 +65,16 @@ func (s *Sender) deliver(ctx context.Context, c *claim) Event {
 // phaseOf returns the phase of a claimed entry.
 func (s *Sender) phaseOf(c *claim) apiclient.Phase {
 	isExpired := s.isExpired(c)
-	switch {
-	case !c.repeated:
+	if !c.repeated {
 		return apiclient.Fresh
-	case c.State == StateQueued: // An earlier turn looked it up, and it may be sent again.
-		return apiclient.Seen
-	case c.Answered, isExpired:
-		return apiclient.Sent
-	default:
-		return apiclient.Lost
 	}
+	if c.State == StateQueued { // An earlier turn looked it up, and it may be sent again.
+		return apiclient.Seen
+	}
+	if c.Answered || isExpired {
+		return apiclient.Sent
+	}
+	return apiclient.Lost
 }
 
 // keep stores what an answer has shown in the entry.

@@ -11,7 +11,7 @@ import (
 
 // lock takes the folder lock, which orders all changes of folder over processes. It is
 // held for local file work only, never over the network.
-func (o *Outbox) lock() (unlock func(), err error) {
+func (o *Outbox) lock() (func(), error) {
 	o.mu.Lock()
 	release, err := durable.Lock(filepath.Join(o.dir, "lock"))
 	if err != nil {
@@ -53,7 +53,8 @@ func (c *claim) release() { _ = c.lock.Close() }
 // out. It needs the folder lock.
 func (o *Outbox) take(e Entry) (*claim, error) {
 	c := &claim{Entry: e, repeated: !e.SentAt.IsZero()}
-	if c.Looking = e.State == StateUnsure; !c.Looking {
+	c.Looking = e.State == StateUnsure
+	if !c.Looking {
 		c.SentAt = o.options.Now().UTC()
 		c.Tries++
 	}

@@ -32,13 +32,21 @@ func TestAClockSetBack(t *testing.T) {
 		{"after a failure", func(s *Sender, c *claim) { s.delay(c, nil) }, 0, true},
 		{"after a failure, set back", func(s *Sender, c *claim) { s.delay(c, nil) }, -time.Hour, false},
 		{"as long as the service asked for", func(s *Sender, c *claim) { s.delay(c, refused) }, 9 * time.Minute, true},
-		{"as long as the service asked for, set back", func(s *Sender, c *claim) { s.delay(c, refused) }, -time.Minute, false},
+		{
+			name:  "as long as the service asked for, set back",
+			wait:  func(s *Sender, c *claim) { s.delay(c, refused) },
+			moved: -time.Minute,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			clock := now
-			box, err := Open(t.TempDir(), Options{BaseURL: "https://a.example", Account: "a", Now: func() time.Time { return clock }})
+			box, err := Open(t.TempDir(), Options{
+				BaseURL: "https://a.example",
+				Account: "a",
+				Now:     func() time.Time { return clock },
+			})
 			servicetest.Check(t, err)
 			e := attempt(t, apitype.NewUUID())
 			e.NotBefore = now.Add(5 * time.Second)
@@ -66,7 +74,11 @@ func TestALostAttemptWhenTheClockIsSetBack(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	clock := time.Now()
-	box, err := Open(t.TempDir(), Options{BaseURL: server.URL, Account: "embedded", Now: func() time.Time { return clock }})
+	box, err := Open(t.TempDir(), Options{
+		BaseURL: server.URL,
+		Account: "embedded",
+		Now:     func() time.Time { return clock },
+	})
 	servicetest.Check(t, err)
 	client, err := apiclient.New(apiclient.Options{BaseURL: server.URL})
 	servicetest.Check(t, err)
@@ -101,14 +113,21 @@ func TestADeathWhileALostAttemptIsRepeated(t *testing.T) {
 		name   string
 		before func(e *Entry, now time.Time)
 	}{
-		{"the service answered the try before with a failure", func(e *Entry, now time.Time) { e.SentAt, e.Answered = now.Add(-time.Second), true }},
+		{
+			name:   "the service answered the try before with a failure",
+			before: func(e *Entry, now time.Time) { e.SentAt, e.Answered = now.Add(-time.Second), true },
+		},
 		{"the try before was lost long ago", func(e *Entry, now time.Time) { e.SentAt = now.Add(-time.Hour) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			service := newService(t)
 			clock := time.Now().UTC()
-			box, err := Open(t.TempDir(), Options{BaseURL: service.URL, Account: "embedded", Now: func() time.Time { return clock }})
+			box, err := Open(t.TempDir(), Options{
+				BaseURL: service.URL,
+				Account: "embedded",
+				Now:     func() time.Time { return clock },
+			})
 			servicetest.Check(t, err)
 			e := add(t, box, attempt(t, apitype.NewUUID()))
 			test.before(&e, clock)
@@ -147,7 +166,11 @@ func TestDeathsWhileALostAttemptIsLookedUp(t *testing.T) {
 	t.Parallel()
 	service := newService(t)
 	clock := time.Now().UTC()
-	box, err := Open(t.TempDir(), Options{BaseURL: service.URL, Account: "embedded", Now: func() time.Time { return clock }})
+	box, err := Open(t.TempDir(), Options{
+		BaseURL: service.URL,
+		Account: "embedded",
+		Now:     func() time.Time { return clock },
+	})
 	servicetest.Check(t, err)
 	e := add(t, box, attempt(t, apitype.NewUUID()))
 	e.SentAt = clock
@@ -203,7 +226,8 @@ func TestSendingIsLinear(t *testing.T) {
 	}
 	for _, records := range []int{1, 40} {
 		if few, many := looks(40, records), looks(160, records); many > 5*few {
-			t.Errorf("%d records: got %d looks at 40 entries and %d at 160, want at most 5 times as many", records, few, many)
+			t.Errorf("%d records: got %d looks at 40 entries and %d at 160, want at most 5 times as many",
+				records, few, many)
 		}
 	}
 }

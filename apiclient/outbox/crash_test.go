@@ -167,7 +167,10 @@ func TestCrowd(t *testing.T) {
 	servicetest.SlowUnlessRaced(t)
 	t.Parallel()
 	server := newService(t)
-	server.flapping = []fault{faultResetBefore, faultResetAfter, faultCut, fault502After, fault503, fault429, faultHTML, faultGarbage}
+	server.flapping = []fault{
+		faultResetBefore, faultResetAfter, faultCut, fault502After, fault503, fault429, faultHTML,
+		faultGarbage,
+	}
 	dir := t.TempDir()
 	var ids []apitype.UUID
 	var crowd sync.WaitGroup
@@ -193,7 +196,8 @@ func TestCrowd(t *testing.T) {
 		if n, m := server.count(id, "add-attempt"), server.count(id, "complete"); n != 1 || m != 1 {
 			t.Errorf("call %s: got %d attempts and %d completions, want 1 and 1", id, n, m)
 		}
-		if slices.Index(server.applied, id.String()+" add-attempt") > slices.Index(server.applied, id.String()+" complete") {
+		if slices.Index(server.applied, id.String()+
+			" add-attempt") > slices.Index(server.applied, id.String()+" complete") {
 			t.Errorf("call %s: completed before its attempt", id)
 		}
 	}
@@ -204,11 +208,15 @@ func finishCrowd(t *testing.T, box *Outbox, server *fakeService) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	sender := box.Sender(server.client(t), SenderOptions{Patience: crowdPatience, Jitter: func() float64 { return 0 }, Notify: func(Event) {
-		if entries, _, err := box.List(); err == nil && len(entries) == 0 {
-			cancel()
-		}
-	}})
+	sender := box.Sender(server.client(t), SenderOptions{
+		Patience: crowdPatience,
+		Jitter:   func() float64 { return 0 },
+		Notify: func(Event) {
+			if entries, _, err := box.List(); err == nil && len(entries) == 0 {
+				cancel()
+			}
+		},
+	})
 	// What is in other hands is given back when they are dead; begin with one round,
 	// which also finds that nothing is left at all.
 	if report, err := sender.SendDue(ctx); err != nil || report.Waiting == 0 {

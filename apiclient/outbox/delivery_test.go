@@ -34,7 +34,9 @@ func TestUpdatesWhoseRevisionsAreAlwaysRefused(t *testing.T) {
 		fmt.Fprintf(w, `{"uuid":%q,"iban":"B"}`, id)
 	})
 	client, err := apiclient.New(apiclient.Options{
-		BaseURL: "https://a.example", Transport: inProcess{service}, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		BaseURL:   "https://a.example",
+		Transport: inProcess{service},
+		Sleep:     func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
 	servicetest.Check(t, err)
 	change, err := apiclient.UpdatePersonChange(id, apitype.UpdatePersonRequest{IBAN: apitype.Set("A")})
@@ -46,8 +48,12 @@ func TestUpdatesWhoseRevisionsAreAlwaysRefused(t *testing.T) {
 	box := open(t, t.TempDir(), client.BaseURL())
 	add(t, box, Entry{Change: change})
 	report, err := box.Sender(client, SenderOptions{}).SendDue(ctx)
-	if err != nil || report.Rejected != 1 || apiclient.KindOf(report.RejectedErr) != apiclient.KindConflict || sent.Load() > mostTries {
-		t.Errorf("in the outbox: got %+v, %v after %d requests, want one conflict after %d", report, err, sent.Load(), mostTries)
+	if err != nil ||
+		report.Rejected != 1 ||
+		apiclient.KindOf(report.RejectedErr) != apiclient.KindConflict ||
+		sent.Load() > mostTries {
+		t.Errorf("in the outbox: got %+v, %v after %d requests, want one conflict after %d",
+			report, err, sent.Load(), mostTries)
 	}
 }
 
@@ -71,7 +77,9 @@ func TestACreationThatIsShownLate(t *testing.T) {
 		}
 	})
 	client, err := apiclient.New(apiclient.Options{
-		BaseURL: "https://a.example", Transport: inProcess{service}, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		BaseURL:   "https://a.example",
+		Transport: inProcess{service},
+		Sleep:     func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
 	servicetest.Check(t, err)
 	change, err := apiclient.CreatePersonChange(person)

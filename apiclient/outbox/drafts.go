@@ -55,19 +55,20 @@ func (d Draft) HasWords() bool {
 
 // JoinNotes does a three-way merge of two edits of base.
 func JoinNotes(base, mine, theirs string) string {
-	switch {
-	case theirs == base || strings.Contains(mine, theirs):
+	if theirs == base || strings.Contains(mine, theirs) {
 		return mine
-	case mine == "":
+	}
+	if mine == "" {
 		return theirs
-	case cutWords(theirs, base) >= 0:
+	}
+	if cutWords(theirs, base) >= 0 {
 		at := cutWords(theirs, base)
 		return theirs[:at] + mine + theirs[at+len(base):]
-	case strings.Contains(theirs, mine):
-		return theirs
-	default:
-		return mine + "\n" + theirs
 	}
+	if strings.Contains(theirs, mine) {
+		return theirs
+	}
+	return mine + "\n" + theirs
 }
 
 // cutWords returns the place of whole words in a text, or -1. A base inside a word is not the origin of that word.
@@ -95,7 +96,7 @@ func cutWords(text, words string) int {
 
 // LockDrafts keeps other programs from changing drafts and entries until unlock. Use it to write a draft that depends
 // on the present one.
-func (o *Outbox) LockDrafts() (unlock func(), err error) { return o.lock() }
+func (o *Outbox) LockDrafts() (func(), error) { return o.lock() }
 
 // SaveDraft keeps a draft in place of the call's earlier one. It is durable when
 // SaveDraft returns. An empty draft erases the earlier one.
@@ -118,21 +119,22 @@ func (o *Outbox) SaveDraft(call apitype.UUID, d Draft) error {
 func (o *Outbox) Draft(call apitype.UUID) (d Draft, found bool, err error) {
 	path := o.draftPath(call)
 	d, err = readDraft(path)
-	switch {
-	case err == nil:
+	if err == nil {
 		return d, true, nil
-	case errors.Is(err, fs.ErrNotExist):
+	}
+	if errors.Is(err, fs.ErrNotExist) {
 		return Draft{}, false, nil
-	case errors.Is(err, errTorn):
+	}
+	if errors.Is(err, errTorn) {
 		o.setAside([]Damaged{{Path: path}})
 		return Draft{}, false, nil
-	default:
-		return Draft{}, false, fmt.Errorf("read the draft: %w", err)
 	}
+	return Draft{}, false, fmt.Errorf("read the draft: %w", err)
 }
 
-func readDraft(path string) (d Draft, err error) {
-	err = readSealed(path, &d)
+func readDraft(path string) (Draft, error) {
+	var d Draft
+	err := readSealed(path, &d)
 	return d, err
 }
 

@@ -85,11 +85,12 @@ func (o *Outbox) Ending(id string) (last Ending, found bool, err error) {
 }
 
 // claimed returns the accepted attempts of other entries at the call of an entry.
-func (o *Outbox) claimed(e Entry) (bodies []json.RawMessage) {
+func (o *Outbox) claimed(e Entry) []json.RawMessage {
 	if e.Op != apiclient.OpAddAttempt {
 		return nil
 	}
 	endings, _ := o.Endings() // Without them an attempt is recognised by its time alone.
+	var bodies []json.RawMessage
 	for _, ending := range endings {
 		isOther := ending.ID != e.ID && ending.Op == e.Op && ending.UUID == e.UUID
 		if isOther && ending.Outcome == OutcomeAccepted {
@@ -106,7 +107,7 @@ type follower struct {
 }
 
 // read returns the endings since the last reading.
-func (f *follower) read() (endings []Ending, err error) {
+func (f *follower) read() ([]Ending, error) {
 	folder := filepath.Join(f.box.dir, dirEndings)
 	files, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -116,6 +117,7 @@ func (f *follower) read() (endings []Ending, err error) {
 		f.upTo = map[string]int64{}
 	}
 	oldest := f.box.options.Now().Add(-keptFor)
+	var endings []Ending
 	for _, day := range files {
 		text, err := readFrom(filepath.Join(folder, day.Name()), f.upTo[day.Name()])
 		if err != nil {
@@ -188,7 +190,12 @@ func (o *Outbox) End(id string) (event Event, isOver bool) {
 		if found {
 			return o.eventOf(ending), true
 		}
-		event = Event{Entry: Entry{ID: id}, Outcome: OutcomeUnsure, Err: errors.Join(err, ErrNotFound), IsForeign: true}
+		event = Event{
+			Entry:     Entry{ID: id},
+			Outcome:   OutcomeUnsure,
+			Err:       errors.Join(err, ErrNotFound),
+			IsForeign: true,
+		}
 	}
 	return event, true
 }

@@ -22,24 +22,33 @@ func TestEndingsReachEveryProcess(t *testing.T) {
 	service := newService(t, "", faultRefused)
 	dir := t.TempDir()
 	one, other := open(t, dir, service.URL), open(t, dir, service.URL)
-	sent, refused, dropped := add(t, one, attempt(t, apitype.NewUUID())), add(t, one, attempt(t, apitype.NewUUID())), add(t, one, attempt(t, apitype.NewUUID()))
+	sent := add(t, one, attempt(t, apitype.NewUUID()))
+	refused := add(t, one, attempt(t, apitype.NewUUID()))
+	dropped := add(t, one, attempt(t, apitype.NewUUID()))
 	servicetest.Check(t, one.Drop(dropped.ID))
 	if _, err := one.Sender(service.client(t), SenderOptions{InFlight: 1}).SendDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for id, want := range map[string]Outcome{sent.ID: OutcomeAccepted, refused.ID: OutcomeRejected, dropped.ID: OutcomeDropped} {
+	for id, want := range map[string]Outcome{
+		sent.ID:    OutcomeAccepted,
+		refused.ID: OutcomeRejected,
+		dropped.ID: OutcomeDropped,
+	} {
 		event, isOver := other.End(id)
 		if event.Outcome != want || !isOver || event.Entry.ID != id || !event.IsForeign {
 			t.Errorf("%s: got %+v, want %s", id, event, want)
 		}
-		if want == OutcomeRejected && (apiclient.KindOf(event.Err) != apiclient.KindConflict || !strings.Contains(event.Err.Error(), "the call is cancelled")) {
+		if want == OutcomeRejected &&
+			(apiclient.KindOf(event.Err) != apiclient.KindConflict ||
+				!strings.Contains(event.Err.Error(), "the call is cancelled")) {
 			t.Errorf("got %v, want why it was refused", event.Err)
 		}
 		if want == OutcomeDropped && !event.Entry.SentAt.IsZero() {
 			t.Errorf("got %s as the time when it was sent, want that it never was", event.Entry.SentAt)
 		}
 	}
-	if event, isOver := other.End("1-unknown"); !errors.Is(event.Err, ErrNotFound) || event.Outcome != OutcomeUnsure || !isOver {
+	event, isOver := other.End("1-unknown")
+	if !errors.Is(event.Err, ErrNotFound) || event.Outcome != OutcomeUnsure || !isOver {
 		t.Errorf("got %+v of an entry without a trace, want that it is not known", event)
 	}
 }
@@ -53,7 +62,10 @@ func TestSendersTellWhatOthersDid(t *testing.T) {
 	before := add(t, other, attempt(t, apitype.NewUUID()))
 	servicetest.Check(t, other.Drop(before.ID))
 	events := make(chan Event, 9)
-	sender := one.Sender(service.client(t), SenderOptions{Poll: time.Millisecond, Notify: func(e Event) { events <- e }})
+	sender := one.Sender(service.client(t), SenderOptions{
+		Poll:   time.Millisecond,
+		Notify: func(e Event) { events <- e },
+	})
 	var running sync.WaitGroup
 	running.Go(func() { sender.Run(t.Context()) })
 	t.Cleanup(running.Wait) // Before its folder is removed.
@@ -75,7 +87,11 @@ func TestEndingsAreForgotten(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	dir := t.TempDir()
-	box, err := Open(dir, Options{BaseURL: "https://a.example", Account: "embedded", Now: func() time.Time { return now }})
+	box, err := Open(dir, Options{
+		BaseURL: "https://a.example",
+		Account: "embedded",
+		Now:     func() time.Time { return now },
+	})
 	servicetest.Check(t, err)
 	e := add(t, box, attempt(t, apitype.NewUUID()))
 	servicetest.Check(t, box.Drop(e.ID))
@@ -88,7 +104,8 @@ func TestEndingsAreForgotten(t *testing.T) {
 		box.sweep()
 		files, err := os.ReadDir(filepath.Join(dir, dirEndings))
 		if _, found, _ := box.Ending(e.ID); found != step.want || len(files) != step.files || err != nil {
-			t.Errorf("%s later: got it known %t, in %d files, %v, want %t and %d", step.after, found, len(files), err, step.want, step.files)
+			t.Errorf("%s later: got it known %t, in %d files, %v, want %t and %d",
+				step.after, found, len(files), err, step.want, step.files)
 		}
 	}
 }
@@ -122,7 +139,13 @@ func TestLaterFormatsAreLeftAlone(t *testing.T) {
 	e.Version = formatVersion + 1
 	path := box.path(dirQueued, e.ID)
 	servicetest.Check(t, writeSealed(path, e))
-	lease := Lease{Version: formatVersion + 1, BaseURL: service.URL, Account: "embedded", LeaseUUID: apitype.NewUUID(), CallUUID: apitype.NewUUID()}
+	lease := Lease{
+		Version:   formatVersion + 1,
+		BaseURL:   service.URL,
+		Account:   "embedded",
+		LeaseUUID: apitype.NewUUID(),
+		CallUUID:  apitype.NewUUID(),
+	}
 	servicetest.Check(t, writeSealed(box.path(dirLeases, lease.LeaseUUID.String()), lease))
 	settleAll(t, box, service.client(t))
 	if got := len(service.applied); got != 0 {
@@ -175,8 +198,16 @@ func TestAttemptsOfTheSameSecond(t *testing.T) {
 		shown  []string // By the service, after that.
 		landed bool
 	}{
-		{"another one, to the second, where fractions are shown", []string{"10:00:00Z", "10:00:00.133Z"}, []string{"10:00:00Z", "10:00:01.5Z"}, false},
-		{"one of the same time, which is another entry's", []string{"10:00:00Z", "10:00:00Z"}, []string{"10:00:00Z"}, false},
+		{
+			name:  "another one, to the second, where fractions are shown",
+			at:    []string{"10:00:00Z", "10:00:00.133Z"},
+			shown: []string{"10:00:00Z", "10:00:01.5Z"},
+		},
+		{
+			name:  "one of the same time, which is another entry's",
+			at:    []string{"10:00:00Z", "10:00:00Z"},
+			shown: []string{"10:00:00Z"},
+		},
 		{"two of the same time", []string{"10:00:00Z", "10:00:00Z"}, []string{"10:00:00Z", "10:00:00Z"}, true},
 		{"cut, and another entry's", []string{"10:00:00.087Z", "10:00:00.133Z"}, []string{"10:00:00Z"}, false},
 		{"both cut", []string{"10:00:00.087Z", "10:00:00.133Z"}, []string{"10:00:00Z", "10:00:00Z"}, true},
@@ -187,7 +218,15 @@ func TestAttemptsOfTheSameSecond(t *testing.T) {
 			box := open(t, t.TempDir(), "https://a.example")
 			var last Entry
 			for i, at := range test.at {
-				last = add(t, box, Entry{Change: apiclient.Change{Op: apiclient.OpAddAttempt, UUID: call, Method: http.MethodPut, Path: "/x", Body: []byte(`{"attemptAt":"2026-11-20T` + at + `"}`)}})
+				last = add(t, box, Entry{
+					Change: apiclient.Change{
+						Op:     apiclient.OpAddAttempt,
+						UUID:   call,
+						Method: http.MethodPut,
+						Path:   "/x",
+						Body:   []byte(`{"attemptAt":"2026-11-20T` + at + `"}`),
+					},
+				})
 				if i < len(test.at)-1 {
 					servicetest.Check(t, box.note(last, OutcomeAccepted, nil))
 				}
@@ -205,7 +244,8 @@ func TestAttemptsOfTheSameSecond(t *testing.T) {
 			change := last.Change
 			change.Claimed = box.claimed(last)
 			got := client.Deliver(t.Context(), apiclient.NewDelivery(change, apiclient.Lost))
-			if want := map[bool]apiclient.Outcome{true: apiclient.Landed, false: apiclient.NotLanded}[test.landed]; got.Outcome != want {
+			want := map[bool]apiclient.Outcome{true: apiclient.Landed, false: apiclient.NotLanded}[test.landed]
+			if got.Outcome != want {
 				t.Errorf("got %s, want %s", got.Outcome, want)
 			}
 		})

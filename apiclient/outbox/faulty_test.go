@@ -51,7 +51,12 @@ type fakeService struct {
 
 func newService(t *testing.T, faults ...fault) *fakeService {
 	t.Helper()
-	s := &fakeService{faults: faults, random: rand.New(rand.NewPCG(2, 9)), attempts: map[string][]map[string]any{}, result: map[string]map[string]any{}}
+	s := &fakeService{
+		faults:   faults,
+		random:   rand.New(rand.NewPCG(2, 9)),
+		attempts: map[string][]map[string]any{},
+		result:   map[string]map[string]any{},
+	}
 	s.Server = httptest.NewUnstartedServer(s)
 	servicetest.InOrder(s.Config)
 	s.Start()
@@ -69,7 +74,11 @@ func (s *fakeService) client(t *testing.T) *apiclient.Client {
 // newClient returns a client of a fake service that answers every request. Each request has its own connection, so the
 // order is known.
 func newClient(base string) (*apiclient.Client, error) {
-	return apiclient.New(apiclient.Options{BaseURL: base, Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}})
+	return apiclient.New(apiclient.Options{
+		BaseURL:   base,
+		Timeout:   time.Minute,
+		Transport: &http.Transport{DisableKeepAlives: true},
+	})
 }
 
 func (s *fakeService) next() fault {
@@ -186,7 +195,12 @@ func (s *fakeService) answer(w http.ResponseWriter, id string) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{
-		"uuid": id, "status": status, "completedAt": completedAt, "attempts": attempts, "result": s.result[id], "attemptsCount": len(attempts),
+		"uuid":          id,
+		"status":        status,
+		"completedAt":   completedAt,
+		"attempts":      attempts,
+		"result":        s.result[id],
+		"attemptsCount": len(attempts),
 	})
 }
 

@@ -27,7 +27,9 @@ func TestWhatBelongsToOthersIsRefused(t *testing.T) {
 
 	dir := t.TempDir()
 	box := open(t, dir, "https://a.example")
-	foreign, linked, ours := add(t, box, attempt(t, apitype.NewUUID())), add(t, box, attempt(t, apitype.NewUUID())), add(t, box, attempt(t, apitype.NewUUID()))
+	foreign := add(t, box, attempt(t, apitype.NewUUID()))
+	linked := add(t, box, attempt(t, apitype.NewUUID()))
+	ours := add(t, box, attempt(t, apitype.NewUUID()))
 	privileged.GiveToOther(t, box.path(dirQueued, foreign.ID))
 	elsewhere := filepath.Join(t.TempDir(), "entry")
 	servicetest.Check(t, os.Rename(box.path(dirQueued, linked.ID), elsewhere))

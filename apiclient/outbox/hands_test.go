@@ -34,7 +34,11 @@ func TestEntriesByHand(t *testing.T) {
 		{"refused before it was sent", dirRejected, false, false, StateRejected, false, true, true, StateRejected},
 	} {
 		entry := func() (*Outbox, Entry) {
-			box, err := Open(t.TempDir(), Options{BaseURL: "https://a.example", Account: "agent", Now: func() time.Time { return now }})
+			box, err := Open(t.TempDir(), Options{
+				BaseURL: "https://a.example",
+				Account: "agent",
+				Now:     func() time.Time { return now },
+			})
 			servicetest.Check(t, err)
 			e := attempt(t, apitype.NewUUID())
 			if test.held {
@@ -51,7 +55,9 @@ func TestEntriesByHand(t *testing.T) {
 		if shown, err := box.Show(e.ID); err != nil || shown.State != test.state {
 			t.Errorf("%s: got it %s, %v, want %s", test.name, shown.State, err, test.state)
 		}
-		if err := box.Requeue(e.ID); (err == nil) != test.requeues || err != nil && err.Error() != fmt.Sprintf("%s: it is %s and is sent automatically", e.ID, test.state) {
+		err := box.Requeue(e.ID)
+		if (err == nil) != test.requeues ||
+			err != nil && err.Error() != fmt.Sprintf("%s: it is %s and is sent automatically", e.ID, test.state) {
 			t.Errorf("%s: got %v of sending it again, want it taken %t", test.name, err, test.requeues)
 		}
 		if shown, _ := box.Show(e.ID); test.requeues && (shown.State != StateQueued || shown.Tries != 0) {
@@ -59,8 +65,12 @@ func TestEntriesByHand(t *testing.T) {
 		}
 		box, e = entry()
 		servicetest.Check(t, box.Release())
-		if shown, err := box.Show(e.ID); err != nil || shown.State != test.afterRelease || test.state == StateHeld && !shown.NotBefore.IsZero() || test.sent && test.held && shown.NotBefore.IsZero() {
-			t.Errorf("%s: got it %s until %v after all holds were ended, %v, want %s", test.name, shown.State, shown.NotBefore, err, test.afterRelease)
+		if shown, err := box.Show(e.ID); err != nil ||
+			shown.State != test.afterRelease ||
+			test.state == StateHeld && !shown.NotBefore.IsZero() ||
+			test.sent && test.held && shown.NotBefore.IsZero() {
+			t.Errorf("%s: got it %s until %v after all holds were ended, %v, want %s",
+				test.name, shown.State, shown.NotBefore, err, test.afterRelease)
 		}
 		box, e = entry()
 		if _, err := box.Recall(e.ID); (err == nil) != test.recalls || err != nil && !errors.Is(err, ErrSent) {
@@ -131,7 +141,9 @@ func TestResumeEndsQuiesce(t *testing.T) {
 func TestQuiesceLeavesTheFolderToOthers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	asleep, resting, other := open(t, dir, "http://127.0.0.1:1"), open(t, dir, "http://127.0.0.1:1"), open(t, dir, "http://127.0.0.1:1")
+	asleep := open(t, dir, "http://127.0.0.1:1")
+	resting := open(t, dir, "http://127.0.0.1:1")
+	other := open(t, dir, "http://127.0.0.1:1")
 	asleep.Quiesce(time.Hour)
 	change, added := attempt(t, apitype.NewUUID()), make(chan error, 1)
 	go func() {
@@ -232,7 +244,8 @@ func TestListMissesNothingThatMoves(t *testing.T) {
 		var err error
 		for n := 0; n < moves && err == nil; n++ {
 			var claims []*claim
-			if claims, err = (&turns{box: other, eager: true}).take(1); err == nil {
+			claims, err = (&turns{box: other, eager: true}).take(1)
+			if err == nil {
 				err = other.settle(claims[0], dirQueued, Event{})
 			}
 		}

@@ -96,12 +96,13 @@ func (h *HeldLease) Leave() error {
 }
 
 // AdoptLeases takes over the leases of dead terminals that may not have expired. It drops unreadable ones.
-func (o *Outbox) AdoptLeases() (adopted []*HeldLease, err error) {
+func (o *Outbox) AdoptLeases() ([]*HeldLease, error) {
 	unlock, err := o.lock()
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
+	var adopted []*HeldLease
 	err = o.eachLease(func(l Lease, free bool) error {
 		if !free {
 			return nil
@@ -110,10 +111,11 @@ func (o *Outbox) AdoptLeases() (adopted []*HeldLease, err error) {
 			return o.unlink(dirLeases, l.LeaseUUID.String())
 		}
 		held, err := o.claimLease(l)
-		if err == nil {
-			adopted = append(adopted, held)
+		if err != nil {
+			return err
 		}
-		return err
+		adopted = append(adopted, held)
+		return nil
 	})
 	return adopted, err
 }

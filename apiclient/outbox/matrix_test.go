@@ -14,7 +14,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-var matrixSeeds = flag.Int("seeds", 0, "how many variants of each fault are tried with each operation; 0 tries each fault with three operations")
+var matrixSeeds = flag.Int("seeds", 0,
+	"how many variants of each fault are tried with each operation; 0 tries each fault with three operations")
 
 // matrixTimeout is how long the client waits for an answer. On a slow machine it may time out without a fault; it then
 // finds what it has sent.
@@ -45,7 +46,14 @@ func TestMatrix(t *testing.T) {
 }
 
 // playMatrix sends a change with a fault on its way until nothing is left to do.
-func playMatrix(t *testing.T, h *servicetest.Harness, token string, change servicetest.Change, fault servicetest.Fault, seed int) {
+func playMatrix(
+	t *testing.T,
+	h *servicetest.Harness,
+	token string,
+	change servicetest.Change,
+	fault servicetest.Fault,
+	seed int,
+) {
 	var once sync.Once
 	faulty := &servicetest.Faulty{Inner: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		isHidden := false
@@ -69,9 +77,20 @@ func playMatrix(t *testing.T, h *servicetest.Harness, token string, change servi
 	now := time.Now()
 	account, err := client.Identity(t.Context())
 	servicetest.Check(t, err)
-	box, err := Open(t.TempDir(), Options{BaseURL: client.BaseURL(), Account: account, Now: func() time.Time { return now }})
+	box, err := Open(t.TempDir(), Options{
+		BaseURL: client.BaseURL(),
+		Account: account,
+		Now:     func() time.Time { return now },
+	})
 	servicetest.Check(t, err)
-	sent := apiclient.Change{Op: change.Op, UUID: change.UUID, Method: change.Method, Path: change.Path, Body: []byte(change.Body), Generated: true}
+	sent := apiclient.Change{
+		Op:        change.Op,
+		UUID:      change.UUID,
+		Method:    change.Method,
+		Path:      change.Path,
+		Body:      []byte(change.Body),
+		Generated: true,
+	}
 	add(t, box, Entry{Change: sent})
 	sender := box.Sender(client, SenderOptions{Patience: time.Minute})
 	faulty.Arm(fault, seed)
@@ -91,7 +110,10 @@ func playMatrix(t *testing.T, h *servicetest.Harness, token string, change servi
 	faulty.DeliverLate()
 	effects := h.Effects(token, change, faulty)
 	if fault == servicetest.FaultRefused {
-		if effects != 0 || len(left) != 1 || left[0].State != StateRejected || !strings.Contains(left[0].LastError, "not today") {
+		if effects != 0 ||
+			len(left) != 1 ||
+			left[0].State != StateRejected ||
+			!strings.Contains(left[0].LastError, "not today") {
 			t.Errorf("%s: got %+v and %d effects, want the refused change with its reason", change.Op, left, effects)
 		}
 		return

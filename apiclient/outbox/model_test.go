@@ -92,7 +92,12 @@ func (m *modelPerson) answer(status int) *http.Response {
 		header.Set("ETag", m.etag())
 	}
 	body := fmt.Sprintf(`{"uuid":%q,"email":%q}`, m.id, m.email)
-	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body))}
+	return &http.Response{
+		StatusCode:    status,
+		Header:        header,
+		Body:          io.NopCloser(strings.NewReader(body)),
+		ContentLength: int64(len(body)),
+	}
 }
 
 // Answers get lost, and others write, at any step. An update that is reported as done was done, and it overwrites no
@@ -101,7 +106,8 @@ func TestUpdatesBesideAThirdWriter(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
 	bodies := []string{
-		`{"email":"mine@example.org"}`, `{"socialSecurityNumber":"mine"}`, `{"email":"mine@example.org","socialSecurityNumber":"mine"}`,
+		`{"email":"mine@example.org"}`, `{"socialSecurityNumber":"mine"}`,
+		`{"email":"mine@example.org","socialSecurityNumber":"mine"}`,
 		`{"email":"before@example.org","socialSecurityNumber":"mine"}`, // What is shown is so already.
 	}
 	for _, body := range bodies {
@@ -119,17 +125,25 @@ func playBesideAThirdWriter(t *testing.T, body string, isVisible bool) {
 		for _, third := range []string{"email", "hidden"} {
 			for lostAt := range 3 {
 				for flags := range 16 {
-					isSame := thirdAt == 0 && third == "hidden" || lostAt == 0 && flags&1 != 0 // There is no third writer, or nothing is lost.
+					// There is no third writer, or nothing is lost.
+					isSame := thirdAt == 0 && third == "hidden" || lostAt == 0 && flags&1 != 0
 					if isSame {
 						continue
 					}
 					m := &modelPerson{
-						id: apitype.NewUUID(), email: "before@example.org", hidden: "before", thirdAt: thirdAt, third: third, lostAt: lostAt,
-						lostBefore: flags&1 != 0, revisions: flags&2 != 0,
+						id:         apitype.NewUUID(),
+						email:      "before@example.org",
+						hidden:     "before",
+						thirdAt:    thirdAt,
+						third:      third,
+						lostAt:     lostAt,
+						lostBefore: flags&1 != 0,
+						revisions:  flags&2 != 0,
 					}
 					isQueued, isShown := flags&4 != 0, flags&8 != 0
 					err := m.play(t, body, isQueued, isShown)
-					name := fmt.Sprintf("%s, %s at %d, lost %d (before %t), revisions %t, queued %t, shown %t", body, third, thirdAt, lostAt, m.lostBefore, m.revisions, isQueued, isShown)
+					name := fmt.Sprintf("%s, %s at %d, lost %d (before %t), revisions %t, queued %t, shown %t",
+						body, third, thirdAt, lostAt, m.lostBefore, m.revisions, isQueued, isShown)
 					if err == nil && m.applied == 0 {
 						t.Errorf("%s: told as done, and never done", name)
 					}
@@ -150,11 +164,21 @@ func playBesideAThirdWriter(t *testing.T, body string, isVisible bool) {
 // play sends an update and returns its outcome. With isShown it carries the value that was shown.
 func (m *modelPerson) play(t *testing.T, body string, isQueued, isShown bool) error {
 	t.Helper()
-	client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Transport: m, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
+	client, err := apiclient.New(apiclient.Options{
+		BaseURL:   "https://a.example",
+		Transport: m,
+		Sleep:     func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ch := apiclient.Change{Op: apiclient.OpUpdatePerson, UUID: m.id, Method: http.MethodPut, Path: "/api/v1/persons/" + m.id.String() + "/actions/update", Body: []byte(body)}
+	ch := apiclient.Change{
+		Op:     apiclient.OpUpdatePerson,
+		UUID:   m.id,
+		Method: http.MethodPut,
+		Path:   "/api/v1/persons/" + m.id.String() + "/actions/update",
+		Body:   []byte(body),
+	}
 	if isShown {
 		ch.Seen = apiclient.SeenOf(ch, map[string]string{"email": m.email})
 	}
@@ -166,7 +190,8 @@ func (m *modelPerson) play(t *testing.T, body string, isQueued, isShown bool) er
 	add(t, box, Entry{Change: ch})
 	last := errors.New("it was never sent")
 	sender := box.Sender(client, SenderOptions{Notify: func(e Event) {
-		if last = e.Err; e.Outcome == OutcomeAccepted {
+		last = e.Err
+		if e.Outcome == OutcomeAccepted {
 			last = nil
 		}
 	}})

@@ -471,7 +471,8 @@ func (o *Outbox) nextSeq() (uint64, error) {
 }
 
 // lastNamed returns the highest number in the names of the entries.
-func (o *Outbox) lastNamed() (last uint64, err error) {
+func (o *Outbox) lastNamed() (uint64, error) {
+	var last uint64
 	for _, folder := range precedence {
 		files, err := os.ReadDir(filepath.Join(o.dir, folder))
 		if err != nil {

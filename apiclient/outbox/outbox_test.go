@@ -27,7 +27,9 @@ func open(t *testing.T, dir, baseURL string) *Outbox {
 
 func attempt(t *testing.T, id apitype.UUID) Entry {
 	t.Helper()
-	change, err := apiclient.AddAttemptChange(id, apitype.AddAttemptRequest{AttemptAt: new(apitype.NewTime(time.Now()))})
+	change, err := apiclient.AddAttemptChange(id, apitype.AddAttemptRequest{
+		AttemptAt: new(apitype.NewTime(time.Now())),
+	})
 	servicetest.Check(t, err)
 	return Entry{Change: change}
 }
@@ -65,7 +67,8 @@ func settleAll(t *testing.T, box *Outbox, client *apiclient.Client) Report {
 	var report Report
 	for range 10 {
 		var err error
-		if report, err = sender.SendDue(t.Context()); err != nil {
+		report, err = sender.SendDue(t.Context())
+		if err != nil {
 			t.Fatal(err)
 		}
 		if report.Waiting == 0 {
@@ -239,7 +242,9 @@ func TestNothingGoesOutWithAnotherAccountsToken(t *testing.T) {
 	add(t, box, attempt(t, apitype.NewUUID()))
 	report, err := box.Sender(server.client(t), SenderOptions{}).SendDue(t.Context())
 	servicetest.Check(t, err)
-	if apiclient.KindOf(report.Err) != apiclient.KindUnauthenticated || report.Waiting != 1 || len(server.applied) != 0 {
+	if apiclient.KindOf(report.Err) != apiclient.KindUnauthenticated ||
+		report.Waiting != 1 ||
+		len(server.applied) != 0 {
 		t.Errorf("got %+v and %v applied, want it to wait, unauthenticated", report, server.applied)
 	}
 }
@@ -249,13 +254,20 @@ func TestNothingGoesOutWithAnotherAccountsToken(t *testing.T) {
 func TestTokenOfAnotherAccountIsAskedForOnceAMinute(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
-	box, err := Open(t.TempDir(), Options{BaseURL: "http://127.0.0.1:1", Account: "the account of before", Now: func() time.Time { return now }})
+	box, err := Open(t.TempDir(), Options{
+		BaseURL: "http://127.0.0.1:1",
+		Account: "the account of before",
+		Now:     func() time.Time { return now },
+	})
 	servicetest.Check(t, err)
 	asked := 0
-	client, err := apiclient.New(apiclient.Options{BaseURL: "http://127.0.0.1:1", Token: func(context.Context) (string, error) {
-		asked++
-		return "", nil
-	}})
+	client, err := apiclient.New(apiclient.Options{
+		BaseURL: "http://127.0.0.1:1",
+		Token: func(context.Context) (string, error) {
+			asked++
+			return "", nil
+		},
+	})
 	servicetest.Check(t, err)
 	sender := box.Sender(client, SenderOptions{})
 	for _, step := range []struct {
@@ -264,7 +276,8 @@ func TestTokenOfAnotherAccountIsAskedForOnceAMinute(t *testing.T) {
 	}{{0, 1}, {59 * time.Second, 1}, {time.Second, 2}, {time.Second, 2}} {
 		now = now.Add(step.after)
 		if _, err := sender.round(t.Context(), &turns{box: box}, &Report{}); err != nil || asked != step.want {
-			t.Errorf("%s: got %v, and the token asked for %d times, want %d", now.Format("15:04:05"), err, asked, step.want)
+			t.Errorf("%s: got %v, and the token asked for %d times, want %d",
+				now.Format("15:04:05"), err, asked, step.want)
 		}
 	}
 	sender.Resume()
@@ -316,7 +329,8 @@ func TestDamagedFilesAreSetAside(t *testing.T) {
 	servicetest.Check(t, err)
 	servicetest.Check(t, os.WriteFile(path, content[:len(content)/2], 0o600))
 	path = box.path(dirQueued, altered.ID)
-	if content, err = os.ReadFile(path); err != nil {
+	content, err = os.ReadFile(path)
+	if err != nil {
 		t.Fatal(err)
 	}
 	content[len(content)-3] ^= 1
@@ -418,7 +432,9 @@ func TestMarkAnsweredWithJSONEnds(t *testing.T) {
 	t.Cleanup(server.Close)
 	client, err := apiclient.New(apiclient.Options{BaseURL: server.URL})
 	servicetest.Check(t, err)
-	change, err := apiclient.MarkProcessedChange([]apitype.ProcessedEntry{{EntityName: apitype.EntityCall, EntityUUID: apitype.NewUUID(), ProcessedAt: apitype.NewTime(time.Now())}})
+	change, err := apiclient.MarkProcessedChange([]apitype.ProcessedEntry{
+		{EntityName: apitype.EntityCall, EntityUUID: apitype.NewUUID(), ProcessedAt: apitype.NewTime(time.Now())},
+	})
 	servicetest.Check(t, err)
 	box := open(t, t.TempDir(), server.URL)
 	add(t, box, Entry{Change: change})

@@ -125,7 +125,8 @@ func TestPowerCut(t *testing.T) {
 		}
 		wantDraft(t, box, call, drafts, erased, moment)
 		adopted, err := box.AdoptLeases()
-		if isNoted := len(adopted) == 1; err != nil || noted <= moment && moment <= forgetting && !isNoted || moment >= forgotten && isNoted {
+		isNoted := len(adopted) == 1
+		if err != nil || noted <= moment && moment <= forgetting && !isNoted || moment >= forgotten && isNoted {
 			t.Errorf("leases: got %v, %v, noted %d to %d", adopted, err, noted, forgotten)
 		}
 		for _, lease := range adopted { // A file of a lease stays open as long as it is held.

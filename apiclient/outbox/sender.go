@@ -125,10 +125,9 @@ func (s *Sender) count(report *Report) error {
 		return err
 	}
 	for _, d := range damaged {
-		switch {
-		case d.IsNewer:
+		if d.IsNewer {
 			report.Newer++
-		case !d.isDraft():
+		} else if !d.isDraft() {
 			report.Damaged++
 		}
 	}

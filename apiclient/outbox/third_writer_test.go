@@ -143,15 +143,21 @@ func (w *thirdWriter) load() {
 	}
 	var loadedCall service.LoadedCall
 	loadedCall.Call = apitype.Call{
-		UUID:             externalCall,
-		Status:           apitype.CallRequested,
-		RequestedAt:      at,
-		LastUpdatedAt:    at,
-		PersonUUID:       person,
-		Type:             apitype.CallVerification,
-		ExternalMetadata: apitype.Embed(apitype.CallExternalMetadata{ApplicationName: new("crm"), ReferenceID: new("7")}),
+		UUID:          externalCall,
+		Status:        apitype.CallRequested,
+		RequestedAt:   at,
+		LastUpdatedAt: at,
+		PersonUUID:    person,
+		Type:          apitype.CallVerification,
+		ExternalMetadata: apitype.Embed(apitype.CallExternalMetadata{
+			ApplicationName: new("crm"),
+			ReferenceID:     new("7"),
+		}),
 	}
-	w.h.Load(service.LoadRecord{Kind: service.LoadPledge, Data: loadedPledge}, service.LoadRecord{Kind: service.LoadCall, Data: loadedCall})
+	w.h.Load(service.LoadRecord{Kind: service.LoadPledge, Data: loadedPledge}, service.LoadRecord{
+		Kind: service.LoadCall,
+		Data: loadedCall,
+	})
 	w.person = person
 	w.calls = []apitype.UUID{call, externalCall}
 	w.pledges = []apitype.UUID{pledge, externalPledge}

@@ -102,13 +102,14 @@ func (t *turns) takeReady(limit int) ([]*claim, error) {
 		e := t.ready[0]
 		t.ready = t.ready[1:]
 		now, err := t.box.Show(e.ID)
-		switch {
-		case errors.Is(err, ErrNotFound), err == nil && now.State == StateRejected:
+		if errors.Is(err, ErrNotFound) || err == nil && now.State == StateRejected {
 			t.end(e) // It was sent, undone or refused in between.
 			continue
-		case err == nil:
+		}
+		if err == nil {
 			var c *claim
-			if c, err = t.claim(now); c != nil {
+			c, err = t.claim(now)
+			if c != nil {
 				claims = append(claims, c)
 			}
 		}

@@ -49,20 +49,20 @@ func Split(text, country string) (street, number, extension string, err error) {
 	}
 	isLast := slices.Contains(strings.Fields(numberLast), country)
 	isFirst := slices.Contains(strings.Fields(numberFirst), country)
-	switch {
-	case country == "":
+	if country == "" {
 		return "", "", "", ErrNoCountry
-	case isFirst:
+	}
+	if isFirst {
 		m := numberThenStreet().FindStringSubmatch(text)
 		if m == nil || strings.ContainsAny(m[3], "0123456789") && strings.Contains(m[3], ",") {
 			return "", "", "", ErrForm
 		}
 		return m[3], m[1], trimExtension(m[2]), nil
-	case isLast:
-		return splitAtNumber(strings.Fields(text))
-	default:
-		return "", "", "", ErrForm
 	}
+	if isLast {
+		return splitAtNumber(strings.Fields(text))
+	}
+	return "", "", "", ErrForm
 }
 
 // splitAtNumber splits at the last word that is a house number. It refuses two numbers side by side, and a number after
@@ -72,10 +72,10 @@ func splitAtNumber(words []string) (street, number, extension string, err error)
 		word := strings.Trim(words[i], ",")
 		m := houseNumber().FindStringSubmatch(word)
 		before := strings.ToLower(strings.Trim(words[i-1], ",."))
-		switch {
-		case m == nil || slices.Contains(strings.Fields(beforeExtension), before):
+		if m == nil || slices.Contains(strings.Fields(beforeExtension), before) {
 			continue
-		case houseNumber().MatchString(before), hasNumberBeforeComma(words[:i]):
+		}
+		if houseNumber().MatchString(before) || hasNumberBeforeComma(words[:i]) {
 			return "", "", "", ErrForm
 		}
 		rest := strings.Join(words[i+1:], " ")
@@ -121,8 +121,9 @@ var codes = sync.OnceValue(func() map[string]*regexp.Regexp {
 
 // SplitWhole returns the parts of a line with street, number, postcode and town by the form of its country. It returns
 // false for any other line.
-func SplitWhole(text, country string) (a Address, found bool) {
+func SplitWhole(text, country string) (Address, bool) {
 	form := codes()[country]
+	var a Address
 	if form == nil {
 		return a, false
 	}
@@ -179,7 +180,8 @@ func CutCountry(text string) (line, country string) {
 }
 
 // Countries returns the countries in which a line has the form of a whole address, in alphabetical order.
-func Countries(text string) (all []string) {
+func Countries(text string) []string {
+	var all []string
 	for _, country := range slices.Sorted(maps.Keys(codes())) {
 		if _, isWhole := SplitWhole(text, country); isWhole {
 			all = append(all, country)

@@ -108,7 +108,10 @@ func TestCountriesOfAnAddress(t *testing.T) {
 // What stands behind a house number is a part of a house, not the rest of a sentence.
 func TestExtensions(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "a", "bis A", "bus 3", "hs", "Hinterhaus", "2. OG links", "3º B", "III", "zw", "boîte 4", "rood"} {
+	for _, text := range []string{
+		"", "a", "bis A", "bus 3", "hs", "Hinterhaus", "2. OG links", "3º B", "III", "zw",
+		"boîte 4", "rood",
+	} {
 		if !IsExtension(text) {
 			t.Errorf("%q: got it refused", text)
 		}

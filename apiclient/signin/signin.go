@@ -88,7 +88,7 @@ func Find(ctx context.Context, client *http.Client, baseURL string) (Offer, erro
 }
 
 // get reads a JSON document, and returns the status of the answer. Zero means that there was none.
-func get(ctx context.Context, client *http.Client, address string, into any) (status int, err error) {
+func get(ctx context.Context, client *http.Client, address string, into any) (int, error) {
 	host, err := checkAddress(address)
 	if err != nil {
 		return 0, err
@@ -114,7 +114,7 @@ func get(ctx context.Context, client *http.Client, address string, into any) (st
 }
 
 // checkAddress returns the host of an address. It refuses plain http off this machine.
-func checkAddress(address string) (host string, err error) {
+func checkAddress(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil {
 		return "", errors.New("the identity provider has an address that is not https")
@@ -399,7 +399,8 @@ func (s Session) IsGood(now time.Time) bool {
 }
 
 // Parse reads a stored session. It returns false for any other text, such as a token.
-func Parse(text string) (s Session, ok bool) {
+func Parse(text string) (Session, bool) {
+	var s Session
 	if !strings.HasPrefix(text, "{") {
 		return s, false
 	}

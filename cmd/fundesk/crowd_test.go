@@ -27,7 +27,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-var crowdLong = flag.Bool("crowd", false, "the crowd makes 400 changes and is killed 40 times, and the history is a month")
+var crowdLong = flag.Bool("crowd", false,
+	"the crowd makes 400 changes and is killed 40 times, and the history is a month")
 
 // crowd is several programs that share one state folder, and a network that flaps.
 type crowd struct {
@@ -39,12 +40,13 @@ type crowd struct {
 	mu       sync.Mutex
 	flapping bool
 	token    string
-	applied  []string            // "uuid verb" of what the service accepted, in the order of its coming; "" of the rest.
-	history  map[string][]string // Of each call, what was sent for it, and answered.
-	kills    int
-	sure     map[string]bool // Changes that a program has confirmed.
-	maybe    map[string]bool // Changes of programs that were killed before they confirmed them.
-	typed    map[string]bool // Calls that were completed at a terminal.
+	// "uuid verb" of what the service accepted, in the order of its coming; "" of the rest.
+	applied []string
+	history map[string][]string // Of each call, what was sent for it, and answered.
+	kills   int
+	sure    map[string]bool // Changes that a program has confirmed.
+	maybe   map[string]bool // Changes of programs that were killed before they confirmed them.
+	typed   map[string]bool // Calls that were completed at a terminal.
 }
 
 // commandPatience is how long a program may take.
@@ -66,8 +68,16 @@ func TestCrowdOnOneStateFolder(t *testing.T) {
 		changes, kills = 400, 40
 	}
 	c := &crowd{
-		T: t, home: newHome(t), service: servicetest.New(t), random: rand.New(rand.NewPCG(6, 8)),
-		flapping: true, kills: kills, history: map[string][]string{}, sure: map[string]bool{}, maybe: map[string]bool{}, typed: map[string]bool{},
+		T:        t,
+		home:     newHome(t),
+		service:  servicetest.New(t),
+		random:   rand.New(rand.NewPCG(6, 8)),
+		flapping: true,
+		kills:    kills,
+		history:  map[string][]string{},
+		sure:     map[string]bool{},
+		maybe:    map[string]bool{},
+		typed:    map[string]bool{},
 	}
 	deskCalls := changes / 10
 	calls := (changes-deskCalls)/2 + deskCalls + 1
@@ -121,10 +131,20 @@ func (c *crowd) load(calls int) {
 	for n := range calls {
 		at, id, person := apitype.NewTime(at.Add(time.Duration(n)*time.Second)), crowdCall(n), apitype.NewUUID()
 		records = append(records, service.LoadRecord{Kind: service.LoadPerson, Data: service.LoadedPerson{
-			Person:                 apitype.Person{UUID: person, PersonUUID: person, CreatedAt: at, LastName: new(crowdName(id))},
+			Person: apitype.Person{
+				UUID:       person,
+				PersonUUID: person,
+				CreatedAt:  at,
+				LastName:   new(crowdName(id)),
+			},
 			OwningOrganizationUUID: owner, RecruitingOrganizationUUID: owner,
 		}}, service.LoadRecord{Kind: service.LoadCall, Data: service.LoadedCall{Call: apitype.Call{
-			UUID: id, Status: apitype.CallRequested, RequestedAt: at, LastUpdatedAt: at, PersonUUID: person, Type: apitype.CallVerification,
+			UUID:          id,
+			Status:        apitype.CallRequested,
+			RequestedAt:   at,
+			LastUpdatedAt: at,
+			PersonUUID:    person,
+			Type:          apitype.CallVerification,
 		}}})
 	}
 	c.service.Load(records...)
@@ -162,7 +182,8 @@ func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && len(parts) > 3 {
 		c.mu.Lock()
 		key := parts[len(parts)-3]
-		c.history[key] = append(c.history[key], fmt.Sprintf("%d: %s %s, network's luck %d, answer %d", place, r.URL.Path, body, luck, answer.Code))
+		c.history[key] = append(c.history[key],
+			fmt.Sprintf("%d: %s %s, network's luck %d, answer %d", place, r.URL.Path, body, luck, answer.Code))
 		c.mu.Unlock()
 	}
 	if r.Method != http.MethodGet && answer.Code == http.StatusOK {
@@ -188,7 +209,8 @@ func hangUp(w http.ResponseWriter) {
 // workCall records an attempt and then completes the call, each by a program of its own.
 func (c *crowd) workCall(id string) {
 	c.command(id+" add-attempt", "call", "attempt", id, "--attempted-at", "now", "--outbox")
-	c.command(id+" complete", "call", "complete", id, "--result-code", "reached", "--notes", "spoke with "+id, "--outbox")
+	c.command(id+" complete", "call", "complete", id, "--result-code", "reached", "--notes", "spoke with "+id,
+		"--outbox")
 }
 
 // command runs fundesk, and now and then kills it.

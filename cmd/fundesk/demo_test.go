@@ -177,7 +177,10 @@ func TestBothFacesOfTheDeskOfferTheSame(t *testing.T) {
 	h.must(t, "fundesk --profile demo call list --limit 1") // The sample data.
 	// Every hour is outside calling hours, or the two faces could differ at a bound. Opened by its path, the database
 	// has no colleagues that would take calls between the two.
-	h.must(t, "fundesk profile add faces --base-url embedded:$HOME/.local/share/fundesk/demo.db --set calling_hours=NL=-,-,- --set calling_hours=DE=-,-,-")
+	h.must(
+		t,
+		"fundesk profile add faces --base-url embedded:$HOME/.local/share/fundesk/demo.db --set calling_hours=NL=-,-,- --set calling_hours=DE=-,-,-",
+	)
 	timeless := func(text string) string { return clockOfWarning.ReplaceAllString(text, "it is now") }
 	lines := h.openTerminal(t, 300, 200)
 	lines.write("ACCESSIBLE=1 fundesk tui --profile faces")
@@ -219,7 +222,9 @@ func TestBothFacesOfTheDeskOfferTheSame(t *testing.T) {
 			drawn.send("W")
 			screen = drawn.waitFor("Before you dial")
 			drawn.send("Escape")
-			drawn.wait("the call alone", func(screen string) bool { return !strings.Contains(screen, "Before you dial") })
+			drawn.wait("the call alone", func(screen string) bool {
+				return !strings.Contains(screen, "Before you dial")
+			})
 		}
 		for warning := range strings.SplitSeq(warnings, "; ") {
 			if warning != "" && !strings.Contains(timeless(screen), warning) {

@@ -46,7 +46,10 @@ func documents(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
 	root := filepath.Join("..", "..")
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "docs/*/*/*.md", "service/*.md", "cmd/fundeskd/deploy/*.md"} {
+	for _, pattern := range []string{
+		"*.md", "docs/*.md", "docs/*/*.md", "docs/*/*/*.md", "service/*.md",
+		"cmd/fundeskd/deploy/*.md",
+	} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		servicetest.Check(t, err)
 		for _, file := range files {
@@ -91,9 +94,13 @@ func TestPagesRunWithTheRolesThatTheyName(t *testing.T) {
 	} {
 		t.Run(page, func(t *testing.T) {
 			h := newHome(t)
-			account := fmt.Sprintf("fundeskd account add %s --organization %s --role %s", filepath.Base(page), organization, role)
+			account := fmt.Sprintf("fundeskd account add %s --organization %s --role %s",
+				filepath.Base(page), organization, role)
 			h.env = append(h.env, "URL="+url, "TOKEN="+server.must(t, account))
-			h.must(t, `printf %s "$TOKEN" | fundesk auth login --profile mine --base-url "$URL" --with-token --insecure-storage`)
+			h.must(
+				t,
+				`printf %s "$TOKEN" | fundesk auth login --profile mine --base-url "$URL" --with-token --insecure-storage`,
+			)
 			var script strings.Builder
 			for _, block := range fence.FindAllStringSubmatch(documents(t)[page], -1) {
 				if block[1] == "sh" {
@@ -122,8 +129,9 @@ func TestTutorialRunsWithItsRoles(t *testing.T) {
 		named, _ := service.RoleNamed(role)
 		permissions, err := json.Marshal(named.Permissions)
 		servicetest.Check(t, err)
-		fmt.Fprintf(&script, `%s() { FUNDESK_TOKEN=$(curl -sS --fail-with-body -X POST "$FUNDESK_BASE_URL/sandbox/token" `+
-			`-d '{"permissions":%s}' | jq -r .token); printf 'header = "Authorization: Bearer %%s"\n' "$FUNDESK_TOKEN" > curlrc; }`+"\n",
+		fmt.Fprintf(&script,
+			`%s() { FUNDESK_TOKEN=$(curl -sS --fail-with-body -X POST "$FUNDESK_BASE_URL/sandbox/token" `+
+				`-d '{"permissions":%s}' | jq -r .token); printf 'header = "Authorization: Bearer %%s"\n' "$FUNDESK_TOKEN" > curlrc; }`+"\n",
 			role, permissions)
 	}
 	for i, block := range fence.FindAllStringSubmatch(documents(t)[page], -1) {
@@ -185,17 +193,26 @@ func TestExamplesOfPrograms(t *testing.T) {
 	servicetest.Check(t, err)
 	h := newHome(t)
 	// Its records are older than the two minutes that a night looks back, at midnight too.
-	out := h.start(t, "serve", "--sandbox", "--persons", "520", "--start-time", "2026-11-20T12:00:00Z", "--listen", "127.0.0.1:0")
+	out := h.start(t, "serve", "--sandbox", "--persons", "520", "--start-time", "2026-11-20T12:00:00Z", "--listen",
+		"127.0.0.1:0")
 	h.env = append(h.env, "FUNDESK_BASE_URL="+nextLine(t, out), "FUNDESK_TOKEN="+nextLine(t, out))
-	for _, program := range []string{filepath.Join(folder, "day.sh"), filepath.Join(folder, "day.py"), build(t, "fundesk/docs/integrator/examples/go")} {
+	for _, program := range []string{
+		filepath.Join(folder, "day.sh"),
+		filepath.Join(folder, "day.py"),
+		build(t, "fundesk/docs/integrator/examples/go"),
+	} {
 		name := filepath.Base(program)
 		for _, persons := range []string{"520", "0"} {
 			printed, errs, code := h.run(t, "mkdir -p "+name+".day && cd "+name+".day && "+shellQuote(program))
-			if code != 0 || printed != persons+" persons\ncall completed\nrefused\n" || !strings.Contains(errs, "/email: must be one e-mail address") {
-				t.Errorf("%s: got exit code %d, %q and %q, want %s persons and a refusal that names the field", name, code, printed, errs, persons)
+			if code != 0 ||
+				printed != persons+" persons\ncall completed\nrefused\n" ||
+				!strings.Contains(errs, "/email: must be one e-mail address") {
+				t.Errorf("%s: got exit code %d, %q and %q, want %s persons and a refusal that names the field",
+					name, code, printed, errs, persons)
 			}
 		}
-		if lines := h.must(t, "jq -r .uuid "+name+".day/persons.ndjson | sort -u | wc -l"); strings.TrimSpace(lines) != "520" {
+		lines := h.must(t, "jq -r .uuid "+name+".day/persons.ndjson | sort -u | wc -l")
+		if strings.TrimSpace(lines) != "520" {
 			t.Errorf("%s: got %s persons in its file, want each of 520", name, lines)
 		}
 	}
@@ -211,7 +228,8 @@ func (h home) followByExample(t *testing.T, program string) {
 		pull := "fundesk pull changes -q --exec " + shellQuote("python3 "+program)
 		h.must(t, "until "+pull+" || exit 1; test -e persons.db && python3 -c '"+read+"' | "+until+"; do :; done")
 	}
-	owner := strings.TrimSpace(h.must(t, "fundesk person list --limit 1 -q -o json --jq '.[0].owningOrganization.uuid' | tr -d '\"'"))
+	owner := strings.TrimSpace(h.must(t,
+		"fundesk person list --limit 1 -q -o json --jq '.[0].owningOrganization.uuid' | tr -d '\"'"))
 	create := "fundesk person create --last-name Before --owning-organization O --recruiting-organization O -o id"
 	id := strings.TrimSpace(h.must(t, strings.ReplaceAll(create, "-organization O", "-organization "+owner)))
 	follow("grep -q Before")
@@ -235,10 +253,14 @@ func TestFilesOfTheConfigurationPage(t *testing.T) {
 	}
 	config := filepath.Join(h.dir, ".config", "fundesk")
 	servicetest.Check(t, os.MkdirAll(config, 0o700))
-	for path, text := range map[string]string{filepath.Join(config, "config.toml"): blocks["toml"], filepath.Join(h.dir, "records.ndjson"): blocks["json"]} {
+	for path, text := range map[string]string{
+		filepath.Join(config, "config.toml"):   blocks["toml"],
+		filepath.Join(h.dir, "records.ndjson"): blocks["json"],
+	} {
 		servicetest.Check(t, os.WriteFile(path, []byte(text), 0o600))
 	}
-	if out := h.must(t, "fundesk profile show -o json"); !strings.Contains(out, `"effect":"opt-out"`) || !strings.Contains(out, `"weekday":"09:00-21:00"`) {
+	out := h.must(t, "fundesk profile show -o json")
+	if !strings.Contains(out, `"effect":"opt-out"`) || !strings.Contains(out, `"weekday":"09:00-21:00"`) {
 		t.Errorf("got the profile %s, want what the page shows", out)
 	}
 	h.must(t, "fundeskd load records.ndjson && fundeskd check")
@@ -248,7 +270,8 @@ func TestFilesOfTheConfigurationPage(t *testing.T) {
 var link = regexp.MustCompile(`\]\(([^):#]+)(?:#([^)]*))?\)`)
 
 // anchors returns the headings of a page as links name them.
-func anchors(text string) (names []string) {
+func anchors(text string) []string {
+	var names []string
 	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
 		name := regexp.MustCompile(`[^\pL\d _-]`).ReplaceAllString(strings.ToLower(heading[1]), "")
 		names = append(names, strings.ReplaceAll(name, " ", "-"))

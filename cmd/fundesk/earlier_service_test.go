@@ -12,7 +12,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-var earlierService = flag.String("earlier-service", "", "a fundeskd from before the extensions of 0.3.0, for TestEarlierService")
+var earlierService = flag.String("earlier-service", "",
+	"a fundeskd from before the extensions of 0.3.0, for TestEarlierService")
 
 // earlier starts the sandbox of an earlier fundeskd.
 func (h *home) earlier(t *testing.T, path string) {
@@ -45,11 +46,17 @@ func TestEarlierService(t *testing.T) {
 	set := func(name, line string) {
 		h.env = append(h.env, name+"="+strings.Trim(h.must(t, line), `"`))
 	}
-	set("AGENT", "fundesk call list --status completed --limit 1 -q --jq '.[0].result.userUuid // .[0].attempts[0].userUuid' -o json")
+	set(
+		"AGENT",
+		"fundesk call list --status completed --limit 1 -q --jq '.[0].result.userUuid // .[0].attempts[0].userUuid' -o json",
+	)
 	set("PERSON", "fundesk person list --limit 1 -q -o id")
 	set("ORG", "fundesk person get $PERSON --jq .owningOrganization.uuid")
 	set("LEASED", "fundesk queue take --user $AGENT -o json --jq '.[0].callUuid'")
-	set("PLEDGE", "fundesk pledge list --all -q -o ndjson | jq -r 'select(.status == \"active\" and .externalSource == null) | .uuid' | head -1")
+	set(
+		"PLEDGE",
+		"fundesk pledge list --all -q -o ndjson | jq -r 'select(.status == \"active\" and .externalSource == null) | .uuid' | head -1",
+	)
 	tests := []struct {
 		line   string
 		code   int
@@ -60,10 +67,22 @@ func TestEarlierService(t *testing.T) {
 		{"fundesk queue leases -o json | jq length", 0, "1", ""},
 		{"fundesk call attempt $LEASED --jq .status", 0, `"requested"`, ""},
 		{"fundesk queue leases -o json | jq length", 0, "0", ""},
-		{"fundesk call complete $LEASED --result-code anything --any-result --rating 8 --jq .status", 0, `"completed"`, ""},
-		{"fundesk call complete $(fundesk call create --person $PERSON --requested-at now --type winback -o id) --result-code declined --jq .result.resultCode", 0, `"declined"`, ""},
-		{"fundesk call cancel $(fundesk call create --person $PERSON --requested-at now --type winback -o id) --yes --jq .status", 0, `"cancelled"`, ""},
-		{"fundesk call list --status completed --person $PERSON -q -o json | jq -r 'map(.status) | unique[]'", 0, "completed", ""},
+		{
+			line: "fundesk call complete $LEASED --result-code anything --any-result --rating 8 --jq .status",
+			out:  `"completed"`,
+		},
+		{
+			line: "fundesk call complete $(fundesk call create --person $PERSON --requested-at now --type winback -o id) --result-code declined --jq .result.resultCode",
+			out:  `"declined"`,
+		},
+		{
+			line: "fundesk call cancel $(fundesk call create --person $PERSON --requested-at now --type winback -o id) --yes --jq .status",
+			out:  `"cancelled"`,
+		},
+		{
+			line: "fundesk call list --status completed --person $PERSON -q -o json | jq -r 'map(.status) | unique[]'",
+			out:  "completed",
+		},
 		{"fundesk queue list -o id | head -1 | fundesk queue later - --at tomorrow --yes >/dev/null", 0, "", ""},
 		{"fundesk queue callbacks -o json | jq 'length > 0'", 0, "true", ""},
 		{"fundesk queue agents --jq length", 0, "1", ""},
@@ -71,7 +90,10 @@ func TestEarlierService(t *testing.T) {
 		{"fundesk queue release --user $AGENT --yes >/dev/null", 0, "", ""},
 
 		// A script of the back office.
-		{"fundesk person update $PERSON --email a@example.org --opt-in-phone=false --jq '.optInPhone, .email' -o ndjson", 0, "false\n\"a@example.org\"", ""},
+		{
+			line: "fundesk person update $PERSON --email a@example.org --opt-in-phone=false --jq '.optInPhone, .email' -o ndjson",
+			out:  "false\n\"a@example.org\"",
+		},
 		{"fundesk pledge update $PLEDGE --donation-amount 12.50 --jq .donationAmount", 0, "12.5", ""},
 		{"fundesk processed mark pledge $PLEDGE --jq .[0].ok", 0, "true", ""},
 		{"fundesk pull person -q | wc -l", 0, "60", ""},
@@ -91,15 +113,29 @@ func TestEarlierService(t *testing.T) {
 		{"fundesk call checks $LEASED", 7, "", "announces checks"},
 		{"fundesk call stats --by check", 7, "", "announces checks"},
 		{"fundesk person consent list $PERSON", 7, "", "announces consents"},
-		{"fundesk person consent add $PERSON --channel phone --basis consent --source form --yes", 7, "", "announces consents"},
-		{"printf 'lastName,consents.phone.source,consents.phone.basis,consents.phone.at\\nA,form,consent,2026-01-01\\n' | fundesk person import - --default owningOrganizationUuid=$ORG --default recruitingOrganizationUuid=$ORG --yes", 7, "", "leaves a column out"},
-		{"printf 'country = \"NL\"\\n' > s.toml; fundesk queue settings set s.toml --yes --organization $ORG", 7, "", "announces rules"},
+		{
+			line:   "fundesk person consent add $PERSON --channel phone --basis consent --source form --yes",
+			code:   7,
+			stderr: "announces consents",
+		},
+		{
+			line:   "printf 'lastName,consents.phone.source,consents.phone.basis,consents.phone.at\\nA,form,consent,2026-01-01\\n' | fundesk person import - --default owningOrganizationUuid=$ORG --default recruitingOrganizationUuid=$ORG --yes",
+			code:   7,
+			stderr: "leaves a column out",
+		},
+		{
+			line:   "printf 'country = \"NL\"\\n' > s.toml; fundesk queue settings set s.toml --yes --organization $ORG",
+			code:   7,
+			stderr: "announces rules",
+		},
 	}
 	for _, test := range tests {
 		out, errs, code := h.run(t, test.line)
 		want := strings.ReplaceAll(test.out, "$PERSON", h.value("PERSON"))
-		if out = strings.TrimSpace(out); code != test.code || out != want || !strings.Contains(errs, test.stderr) {
-			t.Errorf("%s: got exit %d, %q and %q, want %d, %q and %q", test.line, code, out, errs, test.code, want, test.stderr)
+		out = strings.TrimSpace(out)
+		if code != test.code || out != want || !strings.Contains(errs, test.stderr) {
+			t.Errorf("%s: got exit %d, %q and %q, want %d, %q and %q",
+				test.line, code, out, errs, test.code, want, test.stderr)
 		}
 	}
 

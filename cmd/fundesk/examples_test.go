@@ -42,7 +42,12 @@ func TestExamplesOfHelp(t *testing.T) {
 	ready := newHome(t)
 	files := filepath.Join("testdata", "examples")
 	servicetest.Check(t, os.CopyFS(ready.dir, os.DirFS(files)))
-	ready.must(t, "sed -i s/NOW/"+time.Now().Add(-time.Hour).UTC().Format("2006-01-02T15:04:05.000Z")+"/g records.ndjson; head -n 1 records.ndjson > organization.ndjson")
+	ready.must(
+		t,
+		"sed -i s/NOW/"+time.Now().Add(-time.Hour).UTC().Format(
+			"2006-01-02T15:04:05.000Z",
+		)+"/g records.ndjson; head -n 1 records.ndjson > organization.ndjson",
+	)
 	out := ready.start(t, "serve", "--sandbox", "--load", "records.ndjson", "--listen", "127.0.0.1:0")
 	url := nextLine(t, out)
 	elsewhere := ready.start(t, "serve", "--sandbox", "--load", "organization.ndjson", "--listen", "127.0.0.1:0")
@@ -69,7 +74,8 @@ func TestExamplesOfHelp(t *testing.T) {
 			askSandbox(t, url, "/sandbox/reset", "{}")
 		}
 		changed = !onlyReads.MatchString(example)
-		before := "export FUNDESK_TOKEN=" + sandboxToken(t, url) + "\n. ./example.sh " + strings.Fields(example)[1] + "\n"
+		before := "export FUNDESK_TOKEN=" + sandboxToken(t, url) + "\n. ./example.sh " + strings.Fields(example)[1] +
+			"\n"
 		for pattern, lines := range beforeExamples {
 			if regexp.MustCompile(pattern).MatchString(line) {
 				before += "{ " + lines + "; } > before.log 2>&1\n"
@@ -174,8 +180,9 @@ func askSandbox(t *testing.T, url, path, body string) []byte {
 
 // helpExamples returns the examples in the help of a program and of its commands. One shell prints the help of all
 // commands of a level.
-func helpExamples(t *testing.T, h home, program string) (examples []string) {
+func helpExamples(t *testing.T, h home, program string) []string {
 	t.Helper()
+	var examples []string
 	for level := []string{program}; len(level) > 0; {
 		printed := h.must(t, "for command in '"+strings.Join(level, "' '")+"'; do $command --help; printf '\\0'; done")
 		helps := strings.Split(strings.TrimSuffix(printed, "\x00"), "\x00")
@@ -197,13 +204,14 @@ func helpExamples(t *testing.T, h home, program string) (examples []string) {
 }
 
 // examplesIn returns the examples of one help, each on one line.
-func examplesIn(help string) (examples []string) {
+func examplesIn(help string) []string {
 	_, text, found := strings.Cut(help, "\nExamples:\n")
 	if !found {
 		return nil
 	}
 	text, _, _ = strings.Cut(text, "\n\n")
 	text = strings.NewReplacer("\\\n", "", "&&\n", "&& ", "|\n", "| ").Replace(text)
+	var examples []string
 	for line := range strings.Lines(text) {
 		examples = append(examples, strings.TrimSpace(line))
 	}

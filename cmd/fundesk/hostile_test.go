@@ -22,7 +22,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-var hostileLong = flag.Bool("hostile", false, "every command against every hostile service, instead of one against each")
+var hostileLong = flag.Bool("hostile", false,
+	"every command against every hostile service, instead of one against each")
 
 // What a service may do to the client at most.
 const (
@@ -88,17 +89,32 @@ func hostiles() map[string]struct{ list, record http.HandlerFunc } {
 	const page, id = `{"pageInfo":{"hasNextPage":false},"edges":[`, `{"uuid":"` + hostileID + `","a":0`
 	node := `{"cursor":"c","node":{"uuid":"` + hostileID + `"}},`
 	return map[string]pair{
-		"a body without end":      {body(page, node, endless, ""), body(id, `,"notes":"x"`, endless, "")},
-		"blanks without end":      both(body("{}", " ", endless, "")),
-		"a text without end":      {body(page+`{"node":{"notes":"`, "x", endless, ""), body(id+`,"notes":"`, "x", endless, "")},
+		"a body without end": {body(page, node, endless, ""), body(id, `,"notes":"x"`, endless, "")},
+		"blanks without end": both(body("{}", " ", endless, "")),
+		"a text without end": {
+			list:   body(page+`{"node":{"notes":"`, "x", endless, ""),
+			record: body(id+`,"notes":"`, "x", endless, ""),
+		},
 		"a drip":                  both(drip),
 		"a million empty records": {body(page+"{}", ",{}", large, "]}"), body(id+`,"calls":[{}`, ",{}", large, "]}")},
 		"a million columns":       {body(page+`{"node":`+id, `,"k":1`, large, "}}]}"), body(id, `,"k":1`, large, "}")},
-		"a million lists":         {body(page+`{"node":`+id+`,"attempts":[[]`, ",[]", large, "]}}]}"), body(id+`,"attempts":[[]`, ",[]", large, "]}")},
-		"a large text":            {body(page+`{"node":`+id+`,"notes":"`, "x", large, `"}}]}`), body(id+`,"notes":"`, "x", large, `"}`)},
-		"a long number":           {body(page+`{"node":`+id+`,"attemptsCount":1`, "0", large, "}}]}"), body(id+`,"attemptsCount":1`, "0", large, "}")},
-		"deep arrays":             both(body("", "[", large, "")),
-		"deep objects":            {body(page+`{"node":`+id+`,"a":`, `{"a":`, large, ""), body(id+`,"a":`, `{"a":`, large, "")},
+		"a million lists": {
+			list:   body(page+`{"node":`+id+`,"attempts":[[]`, ",[]", large, "]}}]}"),
+			record: body(id+`,"attempts":[[]`, ",[]", large, "]}"),
+		},
+		"a large text": {
+			list:   body(page+`{"node":`+id+`,"notes":"`, "x", large, `"}}]}`),
+			record: body(id+`,"notes":"`, "x", large, `"}`),
+		},
+		"a long number": {
+			list:   body(page+`{"node":`+id+`,"attemptsCount":1`, "0", large, "}}]}"),
+			record: body(id+`,"attemptsCount":1`, "0", large, "}"),
+		},
+		"deep arrays": both(body("", "[", large, "")),
+		"deep objects": {
+			list:   body(page+`{"node":`+id+`,"a":`, `{"a":`, large, ""),
+			record: body(id+`,"a":`, `{"a":`, large, ""),
+		},
 		"a refusal without end":   both(refuse(400, body(`{"detail":"`, "x", endless, ""))),
 		"a refusal of many parts": both(refuse(400, body(`{"errors":["a"`, `,"a"`, large, "]}"))),
 		"a refusal of many lists": both(refuse(409, body(`[[]`, `,[]`, large, "]"))),
@@ -169,7 +185,8 @@ func TestHostileService(t *testing.T) {
 
 // peak returns the most memory that a process had until its end, in bytes. The system's figure of an ended child begins
 // with the memory of the test itself.
-func peak(pid int, stop <-chan struct{}) (most int64) {
+func peak(pid int, stop <-chan struct{}) int64 {
+	var most int64
 	for {
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 		if err != nil {
@@ -194,7 +211,8 @@ func suffer(t *testing.T, url, line string) {
 	h := newHome(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*maxPatience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, programs+"/fundesk", append([]string{"--timeout", "1s"}, strings.Fields(line)...)...)
+	cmd := exec.CommandContext(ctx, programs+"/fundesk",
+		append([]string{"--timeout", "1s"}, strings.Fields(line)...)...)
 	cmd.Env = append(h.env, "FUNDESK_BASE_URL="+url, "FUNDESK_TOKEN=token")
 	var problem strings.Builder
 	cmd.Stderr = &problem

@@ -20,7 +20,7 @@ import (
 
 // hangAfter answers some requests with a page of two calls, and never the later ones. The first of those closes
 // hanging.
-func hangAfter(t *testing.T, answered int) (url string, hanging <-chan struct{}) {
+func hangAfter(t *testing.T, answered int) (string, <-chan struct{}) {
 	t.Helper()
 	waits := make(chan struct{})
 	requests := 0 // The client asks for one page after the other.
@@ -61,7 +61,8 @@ func TestInterrupt(t *testing.T) {
 				t.Parallel()
 				url, hanging := hangAfter(t, test.answered)
 				h := newHome(t)
-				command := exec.CommandContext(t.Context(), filepath.Join(programs, "fundesk"), strings.Fields(test.args)...)
+				command := exec.CommandContext(t.Context(), filepath.Join(programs, "fundesk"),
+					strings.Fields(test.args)...)
 				command.Env = append(h.env, "FUNDESK_BASE_URL="+url, "FUNDESK_TOKEN=token")
 				var out, errs bytes.Buffer
 				command.Stdout, command.Stderr = &out, &errs
@@ -98,8 +99,16 @@ func TestInterrupt(t *testing.T) {
 func TestInterruptTokenCommand(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	h.must(t, "fundesk profile add prod --base-url http://127.0.0.1:1 --set token_command=sh --set token_command=-c --set token_command='kill -INT $PPID; exec sleep 600'")
-	for _, line := range []string{"call list", "auth token", "auth status", "call cancel 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --yes"} {
+	h.must(
+		t,
+		"fundesk profile add prod --base-url http://127.0.0.1:1 --set token_command=sh --set token_command=-c --set token_command='kill -INT $PPID; exec sleep 600'",
+	)
+	for _, line := range []string{
+		"call list",
+		"auth token",
+		"auth status",
+		"call cancel 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --yes",
+	} {
 		out, errs, code := h.run(t, "fundesk "+line)
 		if code != 130 || out != "" || strings.Contains(errs, "killed") {
 			t.Errorf("%s: got exit code %d, %s%s, want 130", line, code, out, errs)

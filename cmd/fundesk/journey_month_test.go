@@ -46,7 +46,13 @@ func (j *monthJourney) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestMonthOfHistory(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
-	j := &monthJourney{T: t, home: newHome(t), service: servicetest.New(t), random: rand.New(rand.NewPCG(19, 30)), known: map[string]map[string]any{}}
+	j := &monthJourney{
+		T:       t,
+		home:    newHome(t),
+		service: servicetest.New(t),
+		random:  rand.New(rand.NewPCG(19, 30)),
+		known:   map[string]map[string]any{},
+	}
 	j.owner, j.token = j.service.Organization("Sea Rescue"), j.service.Token()
 	server := httptest.NewServer(j)
 	t.Cleanup(server.Close)
@@ -106,13 +112,18 @@ func (j *monthJourney) callsComeIn(n int) {
 	}
 	for i := range n {
 		j.service.Clock.Advance(time.Minute)
-		person := created("/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}`, j.owner, j.owner))
+		person := created("/api/v1/persons",
+			fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}`, j.owner, j.owner))
 		age := time.Hour
 		if i%3 == 0 {
 			age = time.Duration(j.random.IntN(9000)) * time.Hour
 		}
 		requested := apitype.NewTime(j.service.Clock.Now().Add(-age))
-		j.open = append(j.open, created("/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":%q,"type":"happy_call"}`, person, requested)))
+		j.open = append(
+			j.open,
+			created("/api/v1/calls",
+				fmt.Sprintf(`{"personUuid":%q,"requestedAt":%q,"type":"happy_call"}`, person, requested)),
+		)
 	}
 }
 

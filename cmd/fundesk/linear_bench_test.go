@@ -28,10 +28,12 @@ func BenchmarkLinear(b *testing.B) {
 		var few [3]time.Duration
 		for _, n := range []int{*linearMost / 10, *linearMost} {
 			times := linear(b, n)
-			fmt.Printf("| %d | %.2f s | %.2f s | %.2f s |\n", n, times[0].Seconds(), times[1].Seconds(), times[2].Seconds())
+			fmt.Printf("| %d | %.2f s | %.2f s | %.2f s |\n",
+				n, times[0].Seconds(), times[1].Seconds(), times[2].Seconds())
 			for i, took := range few {
 				if took > 0 && times[i] > 15*took {
-					b.Errorf("ten times as many took %.1f times as long, want 15 at most", times[i].Seconds()/took.Seconds())
+					b.Errorf("ten times as many took %.1f times as long, want 15 at most",
+						times[i].Seconds()/took.Seconds())
 				}
 			}
 			few = times
@@ -42,7 +44,7 @@ func BenchmarkLinear(b *testing.B) {
 var linearMost = flag.Int("linear", 16_000, "how many records BenchmarkLinear does something to, after a tenth of them")
 
 // linear holds the processor time of each of the three.
-func linear(b *testing.B, n int) (times [3]time.Duration) {
+func linear(b *testing.B, n int) [3]time.Duration {
 	b.Helper()
 	h := servicetest.New(b)
 	dir := b.TempDir()
@@ -53,9 +55,15 @@ func linear(b *testing.B, n int) (times [3]time.Duration) {
 		person := service.LoadedPerson{OwningOrganizationUUID: owner, RecruitingOrganizationUUID: owner}
 		person.UUID, person.CreatedAt = apitype.NewUUID(), at
 		var call service.LoadedCall
-		call.UUID, call.PersonUUID, call.Status, call.Type = apitype.NewUUID(), person.UUID, apitype.CallRequested, apitype.CallVerification
+		call.UUID = apitype.NewUUID()
+		call.PersonUUID = person.UUID
+		call.Status = apitype.CallRequested
+		call.Type = apitype.CallVerification
 		call.RequestedAt, call.LastUpdatedAt = at, at
-		records = append(records, service.LoadRecord{Kind: service.LoadPerson, Data: person}, service.LoadRecord{Kind: service.LoadCall, Data: call})
+		records = append(records, service.LoadRecord{Kind: service.LoadPerson, Data: person}, service.LoadRecord{
+			Kind: service.LoadCall,
+			Data: call,
+		})
 		fmt.Fprintln(&calls, call.UUID)
 		fmt.Fprintf(&donors, `{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}`+"\n", owner, owner)
 	}
@@ -63,7 +71,12 @@ func linear(b *testing.B, n int) (times [3]time.Duration) {
 	file := filepath.Join(dir, "donors.ndjson")
 	servicetest.Check(b, os.WriteFile(file, []byte(donors.String()), 0o600))
 	server := httptest.NewUnstartedServer(h.Handler)
-	home := home{dir: dir, env: append(os.Environ(), "HOME="+dir, "FUNDESK_BASE_URL=http://"+server.Listener.Addr().String(), "FUNDESK_TOKEN="+h.Token())}
+	home := home{
+		dir: dir,
+		env: append(os.Environ(), "HOME="+dir, "FUNDESK_BASE_URL=http://"+server.Listener.Addr().String(),
+			"FUNDESK_TOKEN="+h.Token()),
+	}
+	var times [3]time.Duration
 	for i, step := range []struct {
 		in, line string
 		code     int

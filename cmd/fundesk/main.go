@@ -26,8 +26,12 @@ func main() {
 	log.SetOutput(io.Discard)
 	ctx, stop := context.WithCancelCause(context.Background())
 	os.Exit(commands.Run(ctx, os.Args[1:], commands.App{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		Getenv: os.Getenv, Now: time.Now, Version: func() string { return release.Version },
+		In:           os.Stdin,
+		Out:          os.Stdout,
+		Err:          os.Stderr,
+		Getenv:       os.Getenv,
+		Now:          time.Now,
+		Version:      func() string { return release.Version },
 		ZoneError:    zone.Set(os.Getenv),
 		OpenEmbedded: openEmbedded(os.Stderr),
 		WatchSignals: func() {

@@ -17,7 +17,7 @@ import (
 
 // oddServer answers every connection by hand: answer gets each request, with what it writes to,
 // and the connection ends when that returns false.
-func oddServer(t *testing.T, answer func(w net.Conn, r *http.Request) (goOn bool)) (url string) {
+func oddServer(t *testing.T, answer func(w net.Conn, r *http.Request) (goOn bool)) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -65,7 +65,8 @@ func TestOddServers(t *testing.T) {
 	donor := `{"uuid":"` + oddID + `","firstName":"Maria","lastName":"Secret","iban":"NL91ABNA0417164300"}`
 	list := `{"pageInfo":{"hasNextPage":false,"endCursor":"c"},"edges":[{"cursor":"c","node":` + donor + `}]}`
 	whole := func(status, headers, body string) string {
-		return fmt.Sprintf("HTTP/1.1 %s\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n%s", status, headers, len(body), body)
+		return fmt.Sprintf("HTTP/1.1 %s\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n%s",
+			status, headers, len(body), body)
 	}
 	send := func(text string) func(net.Conn, *http.Request) bool {
 		return func(w net.Conn, _ *http.Request) bool {
@@ -94,23 +95,39 @@ func TestOddServers(t *testing.T) {
 				time.Sleep(20 * time.Millisecond) // A server's pace.
 			}
 		}, 8},
-		{"101 that keeps the line", then("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"+donor, stay), 8},
+		{
+			name:   "101 that keeps the line",
+			answer: then("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"+donor, stay),
+			code:   8,
+		},
 		{"an answer that comes twice", send(whole("200 OK", "", list) + whole("200 OK", "", list)), 0},
 		{"a body that stands still", then(chunked+"5\r\n{    \r\n", stay), 8},
-		{"a page that ends within the first record", then("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"+list[:80], func(net.Conn) bool { return false }), 8},
+		{
+			name: "a page that ends within the first record",
+			answer: then("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"+list[:80], func(net.Conn) bool {
+				return false
+			}),
+			code: 8,
+		},
 		{"a part", send(whole("206 Partial Content", "Content-Range: bytes 0-9/99\r\n", list)), 8},
-		{"HTTP/1.0", then("HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n"+list, func(net.Conn) bool { return false }), 0},
+		{"HTTP/1.0", then("HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n"+list, func(net.Conn) bool {
+			return false
+		}), 0},
 		{"gzip that was not asked for", send(whole("200 OK", "Content-Encoding: gzip\r\n", "\x1f\x8b\x08Maria")), 8},
 	}
 	for _, test := range tests {
-		for line, changes := range map[string]bool{"person list --all -o ndjson": false, "person update " + oddID + " --first-name X --yes -o ndjson": true} {
+		for line, changes := range map[string]bool{
+			"person list --all -o ndjson":                                false,
+			"person update " + oddID + " --first-name X --yes -o ndjson": true,
+		} {
 			if changes && test.code == 0 {
 				continue // It is answered with a list.
 			}
 			t.Run(test.name+"/"+line, func(t *testing.T) {
 				t.Parallel()
 				h := newHome(t)
-				command := exec.CommandContext(t.Context(), filepath.Join(programs, "fundesk"), append([]string{"--retry", "1", "--timeout", timeout.String()}, strings.Fields(line)...)...)
+				command := exec.CommandContext(t.Context(), filepath.Join(programs, "fundesk"),
+					append([]string{"--retry", "1", "--timeout", timeout.String()}, strings.Fields(line)...)...)
 				command.Env = append(h.env, "FUNDESK_BASE_URL="+oddServer(t, test.answer), "FUNDESK_TOKEN=token")
 				var problem strings.Builder
 				command.Stderr = &problem
@@ -127,7 +144,10 @@ func TestOddServers(t *testing.T) {
 				if want == 0 {
 					lines = 0
 				}
-				if text := problem.String(); strings.Count(text, "\n") != lines || strings.Contains(text, "Secret") || strings.Contains(text, "Maria") {
+				text := problem.String()
+				if strings.Count(text, "\n") != lines ||
+					strings.Contains(text, "Secret") ||
+					strings.Contains(text, "Maria") {
 					t.Errorf("got %q on stderr, want %d lines without a donor", text, lines)
 				}
 			})

@@ -41,7 +41,8 @@ func TestPicturesAreOfTheseScreens(t *testing.T) {
 		drawn, err := os.ReadFile(picture)
 		servicetest.Check(t, err)
 		if !strings.Contains(string(drawn), want) {
-			t.Errorf("%s is not of these screens: cmd/fundesk/testdata/picture/picture.sh draws it again", filepath.Base(picture))
+			t.Errorf("%s is not of these screens: cmd/fundesk/testdata/picture/picture.sh draws it again",
+				filepath.Base(picture))
 		}
 		if len(drawn) > mostOfAPicture {
 			t.Errorf("%s has %d bytes, want %d at most", filepath.Base(picture), len(drawn), mostOfAPicture)

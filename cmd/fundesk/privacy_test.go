@@ -32,8 +32,10 @@ func TestPersonalDataStaysOutOfOtherFiles(t *testing.T) {
 	token := h.must(t, "fundeskd account add desk --all-organizations")
 	h.env = append(h.env, "TMPDIR="+temporary, "FUNDESK_BASE_URL="+url, "FUNDESK_TOKEN="+token)
 	organization := strings.Trim(h.must(t, "fundesk person list --limit 1 -q --jq '.[0].owningOrganization.uuid'"), `"`)
-	person := `{"owningOrganizationUuid":"` + organization + `","recruitingOrganizationUuid":"` + organization + `","iban":"` + private["IBAN"] +
-		`","socialSecurityNumber":"` + private["social security number"] + `","email":"` + private["email"] + `","mobilePhoneNumber":"` + private["phone"] +
+	person := `{"owningOrganizationUuid":"` + organization + `","recruitingOrganizationUuid":"` + organization +
+		`","iban":"` + private["IBAN"] +
+		`","socialSecurityNumber":"` + private["social security number"] + `","email":"` + private["email"] +
+		`","mobilePhoneNumber":"` + private["phone"] +
 		`","name":{"lastName":"` + private["name"] + `"}}`
 	for name, text := range map[string]string{"person": person, "notes": private["notes"]} {
 		servicetest.Check(t, os.WriteFile(filepath.Join(input, name), []byte(text+"\n"), 0o600))
@@ -59,7 +61,8 @@ func TestPersonalDataStaysOutOfOtherFiles(t *testing.T) {
 	term.write(private["notes"])
 	term.waitFor(private["notes"])
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); { // They are on disk soon.
-		if drafts, _ := filepath.Glob(filepath.Join(h.dir, ".local", "state", "fundesk", "outbox", "drafts", "*")); len(drafts) > 0 {
+		drafts, _ := filepath.Glob(filepath.Join(h.dir, ".local", "state", "fundesk", "outbox", "drafts", "*"))
+		if len(drafts) > 0 {
 			break
 		}
 	}
@@ -84,7 +87,8 @@ func TestPersonalDataStaysOutOfOtherFiles(t *testing.T) {
 				continue
 			}
 			place := belongs(path)
-			if found[place] = true; place == "" {
+			found[place] = true
+			if place == "" {
 				t.Errorf("got the %s in %s", name, path)
 			}
 		}

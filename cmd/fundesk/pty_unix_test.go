@@ -116,7 +116,8 @@ func (d *deskTerminal) await(comes func(screen string) bool) bool {
 }
 
 // see waits until the screen shows one of the texts and returns which; "" if none comes.
-func (d *deskTerminal) see(texts ...string) (which string) {
+func (d *deskTerminal) see(texts ...string) string {
+	var which string
 	d.await(func(screen string) bool {
 		for _, text := range texts {
 			if strings.Contains(screen, text) {

@@ -117,7 +117,8 @@ func TestEveryCommandThroughHTTPWithATokenFromTheKeyring(t *testing.T) {
 	}
 	// Without a bus, or with a dead one, no daemon may be started for it.
 	for _, bus := range []string{"", "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere"} {
-		line := `fundesk profile add pinned --base-url "$URL" --set token_storage=keyring && env -u FUNDESK_TOKEN ` + bus + ` fundesk auth status --profile pinned`
+		line := `fundesk profile add pinned --base-url "$URL" --set token_storage=keyring && env -u FUNDESK_TOKEN ` +
+			bus + ` fundesk auth status --profile pinned`
 		if out, errs, code := h.run(t, line); code != 4 {
 			t.Errorf("auth status with %q: got exit %d, %s%s, want 4", bus, code, out, errs)
 		}
@@ -216,7 +217,10 @@ func TestServiceOfAStranger(t *testing.T) {
 	}{
 		{"fundesk person list --all -o id | wc -l", 0, "135", ""},
 		{"fundesk call list --all -o ndjson | jq -r .uuid | sort -u | wc -l", 0, "135", ""},
-		{"fundesk call list --all --include person,pledge --columns uuid,person.lastName,pledgeCase.status -o tsv 2>&1 | grep -Pc 'Number [0-9]*\tlead|left out'", 0, "135", ""},
+		{
+			line: "fundesk call list --all --include person,pledge --columns uuid,person.lastName,pledgeCase.status -o tsv 2>&1 | grep -Pc 'Number [0-9]*\tlead|left out'",
+			out:  "135",
+		},
 		{"fundesk call stats -o tsv | grep total", 0, "total\tcalls\t135", ""},
 		{"fundesk pull call -q | wc -l", 0, "135", ""},
 		{"fundesk pull call -q | wc -l", 0, "0", ""},
@@ -225,15 +229,25 @@ func TestServiceOfAStranger(t *testing.T) {
 		{"fundesk pledge list --all --accept-unpaged -o id | wc -l", 0, "50", ""},
 		{"fundesk pull pledge >/dev/null", 8, "", "nothing tells whether these are all"},
 		{"ls $HOME/.local/state/fundesk/pull | grep -c pledge", 1, "0", ""},
-		{"fundesk call get " + one + " --jq '.pledgeCase.calls[0], .pledgeCase.donationAmount' -o ndjson", 0, "\"[Circular]\"\n10.0", ""},
+		{
+			line: "fundesk call get " + one + " --jq '.pledgeCase.calls[0], .pledgeCase.donationAmount' -o ndjson",
+			out:  "\"[Circular]\"\n10.0",
+		},
 		{"fundesk pledge list --limit 1 -q --columns donationAmount,initialDonationInterval", 0, "10\tMONTH", ""},
 		{"fundesk call attempt " + one + " --jq .attemptsCount", 0, "1", ""},
 		{"fundesk call complete " + one + " --result-code reached --rating 8 --jq .status", 0, `"completed"`, ""},
 		{"fundesk call cancel " + one + " --yes", 7, "", "That call has ended."},
 		{"fundesk call get " + strings.Replace(one, "4002", "4009", 1), 3, "", "No such record."},
-		{"fundesk person update 00000000-0000-4001-8000-000000000002 --email a@example.org --jq .email", 0, `"a@example.org"`, ""},
+		{
+			line: "fundesk person update 00000000-0000-4001-8000-000000000002 --email a@example.org --jq .email",
+			out:  `"a@example.org"`,
+		},
 		{"fundesk person update 00000000-0000-4001-8000-000000000002 --clear email --jq .email", 0, "null", ""},
-		{"fundesk person create --first-name Bo --owning-organization " + one + " --recruiting-organization " + one + " -o id | wc -l", 0, "1", ""},
+		{
+			line: "fundesk person create --first-name Bo --owning-organization " + one +
+				" --recruiting-organization " + one + " -o id | wc -l",
+			out: "1",
+		},
 		{"fundesk processed mark call " + one + " --jq .[0].ok", 0, "true", ""},
 		{"fundesk person list --search number", 2, "", "--all --name"},
 		{"fundesk pledge list --columns person.lastName", 2, "", "fundesk pledge get -"},
@@ -242,8 +256,10 @@ func TestServiceOfAStranger(t *testing.T) {
 	}
 	for _, test := range tests {
 		out, errs, code := h.run(t, test.line)
-		if out = strings.TrimSpace(out); code != test.code || out != test.out || !strings.Contains(errs, test.stderr) {
-			t.Errorf("%s: got exit %d, %q and %q, want %d, %q and %q", test.line, code, out, errs, test.code, test.out, test.stderr)
+		out = strings.TrimSpace(out)
+		if code != test.code || out != test.out || !strings.Contains(errs, test.stderr) {
+			t.Errorf("%s: got exit %d, %q and %q, want %d, %q and %q",
+				test.line, code, out, errs, test.code, test.out, test.stderr)
 		}
 	}
 	term := h.openTerminal(t, 120, 36)

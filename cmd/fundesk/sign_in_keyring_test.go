@@ -52,7 +52,10 @@ func TestSignInInTheKeyring(t *testing.T) {
 	enter("fundesk auth status -o json --jq .tokenSource", `"keyring"`)
 
 	before := h.provider.Renewals()
-	enter("for n in 1 2 3 4 5 6; do fundesk call list -q > a & fundesk call list -q > b; wait $! || break; sleep 0.5; done", "exit 0")
+	enter(
+		"for n in 1 2 3 4 5 6; do fundesk call list -q > a & fundesk call list -q > b; wait $! || break; sleep 0.5; done",
+		"exit 0",
+	)
 	if got := h.provider.Renewals() - before; got == 0 || h.provider.Sessions() != 1 {
 		t.Errorf("got %d renewals and %d sessions after pairs of commands, want one session that was renewed",
 			got, h.provider.Sessions())
@@ -122,7 +125,7 @@ func (h *signInHome) wantInNoFile(t *testing.T, tokens []string) {
 
 // watchProcesses collects the arguments and the environment of every process of this home, until the returned function
 // is called.
-func (h *signInHome) watchProcesses(t *testing.T) (seen func() string) {
+func (h *signInHome) watchProcesses(t *testing.T) func() string {
 	t.Helper()
 	known := map[string]bool{}
 	stop := make(chan struct{})

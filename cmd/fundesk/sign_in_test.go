@@ -50,7 +50,8 @@ func newSignInHome(t *testing.T, persons int) *signInHome {
 		"--oidc-scopes", "openid,offline_access"))
 	h.token = h.must(t, "fundeskd account add looks --all-organizations")
 	for status := http.StatusServiceUnavailable; status == http.StatusServiceUnavailable; { // It reads the provider.
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.url+"/api/v1/calls?first=1", http.NoBody)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.url+"/api/v1/calls?first=1",
+			http.NoBody)
 		servicetest.Check(t, err)
 		request.Header.Set("Authorization", "Bearer "+h.provider.Token(t, "anneke", nil))
 		answer, err := http.DefaultClient.Do(request)
@@ -83,9 +84,10 @@ func (h *signInHome) signIn(t *testing.T, subject string) {
 }
 
 // look returns a call as the account of a program sees it.
-func (h *signInHome) look(t *testing.T, id string) (call apitype.Call) {
+func (h *signInHome) look(t *testing.T, id string) apitype.Call {
 	t.Helper()
 	line := "FUNDESK_BASE_URL=" + h.url + " FUNDESK_TOKEN=" + h.token + " fundesk call get " + id + " -o json"
+	var call apitype.Call
 	servicetest.Check(t, json.Unmarshal([]byte(h.must(t, line)), &call))
 	return call
 }
@@ -103,9 +105,10 @@ func (h *signInHome) userNames(t *testing.T) map[string]string {
 }
 
 // did returns the names of the users in the audit lines of an operation on a call, one for each line.
-func (h *signInHome) did(t *testing.T, operation, call string) (users []string) {
+func (h *signInHome) did(t *testing.T, operation, call string) []string {
 	t.Helper()
 	names := h.userNames(t)
+	var users []string
 	for text := range strings.Lines(h.must(t, "fundeskd audit list -o ndjson")) {
 		var line struct{ User, Operation, Record string }
 		servicetest.Check(t, json.Unmarshal([]byte(text), &line))
@@ -128,9 +131,9 @@ func (h *signInHome) changedBy(t *testing.T, name string) bool {
 }
 
 // openDesk opens the Desk with a card, and returns the call.
-func (h *signInHome) openDesk(t *testing.T) (term *terminal, call string) {
+func (h *signInHome) openDesk(t *testing.T) (*terminal, string) {
 	t.Helper()
-	term = h.openTerminal(t, 120, 36)
+	term := h.openTerminal(t, 120, 36)
 	term.write("fundesk tui")
 	term.send("Enter")
 	term.waitFor("take the next call")
@@ -180,8 +183,8 @@ func (h *signInHome) wantOnce(term *terminal, call, notes, name string) {
 	}
 }
 
-// A session that is lost while a card is open keeps the call and every word. After a new sign-in in another terminal the
-// Desk goes on, and what was typed is sent once.
+// A session that is lost while a card is open keeps the call and every word. After a new sign-in in another terminal
+// the Desk goes on, and what was typed is sent once.
 func TestLostSessionKeepsTheCard(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()
@@ -230,8 +233,8 @@ func TestLostSessionAfterTheKey(t *testing.T) {
 	h.wantOnce(term, call, notes, "Anneke de Vries")
 }
 
-// Another person who signs in from the other terminal stops the Desk: nothing of the first person is sent in their name,
-// neither by the Desk nor from the outbox, until the first person is back.
+// Another person who signs in from the other terminal stops the Desk: nothing of the first person is sent in their
+// name, neither by the Desk nor from the outbox, until the first person is back.
 func TestAnotherPersonStopsTheDesk(t *testing.T) {
 	servicetest.Slow(t)
 	t.Parallel()

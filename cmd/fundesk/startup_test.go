@@ -45,7 +45,8 @@ func TestInit(t *testing.T) {
 		var at, spent float64
 		var size int
 		// init fundesk/render @0.9 ms, 0.028 ms clock, 960 bytes, 12 allocs
-		if n, _ := fmt.Sscanf(line, "init %s @%g ms, %g ms clock, %d bytes", &name, &at, &spent, &size); n < 4 || !strings.HasPrefix(name, "fundesk/") {
+		n, _ := fmt.Sscanf(line, "init %s @%g ms, %g ms clock, %d bytes", &name, &at, &spent, &size)
+		if n < 4 || !strings.HasPrefix(name, "fundesk/") {
 			continue
 		}
 		if ours++; size > mostInit {
@@ -97,9 +98,9 @@ tr '\0' '\n' < /proc/$PPID/cmdline > "$HOME/spied-parent"
 `
 
 // addSpy puts a spy that goes on with more into the home folder.
-func (h home) addSpy(t *testing.T, more string) (path string) {
+func (h home) addSpy(t *testing.T, more string) string {
 	t.Helper()
-	path = filepath.Join(h.dir, "spy")
+	path := filepath.Join(h.dir, "spy")
 	servicetest.Check(t, os.WriteFile(path, []byte(spy+more), 0o700))
 	return path
 }

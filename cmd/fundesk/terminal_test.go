@@ -31,7 +31,8 @@ func runTests(m *testing.M) int {
 	defer os.RemoveAll(folder)
 	// Without the tables of a debugger a program is linked in half the time.
 	args := []string{
-		"build", "-ldflags=-w", "-o", folder + string(filepath.Separator), "fundesk/cmd/fundesk", "fundesk/cmd/fundeskd",
+		"build", "-ldflags=-w", "-o", folder + string(filepath.Separator), "fundesk/cmd/fundesk",
+		"fundesk/cmd/fundeskd",
 	}
 	build := exec.Command("go", args...)
 	if servicetest.IsRaced { // Except those of SQLite, as in .ci/run.
@@ -132,7 +133,8 @@ func (h home) openTerminal(t *testing.T, width, height int) *terminal {
 	t.Helper()
 	need(t, "tmux", "bash")
 	term := &terminal{t: t, home: h, socket: filepath.Join(h.dir, "tmux")}
-	term.tmux("-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height), "bash --norc --noprofile")
+	term.tmux("-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height),
+		"bash --norc --noprofile")
 	t.Cleanup(func() {
 		kill := exec.Command("tmux", "-S", term.socket, "kill-server")
 		_ = kill.Run()

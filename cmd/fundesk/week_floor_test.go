@@ -256,7 +256,8 @@ func (w *week) hire() {
 			deskTerminal: deskTerminal{patience: weekLook},
 			name:         name,
 			home:         w.machine(),
-			agent:        w.operator.must(w.T, fmt.Sprintf("fundeskd user add 'Agent %d' -o json --organization %s", n, w.owner)),
+			agent: w.operator.must(w.T,
+				fmt.Sprintf("fundeskd user add 'Agent %d' -o json --organization %s", n, w.owner)),
 		}
 		d.agent = callOnScreen.FindString(d.agent)
 		w.desks = append(w.desks, d)
@@ -283,7 +284,7 @@ func (w *week) logIn(h home, account string) {
 }
 
 // send sends a request of a script, with the present token of an account.
-func (w *week) send(account, method, path, body string) (status int, answer string) {
+func (w *week) send(account, method, path, body string) (int, string) {
 	w.mu.Lock()
 	token := w.tokens[account].token
 	w.mu.Unlock()

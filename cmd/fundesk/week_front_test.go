@@ -126,7 +126,7 @@ func (f *front) forward(r *http.Request, service string, body []byte) (*http.Res
 }
 
 // keep writes an exchange down. It reports whether its answer is lost.
-func (f *front) keep(x *exchange) (isLost bool) {
+func (f *front) keep(x *exchange) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.order++

@@ -15,7 +15,7 @@ import (
 )
 
 // sendOnce sends a request once. Status is 0 if no answer came.
-func sendOnce(t *testing.T, method, url, token, body string) (status int, answer string) {
+func sendOnce(t *testing.T, method, url, token, body string) (int, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {

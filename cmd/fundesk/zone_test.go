@@ -24,7 +24,8 @@ func TestZoneOfTheEnvironment(t *testing.T) {
 	home := t.TempDir()
 	run := func(zone string, args ...string) (string, int) {
 		const hide = `mount -t tmpfs tmpfs /usr/share/zoneinfo && exec "$@"`
-		command := exec.CommandContext(t.Context(), "unshare", append([]string{"-m", "sh", "-c", hide, "sh", program}, args...)...)
+		command := exec.CommandContext(t.Context(), "unshare",
+			append([]string{"-m", "sh", "-c", hide, "sh", program}, args...)...)
 		command.Env = []string{"HOME=" + home, "TZ=" + zone, "PATH=" + os.Getenv("PATH")}
 		out, err := command.CombinedOutput()
 		exit, _ := errors.AsType[*exec.ExitError](err)

@@ -16,15 +16,17 @@ import (
 type newAccount struct{ UUID, Token string }
 
 // account adds an account: words are its name and flags.
-func (e environment) account(words string, more ...string) (a newAccount) {
+func (e environment) account(words string, more ...string) newAccount {
 	e.t.Helper()
+	var a newAccount
 	e.must(&a, "account add "+words, more...)
 	return a
 }
 
 // organization adds an organization with one name.
-func (e environment) organization(name string) (o struct{ UUID string }) {
+func (e environment) organization(name string) struct{ UUID string } {
 	e.t.Helper()
+	var o struct{ UUID string }
 	e.must(&o, "organization add --name", name, "--abbreviation", name)
 	return o
 }
@@ -52,7 +54,10 @@ func TestRestoreEndsTokens(t *testing.T) {
 	e.done("account revoke", leaver.UUID)
 	for _, there := range []environment{e, newFileEnvironment(t)} {
 		code, out, errs := there.run("restore", backup)
-		if code != exitDone || !strings.Contains(out, "2 tokens ended") || !strings.Contains(out, "fundeskd token issue UUID") || !strings.Contains(out, "repeat every later revocation") {
+		if code != exitDone ||
+			!strings.Contains(out, "2 tokens ended") ||
+			!strings.Contains(out, "fundeskd token issue UUID") ||
+			!strings.Contains(out, "repeat every later revocation") {
 			t.Errorf("got code %d, %s%s, want that two tokens ended, and how to go on", code, out, errs)
 		}
 		there.accepts(leaver.Token, false)
@@ -62,7 +67,9 @@ func TestRestoreEndsTokens(t *testing.T) {
 		there.accepts(issued.Token, true)
 
 		code, out, errs = there.run("restore", backup, "--keep-tokens")
-		if code != exitDone || !strings.Contains(out, "revoked since the backup are valid again") || !strings.Contains(out, "narrowed") {
+		if code != exitDone ||
+			!strings.Contains(out, "revoked since the backup are valid again") ||
+			!strings.Contains(out, "narrowed") {
 			t.Errorf("got code %d, %s%s, want what is undone", code, out, errs)
 		}
 		there.accepts(leaver.Token, true)
@@ -89,8 +96,11 @@ func TestReplayEndsTokens(t *testing.T) {
 	onEngines(t, func(t *testing.T, e environment) {
 		c := newCharity(t, e)
 		account := e.account("a", "--all-organizations")
-		person := c.must("POST", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
-		garbled, none, one := filepath.Join(t.TempDir(), "garbled"), filepath.Join(t.TempDir(), "none"), filepath.Join(t.TempDir(), "one")
+		person := c.must("POST", "/api/v1/persons",
+			fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
+		garbled := filepath.Join(t.TempDir(), "garbled")
+		none := filepath.Join(t.TempDir(), "none")
+		one := filepath.Join(t.TempDir(), "one")
 		write(t, garbled, []byte("{\n"))
 		write(t, none, "")
 		write(t, one, fmt.Appendf(nil, `{"uuid":%q,"erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n", person))

@@ -34,7 +34,10 @@ func TestAccountSet(t *testing.T) {
 	account = accountView{}
 	e.must(&account, "account set", id, "--permission", "calls:read")
 	statuses(403, 200)
-	if !account.AllOrganizations || account.Name != "a" || !slices.Equal(account.ExternalSources, []string{"crm"}) || account.Token != "" {
+	if !account.AllOrganizations ||
+		account.Name != "a" ||
+		!slices.Equal(account.ExternalSources, []string{"crm"}) ||
+		account.Token != "" {
 		t.Errorf("got %+v, want the rest as it was", account)
 	}
 	e.must(
@@ -51,7 +54,8 @@ func TestAccountSet(t *testing.T) {
 		"calls:read,persons:read",
 	)
 	statuses(200, 200)
-	if account.AllOrganizations || len(account.Organizations) != 1 || account.Name != "b" || !slices.Equal(account.ExternalSources, []string{"erp,1"}) ||
+	if account.AllOrganizations || len(account.Organizations) != 1 || account.Name != "b" ||
+		!slices.Equal(account.ExternalSources, []string{"erp,1"}) ||
 		!slices.Equal(account.Permissions, []service.Permission{service.CallsRead, service.PersonsRead}) {
 		t.Errorf("got %+v, want what was named", account)
 	}
@@ -87,7 +91,8 @@ func TestAuditList(t *testing.T) {
 	account := e.account("'call centre' --all-organizations")
 	var lines []map[string]any
 	e.must(&lines, "audit list")
-	if len(lines) != 2 || lines[0]["operation"] != "account.add" || lines[0]["record"] != account.UUID || lines[0]["account"] != nil ||
+	if len(lines) != 2 || lines[0]["operation"] != "account.add" || lines[0]["record"] != account.UUID ||
+		lines[0]["account"] != nil ||
 		lines[1]["operation"] != "token.issue" || strings.Contains(lines[0]["fields"].([]any)[0].(string), ",") {
 		t.Errorf("got %v, want the account and its token", lines)
 	}
@@ -139,7 +144,8 @@ func TestUsers(t *testing.T) {
 			"user list -o json",
 			exitDone,
 			`[{"uuid":"` + anneke + `","name":"Anneke de Vries","organization":null,"hasSubject":false,"endedAt":null},` +
-				`{"uuid":"` + joost + `","name":"Joost","organization":"` + land + `","hasSubject":false,"endedAt":null}]`,
+				`{"uuid":"` + joost + `","name":"Joost","organization":"` + land +
+				`","hasSubject":false,"endedAt":null}]`,
 		},
 	} {
 		e.try(step.args).Ends(step.code).Tells(step.want)
@@ -160,7 +166,8 @@ func TestUsers(t *testing.T) {
 	s := e.serve()
 	defer s.stop()
 	status, body := s.get(t, "/fundesk/v1/settings", account.Token)
-	if want := `"users":[{"uuid":"` + anneke + `","name":"Anneke de Vries"}]`; status != http.StatusOK || !strings.Contains(body, want) {
+	want := `"users":[{"uuid":"` + anneke + `","name":"Anneke de Vries"}]`
+	if status != http.StatusOK || !strings.Contains(body, want) {
 		t.Errorf("got %d %s, want %s", status, body, want)
 	}
 }
@@ -250,7 +257,8 @@ func TestStaleOrganizationSettings(t *testing.T) {
 	}
 	e.reading(fresh).done("organization set", sea, "--settings", "-") // It has what the file says.
 	e.done("organization set", sea, "--max-call-attempts", "3")
-	e.reading(fresh).try("organization set", sea, "--settings", "-").Ends(exitFailure, "changed since the file was made")
+	e.reading(fresh).try("organization set", sea, "--settings", "-").Ends(exitFailure,
+		"changed since the file was made")
 }
 
 // TestRefusedUserChange gives a user a subject, and a name that is refused. Nothing is saved: no one may sign in as the

@@ -64,11 +64,11 @@ func BenchmarkAgents(b *testing.B) {
 }
 
 // fillForAgents makes an organization with waiting calls, each of its own donor.
-func fillForAgents(b *testing.B, database string) (owner apitype.UUID) {
+func fillForAgents(b *testing.B, database string) apitype.UUID {
 	b.Helper()
 	h := servicetest.NewOn(b, database)
 	h.Clock.Set(time.Now())
-	owner = h.OrganizationWith(service.Organization{
+	owner := h.OrganizationWith(service.Organization{
 		OrganizationReference: apitype.OrganizationReference{Name: "A", Abbreviation: "A"},
 	})
 	err := servicetest.Load(b.Context(), h.Service, func(add func(service.LoadRecord) error) error {
@@ -225,5 +225,6 @@ func (f *floorAtWork) print(elapsed, server time.Duration) {
 		}
 		fmt.Printf("| %s | %d | %v | %v | %v | %v |\n", kind, len(took), at(50), at(95), at(99), at(100))
 	}
-	fmt.Printf("takes without a call: %d; server's processor time: %.0f %% of one\n", f.failed.Load(), 100*server.Seconds()/elapsed.Seconds())
+	fmt.Printf("takes without a call: %d; server's processor time: %.0f %% of one\n",
+		f.failed.Load(), 100*server.Seconds()/elapsed.Seconds())
 }

@@ -53,8 +53,9 @@ func (p *program) backupCommand() *cobra.Command {
 }
 
 // backup writes a copy to a file, or to stdout for "-", and returns its SHA-256.
-func (p *program) backup(ctx context.Context, to string) (sum string, err error) {
-	err = p.withBoth(ctx, access{patient: true}, func(store *sqlstore.Store, s *service.Service) (err error) {
+func (p *program) backup(ctx context.Context, to string) (string, error) {
+	var sum string
+	err := p.withBoth(ctx, access{patient: true}, func(store *sqlstore.Store, s *service.Service) (err error) {
 		if to == "-" {
 			sum, err = p.streamBackup(ctx, store)
 		} else {

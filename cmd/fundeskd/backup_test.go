@@ -34,7 +34,9 @@ func TestKilledBackup(t *testing.T) {
 	}
 	named := func(suffix string) func(string) bool {
 		return func(folder string) bool {
-			return slices.ContainsFunc(listing(folder), func(file os.FileInfo) bool { return strings.HasSuffix(file.Name(), suffix) })
+			return slices.ContainsFunc(listing(folder), func(file os.FileInfo) bool {
+				return strings.HasSuffix(file.Name(), suffix)
+			})
 		}
 	}
 	steps := []struct {
@@ -56,7 +58,8 @@ func TestKilledBackup(t *testing.T) {
 		step, folder := steps[0], t.TempDir()
 		file := filepath.Join(folder, "backup.db")
 		command := exec.CommandContext(t.Context(), os.Args[0], "backup", file)
-		command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE="+e.database)
+		command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder,
+			"FUNDESKD_DATABASE="+e.database)
 		servicetest.Check(t, command.Start())
 		ended := make(chan error, 1)
 		go func() { ended <- command.Wait() }()
@@ -84,8 +87,9 @@ func TestKilledBackup(t *testing.T) {
 	}
 }
 
-func listing(folder string) (files []os.FileInfo) {
+func listing(folder string) []os.FileInfo {
 	entries, _ := os.ReadDir(folder)
+	var files []os.FileInfo
 	for _, entry := range entries {
 		if file, err := entry.Info(); err == nil { // A file that is gone is absent.
 			files = append(files, file)
@@ -126,7 +130,8 @@ func TestBackupIsStreamed(t *testing.T) {
 	if code != exitDone || errs != sum+"  -\n" {
 		t.Fatalf("got code %d, %s, want the sum %s", code, errs, sum)
 	}
-	if _, page = get(t, http.DefaultClient, running.url+"/metrics", ""); !regexp.MustCompile(`\nfundeskd_backup_age_seconds [0-9.e-]+\n`).MatchString(page) {
+	_, page = get(t, http.DefaultClient, running.url+"/metrics", "")
+	if !regexp.MustCompile(`\nfundeskd_backup_age_seconds [0-9.e-]+\n`).MatchString(page) {
 		t.Error("the metrics do not say how old the backup is")
 	}
 	var named struct{ File, SHA256 string }
@@ -186,7 +191,8 @@ func TestBackupOfTheNight(t *testing.T) {
 	servicetest.Check(t, os.Symlink(os.Args[0], filepath.Join(programs, "fundeskd")))
 	night := func(data string) error {
 		command := exec.CommandContext(t.Context(), "sh", "-euc", line)
-		command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+data, "FUNDESKD_DATABASE=", "FUNDESKD_BACKUPS="+backups,
+		command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+data, "FUNDESKD_DATABASE=",
+			"FUNDESKD_BACKUPS="+backups,
 			"FUNDESKD_BACKUP_DAYS=14", "PATH="+programs+":"+os.Getenv("PATH"))
 		text, err := command.CombinedOutput()
 		t.Logf("%s", text)

@@ -109,7 +109,9 @@ func TestDatabaseOfAnotherUser(t *testing.T) {
 	command.Env = []string{beFundeskd + "=1", "HOME=" + folder}
 	command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 54321, Gid: 54321}}
 	out, err := command.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "belongs to another user") || !strings.Contains(string(out), "chown") {
+	if err == nil ||
+		!strings.Contains(string(out), "belongs to another user") ||
+		!strings.Contains(string(out), "chown") {
 		t.Errorf("got %v, %s", err, out)
 	}
 }

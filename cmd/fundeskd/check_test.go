@@ -131,7 +131,9 @@ func TestNotOurDatabase(t *testing.T) {
 	empty, foreign := filepath.Join(e.folder, "empty.db"), filepath.Join(e.folder, "foreign.db")
 	write(t, empty, "")
 	execute(t, foreign, `CREATE TABLE cookies (name TEXT)`)
-	blank, versioned, keyless := filepath.Join(e.folder, "blank.db"), filepath.Join(e.folder, "versioned.db"), filepath.Join(e.folder, "keyless.db")
+	blank := filepath.Join(e.folder, "blank.db")
+	versioned := filepath.Join(e.folder, "versioned.db")
+	keyless := filepath.Join(e.folder, "keyless.db")
 	execute(t, blank, `PRAGMA user_version = 0; VACUUM`)
 	execute(t, versioned, `CREATE TABLE settings (name TEXT); PRAGMA user_version = 2`)
 	for _, file := range []string{keyless} {
@@ -148,7 +150,12 @@ func TestNotOurDatabase(t *testing.T) {
 		{"check of a folder", e.folder, "is a directory", []string{"check"}},
 		{"check of an empty file", empty, "the file is empty", []string{"check"}},
 		{"backup of an empty file", empty, "the file is empty", []string{"backup", filepath.Join(e.folder, "copy.db")}},
-		{"dump of an empty file", empty, "the file is empty", []string{"dump", filepath.Join(e.folder, "to.ndjson"), "--database", "sqlite:" + empty}},
+		{
+			name: "dump of an empty file",
+			file: empty,
+			want: "the file is empty",
+			args: []string{"dump", filepath.Join(e.folder, "to.ndjson"), "--database", "sqlite:" + empty},
+		},
 		{"check of another program's", foreign, "another program", []string{"check"}},
 		{"account in another program's", foreign, "another program", []string{"account", "list"}},
 	}
@@ -157,7 +164,10 @@ func TestNotOurDatabase(t *testing.T) {
 			t.Parallel()
 			before := fileBytes(t, test.file)
 			code, out, errs := e.run("", append(test.args, "--database", "sqlite:"+test.file)...)
-			if code != exitFailure || out != "" || !strings.Contains(errs, test.want) || !strings.Contains(errs, test.file) {
+			if code != exitFailure ||
+				out != "" ||
+				!strings.Contains(errs, test.want) ||
+				!strings.Contains(errs, test.file) {
 				t.Errorf("got code %d, %s%s, want %q of %s", code, out, errs, test.want, test.file)
 			}
 			if strings.Contains(errs, "signing key is missing") && test.file != keyless {

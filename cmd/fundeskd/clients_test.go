@@ -31,7 +31,13 @@ var slowestHundredth = flag.Duration("p99", 0, "what the slowest hundredth of Te
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	e.timeouts = timeouts{header: 2 * time.Second, body: 2 * time.Second, answer: time.Minute, idle: 2 * time.Second, shutdown: time.Minute}
+	e.timeouts = timeouts{
+		header:   2 * time.Second,
+		body:     2 * time.Second,
+		answer:   time.Minute,
+		idle:     2 * time.Second,
+		shutdown: time.Minute,
+	}
 	account := e.account("a --all-organizations")
 	s := e.serve()
 	const body = "POST /api/v1/persons HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\nAuthorization: Bearer "
@@ -97,7 +103,8 @@ func TestAbortedRequests(t *testing.T) {
 	defer server.Close()
 	address := strings.TrimPrefix(server.URL, "http://")
 	requests := []string{
-		"GET /api/v1/calls?first=500&include=person,pledge HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + token + "\r\n\r\n",
+		"GET /api/v1/calls?first=500&include=person,pledge HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + token +
+			"\r\n\r\n",
 		"POST /api/v1/persons HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 500\r\nAuthorization: Bearer " + token + "\r\n\r\n{\"owningOrganizationUuid\":\"" + organization,
 		"POST /api/v1/persons HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nAuthorization: Bearer " + token + "\r\n\r\nff\r\n{",
 		"PUT /api/v1/calls/" + organization + "/actions/cancel HTTP/1.1\r\nHost: x\r\nAuth",
@@ -146,7 +153,7 @@ func abort(ctx context.Context, address, beginning string) error {
 }
 
 // openSockets returns the number of sockets of the process, 0 if the system does not show it.
-func openSockets(t *testing.T) (n int) {
+func openSockets(t *testing.T) int {
 	t.Helper()
 	const folder = "/proc/self/fd"
 	files, err := os.ReadDir(folder)
@@ -154,8 +161,10 @@ func openSockets(t *testing.T) (n int) {
 		return 0
 	}
 	servicetest.Check(t, err)
+	var n int
 	for _, file := range files {
-		if target, err := os.Readlink(filepath.Join(folder, file.Name())); err == nil && strings.HasPrefix(target, "socket:") {
+		target, err := os.Readlink(filepath.Join(folder, file.Name()))
+		if err == nil && strings.HasPrefix(target, "socket:") {
 			n++
 		}
 	}
@@ -163,10 +172,11 @@ func openSockets(t *testing.T) (n int) {
 }
 
 // goroutinesOf returns how many goroutines of the process are in a function.
-func goroutinesOf(function string) (n int) {
+func goroutinesOf(function string) int {
 	stacks := make([]byte, 64<<20)
 	lines := bufio.NewScanner(strings.NewReader(string(stacks[:runtime.Stack(stacks, true)])))
 	found := false
+	var n int
 	for lines.Scan() {
 		switch text := lines.Text(); {
 		case text == "":

@@ -58,7 +58,8 @@ func newAwaiting(t *testing.T, more ...string) awaiting {
 func (a awaiting) put(id string) int {
 	a.t.Helper()
 	status, _ := send(a.t, http.MethodPost, a.url+"/api/v1/persons", a.token,
-		fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}`, id, a.organization, a.organization),
+		fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}`,
+			id, a.organization, a.organization),
 		"Traceparent", "00-"+traceOfPuts+"-b7ad6b7169203331-01")
 	return status
 }

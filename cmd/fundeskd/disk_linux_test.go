@@ -86,7 +86,7 @@ func function[F any](pointer uintptr) F {
 }
 
 // original is the table of an open file before it was replaced.
-func original(file uintptr) (methods *sqlite3.Tsqlite3_io_methods, name string) {
+func original(file uintptr) (*sqlite3.Tsqlite3_io_methods, string) {
 	disk.mu.Lock()
 	defer disk.mu.Unlock()
 	return at[sqlite3.Tsqlite3_io_methods](disk.original[at[sqlite3.Tsqlite3_file](file).FpMethods]), disk.watched[file]
@@ -228,8 +228,9 @@ type diskOp struct {
 }
 
 // readDisk reads a log.
-func readDisk(file string) (ops []diskOp, err error) {
+func readDisk(file string) ([]diskOp, error) {
 	log, err := os.ReadFile(file)
+	var ops []diskOp
 	for place := 0; err == nil && place+diskHead <= len(log); {
 		head := log[place:]
 		op := diskOp{start: int64(place), kind: head[0], offset: int64(binary.BigEndian.Uint64(head[2:]))}
@@ -238,7 +239,9 @@ func readDisk(file string) (ops []diskOp, err error) {
 		if place > len(log) {
 			break // Cut when the child was killed.
 		}
-		op.end, op.name, op.data = int64(place), string(head[diskHead:diskHead+name]), head[diskHead+name:diskHead+name+size]
+		op.end, op.name, op.data = int64(place), string(
+			head[diskHead:diskHead+name],
+		), head[diskHead+name:diskHead+name+size]
 		ops = append(ops, op)
 	}
 	return ops, err

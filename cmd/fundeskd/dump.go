@@ -131,8 +131,9 @@ func (p *program) reinstate(ctx context.Context) error {
 	return p.withStore(ctx, readOnly, func(store *sqlstore.Store) error { return store.Reinstate(ctx) })
 }
 
-func (p *program) dumpStore(ctx context.Context, to string) (rows map[string]int, err error) {
-	err = p.withStore(ctx, readOnly, func(store *sqlstore.Store) (err error) {
+func (p *program) dumpStore(ctx context.Context, to string) (map[string]int, error) {
+	var rows map[string]int
+	err := p.withStore(ctx, readOnly, func(store *sqlstore.Store) (err error) {
 		rows, err = p.dumpFile(ctx, store, to)
 		return err
 	})

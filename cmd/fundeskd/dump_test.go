@@ -57,7 +57,8 @@ func TestDumpCommand(t *testing.T) {
 	if plain(got, after.url) != plain(want, before.url) {
 		t.Errorf("got another page after the move")
 	}
-	if _, moved := get(t, http.DefaultClient, after.url+"/fundesk/v1/settings", account.Token); moved != settings || !strings.Contains(moved, `"weekday":"-"`) || !strings.Contains(moved, anneke) {
+	_, moved := get(t, http.DefaultClient, after.url+"/fundesk/v1/settings", account.Token)
+	if moved != settings || !strings.Contains(moved, `"weekday":"-"`) || !strings.Contains(moved, anneke) {
 		t.Errorf("got the settings %s after the move, want %s", moved, settings)
 	}
 	e.try("load", file, "--database", server).Ends(exitFailure, "into an empty database")

@@ -23,7 +23,13 @@ func TestEndWaitsForNoBodies(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	const shutdown = 40 * time.Second
-	e.timeouts = timeouts{header: time.Minute, body: time.Minute, answer: time.Minute, idle: time.Minute, shutdown: shutdown}
+	e.timeouts = timeouts{
+		header:   time.Minute,
+		body:     time.Minute,
+		answer:   time.Minute,
+		idle:     time.Minute,
+		shutdown: shutdown,
+	}
 	account := e.account("a --all-organizations")
 	s := e.serve()
 	const begun = 300
@@ -33,7 +39,10 @@ func TestEndWaitsForNoBodies(t *testing.T) {
 		servicetest.Check(t, err)
 		clients.Go(func() {
 			defer func() { _ = connection.Close() }()
-			_, _ = io.WriteString(connection, "POST /api/v1/persons HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\nAuthorization: Bearer "+account.Token+"\r\n\r\n{")
+			_, _ = io.WriteString(
+				connection,
+				"POST /api/v1/persons HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\nAuthorization: Bearer "+account.Token+"\r\n\r\n{",
+			)
 			_, _ = io.Copy(io.Discard, connection)
 		})
 	}
@@ -61,7 +70,9 @@ func TestSecondServeIsSaid(t *testing.T) {
 	account := e.account("a --all-organizations")
 	first := e.child()
 	second := e.serve()
-	if status, _ := get(t, http.DefaultClient, second.url+"/api/v1/persons", account.Token); status != http.StatusOK || !strings.Contains(second.log.String(), "another program has this database file open") {
+	status, _ := get(t, http.DefaultClient, second.url+"/api/v1/persons", account.Token)
+	if status != http.StatusOK ||
+		!strings.Contains(second.log.String(), "another program has this database file open") {
 		t.Errorf("got %d and %s, want it to serve and to say so", status, second.log)
 	}
 	second.stop()

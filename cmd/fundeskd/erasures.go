@@ -190,7 +190,7 @@ func removeErasure(name string, person service.ErasedPerson) error {
 
 // dropCutLine removes a last line that a full disk or a crash cut short: its erasure was refused, and the next line
 // would be joined to it. It returns the end of the file.
-func dropCutLine(file *os.File) (end int64, err error) {
+func dropCutLine(file *os.File) (int64, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return 0, err
@@ -209,14 +209,15 @@ func dropCutLine(file *os.File) (end int64, err error) {
 		_, err = file.WriteAt([]byte("\n"), info.Size())
 		return info.Size() + 1, err
 	}
-	end = begin + int64(ended)
+	end := begin + int64(ended)
 	return end, file.Truncate(end)
 }
 
 // maxErasureLine is more than the length of a line, in bytes.
 const maxErasureLine = 64 << 10
 
-func parseErasure(line []byte) (person service.ErasedPerson, isErasure bool) {
+func parseErasure(line []byte) (service.ErasedPerson, bool) {
+	var person service.ErasedPerson
 	err := json.Unmarshal(line, &person)
 	return person, err == nil && !person.UUID.IsZero() && !person.ErasedAt.IsZero()
 }
@@ -255,7 +256,7 @@ func readErasures(name string) ([]service.ErasedPerson, error) {
 
 // copyErasures copies erasures that another machine recorded from the database to this machine's file. It makes the
 // file if there is none. It returns how many erasures of the file a database lacks that was put back and not replayed.
-func (p *program) copyErasures(ctx context.Context, s *service.Service, flag string) (lost int, err error) {
+func (p *program) copyErasures(ctx context.Context, s *service.Service, flag string) (int, error) {
 	name, err := p.erasuresFile(flag)
 	if err != nil {
 		return 0, err
@@ -432,7 +433,8 @@ func (p *program) erasuresReplay() *cobra.Command {
 }
 
 // readReplay reads the file of a replay.
-func (p *program) readReplay(o *replayOrder) (err error) {
+func (p *program) readReplay(o *replayOrder) error {
+	var err error
 	if o.from == "" {
 		o.from, err = p.erasuresFile("")
 		if err != nil {

@@ -29,12 +29,17 @@ func TestErasuresAreCopied(t *testing.T) {
 	c := newCharity(t, e)
 	var erased []string
 	for range 3 {
-		person := c.must("POST", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
+		person := c.must("POST", "/api/v1/persons",
+			fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
 		e.done("person erase", person, "--reason", "r", "--yes")
 		erased = append(erased, person)
 	}
 	other := filepath.Join(t.TempDir(), "other.erasures")
-	servicetest.Check(t, os.WriteFile(other, fmt.Appendf(nil, `{"uuid":%q,"erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n", erased[0]), 0o600))
+	servicetest.Check(
+		t,
+		os.WriteFile(other, fmt.Appendf(nil, `{"uuid":%q,"erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n", erased[0]),
+			0o600),
+	)
 	for range 2 {
 		var out, errs bytes.Buffer
 		p := e.program("", &out, &errs)
@@ -59,7 +64,8 @@ func TestErasuresAreCopiedAtTheEnd(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	c := newCharity(t, e)
-	person := c.must("POST", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
+	person := c.must("POST", "/api/v1/persons",
+		fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
 	other := filepath.Join(t.TempDir(), "other.erasures")
 	s := e.serve("--erasures-log", other)
 	for _, err := os.Stat(other); err != nil; _, err = os.Stat(other) { // The first copy makes the file.
@@ -81,7 +87,8 @@ func TestErasuresAreCopiedAfterTheDrain(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	c := newCharity(t, e)
-	person := c.must("POST", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
+	person := c.must("POST", "/api/v1/persons",
+		fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
 	other := filepath.Join(t.TempDir(), "other.erasures")
 	draining := e
 	draining.sleep = func(time.Duration) {
@@ -96,8 +103,8 @@ func TestErasuresAreCopiedAfterTheDrain(t *testing.T) {
 	}
 }
 
-// TestLostErasuresAreTold puts a database back and serves it without a replay: the log, the metric and check say so until
-// the replay.
+// TestLostErasuresAreTold puts a database back and serves it without a replay: the log, the metric and check say so
+// until the replay.
 func TestLostErasuresAreTold(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
@@ -122,8 +129,8 @@ func TestLostErasuresAreTold(t *testing.T) {
 	e.done("check")
 }
 
-// TestReplayBesideAnErasure replays the erasures while one of many calls is not finished, as after a crash. The database
-// was not restored: the replay ends no token, and the audit keeps the reason of the erasure.
+// TestReplayBesideAnErasure replays the erasures while one of many calls is not finished, as after a crash. The
+// database was not restored: the replay ends no token, and the audit keeps the reason of the erasure.
 func TestReplayBesideAnErasure(t *testing.T) {
 	t.Parallel()
 	onEngines(t, func(t *testing.T, e environment) {
@@ -135,7 +142,8 @@ func TestReplayBesideAnErasure(t *testing.T) {
 		err := p.withStore(t.Context(), access{}, func(store *sqlstore.Store) error {
 			s, err := service.New(t.Context(), service.Options{Store: &crashingStore{Store: store, writes: 1}})
 			servicetest.Check(t, err)
-			_, err = privacy.New(s, p.recordErasures("")).Erase(t.Context(), person, apitype.EraseRequest{Reason: "request 17"})
+			_, err = privacy.New(s, p.recordErasures("")).Erase(t.Context(), person,
+				apitype.EraseRequest{Reason: "request 17"})
 			return err
 		})
 		if !errors.Is(err, errCrashed) {
@@ -192,8 +200,8 @@ func (s *crashingStore) Write(ctx context.Context, mode service.WriteMode, chang
 	return s.Store.Write(ctx, mode, change)
 }
 
-// TestRefusedErasureIsNotReplayed refuses the commit of an erasure, once together with what takes it back from the file.
-// A replay repeats what was confirmed, and nothing else.
+// TestRefusedErasureIsNotReplayed refuses the commit of an erasure, once together with what takes it back from the
+// file. A replay repeats what was confirmed, and nothing else.
 func TestRefusedErasureIsNotReplayed(t *testing.T) {
 	t.Parallel()
 	onEngines(t, func(t *testing.T, e environment) {
@@ -252,7 +260,8 @@ func (s *refusingStore) Write(ctx context.Context, mode service.WriteMode, chang
 func TestErasureAfterACutLine(t *testing.T) {
 	t.Parallel()
 	at := apitype.NewTime(time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC))
-	first, second := service.ErasedPerson{UUID: apitype.NewUUID(), ErasedAt: at}, service.ErasedPerson{UUID: apitype.NewUUID(), ErasedAt: at}
+	first := service.ErasedPerson{UUID: apitype.NewUUID(), ErasedAt: at}
+	second := service.ErasedPerson{UUID: apitype.NewUUID(), ErasedAt: at}
 	line := fmt.Sprintf(`{"uuid":%q,"erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n", first.UUID)
 	for _, test := range []struct {
 		name, file string

@@ -30,8 +30,9 @@ func TestRefusalComesBeforeTheBody(t *testing.T) {
 		connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
 		servicetest.Check(t, err)
 		servicetest.Check(t, connection.SetDeadline(time.Now().Add(20*time.Second)))
-		_, err = fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nAuthorization: Bearer %s\r\n"+
-			"Content-Type: application/json\r\nContent-Length: 2\r\n\r\n", test.path, test.token)
+		_, err = fmt.Fprintf(connection,
+			"POST %s HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nAuthorization: Bearer %s\r\n"+
+				"Content-Type: application/json\r\nContent-Length: 2\r\n\r\n", test.path, test.token)
 		servicetest.Check(t, err)
 		answer, err := http.ReadResponse(bufio.NewReader(connection), nil)
 		if err != nil {

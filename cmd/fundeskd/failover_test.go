@@ -18,7 +18,8 @@ import (
 	"fundesk/service/servicetest"
 )
 
-var takeover = flag.Duration("takeover", time.Minute, "how soon after a promotion the service must accept changes again")
+var takeover = flag.Duration("takeover", time.Minute,
+	"how soon after a promotion the service must accept changes again")
 
 // TestFailover kills the primary under writers and promotes its synchronous standby:
 // nothing that was acknowledged is lost, and the same process serves again, through the proxy that it names.
@@ -145,7 +146,13 @@ func newFailoverRun(t *testing.T, primary *servicetest.Cluster, flags ...string)
 	var organization, account struct{ UUID, Token string }
 	e.must(&organization, "organization add --name A --abbreviation A")
 	e.must(&account, "account add a --all-organizations")
-	return p, &failoverRun{t: t, url: e.serve(flags...).url, organization: organization.UUID, token: account.Token, acknowledged: map[string]bool{}}
+	return p, &failoverRun{
+		t:            t,
+		url:          e.serve(flags...).url,
+		organization: organization.UUID,
+		token:        account.Token,
+		acknowledged: map[string]bool{},
+	}
 }
 
 // write creates persons until some were kept after the refusals.
@@ -181,8 +188,10 @@ func (r *failoverRun) write() {
 }
 
 func (r *failoverRun) create(id string) int {
-	body := fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}`, id, r.organization, r.organization)
-	request, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.url+"/api/v1/persons", strings.NewReader(body))
+	body := fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}`,
+		id, r.organization, r.organization)
+	request, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.url+"/api/v1/persons",
+		strings.NewReader(body))
 	if err != nil {
 		r.t.Error(err)
 		return 0
@@ -211,14 +220,18 @@ func TestServeStandby(t *testing.T) {
 	servicetest.NeedPostgres(t)
 	primary := servicetest.NewCluster(t)
 	standby := primary.Standby(t)
-	primary.Execute(t, `ALTER SYSTEM SET synchronous_commit = 'remote_apply'`) // What is made is read from the standby at once.
+	// What is made is read from the standby at once.
+	primary.Execute(t, `ALTER SYSTEM SET synchronous_commit = 'remote_apply'`)
 	primary.Execute(t, `SELECT pg_reload_conf()`)
 	primary.Await(t, `SELECT current_setting('synchronous_commit') = 'remote_apply'`)
 	e := newFileEnvironment(t)
 	e.database = servicetest.Clusters("", primary)
 	e.organization("A")
 	following := e.serve("--database", servicetest.Clusters("", standby))
-	for path, want := range map[string]int{"/readyz": http.StatusServiceUnavailable, "/readyz?for=reads": http.StatusOK} {
+	for path, want := range map[string]int{
+		"/readyz":           http.StatusServiceUnavailable,
+		"/readyz?for=reads": http.StatusOK,
+	} {
 		replies(t, following.url+path, "", want)
 	}
 	both := servicetest.Clusters("read-write", primary, standby)

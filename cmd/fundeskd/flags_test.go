@@ -27,8 +27,15 @@ func TestOperatorFlags(t *testing.T) {
 	records := fmt.Sprintf(`{"kind":"person","data":{"uuid":%[1]q,"owningOrganizationUuid":%[2]q,"recruitingOrganizationUuid":%[2]q,"createdAt":"2020-11-20"}}
 {"kind":"call","data":{"uuid":"33333333-3333-4333-8333-333333333333","personUuid":%[1]q,"status":"completed","type":"winback","requestedAt":"2020-11-20","completedAt":"2020-11-21","lastUpdatedAt":"2020-11-21","notes":"N"}}`, person, organization)
 	for _, step := range []struct{ in, line, want string }{
-		{"", "organization add --uuid " + organization + " --name Sea --abbreviation SR --cooling-off 48h --max-call-attempts 3 --country nl", organization},
-		{"", "organization list -o json", `"name":"Sea","abbreviation":"SR","maxCallAttempts":3,"coolingOff":"48h0m0s","country":"NL"}`},
+		{
+			line: "organization add --uuid " + organization +
+				" --name Sea --abbreviation SR --cooling-off 48h --max-call-attempts 3 --country nl",
+			want: organization,
+		},
+		{
+			line: "organization list -o json",
+			want: `"name":"Sea","abbreviation":"SR","maxCallAttempts":3,"coolingOff":"48h0m0s","country":"NL"}`,
+		},
 		{"", "organization set " + organization + " --country BE", "changed"},
 		{"max_attempts = 4\n", "organization set " + organization + " --settings -", "changed"}, // The country stays.
 		{"", "organization list", organization + "  SR  Sea  BE\n"},
@@ -38,12 +45,22 @@ func TestOperatorFlags(t *testing.T) {
 		{"", "organization list -o json", `"maxCallAttempts":null`},
 		{"", "organization set " + organization + " --max-call-attempts 7", "changed"},
 		{"", "organization list -o json", `"maxCallAttempts":7`},
-		{"", "retention set --organization " + organization + " --calls 24mo --leads 3mo --persons 200mo", "calls 24mo  leads 3mo  persons 200mo"},
-		{"", "retention set --organization " + organization + " --leads never", organization + "  calls 24mo  leads never  persons 200mo\n"},
+		{
+			line: "retention set --organization " + organization + " --calls 24mo --leads 3mo --persons 200mo",
+			want: "calls 24mo  leads 3mo  persons 200mo",
+		},
+		{
+			line: "retention set --organization " + organization + " --leads never",
+			want: organization + "  calls 24mo  leads never  persons 200mo\n",
+		},
 		{"", "retention show", organization + "  calls 24mo  leads never  persons 200mo\n"},
 		{records, "load -", ""},
 		{"", "retention set --audit 24mo", "the whole database  audit 24mo\n"},
-		{"", "retention run --dry-run", "the whole database                    0 lines of the audit\n" + organization + "  1 call  0 leads  0 persons\n"},
+		{
+			line: "retention run --dry-run",
+			want: "the whole database                    0 lines of the audit\n" + organization +
+				"  1 call  0 leads  0 persons\n",
+		},
 		{"", "retention set --audit never -o json", `{"calls":null,"leads":null,"persons":null}`},
 		{"", "audit prune --before 400d", "0 lines of the audit deleted\n"},
 		{"", "audit prune --before 1d", "0 lines of the audit deleted\n"}, // The last 31 days stay.
@@ -68,8 +85,10 @@ func TestAuditReadsFlag(t *testing.T) {
 	e.must(&account, "account add a --all-organizations")
 	const person = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
 	s := e.serve("--audit-reads")
-	body := fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%[2]q,"recruitingOrganizationUuid":%[2]q}`, person, organization.UUID)
-	if status, answer := send(t, http.MethodPost, s.url+"/api/v1/persons", account.Token, body); status != http.StatusCreated {
+	body := fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%[2]q,"recruitingOrganizationUuid":%[2]q}`,
+		person, organization.UUID)
+	status, answer := send(t, http.MethodPost, s.url+"/api/v1/persons", account.Token, body)
+	if status != http.StatusCreated {
 		t.Fatalf("got %d %s, want a person", status, answer)
 	}
 	s.get(t, "/api/v1/persons/"+person, account.Token)
@@ -93,7 +112,14 @@ func TestAuditReadsFlag(t *testing.T) {
 // Each flag of serve has a variable, which yields to the flag. A variable without a flag is named.
 func TestFlagsHaveVariables(t *testing.T) {
 	t.Parallel()
-	values := map[string]string{"bool": "true", "string": "x", "duration": "7s", "int": "7", "uint64": "7", "float64": "7"}
+	values := map[string]string{
+		"bool":     "true",
+		"string":   "x",
+		"duration": "7s",
+		"int":      "7",
+		"uint64":   "7",
+		"float64":  "7",
+	}
 	getenv := func(string) string { return "" }
 	serve := func() *cobra.Command {
 		c, _, err := (&program{Getenv: getenv}).root().Find([]string{"serve"})
@@ -127,7 +153,8 @@ func TestFlagsHaveVariables(t *testing.T) {
 			}
 			return e.getenv(name)
 		}
-		if code := run(t.Context(), strings.Fields("serve "+test.flag), p); code != exitFailure || !strings.Contains(errs.String(), test.want) {
+		code := run(t.Context(), strings.Fields("serve "+test.flag), p)
+		if code != exitFailure || !strings.Contains(errs.String(), test.want) {
 			t.Errorf("%s %s: got code %d, %s, want %s", test.value, test.flag, code, &errs, test.want)
 		}
 	}
@@ -136,7 +163,8 @@ func TestFlagsHaveVariables(t *testing.T) {
 	p.Getenv = func(name string) string {
 		return map[string]string{"FUNDESKD_DRAIN": "soon", "FUNDESK_DATA_DIR": e.folder}[name]
 	}
-	if code := run(t.Context(), []string{"serve"}, p); code != exitUsage || !strings.Contains(errs.String(), "FUNDESKD_DRAIN: --drain must be a duration") {
+	code := run(t.Context(), []string{"serve"}, p)
+	if code != exitUsage || !strings.Contains(errs.String(), "FUNDESKD_DRAIN: --drain must be a duration") {
 		t.Errorf("got code %d, %s, want the variable and what it must be", code, &errs)
 	}
 }

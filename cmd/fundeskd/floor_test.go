@@ -65,7 +65,12 @@ type floor struct {
 func newFloor(t *testing.T, e environment) *floor {
 	t.Helper()
 	e.t = t
-	f := &floor{environment: e, held: map[apitype.UUID]apitype.UUID{}, given: map[apitype.UUID]int{}, of: map[apitype.UUID]apitype.UUID{}}
+	f := &floor{
+		environment: e,
+		held:        map[apitype.UUID]apitype.UUID{},
+		given:       map[apitype.UUID]int{},
+		of:          map[apitype.UUID]apitype.UUID{},
+	}
 	f.moved = sync.NewCond(&f.mu)
 	var organization, account struct{ UUID, Token string }
 	e.must(&organization, "organization add --name A --abbreviation A")
@@ -81,7 +86,8 @@ func newFloor(t *testing.T, e environment) *floor {
 		}
 		call := apitype.NewUUID()
 		f.of[call] = person
-		fmt.Fprintf(&lines, `{"kind":"call","data":{"uuid":%q,"personUuid":%q,"status":"requested","type":"happy_call","requestedAt":%q}}`+"\n",
+		fmt.Fprintf(&lines,
+			`{"kind":"call","data":{"uuid":%q,"personUuid":%q,"status":"requested","type":"happy_call","requestedAt":%q}}`+"\n",
 			call, person, apitype.NewTime(time.Now().Add(-time.Duration(i)*time.Minute)))
 	}
 	e.reading(lines.String()).done("load -")
@@ -135,7 +141,8 @@ func (f *floor) work(kills int) {
 		}
 	}
 	slices.Sort(f.took)
-	f.t.Logf("%d persons in %v; takes: median %v, p99 %v", f.all, time.Since(begun).Round(time.Millisecond), f.took[len(f.took)/2], f.took[len(f.took)*99/100])
+	f.t.Logf("%d persons in %v; takes: median %v, p99 %v", f.all, time.Since(begun).Round(time.Millisecond),
+		f.took[len(f.took)/2], f.took[len(f.took)*99/100])
 }
 
 func (f *floor) completed() int {
@@ -174,7 +181,8 @@ func (f *floor) opener(clock time.Duration) {
 	for limit := time.Now().Add(floorLimit); f.completed() < f.all && !f.t.Failed() && time.Now().Before(limit); {
 		for call := range f.of { // In an order that is another one each time.
 			body := fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q}`, apitype.NewUUID(), user)
-			answer := f.until("PUT", "/fundesk/v1/queue/calls/"+call.String()+"/lease", body, http.StatusOK, http.StatusConflict)
+			answer := f.until("PUT", "/fundesk/v1/queue/calls/"+call.String()+"/lease", body, http.StatusOK,
+				http.StatusConflict)
 			var lease apitype.Lease
 			if json.Unmarshal([]byte(answer), &lease) != nil || lease.CallUUID != call {
 				break
@@ -211,7 +219,13 @@ func (f *floor) complete(user, call apitype.UUID, clock time.Duration) {
 	f.mu.Lock()
 	delete(f.held, f.of[call])
 	f.mu.Unlock()
-	f.until("PUT", "/api/v1/calls/"+call.String()+"/actions/complete", fmt.Sprintf(`{"userUuid":%q,"result":{"resultCode":"ok","completedAt":%q}}`, user, apitype.NewTime(time.Now().Add(clock))), http.StatusOK)
+	f.until(
+		"PUT",
+		"/api/v1/calls/"+call.String()+"/actions/complete",
+		fmt.Sprintf(`{"userUuid":%q,"result":{"resultCode":"ok","completedAt":%q}}`,
+			user, apitype.NewTime(time.Now().Add(clock))),
+		http.StatusOK,
+	)
 	f.mu.Lock()
 	f.given[call]++
 	f.mu.Unlock()
@@ -221,7 +235,8 @@ func (f *floor) complete(user, call apitype.UUID, clock time.Duration) {
 // take takes one call, or returns nil if none is left. It repeats a request without an answer.
 func (f *floor) take(user apitype.UUID) *apitype.UUID {
 	begun := time.Now()
-	answer := f.until("POST", "/fundesk/v1/queue/take", fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"leaseSeconds":3600}`, apitype.NewUUID(), user), http.StatusOK)
+	answer := f.until("POST", "/fundesk/v1/queue/take",
+		fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"leaseSeconds":3600}`, apitype.NewUUID(), user), http.StatusOK)
 	took := time.Since(begun)
 	var taken apitype.Taken
 	if err := json.Unmarshal([]byte(answer), &taken); err != nil {
@@ -238,7 +253,7 @@ func (f *floor) take(user apitype.UUID) *apitype.UUID {
 }
 
 // until sends a request to any program until one answers as it should.
-func (f *floor) until(method, path, body string, want ...int) (answer string) {
+func (f *floor) until(method, path, body string, want ...int) string {
 	for deadline := time.Now().Add(floorLimit); ; {
 		f.mu.Lock()
 		url := f.alive[f.asked%len(f.alive)]

@@ -124,7 +124,7 @@ const lastBodies = time.Second
 // limitBody gives the body of a request little time once the server closes, because a slow client would delay the end.
 // The returned request has its own body: the library's request must keep its body, which shows it that a client that
 // waits for 100 Continue was refused.
-func (f *front) limitBody(w http.ResponseWriter, r *http.Request) (limited *http.Request, done func()) {
+func (f *front) limitBody(w http.ResponseWriter, r *http.Request) (*http.Request, func()) {
 	if r.ContentLength == 0 || f.closing == nil {
 		return r, func() {}
 	}
@@ -138,7 +138,7 @@ func (f *front) limitBody(w http.ResponseWriter, r *http.Request) (limited *http
 			_ = control.SetReadDeadline(time.Time{})
 		}
 	}
-	limited = r.WithContext(r.Context())
+	limited := r.WithContext(r.Context())
 	limited.Body = &notifyingBody{r.Body, onEnd}
 	return limited, func() { stop() }
 }

@@ -35,11 +35,11 @@ func newWriting(e environment) *writing {
 }
 
 // create makes one person, and is the status and the answer.
-func (w *writing) create() (status int, answer string) {
+func (w *writing) create() (int, string) {
 	w.t.Helper()
 	id := apitype.NewUUID().String()
 	body := fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"name":{"lastName":%q}}`, id, w.organization, w.organization, id)
-	status, answer = send(w.t, http.MethodPost, w.url+"/api/v1/persons", w.token, body)
+	status, answer := send(w.t, http.MethodPost, w.url+"/api/v1/persons", w.token, body)
 	if status == http.StatusCreated {
 		w.acknowledged = append(w.acknowledged, id)
 	} else {
@@ -51,7 +51,9 @@ func (w *writing) create() (status int, answer string) {
 // refusal is an answer of a service with a failing disk: a problem with its reason, and the time to come back.
 func (w *writing) refusal(status int, answer, want string) {
 	w.t.Helper()
-	if status != http.StatusServiceUnavailable || !strings.Contains(answer, want) || !strings.Contains(answer, "urn:fundesk:problem:unavailable") {
+	if status != http.StatusServiceUnavailable ||
+		!strings.Contains(answer, want) ||
+		!strings.Contains(answer, "urn:fundesk:problem:unavailable") {
 		w.t.Errorf("got %d %s, want 503 that says %q", status, answer, want)
 	}
 }

@@ -25,7 +25,8 @@ func TestHangingServer(t *testing.T) {
 	e.database = servicetest.Clusters("", server)
 	w := newWriting(e)
 	const patience = 2 * time.Second
-	s := e.serve("--database-answer-timeout", patience.String(), "--database-connect-timeout", patience.String(), "--database-connections", "4")
+	s := e.serve("--database-answer-timeout", patience.String(), "--database-connect-timeout", patience.String(),
+		"--database-connections", "4")
 	w.url = s.url
 	for status := 0; status != http.StatusCreated; { // A machine that does other work may take longer than that.
 		status, _ = w.create()
@@ -44,7 +45,8 @@ func TestHangingServer(t *testing.T) {
 			method, path, body := http.MethodGet, "/api/v1/persons", ""
 			if i%2 == 0 {
 				method = http.MethodPost
-				body = fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}`, apitype.NewUUID(), w.organization, w.organization)
+				body = fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}`,
+					apitype.NewUUID(), w.organization, w.organization)
 			}
 			status, answer := send(t, method, s.url+path, w.token, body)
 			if status != http.StatusServiceUnavailable || !strings.Contains(answer, "urn:fundesk:problem:unavailable") {
@@ -62,7 +64,8 @@ func TestHangingServer(t *testing.T) {
 	var errs lockedBuffer
 	short := e.program("", io.Discard, &errs)
 	short.answerTimeout = patience
-	if code := run(t.Context(), []string{"account", "list"}, short); code != exitFailure || !strings.Contains(errs.String(), "does not answer") {
+	code := run(t.Context(), []string{"account", "list"}, short)
+	if code != exitFailure || !strings.Contains(errs.String(), "does not answer") {
 		t.Errorf("got code %d, %s from a command, want that the database does not answer", code, errs.String())
 	}
 	server.Resume(t)

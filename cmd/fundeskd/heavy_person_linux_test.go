@@ -53,7 +53,11 @@ func newHeavyPerson(t *testing.T) *heavyPerson {
 	if !*long { // Only memory is measured.
 		t.Parallel()
 	}
-	h := &heavyPerson{environment: newEnvironment(t), person: apitype.NewUUID().String(), note: strings.Repeat("😀", 20_000)}
+	h := &heavyPerson{
+		environment: newEnvironment(t),
+		person:      apitype.NewUUID().String(),
+		note:        strings.Repeat("😀", 20_000),
+	}
 	var organization, officer, others struct{ UUID, Token string }
 	h.must(&organization, "organization add --name A --abbreviation A")
 	h.must(
@@ -66,19 +70,26 @@ func newHeavyPerson(t *testing.T) *heavyPerson {
 	var lines strings.Builder
 	fmt.Fprintf(&lines, `{"kind":"person","data":{"uuid":%q,"createdAt":"2026-01-01","owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}}`+"\n", h.person, organization.UUID, organization.UUID)
 	metadata := fmt.Sprintf(`{"applicationName":"d","referenceId":"r","agentReferenceId":"a","statusCode":"s","statusDescription":"d","additionalProperties":{"x":%q}}`, strings.Repeat("x", 61<<10))
-	fmt.Fprintf(&lines, `{"kind":"pledge","data":{"uuid":%q,"personUuid":%q,"status":"active","createdAt":"2026-01-01","startsAt":"2026-01-01","owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"initialDonationAmount":10,"donationAmount":10,"initialDonationInterval":"monthly","donationInterval":"monthly","recruiterUserUuid":%q}}`+"\n",
+	fmt.Fprintf(&lines,
+		`{"kind":"pledge","data":{"uuid":%q,"personUuid":%q,"status":"active","createdAt":"2026-01-01","startsAt":"2026-01-01","owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"initialDonationAmount":10,"donationAmount":10,"initialDonationInterval":"monthly","donationInterval":"monthly","recruiterUserUuid":%q}}`+"\n",
 		h.pledge, h.person, organization.UUID, organization.UUID, apitype.NewUUID())
 	for i := range heavyWaiting { // Calls that wait, each of a person of its own.
 		person, call := apitype.NewUUID(), apitype.NewUUID().String()
 		h.waiting = append(h.waiting, call)
 		fmt.Fprintf(&lines, `{"kind":"person","data":{"uuid":%q,"createdAt":"2026-01-02","owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}}`+"\n", person, organization.UUID, organization.UUID)
-		fmt.Fprintf(&lines, `{"kind":"call","data":{"uuid":%q,"personUuid":%q,"status":"requested","type":%q,"requestedAt":%q,"notes":%q}}`+"\n",
-			call, person, []string{"verification", "winback"}[i%2], apitype.NewTime(time.Now().Add(-time.Duration(i+1)*time.Hour)), h.note)
+		fmt.Fprintf(&lines,
+			`{"kind":"call","data":{"uuid":%q,"personUuid":%q,"status":"requested","type":%q,"requestedAt":%q,"notes":%q}}`+"\n",
+			call, person, []string{"verification", "winback"}[i%2], apitype.NewTime(
+				time.Now().Add(-time.Duration(i+1)*time.Hour),
+			), h.note)
 	}
 	for i := range heavyCalls() {
 		h.call = apitype.NewUUID().String()
-		fmt.Fprintf(&lines, `{"kind":"call","data":{"uuid":%q,"personUuid":%q,"relatedCaseUuid":%q,"status":"completed","type":"verification","requestedAt":%q,"completedAt":"2026-02-01","attempts":[{"userUuid":null,"attemptAt":"2026-01-01","createdAt":"2026-01-01"}],"notes":%q,"result":{"resultCode":"reached","completedAt":"2026-02-01","notes":%q},"externalMetadata":%s}}`+"\n",
-			h.call, h.person, h.pledge, apitype.NewTime(time.Now().Add(-time.Duration(i)*time.Minute)), h.note, h.note, metadata)
+		fmt.Fprintf(&lines,
+			`{"kind":"call","data":{"uuid":%q,"personUuid":%q,"relatedCaseUuid":%q,"status":"completed","type":"verification","requestedAt":%q,"completedAt":"2026-02-01","attempts":[{"userUuid":null,"attemptAt":"2026-01-01","createdAt":"2026-01-01"}],"notes":%q,"result":{"resultCode":"reached","completedAt":"2026-02-01","notes":%q},"externalMetadata":%s}}`+"\n",
+			h.call, h.person, h.pledge, apitype.NewTime(
+				time.Now().Add(-time.Duration(i)*time.Minute),
+			), h.note, h.note, metadata)
 	}
 	h.reading(lines.String()).done("load -")
 	h.running = h.child()
@@ -86,7 +97,7 @@ func newHeavyPerson(t *testing.T) *heavyPerson {
 }
 
 // anonymous returns the most memory of its own that a process was seen to have, in bytes, when it is asked.
-func anonymous(pid int) (most func() int64) {
+func anonymous(pid int) func() int64 {
 	stop, done := make(chan struct{}), make(chan int64, 1)
 	go func() {
 		peak, look := int64(0), time.NewTicker(5*time.Millisecond)
@@ -111,7 +122,8 @@ func anonymous(pid int) (most func() int64) {
 
 // export returns how many calls an export has, and whether it is a whole JSON object with their notes.
 func (h *heavyPerson) export(t *testing.T) (status, calls int) {
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.running.url+"/fundesk/v1/persons/"+h.person+"/export", nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		h.running.url+"/fundesk/v1/persons/"+h.person+"/export", nil)
 	if err != nil {
 		t.Error(err)
 		return 0, 0
@@ -141,7 +153,7 @@ func (h *heavyPerson) audited(operation string) int {
 }
 
 // beside creates persons as another account until stop, which returns the time of each.
-func (h *heavyPerson) beside(t *testing.T) (stop func() []time.Duration) {
+func (h *heavyPerson) beside(t *testing.T) func() []time.Duration {
 	var group sync.WaitGroup
 	var stopped atomic.Bool
 	var took []time.Duration
@@ -150,7 +162,8 @@ func (h *heavyPerson) beside(t *testing.T) (stop func() []time.Duration) {
 	group.Go(func() {
 		for !stopped.Load() {
 			begun := time.Now()
-			status, _, answer, err := request(context.WithoutCancel(t.Context()), client, http.MethodPost, h.running.url+"/api/v1/persons", h.others, body)
+			status, _, answer, err := request(context.WithoutCancel(t.Context()), client, http.MethodPost,
+				h.running.url+"/api/v1/persons", h.others, body)
 			if err != nil || status != http.StatusCreated {
 				t.Errorf("a creation: got %d %s %v", status, answer, err)
 				return
@@ -239,7 +252,8 @@ func TestErasureOfManyCalls(t *testing.T) {
 		t.Errorf("a creation took %v beside the erasure", slowest)
 	}
 	if *soakP99 > 0 && during[len(during)/2] > 2*alone[len(alone)/2] {
-		t.Errorf("creations took %v beside the erasure, want twice %v at most", during[len(during)/2], alone[len(alone)/2])
+		t.Errorf("creations took %v beside the erasure, want twice %v at most",
+			during[len(during)/2], alone[len(alone)/2])
 	}
 	h.environment.ended(h.running)
 }
@@ -250,7 +264,8 @@ func TestErasureCutShort(t *testing.T) {
 	servicetest.Slow(t)
 	h := newHeavyPerson(t)
 	go func() {
-		_, _, _, _ = request(context.WithoutCancel(t.Context()), http.DefaultClient, http.MethodPost, h.running.url+"/fundesk/v1/persons/"+h.person+"/erase", h.token, `{"reason":"r"}`)
+		_, _, _, _ = request(context.WithoutCancel(t.Context()), http.DefaultClient, http.MethodPost,
+			h.running.url+"/fundesk/v1/persons/"+h.person+"/erase", h.token, `{"reason":"r"}`)
 	}()
 	all := h.left(t)
 	for h.left(t) > all-3 { // The plan is one more.
@@ -275,7 +290,7 @@ func TestErasureCutShort(t *testing.T) {
 func filepathOf(e environment) string { return filepath.Join(e.folder, "fundeskd.db") }
 
 // left counts the calls that are not blanked, and the erasures that are not finished.
-func (h *heavyPerson) left(t *testing.T) (left int) {
+func (h *heavyPerson) left(t *testing.T) int {
 	t.Helper()
 	driver, source := "sqlite", filepathOf(h.environment)
 	if h.database != "" {
@@ -284,6 +299,13 @@ func (h *heavyPerson) left(t *testing.T) (left int) {
 	db, err := sql.Open(driver, source)
 	servicetest.Check(t, err)
 	defer func() { _ = db.Close() }()
-	servicetest.Check(t, db.QueryRowContext(t.Context(), `SELECT (SELECT COUNT(*) FROM calls WHERE LENGTH(doc) > 100000) + (SELECT COUNT(*) FROM settings WHERE name LIKE 'erasing-%')`).Scan(&left))
+	var left int
+	servicetest.Check(
+		t,
+		db.QueryRowContext(
+			t.Context(),
+			`SELECT (SELECT COUNT(*) FROM calls WHERE LENGTH(doc) > 100000) + (SELECT COUNT(*) FROM settings WHERE name LIKE 'erasing-%')`,
+		).Scan(&left),
+	)
 	return left
 }

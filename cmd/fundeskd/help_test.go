@@ -38,7 +38,9 @@ func TestCommandsHaveExamples(t *testing.T) {
 			}
 			leaf.LocalFlags().VisitAll(func(f *pflag.Flag) {
 				name, _ := pflag.UnquoteUsage(f)
-				if kind := f.Value.Type(); kind == "duration" && name != kind || strings.Contains(kind, "int") && name != "N" && name != "number" {
+				kind := f.Value.Type()
+				if kind == "duration" && name != kind ||
+					strings.Contains(kind, "int") && name != "N" && name != "number" {
 					t.Errorf("%s: the value of --%s is called %q", leaf.CommandPath(), f.Name, name)
 				}
 			})

@@ -40,7 +40,13 @@ type hostileAccount struct {
 const hostilePatience = time.Minute
 
 func hostile() {
-	h := &hostileAccount{client: clientOf(hostileBodies), url: os.Getenv(beHostile), token: os.Getenv("TOKEN"), calls: strings.Split(os.Getenv("CALLS"), ","), told: map[string]int{}}
+	h := &hostileAccount{
+		client: clientOf(hostileBodies),
+		url:    os.Getenv(beHostile),
+		token:  os.Getenv("TOKEN"),
+		calls:  strings.Split(os.Getenv("CALLS"), ","),
+		told:   map[string]int{},
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	unrefused, refused := context.WithTimeout(context.Background(), hostilePatience)
 	h.refused = refused
@@ -130,7 +136,11 @@ func (h *hostileAccount) readNothing(ctx context.Context) {
 }
 
 // request asks for something once.
-func request(ctx context.Context, client *http.Client, method, url, token, body string) (status int, header http.Header, answer []byte, err error) {
+func request(
+	ctx context.Context,
+	client *http.Client,
+	method, url, token, body string,
+) (status int, header http.Header, answer []byte, err error) {
 	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {
 		return 0, nil, nil, err

@@ -35,13 +35,16 @@ func TestSecondSignal(t *testing.T) {
 	servicetest.Check(t, command.Start())
 	url, err := bufio.NewReader(out).ReadString('\n')
 	servicetest.Check(t, err)
-	connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(strings.TrimSpace(url), "http://"))
+	connection, err := new(net.Dialer).DialContext(t.Context(), "tcp",
+		strings.TrimPrefix(strings.TrimSpace(url), "http://"))
 	servicetest.Check(t, err)
 	defer func() { _ = connection.Close() }()
-	_, err = fmt.Fprintf(connection, "POST /api/v1/persons HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nAuthorization: Bearer %s\r\n"+
-		"Content-Type: application/json\r\nContent-Length: 2\r\n\r\n", account.Token)
+	_, err = fmt.Fprintf(connection,
+		"POST /api/v1/persons HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nAuthorization: Bearer %s\r\n"+
+			"Content-Type: application/json\r\nContent-Length: 2\r\n\r\n", account.Token)
 	servicetest.Check(t, err)
-	if line, err := bufio.NewReader(connection).ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
+	line, err := bufio.NewReader(connection).ReadString('\n')
+	if err != nil || !strings.Contains(line, "100 Continue") {
 		t.Fatalf("got %q %v, want 100: the handler waits for the body", line, err)
 	}
 	servicetest.Check(t, command.Process.Signal(syscall.SIGTERM))
@@ -109,7 +112,11 @@ func TestInterruptedLoad(t *testing.T) {
 	defer interrupt()
 	var errs lockedBuffer
 	p := e.program("", io.Discard, &errs)
-	p.In = &interruptedInput{strings.NewReader(organizationLine + "\n" + personLine + "\n"), interrupt, t.Context().Done()}
+	p.In = &interruptedInput{
+		lines:     strings.NewReader(organizationLine + "\n" + personLine + "\n"),
+		interrupt: interrupt,
+		over:      t.Context().Done(),
+	}
 	code := run(ctx, []string{"load", "-"}, p)
 	if want := "fundeskd: interrupted; nothing was saved\n"; code != 130 || errs.String() != want {
 		t.Errorf("got code %d, %q, want 130, %q", code, errs.String(), want)
@@ -136,12 +143,14 @@ func TestDumpThatIsNotReadRetiresNothing(t *testing.T) {
 		for _, out := range []*os.File{closed, full} {
 			var errs bytes.Buffer
 			command := exec.CommandContext(t.Context(), os.Args[0], "dump", "-", "--retire")
-			command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE="+e.database)
+			command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder,
+				"FUNDESKD_DATABASE="+e.database)
 			command.Stdout, command.Stderr = out, &errs
 			servicetest.Check(t, command.Start())
 			_ = command.Wait()
 			text := errs.String()
-			if code := command.ProcessState.ExitCode(); code != exitFailure || !strings.Contains(text, "write ") || strings.Contains(text, "does not answer") {
+			code := command.ProcessState.ExitCode()
+			if code != exitFailure || !strings.Contains(text, "write ") || strings.Contains(text, "does not answer") {
 				t.Errorf("%s: got code %d, %s, want 1 and the error of the output", out.Name(), code, text)
 			}
 			e.account(out.Name(), "--all-organizations") // It was not retired.

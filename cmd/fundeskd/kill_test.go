@@ -91,7 +91,10 @@ func TestKill(t *testing.T) {
 			status, body := get(t, http.DefaultClient, running.url+"/api/v1/persons/"+id, account.Token)
 			var person apitype.Person
 			switch {
-			case status == http.StatusOK && json.Unmarshal([]byte(body), &person) == nil && person.LastName != nil && *person.LastName == id:
+			case status == http.StatusOK &&
+				json.Unmarshal([]byte(body), &person) == nil &&
+				person.LastName != nil &&
+				*person.LastName == id:
 			case status == http.StatusNotFound && !acknowledged[id]:
 			default:
 				t.Errorf("round %d: got %d for a person that was acknowledged: %v", round, status, acknowledged[id])
@@ -140,7 +143,8 @@ func (c child) write(t *testing.T, organization, token string, enough int) (ackn
 func (c child) create(t *testing.T, id, organization, token string) bool {
 	t.Helper()
 	body := fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"name":{"lastName":%q}}`, id, organization, organization, id)
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url+"/api/v1/persons", strings.NewReader(body))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url+"/api/v1/persons",
+		strings.NewReader(body))
 	if err != nil {
 		t.Error(err)
 		return false

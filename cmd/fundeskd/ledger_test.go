@@ -46,7 +46,7 @@ func newLedger(t testing.TB, organization, token string, urls ...string) *ledger
 }
 
 // write lets writers work at each process until the function that is returned ends them.
-func (l *ledger) write(writers int) (end func()) {
+func (l *ledger) write(writers int) func() {
 	var group sync.WaitGroup
 	for process := range l.urls {
 		for range writers {
@@ -83,9 +83,10 @@ func (l *ledger) more(changes int) {
 }
 
 // gaps returns the longest times without an acknowledged change, by process, since it was asked last.
-func (l *ledger) gaps() (gaps []time.Duration) {
+func (l *ledger) gaps() []time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	var gaps []time.Duration
 	for process := range l.gap {
 		gaps = append(gaps, l.gap[process].Round(10*time.Millisecond))
 		l.gap[process] = 0
@@ -94,14 +95,22 @@ func (l *ledger) gaps() (gaps []time.Duration) {
 }
 
 // work makes a person and a call, tries it twice and completes it, at one process.
-func (l *ledger) work(process int) (more bool) {
+func (l *ledger) work(process int) bool {
 	person, call := apitype.NewUUID().String(), apitype.NewUUID().String()
 	path := "/api/v1/calls/" + call + "/actions/"
 	known := &ledgerCall{attempts: map[string]bool{}}
-	return l.until(process, "POST", "/api/v1/persons", fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}`, person, l.organization, l.organization)) &&
-		l.until(process, "POST", "/api/v1/calls", fmt.Sprintf(`{"uuid":%q,"personUuid":%q,"requestedAt":"2026-11-20","type":"winback"}`, call, person)) &&
+	return l.until(
+		process,
+		"POST",
+		"/api/v1/persons",
+		fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}`,
+			person, l.organization, l.organization),
+	) &&
+		l.until(process, "POST", "/api/v1/calls",
+			fmt.Sprintf(`{"uuid":%q,"personUuid":%q,"requestedAt":"2026-11-20","type":"winback"}`, call, person)) &&
 		l.know(call, known) &&
-		l.attempt(process, path, known, "2026-11-20T10:00:00.000Z") && l.attempt(process, path, known, "2026-11-20T11:00:00.000Z") &&
+		l.attempt(process, path, known, "2026-11-20T10:00:00.000Z") &&
+		l.attempt(process, path, known, "2026-11-20T11:00:00.000Z") &&
 		l.until(process, "PUT", path+"complete", `{"result":{"resultCode":"1"}}`) &&
 		l.complete(known)
 }
@@ -122,11 +131,13 @@ func (l *ledger) complete(known *ledgerCall) bool {
 
 // until sends a change that may be repeated until it is kept. The first answer to a creation may
 // have been lost: then it is there.
-func (l *ledger) until(process int, method, path, body string) (more bool) {
+func (l *ledger) until(process int, method, path, body string) bool {
 	for first := true; ; first = false {
 		status, more := l.send(process, method, path, body)
 		switch {
-		case status == http.StatusOK, status == http.StatusCreated, status == http.StatusConflict && !first && method == "POST":
+		case status == http.StatusOK, status == http.StatusCreated, status == http.StatusConflict &&
+			!first &&
+			method == "POST":
 			l.keep(process)
 			return more
 		case !more:
@@ -136,7 +147,7 @@ func (l *ledger) until(process int, method, path, body string) (more bool) {
 }
 
 // attempt sends an attempt once, and it may count once.
-func (l *ledger) attempt(process int, path string, known *ledgerCall, at string) (more bool) {
+func (l *ledger) attempt(process int, path string, known *ledgerCall, at string) bool {
 	l.mu.Lock()
 	known.attempts[at] = false
 	l.mu.Unlock()
@@ -151,7 +162,7 @@ func (l *ledger) attempt(process int, path string, known *ledgerCall, at string)
 }
 
 // send is one request. Nothing but 503 may keep a change from being made.
-func (l *ledger) send(process int, method, path, body string) (status int, more bool) {
+func (l *ledger) send(process int, method, path, body string) (int, bool) {
 	l.moving.RLock()
 	status, answer := send(l.t, method, l.urls[process]+path, l.token, body)
 	l.moving.RUnlock()
@@ -163,7 +174,8 @@ func (l *ledger) send(process int, method, path, body string) (status int, more 
 		}
 		fallthrough
 	default:
-		l.t.Errorf("%s %s at process %d: got %d %s, want it done, or 503 where it may fail", method, path, process, status, answer)
+		l.t.Errorf("%s %s at process %d: got %d %s, want it done, or 503 where it may fail",
+			method, path, process, status, answer)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -214,7 +226,8 @@ func (l *ledger) verify(url string) {
 			changes++
 		}
 		if len(count) > 0 || known.completed && shown.Status != apitype.CallCompleted {
-			l.t.Errorf("call %s, completed %v: it is %s and has the attempts %v, which nobody made", call, known.completed, shown.Status, count)
+			l.t.Errorf("call %s, completed %v: it is %s and has the attempts %v, which nobody made",
+				call, known.completed, shown.Status, count)
 		}
 	}
 	if len(l.calls) == 0 || changes == 0 {

@@ -19,7 +19,8 @@ func TestReadLines(t *testing.T) {
 	t.Parallel()
 	const n = 775
 	line := func(i int) string {
-		return fmt.Sprintf(`{"kind":"user","data":{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-%012d","identifier":"","name":""}}`, i)
+		return fmt.Sprintf(`{"kind":"user","data":{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-%012d","identifier":"","name":""}}`,
+			i)
 	}
 	lines := make([]string, n)
 	for i := range lines {
@@ -45,7 +46,9 @@ func TestReadLines(t *testing.T) {
 			mine := append([]string{}, lines...)
 			test.change(mine)
 			got, last := 0, 0
-			err := readLines(t.Context(), strings.NewReader(strings.Join(mine, "\n")), true, func(record service.LoadRecord, _ int) error {
+			err := readLines(t.Context(), strings.NewReader(
+				strings.Join(mine, "\n"),
+			), true, func(record service.LoadRecord, _ int) error {
 				if record.Line <= last {
 					t.Errorf("got line %d after line %d", record.Line, last)
 				}
@@ -55,7 +58,9 @@ func TestReadLines(t *testing.T) {
 				}
 				return nil
 			})
-			if got != test.want || (err == nil) != (test.err == "") || (err != nil && !strings.HasPrefix(err.Error(), test.err)) {
+			if got != test.want ||
+				(err == nil) != (test.err == "") ||
+				(err != nil && !strings.HasPrefix(err.Error(), test.err)) {
 				t.Errorf("got %d records and %v, want %d and %q", got, err, test.want, test.err)
 			}
 		})
@@ -111,7 +116,12 @@ func TestProgress(t *testing.T) {
 		want string
 	}{
 		{"ends soon", progress{size: 1 << 20}, time.Second, ""},
-		{"file", progress{size: 4 * progressRecords * 10}, 10 * time.Second, "256 records, 26 a second, 25 %, 30s left\n512 records, 26 a second, 50 %, 20s left\n"},
+		{
+			name: "file",
+			set:  progress{size: 4 * progressRecords * 10},
+			step: 10 * time.Second,
+			want: "256 records, 26 a second, 25 %, 30s left\n512 records, 26 a second, 50 %, 20s left\n",
+		},
 		{"pipe", progress{}, 10 * time.Second, "256 records, 26 a second\n512 records, 26 a second\n"},
 	}
 	for _, test := range tests {

@@ -43,7 +43,7 @@ func (p *program) loadCommand() *cobra.Command {
 }
 
 // loadFile saves the records of a file, or of stdin for "-".
-func (p *program) loadFile(ctx context.Context, name string, skipExisting bool) (saved service.Saved, err error) {
+func (p *program) loadFile(ctx context.Context, name string, skipExisting bool) (service.Saved, error) {
 	input := loadInput{from: p.In}
 	if name != "-" {
 		file, err := os.Open(name)
@@ -57,7 +57,8 @@ func (p *program) loadFile(ctx context.Context, name string, skipExisting bool) 
 		}
 	}
 	input.progress = p.newProgress(input.size)
-	err = p.fill(ctx, func(s *service.Service) (err error) {
+	var saved service.Saved
+	err := p.fill(ctx, func(s *service.Service) (err error) {
 		saved, err = s.LoadRecords(ctx, skipExisting, func(add func(service.LoadRecord) error) error {
 			return input.each(ctx, add)
 		})
@@ -184,9 +185,10 @@ func (p *program) sampleCommand() *cobra.Command {
 	return c
 }
 
-func (p *program) fillSample(ctx context.Context, o embedded.SampleOptions) (saved service.Saved, err error) {
+func (p *program) fillSample(ctx context.Context, o embedded.SampleOptions) (service.Saved, error) {
 	progress := p.newProgress(0)
-	err = p.fill(ctx, func(s *service.Service) (err error) {
+	var saved service.Saved
+	err := p.fill(ctx, func(s *service.Service) (err error) {
 		saved, err = s.LoadRecords(ctx, false, func(add func(service.LoadRecord) error) error {
 			progress.restart()
 			return embedded.Sample(o, func(record service.LoadRecord) error {

@@ -183,7 +183,7 @@ func (e environment) serve(args ...string) serving {
 	return s
 }
 
-func get(t testing.TB, client *http.Client, url, token string) (status int, body string) {
+func get(t testing.TB, client *http.Client, url, token string) (int, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	servicetest.Check(t, err)
@@ -209,7 +209,13 @@ func TestServe(t *testing.T) {
 	var organization, account struct{ UUID, Token, ExpiresAt string }
 	e.must(&organization, "organization add --name 'Sea Rescue' --abbreviation SR --max-call-attempts 3")
 	e.must(&account, "account add 'call centre' --organization", organization.UUID, "--permission", "persons:read")
-	for path, want := range map[string]int{"/api/v1/persons": 200, "/api/v1/calls": 403, "/healthz": 200, "/readyz": 200, "/openapi.json": 200} {
+	for path, want := range map[string]int{
+		"/api/v1/persons": 200,
+		"/api/v1/calls":   403,
+		"/healthz":        200,
+		"/readyz":         200,
+		"/openapi.json":   200,
+	} {
 		s.replies(t, path, account.Token, want)
 	}
 	var issued struct{ Token, Account, ExpiresAt string }
@@ -260,7 +266,8 @@ func TestRequestInFlight(t *testing.T) {
 	connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
 	servicetest.Check(t, err)
 	defer func() { _ = connection.Close() }()
-	head := "POST /api/v1/persons HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nAuthorization: Bearer " + account.Token + "\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n"
+	head := "POST /api/v1/persons HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nAuthorization: Bearer " +
+		account.Token + "\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n"
 	if _, err := io.WriteString(connection, head); err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +319,9 @@ func TestTLS(t *testing.T) {
 	e := newEnvironment(t)
 	certificate, key, pool := selfSigned(t)
 	s := e.serve("--tls-cert", certificate, "--tls-key", key)
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
+	client := &http.Client{
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}},
+	}
 	defer client.CloseIdleConnections()
 	if status, _ := get(t, client, s.url+"/healthz", ""); status != 200 || !strings.HasPrefix(s.url, "https://") {
 		t.Errorf("got %d from %s", status, s.url)
@@ -341,7 +350,11 @@ func selfSigned(t *testing.T) (certificate, key string, pool *x509.CertPool) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	servicetest.Check(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1),
+		NotAfter:     time.Now().Add(time.Hour),
+		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
 	servicetest.Check(t, err)
 	secret, err := x509.MarshalPKCS8PrivateKey(private)
@@ -378,7 +391,14 @@ func TestLoad(t *testing.T) {
 	account := e.account("a --all-organizations")
 	s := e.serve()
 	_, call := s.get(t, "/api/v1/calls/6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c04", account.Token)
-	for _, want := range []string{`"recordingDuration":61.250`, `"score":1.50`, `"campaignCode":"C"`, `"donationAmount":7.5`, `"method":"payment_qr"`, `"signatureSignedUrl":"` + s.url + `/signatures/`} {
+	for _, want := range []string{
+		`"recordingDuration":61.250`,
+		`"score":1.50`,
+		`"campaignCode":"C"`,
+		`"donationAmount":7.5`,
+		`"method":"payment_qr"`,
+		`"signatureSignedUrl":"` + s.url + `/signatures/`,
+	} {
 		if !strings.Contains(call, want) {
 			t.Errorf("the call lacks %s: %s", want, call)
 		}
@@ -423,19 +443,43 @@ func TestLoadRefuses(t *testing.T) {
 	tests := []struct{ name, line, want string }{
 		{"not JSON", `{`, "line 3: is not valid JSON"},
 		{"unknown kind", `{"kind":"donor","data":{}}`, "line 3: kind must be one of"},
-		{"unknown field", `{"kind":"user","data":{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c09","email":"x"}}`, "line 3: email is not a known field"},
-		{"unknown field before the kind", `{"data":{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c09","email":"x"},"kind":"user"}`, "line 3: email is not a known field"},
+		{
+			name: "unknown field",
+			line: `{"kind":"user","data":{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c09","email":"x"}}`,
+			want: "line 3: email is not a known field",
+		},
+		{
+			name: "unknown field before the kind",
+			line: `{"data":{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c09","email":"x"},"kind":"user"}`,
+			want: "line 3: email is not a known field",
+		},
 		{"field twice", `{"kind":"user","data":{"name":"a","name":"a"}}`, "line 3: name is given twice"},
 		{"kind twice", `{"kind":"user","kind":"user","data":{}}`, "line 3: kind is given twice"},
 		{"no kind", `{"data":{}}`, "line 3: kind must be one of"},
 		{"kind of another type", `{"kind":5,"data":{}}`, "line 3: kind must be a string"},
 		{"more than kind and data", `{"kind":"user","data":{},"x":1}`, "line 3: x is not a known field"},
 		{"data of another type", `{"kind":"user","data":[]}`, "line 3: data must be a JSON object"},
-		{"NUL", `{"kind":"user","data":{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c09","identifier":"","name":"\u0000"}}`, "line 3: name must not contain a NUL"},
+		{
+			name: "NUL",
+			line: `{"kind":"user","data":{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c09","identifier":"","name":"\u0000"}}`,
+			want: "line 3: name must not contain a NUL",
+		},
 		{"no data", `{"kind":"user"}`, "line 3: data must be a JSON object"},
-		{"again", personLine, "line 3: a person with this uuid already exists: uuid is already taken; --skip-existing skips the records that exist\n"},
-		{"missing reference", strings.Replace(pledgeLine, "1c02", "1c99", 1), "line 3: the request has values that are not valid: person.uuid names no person"},
-		{"wrong status", strings.Replace(callLine, "completed", "done", 1), "line 3: the request has values that are not valid: status must be one of"},
+		{
+			name: "again",
+			line: personLine,
+			want: "line 3: a person with this uuid already exists: uuid is already taken; --skip-existing skips the records that exist\n",
+		},
+		{
+			name: "missing reference",
+			line: strings.Replace(pledgeLine, "1c02", "1c99", 1),
+			want: "line 3: the request has values that are not valid: person.uuid names no person",
+		},
+		{
+			name: "wrong status",
+			line: strings.Replace(callLine, "completed", "done", 1),
+			want: "line 3: the request has values that are not valid: status must be one of",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -486,50 +530,214 @@ func TestUsage(t *testing.T) {
 		{"no command", nil, 0, "fundeskd serves persons, calls and pledges over HTTP from a database"},
 		{"help", []string{"serve", "--help"}, 0, "Serve answers requests until it is interrupted."},
 		{"unknown command", []string{"start"}, 2, "unknown command \"start\" for \"fundeskd\"; see: fundeskd --help\n"},
-		{"unknown verb", []string{"account", "drop"}, 2, "unknown command \"drop\" for \"fundeskd account\"; see: fundeskd account --help\n"},
+		{
+			name: "unknown verb",
+			args: []string{"account", "drop"},
+			code: 2,
+			want: "unknown command \"drop\" for \"fundeskd account\"; see: fundeskd account --help\n",
+		},
 		{"unknown flag", []string{"serve", "--port", "1"}, 2, "unknown flag: --port\n"},
 		{"unknown format", []string{"account", "list", "-o", "xml"}, 2, "-o must be json, not \"xml\"\n"},
 		{"missing argument", []string{"account", "revoke"}, 2, "missing UUID; see: fundeskd account revoke --help\n"},
-		{"malformed uuid", []string{"account", "revoke", "1"}, 2, "account \"1\" is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)\n"},
+		{
+			name: "malformed uuid",
+			args: []string{"account", "revoke", "1"},
+			code: 2,
+			want: "account \"1\" is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)\n",
+		},
 		{"unknown account", []string{"account", "revoke", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}, 1, ""},
-		{"no scope", []string{"account", "add", "x"}, 2, "use --organization UUID, once or more, or --all-organizations; fundeskd organization list names them\n"},
-		{"unknown permission", []string{"account", "add", "x", "--all-organizations", "--permission", "calls:all"}, 2, "there is no permission \"calls:all\"; there are persons:read, persons:create, persons:update, calls:read, calls:create, calls:attempt, calls:complete, calls:cancel, calls:expire, pledges:read, pledges:create, pledges:update, pledges:act, entities:mark, persons:erase, settings:write, changes:read\n"},
-		{"unknown organization", []string{"account", "add", "x", "--organization", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}, 2, "there is no organization 6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01\n"},
-		{"empty permission", []string{"account", "add", "x", "--all-organizations", "--permission", ""}, 2, "--permission is empty\n"},
-		{"one empty permission", []string{"account", "add", "x", "--all-organizations", "--permission", "calls:read", "--permission", ","}, 2, "--permission is empty\n"},
-		{"empty organization", []string{"account", "add", "x", "--all-organizations", "--organization", ""}, 2, "--organization is empty\n"},
-		{"empty source", []string{"account", "add", "x", "--all-organizations", "--external-source", ""}, 2, "--external-source is empty\n"},
-		{"account not in UTF-8", []string{"account", "add", "\xff", "--all-organizations"}, 2, "the name \"\\xff\" must be valid UTF-8\n"},
+		{
+			name: "no scope",
+			args: []string{"account", "add", "x"},
+			code: 2,
+			want: "use --organization UUID, once or more, or --all-organizations; fundeskd organization list names them\n",
+		},
+		{
+			name: "unknown permission",
+			args: []string{"account", "add", "x", "--all-organizations", "--permission", "calls:all"},
+			code: 2,
+			want: "there is no permission \"calls:all\"; there are persons:read, persons:create, persons:update, calls:read, calls:create, calls:attempt, calls:complete, calls:cancel, calls:expire, pledges:read, pledges:create, pledges:update, pledges:act, entities:mark, persons:erase, settings:write, changes:read\n",
+		},
+		{
+			name: "unknown organization",
+			args: []string{"account", "add", "x", "--organization", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"},
+			code: 2,
+			want: "there is no organization 6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01\n",
+		},
+		{
+			name: "empty permission",
+			args: []string{"account", "add", "x", "--all-organizations", "--permission", ""},
+			code: 2,
+			want: "--permission is empty\n",
+		},
+		{
+			name: "one empty permission",
+			args: []string{
+				"account", "add", "x", "--all-organizations", "--permission", "calls:read",
+				"--permission", ",",
+			},
+			code: 2,
+			want: "--permission is empty\n",
+		},
+		{
+			name: "empty organization",
+			args: []string{"account", "add", "x", "--all-organizations", "--organization", ""},
+			code: 2,
+			want: "--organization is empty\n",
+		},
+		{
+			name: "empty source",
+			args: []string{"account", "add", "x", "--all-organizations", "--external-source", ""},
+			code: 2,
+			want: "--external-source is empty\n",
+		},
+		{
+			name: "account not in UTF-8",
+			args: []string{"account", "add", "\xff", "--all-organizations"},
+			code: 2,
+			want: "the name \"\\xff\" must be valid UTF-8\n",
+		},
 		{"no name", []string{"organization", "add"}, 2, "--name and --abbreviation are needed\n"},
-		{"check of nothing", []string{"check", "--database", "sqlite:" + os.DevNull + "/a.db"}, 1, "check: open the database "},
+		{
+			name: "check of nothing",
+			args: []string{"check", "--database", "sqlite:" + os.DevNull + "/a.db"},
+			code: 1,
+			want: "check: open the database ",
+		},
 		{"no file", []string{"load", os.DevNull + "/none"}, 2, "open "},
 		{"empty file name", []string{"backup", ""}, 2, "FILE|- is empty; see: fundeskd backup --help\n"},
 		{"empty file", []string{"load", os.DevNull}, 0, "0 records\n"},
-		{"another engine", []string{"migrate", "--database", "mysql://x"}, 1, "name the database as sqlite:PATH or postgres://…\n"},
+		{
+			name: "another engine",
+			args: []string{"migrate", "--database", "mysql://x"},
+			code: 1,
+			want: "name the database as sqlite:PATH or postgres://…\n",
+		},
 		{"old schema", []string{"account", "list", "--no-migrate"}, 1, "open the database"},
 		{"address in use", []string{"serve", "--listen", "256.0.0.1:1"}, 1, "listen: "},
-		{"an address without a port", []string{"serve", "--listen", "service.example"}, 2, "--listen \"service.example\" has no port: use HOST:PORT, such as 127.0.0.1:8080, or :8443 for every address\n"},
-		{"a port alone", []string{"serve", "--metrics-listen", "8081"}, 2, "--metrics-listen \"8081\" has no port: use HOST:PORT"},
-		{"public URL of another kind", []string{"serve", "--public-url", "ftp://x", "--listen", "256.0.0.1:1"}, 2, "--public-url must be a URL such as https://service.example, with or without a path\n"},
+		{
+			name: "an address without a port",
+			args: []string{"serve", "--listen", "service.example"},
+			code: 2,
+			want: "--listen \"service.example\" has no port: use HOST:PORT, such as 127.0.0.1:8080, or :8443 for every address\n",
+		},
+		{
+			name: "a port alone",
+			args: []string{"serve", "--metrics-listen", "8081"},
+			code: 2,
+			want: "--metrics-listen \"8081\" has no port: use HOST:PORT",
+		},
+		{
+			name: "public URL of another kind",
+			args: []string{"serve", "--public-url", "ftp://x", "--listen", "256.0.0.1:1"},
+			code: 2,
+			want: "--public-url must be a URL such as https://service.example, with or without a path\n",
+		},
 		{"no persons", []string{"sample", "--persons", "0"}, 2, "--persons must be 1 at least\n"},
-		{"a token of no time", []string{"account", "add", "x", "--all-organizations", "--ttl", "999ms"}, 2, "--ttl must be a second at least\n"},
-		{"an organization that is not a uuid", []string{"account", "add", "x", "--organization", "1"}, 2, "--organization \"1\" is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)\n"},
-		{"two scopes", []string{"account", "add", "x", "--all-organizations", "--organization", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}, 2, "use --organization UUID, once or more, or --all-organizations; fundeskd organization list names them\n"},
-		{"no abbreviation", []string{"organization", "add", "--name", "M"}, 2, "--name and --abbreviation are needed\n"},
-		{"organization of a mistyped uuid", []string{"organization", "add", "--name", "M", "--abbreviation", "M", "--uuid", "1"}, 2, "--uuid \"1\" is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)\n"},
-		{"an unknown country", []string{"organization", "add", "--name", "Sea", "--abbreviation", "S", "--country", "Holland"}, 2, "--country \"Holland\" must be an ISO 3166-1 country code of two capital letters, such as NL\n"},
-		{"no change", []string{"organization", "set", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}, 2, "use --max-call-attempts N or --any-call-attempts, --country C or --any-hour, --cooling-off, --settings FILE, or several\n"},
-		{"two changes", []string{"organization", "set", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01", "--any-call-attempts", "--max-call-attempts", "1"}, 2, "use --max-call-attempts N or --any-call-attempts, --country C or --any-hour, --cooling-off, --settings FILE, or several\n"},
-		{"no life", []string{"token", "issue", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01", "--ttl", "999ms"}, 2, "--ttl must be a second at least\n"},
-		{"no reason", []string{"person", "erase", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}, 2, "--reason is needed; it is kept in the audit\n"},
+		{
+			name: "a token of no time",
+			args: []string{"account", "add", "x", "--all-organizations", "--ttl", "999ms"},
+			code: 2,
+			want: "--ttl must be a second at least\n",
+		},
+		{
+			name: "an organization that is not a uuid",
+			args: []string{"account", "add", "x", "--organization", "1"},
+			code: 2,
+			want: "--organization \"1\" is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)\n",
+		},
+		{
+			name: "two scopes",
+			args: []string{
+				"account", "add", "x", "--all-organizations", "--organization",
+				"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01",
+			},
+			code: 2,
+			want: "use --organization UUID, once or more, or --all-organizations; fundeskd organization list names them\n",
+		},
+		{
+			name: "no abbreviation",
+			args: []string{"organization", "add", "--name", "M"},
+			code: 2,
+			want: "--name and --abbreviation are needed\n",
+		},
+		{
+			name: "organization of a mistyped uuid",
+			args: []string{"organization", "add", "--name", "M", "--abbreviation", "M", "--uuid", "1"},
+			code: 2,
+			want: "--uuid \"1\" is not a UUID in its canonical form (8-4-4-4-12 hexadecimal digits)\n",
+		},
+		{
+			name: "an unknown country",
+			args: []string{"organization", "add", "--name", "Sea", "--abbreviation", "S", "--country", "Holland"},
+			code: 2,
+			want: "--country \"Holland\" must be an ISO 3166-1 country code of two capital letters, such as NL\n",
+		},
+		{
+			name: "no change",
+			args: []string{"organization", "set", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"},
+			code: 2,
+			want: "use --max-call-attempts N or --any-call-attempts, --country C or --any-hour, --cooling-off, --settings FILE, or several\n",
+		},
+		{
+			name: "two changes",
+			args: []string{
+				"organization", "set", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01",
+				"--any-call-attempts", "--max-call-attempts", "1",
+			},
+			code: 2,
+			want: "use --max-call-attempts N or --any-call-attempts, --country C or --any-hour, --cooling-off, --settings FILE, or several\n",
+		},
+		{
+			name: "no life",
+			args: []string{"token", "issue", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01", "--ttl", "999ms"},
+			code: 2,
+			want: "--ttl must be a second at least\n",
+		},
+		{
+			name: "no reason",
+			args: []string{"person", "erase", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"},
+			code: 2,
+			want: "--reason is needed; it is kept in the audit\n",
+		},
 		{"no organization", []string{"retention", "set"}, 2, "use --organization UUID"},
-		{"audit of an organization", []string{"retention", "set", "--audit", "2y", "--calls", "2y"}, 2, "--audit holds for the whole database"},
+		{
+			name: "audit of an organization",
+			args: []string{"retention", "set", "--audit", "2y", "--calls", "2y"},
+			code: 2,
+			want: "--audit holds for the whole database",
+		},
 		{"no time", []string{"audit", "prune"}, 2, "use --before TIME"},
-		{"a time ahead", []string{"audit", "prune", "--before", "2099-01-01"}, 2, "--before 2099-01-01T00:00:00.000Z is ahead of the clock\n"},
-		{"no months", []string{"retention", "set", "--organization", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}, 2, "use --calls, --leads or --persons, as in --calls 24mo\n"},
-		{"log format", []string{"serve", "--log-format", "xml"}, 2, "--log-format must be one of text, json, not \"xml\"\n"},
-		{"log level", []string{"serve", "--log-level", "loud"}, 2, "--log-level must be one of info, warn, error, not \"loud\"\n"},
-		{"records and a seed", []string{"serve", "--sandbox", "--load", "x", "--seed", "1"}, 2, "--load and --seed cannot be combined: the records are those of the file, in a database that is gone at the end\n"},
+		{
+			name: "a time ahead",
+			args: []string{"audit", "prune", "--before", "2099-01-01"},
+			code: 2,
+			want: "--before 2099-01-01T00:00:00.000Z is ahead of the clock\n",
+		},
+		{
+			name: "no months",
+			args: []string{"retention", "set", "--organization", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"},
+			code: 2,
+			want: "use --calls, --leads or --persons, as in --calls 24mo\n",
+		},
+		{
+			name: "log format",
+			args: []string{"serve", "--log-format", "xml"},
+			code: 2,
+			want: "--log-format must be one of text, json, not \"xml\"\n",
+		},
+		{
+			name: "log level",
+			args: []string{"serve", "--log-level", "loud"},
+			code: 2,
+			want: "--log-level must be one of info, warn, error, not \"loud\"\n",
+		},
+		{
+			name: "records and a seed",
+			args: []string{"serve", "--sandbox", "--load", "x", "--seed", "1"},
+			code: 2,
+			want: "--load and --seed cannot be combined: the records are those of the file, in a database that is gone at the end\n",
+		},
 		{"sample", []string{"sample", "--persons", "1"}, 0, "2 organizations\n20 users\n6 focusAreas\n1 person\n"},
 		{"openapi", []string{"openapi"}, 0, "{\n  \"openapi\": \"3.1.0\","},
 		{"migrate", []string{"migrate"}, 0, "the schema is of version 1\n"},
@@ -561,7 +769,11 @@ func TestDatabaseName(t *testing.T) {
 	}{
 		{"flag", "sqlite:a", map[string]string{"FUNDESKD_DATABASE": "sqlite:b"}, "sqlite:a"},
 		{"environment", "", map[string]string{"FUNDESKD_DATABASE": "sqlite:b", "FUNDESK_DATA_DIR": "/c"}, "sqlite:b"},
-		{"data folder", "", map[string]string{"FUNDESK_DATA_DIR": "/c", "XDG_DATA_HOME": "/d"}, "sqlite:/c/fundeskd.db"},
+		{
+			name: "data folder",
+			env:  map[string]string{"FUNDESK_DATA_DIR": "/c", "XDG_DATA_HOME": "/d"},
+			want: "sqlite:/c/fundeskd.db",
+		},
 		{"XDG", "", map[string]string{"XDG_DATA_HOME": "/d", "HOME": "/e"}, "sqlite:/d/fundesk/fundeskd.db"},
 		{"home", "", map[string]string{"HOME": "/e"}, "sqlite:/e/.local/share/fundesk/fundeskd.db"},
 	}

@@ -69,7 +69,12 @@ func TestAnswerNotWritten(t *testing.T) {
 	out, err := os.Open(filepath.Join(e.folder, "fundeskd.db")) // For reading.
 	servicetest.Check(t, err)
 	defer out.Close()
-	for _, args := range [][]string{{"account", "add", "a", "--all-organizations"}, {"account", "list"}, {"check"}, {"check", "-o", "json"}} {
+	for _, args := range [][]string{
+		{"account", "add", "a", "--all-organizations"},
+		{"account", "list"},
+		{"check"},
+		{"check", "-o", "json"},
+	} {
 		var errs bytes.Buffer
 		if code := run(t.Context(), args, e.program("", out, &errs)); code != exitFailure || errs.Len() == 0 {
 			t.Errorf("%v: got code %d, %s, want %d", args, code, &errs, exitFailure)

@@ -90,7 +90,10 @@ func TestSignInMistakes(t *testing.T) {
 		args []string
 		want string
 	}{
-		{signInFiles(t, provider, strings.Replace(agentsMap, `"agent"`, `"boss"`, 1)), `entry 1 (groups = "agents"): there is no role "boss"`},
+		{
+			args: signInFiles(t, provider, strings.Replace(agentsMap, `"agent"`, `"boss"`, 1)),
+			want: `entry 1 (groups = "agents"): there is no role "boss"`,
+		},
 		{signInFiles(t, provider, unknown), "entry 1: there is no organization " + apitype.ExampleUUID},
 		{[]string{"--oidc-issuer", provider.URL}, "go together"},
 		{[]string{"--oidc-client-id", "x"}, "needs --oidc-issuer"},
@@ -114,7 +117,11 @@ func TestOIDCCheck(t *testing.T) {
 	}{
 		{provider.Token(t, "anneke", nil), "Anneke", "", exitDone},
 		{provider.Token(t, "other", nil), "Other", "no entry of the map matches", exitFailure},
-		{provider.Token(t, "anneke", map[string]any{"aud": "x"}), "", `the audience "fundesk", but for ["x"]`, exitFailure},
+		{
+			token: provider.Token(t, "anneke", map[string]any{"aud": "x"}),
+			errs:  `the audience "fundesk", but for ["x"]`,
+			code:  exitFailure,
+		},
 		{provider.Token(t, "anneke", map[string]any{"exp": 1}), "", "has ended, at 1970", exitFailure},
 		{"x", "", "not a JWT", exitFailure},
 	} {

@@ -54,14 +54,21 @@ func TestRootIsTold(t *testing.T) {
 	} {
 		name, value, _ := strings.Cut(test.variable, "=")
 		var errs strings.Builder
-		p := program{Out: io.Discard, Err: &errs, Now: time.Now, serviceSettings: file, Getenv: func(variable string) string {
-			if variable == name {
-				return value
-			}
-			return ""
-		}}
+		p := program{
+			Out:             io.Discard,
+			Err:             &errs,
+			Now:             time.Now,
+			serviceSettings: file,
+			Getenv: func(variable string) string {
+				if variable == name {
+					return value
+				}
+				return ""
+			},
+		}
 		code := run(t.Context(), strings.Fields(test.args), p)
-		if told := strings.Contains(errs.String(), "sudo -u fundeskd fundeskd"); code != test.want || told != (code == exitUsage) {
+		told := strings.Contains(errs.String(), "sudo -u fundeskd fundeskd")
+		if code != test.want || told != (code == exitUsage) {
 			t.Errorf("%s with %s: got code %d, %s, want %d", test.args, name, code, errs.String(), test.want)
 		}
 	}
@@ -100,7 +107,8 @@ func TestRefusedLoginIsToldAsOne(t *testing.T) {
 				t.Errorf("got %s, want %q alone", errs.String(), what)
 			}
 		}
-		if toRoot := os.Geteuid() == 0 && strings.Contains(what, "login"); strings.Contains(errs.String(), "sudo -u fundeskd fundeskd") != toRoot {
+		toRoot := os.Geteuid() == 0 && strings.Contains(what, "login")
+		if strings.Contains(errs.String(), "sudo -u fundeskd fundeskd") != toRoot {
 			t.Errorf("got %s, want the way out for root where the login is refused", errs.String())
 		}
 	}
@@ -112,7 +120,8 @@ func TestDeployedMetrics(t *testing.T) {
 	e := newEnvironment(t)
 	running := e.serve()
 	account := e.account("a --all-organizations")
-	get(t, http.DefaultClient, running.url+"/api/v1/persons", account.Token) // Some exist only after a request and a transaction.
+	// Some exist only after a request and a transaction.
+	get(t, http.DefaultClient, running.url+"/api/v1/persons", account.Token)
 	_, page := get(t, http.DefaultClient, running.url+"/metrics", "")
 	metric := regexp.MustCompile(`\b(fundeskd|process)_[a-z_]+`)
 	for _, name := range []string{"deploy/dashboard.json", "deploy/alerts.yml"} {
@@ -164,7 +173,8 @@ func TestDeployedRules(t *testing.T) {
 	write(t, file, panels)
 	if text, err := exec.CommandContext(t.Context(), promtool, "check", "rules", "deploy/alerts.yml", file).CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, text)
-	} else if found := fmt.Sprintf("%d rules found", len(rules)); len(rules) == 0 || !strings.Contains(string(text), found) {
+	} else if found := fmt.Sprintf("%d rules found", len(rules)); len(rules) == 0 ||
+		!strings.Contains(string(text), found) {
 		t.Errorf("got %s, want %s in the dashboard", text, found)
 	}
 }

@@ -276,11 +276,12 @@ func parseSettings(text []byte, file string, of apitype.UUID) (*apitype.Organiza
 }
 
 // readFile reads a whole file, or stdin for "-".
-func (p *program) readFile(ctx context.Context, name string) (text []byte, err error) {
+func (p *program) readFile(ctx context.Context, name string) ([]byte, error) {
 	if name != "-" {
 		return os.ReadFile(name)
 	}
-	err = untilInterrupted(ctx, func() (err error) {
+	var text []byte
+	err := untilInterrupted(ctx, func() (err error) {
 		text, err = io.ReadAll(p.In)
 		return err
 	})

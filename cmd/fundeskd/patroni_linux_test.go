@@ -75,21 +75,22 @@ func (p *patroni) ways() []string {
 }
 
 // settings returns a file of deploy/patroni as one server has it.
-func (p *patroni) settings(file, node string) (path string) {
+func (p *patroni) settings(file, node string) string {
 	p.t.Helper()
 	number := strings.TrimPrefix(node, "db")
 	text := strings.NewReplacer("NODE:", p.net+number+":", "NODE", node, "ADDRESS", p.net+number,
 		"db1:", p.net+"1:", "db2:", p.net+"2:", "db3:", p.net+"3:", "127.0.0.1", p.net+"9",
-		"/var/lib/etcd", filepath.Join(p.folder, "etcd"+number), "/var/lib/postgresql/15", filepath.Join(p.folder, node),
+		"/var/lib/etcd", filepath.Join(p.folder, "etcd"+
+			number), "/var/lib/postgresql/15", filepath.Join(p.folder, node),
 		"/var/lib/postgresql", filepath.Join(p.folder, node), "/var/run/postgresql", filepath.Join(p.folder, node), "/etc/pgbouncer", p.folder,
 		"/usr/lib/postgresql/15/bin", filepath.Dir(servicetest.Program("pg_controldata")),
 	).Replace(string(readFile(p.t, filepath.Join("deploy", "patroni", file))))
 	return p.write(node+"-"+file, text)
 }
 
-func (p *patroni) write(name, text string) (path string) {
+func (p *patroni) write(name, text string) string {
 	p.t.Helper()
-	path = filepath.Join(p.folder, name)
+	path := filepath.Join(p.folder, name)
 	servicetest.Check(p.t, os.WriteFile(path, []byte(text), 0o644))
 	return path
 }
@@ -156,7 +157,7 @@ func (p *patroni) end() {
 }
 
 // postgres returns the first process of a server.
-func (p *patroni) postgres(i int) (pid int, err error) {
+func (p *patroni) postgres(i int) (int, error) {
 	text, err := os.ReadFile(filepath.Join(p.folder, "db"+strconv.Itoa(i+1), "fundesk", "postmaster.pid"))
 	if err != nil {
 		return 0, err
@@ -183,10 +184,12 @@ func (p *patroni) signalPostgres(i int, signal syscall.Signal) {
 type member struct{ Name, Role, State string }
 
 // members asks any of the servers.
-func (p *patroni) members() (members []member) {
+func (p *patroni) members() []member {
 	client := http.Client{Timeout: 2 * time.Second}
 	for i := range 3 {
-		answer, err := client.Get(fmt.Sprintf("http://%s%d:8008/cluster", p.net, i+1)) //nolint:noctx // It has a time-out.
+		answer, err := client.Get(
+			fmt.Sprintf("http://%s%d:8008/cluster", p.net, i+1),
+		) //nolint:noctx // It has a time-out.
 		if err != nil {
 			continue
 		}
@@ -252,8 +255,14 @@ func (p *patroni) switchOver(leader int) {
 	p.t.Helper()
 	body, err := json.Marshal(map[string]string{"leader": "db" + strconv.Itoa(leader+1)})
 	servicetest.Check(p.t, err)
-	address := url.URL{Scheme: "http", User: url.UserPassword("operator", "PASSWORD-OPERATOR"), Host: p.net + strconv.Itoa(leader+1) + ":8008", Path: "/switchover"}
-	answer, err := http.Post(address.String(), "application/json", bytes.NewReader(body)) //nolint:noctx // It answers when it is done.
+	address := url.URL{
+		Scheme: "http",
+		User:   url.UserPassword("operator", "PASSWORD-OPERATOR"),
+		Host:   p.net + strconv.Itoa(leader+1) + ":8008",
+		Path:   "/switchover",
+	}
+	answer, err := http.Post(address.String(), "application/json",
+		bytes.NewReader(body)) //nolint:noctx // It answers when it is done.
 	servicetest.Check(p.t, err)
 	text, err := io.ReadAll(answer.Body)
 	if err := errors.Join(err, answer.Body.Close()); err != nil || answer.StatusCode != http.StatusOK {

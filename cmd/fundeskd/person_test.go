@@ -24,7 +24,7 @@ import (
 const secret = "Geheimnis"
 
 // filesOf returns the files in which a database keeps what it keeps, but for PostgreSQL's WAL.
-func (e environment) filesOf(t *testing.T) (files []string) {
+func (e environment) filesOf(t *testing.T) []string {
 	t.Helper()
 	if e.database == "" {
 		database := filepath.Join(e.folder, "fundeskd.db")
@@ -35,9 +35,12 @@ func (e environment) filesOf(t *testing.T) (files []string) {
 	connection, err := pgx.ConnectConfig(t.Context(), server)
 	servicetest.Check(t, err)
 	var folder string
-	err = connection.QueryRow(t.Context(), `SELECT oid::TEXT FROM pg_database WHERE datname = current_database()`).Scan(&folder)
+	err = connection.QueryRow(t.Context(),
+		`SELECT oid::TEXT FROM pg_database WHERE datname = current_database()`).Scan(&folder)
 	servicetest.Check(t, errors.Join(err, connection.Close(t.Context())))
-	err = filepath.WalkDir(filepath.Join(server.Host, "data", "base", folder), func(name string, entry fs.DirEntry, err error) error {
+	var files []string
+	err = filepath.WalkDir(filepath.Join(server.Host, "data", "base",
+		folder), func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Type().IsRegular() {
 			files = append(files, name)
 		}
@@ -60,16 +63,18 @@ func (e environment) atServer(t *testing.T, text string) {
 }
 
 // holding returns the files that hold a secret, and where. PostgreSQL keeps in memory what it will write.
-func (e environment) holding(t *testing.T, secret string) (found []string) {
+func (e environment) holding(t *testing.T, secret string) []string {
 	t.Helper()
 	e.atServer(t, `CHECKPOINT`)
+	var found []string
 	for _, name := range e.filesOf(t) {
 		content, err := os.ReadFile(name)
 		if err != nil {
 			continue // The same.
 		}
 		if at := bytes.Index(content, []byte(secret)); at >= 0 {
-			found = append(found, fmt.Sprintf("%s at %d: %q", filepath.Base(name), at, content[max(0, at-40):min(len(content), at+40)]))
+			found = append(found,
+				fmt.Sprintf("%s at %d: %q", filepath.Base(name), at, content[max(0, at-40):min(len(content), at+40)]))
 		}
 	}
 	return found
@@ -122,7 +127,7 @@ func newCharity(t *testing.T, e environment) *charity {
 }
 
 // ask sends a request, and is the answer.
-func (c *charity) ask(method, path, body string) (status int, answer map[string]any) {
+func (c *charity) ask(method, path, body string) (int, map[string]any) {
 	c.t.Helper()
 	request, err := http.NewRequestWithContext(c.t.Context(), method, c.url+path, strings.NewReader(body))
 	servicetest.Check(c.t, err)
@@ -131,6 +136,7 @@ func (c *charity) ask(method, path, body string) (status int, answer map[string]
 	got, err := http.DefaultClient.Do(request)
 	servicetest.Check(c.t, err)
 	defer got.Body.Close()
+	var answer map[string]any
 	_ = json.NewDecoder(got.Body).Decode(&answer) // Some have none.
 	return got.StatusCode, answer
 }
@@ -148,20 +154,36 @@ func (c *charity) must(method, path, body string) string {
 
 // donor makes a donor with a text in all values. Other records come in between and after, so that pages are split
 // between them.
-func (c *charity) donor(text string) (d donor) {
+func (c *charity) donor(text string) donor {
 	c.t.Helper()
 	long := strings.Repeat(text+" rang at noon, and was not in; ", 450)
+	var d donor
 	d.person = c.must("POST", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q,
 		"name":{"firstName":"%[2]s","lastName":"%[2]s"},"academicTitle":"%[2]s","email":"%[2]s@example.org","iban":"NL91ABNA0417164300",
 		"address":{"street":"%[2]s","houseNumber":"1","zipCode":"%[2]s","city":"%[2]s","country":"NL"},"mandate":{"id":"%[2]s"},"language":"nl"}`, c.organization, text))
 	c.others(30)
 	d.pledge = c.must("POST", "/api/v1/pledges", fmt.Sprintf(`{"personUuid":%[1]q,"createdAt":"2026-11-20","owningOrganizationUuid":%[2]q,"recruitingOrganizationUuid":%[2]q,
 		"initialDonationInterval":"monthly","initialDonationAmount":12.5,"recruiterUserUuid":%[2]q,"startsAt":"2026-12-01","externalMetadata":{"%[3]s":"%[3]s"}}`, d.person, c.organization, text))
-	d.waiting = c.must("POST", "/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":"2026-11-20","externalMetadata":{"applicationName":"a","referenceId":%q,"statusCode":"S"},"notes":%q}`, d.person, text, long))
-	d.completed = c.must("POST", "/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"relatedCaseUuid":%q,"requestedAt":"2026-11-19","type":"winback","notes":%q}`, d.person, d.pledge, long))
-	c.must("PUT", "/api/v1/calls/"+d.completed+"/actions/complete", fmt.Sprintf(`{"result":{"completedAt":"2026-11-19","resultCode":"1","donorRetentionRating":7,"notes":%q}}`, long))
+	d.waiting = c.must(
+		"POST",
+		"/api/v1/calls",
+		fmt.Sprintf(`{"personUuid":%q,"requestedAt":"2026-11-20","externalMetadata":{"applicationName":"a","referenceId":%q,"statusCode":"S"},"notes":%q}`, d.person, text, long),
+	)
+	d.completed = c.must(
+		"POST",
+		"/api/v1/calls",
+		fmt.Sprintf(`{"personUuid":%q,"relatedCaseUuid":%q,"requestedAt":"2026-11-19","type":"winback","notes":%q}`,
+			d.person, d.pledge, long),
+	)
+	c.must(
+		"PUT",
+		"/api/v1/calls/"+d.completed+"/actions/complete",
+		fmt.Sprintf(`{"result":{"completedAt":"2026-11-19","resultCode":"1","donorRetentionRating":7,"notes":%q}}`,
+			long),
+	)
 	for i := range 5 { // Each makes a copy of the document, that lies elsewhere.
-		c.must("PUT", "/api/v1/persons/"+d.person+"/actions/update", fmt.Sprintf(`{"name":{"initials":"%s%s"}}`, text, strings.Repeat("x", 150*i)))
+		c.must("PUT", "/api/v1/persons/"+d.person+"/actions/update",
+			fmt.Sprintf(`{"name":{"initials":"%s%s"}}`, text, strings.Repeat("x", 150*i)))
 		c.others(20)
 	}
 	c.e.reading(fmt.Sprintf(`{"kind":"transaction","data":{"uuid":"7b1c0a52-3d7e-4b5e-9d51-1f0a6c7e2d10",`+
@@ -170,7 +192,8 @@ func (c *charity) donor(text string) (d donor) {
 		`"createdAt":"2026-11-20","updatedAt":"2026-11-20"}}`,
 		d.pledge, d.person, text)).try("load -").Prints("1 transaction")
 	// Last in its page: what is left of it lies under no record that moves when the page is cleared up.
-	c.must("PUT", "/api/v1/persons/"+d.person+"/actions/update", fmt.Sprintf(`{"name":{"initials":"%s"}}`, strings.Repeat(text, 30)))
+	c.must("PUT", "/api/v1/persons/"+d.person+"/actions/update",
+		fmt.Sprintf(`{"name":{"initials":"%s"}}`, strings.Repeat(text, 30)))
 	return d
 }
 
@@ -203,9 +226,11 @@ func TestErasedBytes(t *testing.T) {
 		var lease struct {
 			Leases []struct{ LeaseUUID, CallUUID string }
 		}
-		_, taken := c.ask("POST", "/fundesk/v1/queue/take", `{"requestUuid":"5d0c1f7e-9f5b-4b5e-8a38-0f7a3a1d9b11","userUuid":"5d0c1f7e-9f5b-4b5e-8a38-0f7a3a1d9b12"}`)
+		_, taken := c.ask("POST", "/fundesk/v1/queue/take",
+			`{"requestUuid":"5d0c1f7e-9f5b-4b5e-8a38-0f7a3a1d9b11","userUuid":"5d0c1f7e-9f5b-4b5e-8a38-0f7a3a1d9b12"}`)
 		text, _ := json.Marshal(taken)
-		if _ = json.Unmarshal(text, &lease); len(lease.Leases) != 1 {
+		_ = json.Unmarshal(text, &lease)
+		if len(lease.Leases) != 1 {
 			t.Fatalf("got %s, want the donor's call", text)
 		}
 		var counted, erased struct {
@@ -221,7 +246,8 @@ func TestErasedBytes(t *testing.T) {
 		).Prints(": 2 calls, 1 pledge, 1 transaction, ")
 		e.try("person erase", d.person, "--reason", "request 17").Ends(exitUsage, "--yes")
 		e.must(&erased, "person erase", d.person, "--reason", "request 17", "--yes")
-		if counted != erased || erased.Calls != 2 || erased.Pledges != 1 || erased.Transactions != 1 || erased.Leases != 1 || erased.Waiting != 1 {
+		if counted != erased || erased.Calls != 2 || erased.Pledges != 1 || erased.Transactions != 1 ||
+			erased.Leases != 1 || erased.Waiting != 1 {
 			t.Errorf("got %+v, after a dry run that counted %+v", erased, counted)
 		}
 		var cleaned service.Scrubbed
@@ -252,7 +278,8 @@ func TestErasedBytes(t *testing.T) {
 func (c *charity) checkRetention() {
 	c.t.Helper()
 	const notes = "Altertum"
-	person := c.must("POST", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
+	person := c.must("POST", "/api/v1/persons",
+		fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
 	call, later := "7b1c0a52-3d7e-4b5e-9d51-1f0a6c7e2d11", "7b1c0a52-3d7e-4b5e-9d51-1f0a6c7e2d12"
 	load := func(call string) {
 		code, _, errs := c.e.reading(fmt.Sprintf(`{"kind":"call","data":{"uuid":%q,"personUuid":%q,`+
@@ -293,8 +320,19 @@ func (c *charity) checkErased(d donor, lease string) {
 	}{
 		{"GET", "/api/v1/persons/" + d.person, "", 404},
 		{"PUT", "/api/v1/persons/" + d.person + "/actions/update", `{"name":{"lastName":"A"}}`, 404},
-		{"POST", "/api/v1/persons", fmt.Sprintf(`{"uuid":%[1]q,"owningOrganizationUuid":%[2]q,"recruitingOrganizationUuid":%[2]q}`, d.person, c.organization), 409},
-		{"POST", "/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":"2026-11-20","type":"winback"}`, d.person), 400},
+		{
+			method: "POST",
+			path:   "/api/v1/persons",
+			body: fmt.Sprintf(`{"uuid":%[1]q,"owningOrganizationUuid":%[2]q,"recruitingOrganizationUuid":%[2]q}`,
+				d.person, c.organization),
+			want: 409,
+		},
+		{
+			method: "POST",
+			path:   "/api/v1/calls",
+			body:   fmt.Sprintf(`{"personUuid":%q,"requestedAt":"2026-11-20","type":"winback"}`, d.person),
+			want:   400,
+		},
 		{"PUT", "/api/v1/calls/" + d.waiting + "/actions/add-attempt", "", 404},
 		{"PUT", "/api/v1/calls/" + d.waiting + "/actions/complete", `{"result":{"notes":"A"}}`, 404},
 		{"PUT", "/api/v1/pledges/" + d.pledge + "/actions/update", `{"donationAmount":1}`, 404},
@@ -306,7 +344,8 @@ func (c *charity) checkErased(d donor, lease string) {
 			c.t.Errorf("%s %s: got %d %v, want %d", test.method, test.path, got, answer, test.want)
 		}
 	}
-	if _, answer := c.ask("PUT", "/api/v1/calls/"+d.waiting+"/actions/complete", `{}`); !strings.Contains(answer["detail"].(string), "was erased") {
+	_, answer := c.ask("PUT", "/api/v1/calls/"+d.waiting+"/actions/complete", `{}`)
+	if !strings.Contains(answer["detail"].(string), "was erased") {
 		c.t.Errorf("got %v, want that it says so", answer)
 	}
 	c.e.reading(
@@ -315,14 +354,18 @@ func (c *charity) checkErased(d donor, lease string) {
 	).try("load -").Ends(exitFailure, "already exists")
 	_, call := c.ask("GET", "/api/v1/calls/"+d.completed, "")
 	result, _ := call["result"].(map[string]any)
-	if call["person"] != nil || call["notes"] != nil || result["notes"] != nil || result["resultCode"] != "1" || call["personUuid"] != d.person || call["status"] != "completed" {
+	if call["person"] != nil || call["notes"] != nil || result["notes"] != nil || result["resultCode"] != "1" ||
+		call["personUuid"] != d.person || call["status"] != "completed" {
 		c.t.Errorf("got %v, want the call without the donor and with its codes and links", call)
 	}
 	transactions, _ := call["transactions"].([]any)
-	if len(transactions) != 1 || transactions[0].(map[string]any)["amount"] != 12.5 || transactions[0].(map[string]any)["name"] != nil {
+	if len(transactions) != 1 ||
+		transactions[0].(map[string]any)["amount"] != 12.5 ||
+		transactions[0].(map[string]any)["name"] != nil {
 		c.t.Errorf("got %v, want the amount of a transaction without a name", transactions)
 	}
-	_, taken := c.ask("POST", "/fundesk/v1/queue/take", `{"requestUuid":"5d0c1f7e-9f5b-4b5e-8a38-0f7a3a1d9b21","userUuid":"5d0c1f7e-9f5b-4b5e-8a38-0f7a3a1d9b12"}`)
+	_, taken := c.ask("POST", "/fundesk/v1/queue/take",
+		`{"requestUuid":"5d0c1f7e-9f5b-4b5e-8a38-0f7a3a1d9b21","userUuid":"5d0c1f7e-9f5b-4b5e-8a38-0f7a3a1d9b12"}`)
 	if leases, _ := taken["leases"].([]any); len(leases) != 0 {
 		c.t.Errorf("the queue gave %v", leases)
 	}
@@ -342,7 +385,8 @@ func TestErasuresReplay(t *testing.T) {
 	d := c.donor(secret)
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	e.done("backup", backup)
-	later := c.must("POST", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
+	later := c.must("POST", "/api/v1/persons",
+		fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, c.organization))
 	for _, person := range []string{d.person, later} {
 		e.done("person erase", person, "--reason", "r", "--yes")
 	}
@@ -386,11 +430,16 @@ func TestPersonExport(t *testing.T) {
 	onEngines(t, func(t *testing.T, e environment) {
 		c := newCharity(t, e)
 		d := c.donor("Jansen")
-		c.must("POST", "/api/v1/entity-access/actions/mark-processed", fmt.Sprintf(`{"entries":[{"entityName":"call","entityUuid":%q,"processedAt":"2026-11-20","externalSourceName":"crm"}]}`, d.completed))
+		c.must(
+			"POST",
+			"/api/v1/entity-access/actions/mark-processed",
+			fmt.Sprintf(`{"entries":[{"entityName":"call","entityUuid":%q,"processedAt":"2026-11-20","externalSourceName":"crm"}]}`, d.completed),
+		)
 		anneke, bram := apitype.NewUUID().String(), apitype.NewUUID().String()
 		e.done("user add Anneke --uuid", anneke)
 		e.done("user add Bram --uuid", bram)
-		c.must("POST", "/fundesk/v1/queue/take", fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q}`, apitype.NewUUID(), anneke))
+		c.must("POST", "/fundesk/v1/queue/take",
+			fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q}`, apitype.NewUUID(), anneke))
 		var export struct {
 			Person                                   map[string]any
 			Users                                    []map[string]string
@@ -400,18 +449,23 @@ func TestPersonExport(t *testing.T) {
 		}
 		e.must(&export, "person export", d.person)
 		private, _ := export.Person["notAnswered"].(map[string]any)
-		if export.Person["lastName"] != "Jansen" || private["mandateId"] != "Jansen" || len(export.Calls) != 2 || len(export.Pledges) != 1 ||
+		if export.Person["lastName"] != "Jansen" || private["mandateId"] != "Jansen" || len(export.Calls) != 2 ||
+			len(export.Pledges) != 1 ||
 			len(export.Transactions) != 1 || len(export.Marks) != 1 || export.Marks[0]["externalSourceName"] != "crm" {
 			t.Errorf("got %+v, want all of the donor", export)
 		}
 		if len(export.Users) != 1 || export.Users[0]["uuid"] != anneke || export.Users[0]["name"] != "Anneke" {
 			t.Errorf("got the users %v, want the one who held a call", export.Users)
 		}
-		if n := len(export.Audit); n < 10 || export.Audit[0]["operation"] != "person.create" || export.Audit[n-1]["operation"] != "person.export" {
+		n := len(export.Audit)
+		if n < 10 ||
+			export.Audit[0]["operation"] != "person.create" ||
+			export.Audit[n-1]["operation"] != "person.export" {
 			t.Errorf("got %d lines of audit, want those of the donor until the export", n)
 		}
 		_, lines, errs := e.run("person export", d.person, "-o", "ndjson")
-		if n := strings.Count(lines, "\n"); n != 1+2+1+1+1+1+len(export.Audit)+3 || !strings.HasPrefix(lines, `{"kind":"person","data":{`) {
+		if n := strings.Count(lines, "\n"); n != 1+2+1+1+1+1+len(export.Audit)+3 ||
+			!strings.HasPrefix(lines, `{"kind":"person","data":{`) {
 			t.Errorf("got %d lines: %s%s", n, lines, errs)
 		}
 		e.try("person export", c.organization).Ends(exitFailure, "no person "+c.organization)

@@ -172,7 +172,7 @@ func written(data []byte, offset int64, part []byte) []byte {
 }
 
 // checkImage starts on the files after a power cut, and returns the first mistake.
-func checkImage(t *testing.T, image map[string][]byte, acknowledged map[string]int64, cut int64) (problem string) {
+func checkImage(t *testing.T, image map[string][]byte, acknowledged map[string]int64, cut int64) string {
 	t.Helper()
 	folder := t.TempDir()
 	for name, data := range image {
@@ -182,11 +182,15 @@ func checkImage(t *testing.T, image map[string][]byte, acknowledged map[string]i
 		servicetest.Check(t, os.WriteFile(filepath.Join(folder, name), data, 0o600))
 	}
 	defer func() { _ = os.RemoveAll(folder) }() // Many images would fill the disk.
-	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: "sqlite:" + filepath.Join(folder, "fundeskd.db"), NoMigrate: true})
+	store, err := sqlstore.Open(t.Context(), sqlstore.Options{
+		Database:  "sqlite:" + filepath.Join(folder, "fundeskd.db"),
+		NoMigrate: true,
+	})
 	if err != nil {
 		return err.Error()
 	}
 	found, err := store.Check(t.Context())
+	var problem string
 	if err != nil || len(found) > 0 {
 		problem = "check: " + errors.Join(err, errors.New(first(found))).Error()
 	}

@@ -28,7 +28,16 @@ func TestPrinted(t *testing.T) {
 	t.Parallel()
 	id := apitype.MustParseUUID("6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01")
 	at := apitype.NewTime(time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC))
-	erasure := privacy.Erasure{PersonUUID: id, ErasedAt: at, Calls: 1, Pledges: 2, Transactions: 0, Signatures: 1, Waiting: 1, Leases: 3}
+	erasure := privacy.Erasure{
+		PersonUUID:   id,
+		ErasedAt:     at,
+		Calls:        1,
+		Pledges:      2,
+		Transactions: 0,
+		Signatures:   1,
+		Waiting:      1,
+		Leases:       3,
+	}
 	erased := func(change func(*privacy.Erasure)) string {
 		e := erasure
 		change(&e)
@@ -72,20 +81,48 @@ func TestPrinted(t *testing.T) {
 	}
 	const noMonths = "must be months such as 24mo, years such as 2y (100y at most), or never"
 	for _, test := range []struct{ name, got, want string }{
-		{"an erasure", erased(func(*privacy.Erasure) {}), "erased person " + id.String() + ": 1 call, 2 pledges, 0 transactions, 1 signature file; 1 call of the queue, 3 leases\n"},
-		{"a dry run", erased(func(e *privacy.Erasure) { e.DryRun = true }), "would erase person " + id.String() + ": 1 call, 2 pledges, 0 transactions, 1 signature file; 1 call of the queue, 3 leases\n"},
-		{"an erasure again", erased(func(e *privacy.Erasure) { e.Repeated, e.Scrubbed = true, &service.Scrubbed{} }), "person " + id.String() + " was erased at 2026-11-20T09:15:00.000Z\n"},
 		{
-			"an erasure that left something", erased(func(e *privacy.Erasure) { e.Repeated, e.Scrubbed = true, &service.Scrubbed{Later: []string{"calls"}} }),
+			name: "an erasure",
+			got:  erased(func(*privacy.Erasure) {}),
+			want: "erased person " + id.String() + ": 1 call, 2 pledges, 0 transactions, 1 signature file; 1 call of the queue, 3 leases\n",
+		},
+		{"a dry run", erased(func(e *privacy.Erasure) {
+			e.DryRun = true
+		}), "would erase person " + id.String() + ": 1 call, 2 pledges, 0 transactions, 1 signature file; 1 call of the queue, 3 leases\n"},
+		{"an erasure again", erased(func(e *privacy.Erasure) {
+			e.Repeated, e.Scrubbed = true, &service.Scrubbed{}
+		}), "person " + id.String() + " was erased at 2026-11-20T09:15:00.000Z\n"},
+		{
+			"an erasure that left something", erased(func(e *privacy.Erasure) {
+				e.Repeated, e.Scrubbed = true, &service.Scrubbed{Later: []string{"calls"}}
+			}),
 			"person " + id.String() + " was erased at 2026-11-20T09:15:00.000Z\n" +
 				"the bytes remain in unused space (calls) until the next fundeskd clean\n",
 		},
-		{"a load", counted(service.Saved{service.LoadPerson: 1, service.LoadOrganization: 2, service.LoadCall: 0}), "2 organizations\n1 person\n"},
-		{"a load of nothing", counted(service.Saved{}), "0 records\n"},
-		{"a line of an operator", cells(privacy.ExportAudit{Operation: service.AuditLoad, Count: new(1)}), "2026-11-20T09:15:00.000Z | an operator | - | - | load | 1 record  "},
 		{
-			"a line of an account", cells(privacy.ExportAudit{Account: &id, User: &id, RequestID: "R1", Record: &id, Operation: service.AuditPersonErase, Fields: []string{"a", "b"}, Reason: "R"}),
-			"2026-11-20T09:15:00.000Z | " + id.String() + " | " + id.String() + " | R1 | person.erase | " + id.String() + "  a,b  (R)",
+			name: "a load",
+			got:  counted(service.Saved{service.LoadPerson: 1, service.LoadOrganization: 2, service.LoadCall: 0}),
+			want: "2 organizations\n1 person\n",
+		},
+		{"a load of nothing", counted(service.Saved{}), "0 records\n"},
+		{
+			name: "a line of an operator",
+			got:  cells(privacy.ExportAudit{Operation: service.AuditLoad, Count: new(1)}),
+			want: "2026-11-20T09:15:00.000Z | an operator | - | - | load | 1 record  ",
+		},
+		{
+			"a line of an account",
+			cells(privacy.ExportAudit{
+				Account:   &id,
+				User:      &id,
+				RequestID: "R1",
+				Record:    &id,
+				Operation: service.AuditPersonErase,
+				Fields:    []string{"a", "b"},
+				Reason:    "R",
+			}),
+			"2026-11-20T09:15:00.000Z | " + id.String() + " | " + id.String() + " | R1 | person.erase | " +
+				id.String() + "  a,b  (R)",
 		},
 		{"a refusal", oneLine(&service.Error{Detail: "no", Cause: errors.New("a:\n\tb\n\tc\nd")}), "no: a: b; c; d"},
 		{"an error", oneLine(errors.Join(errors.New("a"), errors.New("b"))), "a; b"},
@@ -103,7 +140,11 @@ func TestPrinted(t *testing.T) {
 		{"an array of none", streamed("json"), "[]\n"},
 		{"no lines", streamed("ndjson"), ""},
 		{"cells", streamed("", "a\tb", "c"), "a b  2\nc  2\n"},
-		{"no cells of control", strings.Join(printableCells([]string{"a\tb", "\x1b[1m", "ok"}), "|"), "a b|\ufffd[1m|ok"},
+		{
+			name: "no cells of control",
+			got:  strings.Join(printableCells([]string{"a\tb", "\x1b[1m", "ok"}), "|"),
+			want: "a b|\ufffd[1m|ok",
+		},
 	} {
 		servicetest.Same(t, test.name, test.want, test.got)
 	}
@@ -133,21 +174,49 @@ func TestServeRefuses(t *testing.T) {
 		{"a query", func(o *serveOptions) { o.publicURL = "https://a.example?a=b" }, moreURL},
 		{"the sign of a query", func(o *serveOptions) { o.publicURL = "https://a.example?" }, moreURL},
 		{"a fragment", func(o *serveOptions) { o.publicURL = "https://a.example#a" }, moreURL},
-		{"a certificate alone", func(o *serveOptions) { o.tlsCert = "a" }, "--tls-cert and --tls-key go together (as variables FUNDESKD_TLS_CERT and FUNDESKD_TLS_KEY)"},
-		{"a key alone", func(o *serveOptions) { o.tlsKey = "a" }, "--tls-cert and --tls-key go together (as variables FUNDESKD_TLS_CERT and FUNDESKD_TLS_KEY)"},
+		{
+			name: "a certificate alone",
+			set:  func(o *serveOptions) { o.tlsCert = "a" },
+			want: "--tls-cert and --tls-key go together (as variables FUNDESKD_TLS_CERT and FUNDESKD_TLS_KEY)",
+		},
+		{
+			name: "a key alone",
+			set:  func(o *serveOptions) { o.tlsKey = "a" },
+			want: "--tls-cert and --tls-key go together (as variables FUNDESKD_TLS_CERT and FUNDESKD_TLS_KEY)",
+		},
 		{"both", func(o *serveOptions) { o.tlsCert, o.tlsKey = "a", "b" }, ""},
-		{"a rate below 0", func(o *serveOptions) { o.rate = -0.001 }, "--rate must be a number of requests, and not negative"},
+		{
+			name: "a rate below 0",
+			set:  func(o *serveOptions) { o.rate = -0.001 },
+			want: "--rate must be a number of requests, and not negative",
+		},
 		{"the least rate", func(o *serveOptions) { o.rate = 0.001 }, ""},
-		{"less", func(o *serveOptions) { o.rate = 0.0009 }, "--rate 0.0009 is less than a request in 1000 seconds; use 0.001 or more, or 0 for any number"},
+		{
+			name: "less",
+			set:  func(o *serveOptions) { o.rate = 0.0009 },
+			want: "--rate 0.0009 is less than a request in 1000 seconds; use 0.001 or more, or 0 for any number",
+		},
 		{"connections", func(o *serveOptions) { o.connections = -1 }, negative},
 		{"time to connect", func(o *serveOptions) { o.connectTimeout = -1 }, negative},
 		{"time to answer", func(o *serveOptions) { o.answerTimeout = -1 }, negative},
 		{"drain", func(o *serveOptions) { o.drain = -1 }, negative},
-		{"no start", func(o *serveOptions) { o.sandbox.startTime = "soon" }, `--start-time "soon" is not an RFC 3339 time such as 2026-11-20T09:15:00Z, nor a date such as 2026-11-20`},
+		{
+			name: "no start",
+			set:  func(o *serveOptions) { o.sandbox.startTime = "soon" },
+			want: `--start-time "soon" is not an RFC 3339 time such as 2026-11-20T09:15:00Z, nor a date such as 2026-11-20`,
+		},
 		{"the first start", func(o *serveOptions) { o.sandbox.startTime = "2000-01-01T00:00:00Z" }, ""},
-		{"a start before", func(o *serveOptions) { o.sandbox.startTime = "1999-12-31T23:59:59.999Z" }, `--start-time "1999-12-31T23:59:59.999Z"` + noTime},
+		{
+			name: "a start before",
+			set:  func(o *serveOptions) { o.sandbox.startTime = "1999-12-31T23:59:59.999Z" },
+			want: `--start-time "1999-12-31T23:59:59.999Z"` + noTime,
+		},
 		{"a late start", func(o *serveOptions) { o.sandbox.startTime = "2291-12-31T23:59:59Z" }, ""},
-		{"a start after", func(o *serveOptions) { o.sandbox.startTime = "2293-01-01T00:00:00Z" }, `--start-time "2293-01-01T00:00:00Z"` + noTime},
+		{
+			name: "a start after",
+			set:  func(o *serveOptions) { o.sandbox.startTime = "2293-01-01T00:00:00Z" },
+			want: `--start-time "2293-01-01T00:00:00Z"` + noTime,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -200,7 +269,9 @@ func TestFront(t *testing.T) {
 		f := &front{metrics: newMetrics(), isApart: test.isApart}
 		f.isDraining.Store(test.isDraining)
 		if test.api {
-			f.serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "api", http.StatusTeapot) }))
+			f.serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				http.Error(w, "api", http.StatusTeapot)
+			}))
 		}
 		answer, handler := httptest.NewRecorder(), http.Handler(f)
 		if test.probe {
@@ -236,7 +307,11 @@ func TestReadyIsAskedNowAndThen(t *testing.T) {
 		ready  bool
 		asked  int
 	}{
-		{0, 200, true, 1}, {5*time.Second - 1, 503, true, 1}, {1, 503, false, 2}, {time.Second, 200, false, 2}, {4 * time.Second, 200, true, 3},
+		{0, 200, true, 1},
+		{5*time.Second - 1, 503, true, 1},
+		{1, 503, false, 2},
+		{time.Second, 200, false, 2},
+		{4 * time.Second, 200, true, 3},
 	} {
 		clock, status = clock.Add(step.after), step.status
 		if got := f.ready(t.Context()); got != step.ready || asked != step.asked {
@@ -292,7 +367,8 @@ func TestCertificateThatHasEnded(t *testing.T) {
 func TestErasuresAreNoted(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	id, at := apitype.MustParseUUID("6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"), apitype.NewTime(time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC))
+	id := apitype.MustParseUUID("6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01")
+	at := apitype.NewTime(time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC))
 	for _, test := range []struct {
 		database, log, data string
 		file                string // The file of erasures. Empty if none can be written.
@@ -306,14 +382,21 @@ func TestErasuresAreNoted(t *testing.T) {
 		{database: "postgres://u@h/s", data: folder + "/d", file: folder + "/d/s.erasures"},
 		{database: "postgres://u@h/sea"},
 		{database: "sqlite:" + folder + "/a.db", variable: folder + "/e/log", file: folder + "/e/log"},
-		{database: "sqlite:" + folder + "/a.db", variable: folder + "/e/log", log: folder + "/f/log", file: folder + "/f/log"},
+		{
+			database: "sqlite:" + folder + "/a.db",
+			variable: folder + "/e/log",
+			log:      folder + "/f/log",
+			file:     folder + "/f/log",
+		},
 	} {
 		p := program{database: test.database, Getenv: func(name string) string {
 			return map[string]string{"FUNDESK_DATA_DIR": test.data, "FUNDESKD_ERASURES_LOG": test.variable}[name]
 		}}
 		for range 2 {
 			err := p.recordErasures(test.log).Add(service.ErasedPerson{UUID: id, ErasedAt: at})
-			if test.file == "" && (err == nil || err.Error() != "record the erasure: no data folder is known; use --erasures-log FILE") || test.file != "" && err != nil {
+			if test.file == "" &&
+				(err == nil || err.Error() != "record the erasure: no data folder is known; use --erasures-log FILE") ||
+				test.file != "" && err != nil {
 				t.Errorf("%s: got %v", test.database, err)
 			}
 		}
@@ -321,7 +404,11 @@ func TestErasuresAreNoted(t *testing.T) {
 			continue
 		}
 		noted, err := os.ReadFile(test.file)
-		if want := strings.Repeat(`{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n", 2); err != nil || string(noted) != want {
+		want := strings.Repeat(
+			`{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n",
+			2,
+		)
+		if err != nil || string(noted) != want {
 			t.Errorf("%s: got %q, %v, want %q", test.file, noted, err, want)
 		}
 		persons, err := readErasures(test.file)
@@ -329,9 +416,14 @@ func TestErasuresAreNoted(t *testing.T) {
 			t.Errorf("%s: got %v, %s", test.file, err, diff)
 		}
 	}
-	for _, line := range []string{`{`, `{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}`, `{"erasedAt":"2026-11-20T09:15:00.000Z"}`} {
+	for _, line := range []string{
+		`{`,
+		`{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01"}`,
+		`{"erasedAt":"2026-11-20T09:15:00.000Z"}`,
+	} {
 		file := filepath.Join(folder, "bad")
-		write(t, file, `{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n"+line+"\n")
+		write(t, file,
+			`{"uuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c01","erasedAt":"2026-11-20T09:15:00.000Z"}`+"\n"+line+"\n")
 		if _, err := readErasures(file); err == nil || err.Error() != file+", line 2: is not an erasure" {
 			t.Errorf("%s: got %v, want that the line is not an erasure", line, err)
 		}
@@ -356,7 +448,9 @@ func TestMetricsPage(t *testing.T) {
 	m.page.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
 	var got strings.Builder
 	for line := range strings.Lines(answer.Body.String()) {
-		if strings.Contains(line, "fundeskd_") && !strings.HasPrefix(line, "fundeskd_build_info") && !strings.HasPrefix(line, "fundeskd_memory_anonymous_bytes") {
+		if strings.Contains(line, "fundeskd_") &&
+			!strings.HasPrefix(line, "fundeskd_build_info") &&
+			!strings.HasPrefix(line, "fundeskd_memory_anonymous_bytes") {
 			got.WriteString(line)
 		}
 	}
@@ -378,7 +472,10 @@ func TestLogOfALevel(t *testing.T) {
 		lines         int
 		has           string
 	}{
-		{"text", "info", 3, "level=INFO msg=said"}, {"TEXT", "WARN", 2, "level=WARN msg=said"}, {"json", "error", 1, `"level":"ERROR","msg":"said"`}, {"JSON", "Info", 3, `"level":"INFO","msg":"said"`},
+		{"text", "info", 3, "level=INFO msg=said"},
+		{"TEXT", "WARN", 2, "level=WARN msg=said"},
+		{"json", "error", 1, `"level":"ERROR","msg":"said"`},
+		{"JSON", "Info", 3, `"level":"INFO","msg":"said"`},
 	} {
 		var out bytes.Buffer
 		log, err := newLogger(&out, test.format, test.level)
@@ -392,7 +489,12 @@ func TestLogOfALevel(t *testing.T) {
 		}
 	}
 	for address, want := range map[string]string{
-		"0.0.0.0:80": "127.0.0.1:80", "[::]:80": "127.0.0.1:80", "127.0.0.2:80": "127.0.0.2:80", "[::1]:80": "[::1]:80", "a.example:80": "a.example:80", "nowhere": "nowhere",
+		"0.0.0.0:80":   "127.0.0.1:80",
+		"[::]:80":      "127.0.0.1:80",
+		"127.0.0.2:80": "127.0.0.2:80",
+		"[::1]:80":     "[::1]:80",
+		"a.example:80": "a.example:80",
+		"nowhere":      "nowhere",
 	} {
 		servicetest.Same(t, address, want, reachable(address))
 	}

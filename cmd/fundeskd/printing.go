@@ -16,7 +16,8 @@ import (
 
 // print writes the answer of a command that is done: as JSON with -o json, else as text. The text is written at once or
 // not at all.
-func (p *program) print(value any, text func(io.Writer)) (err error) {
+func (p *program) print(value any, text func(io.Writer)) error {
+	var err error
 	if p.output == "json" {
 		err = newEncoder(p.Out).Encode(value)
 	} else {

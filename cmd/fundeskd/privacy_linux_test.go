@@ -38,8 +38,10 @@ func TestPersonalDataStaysInTheDatabase(t *testing.T) {
 			e.must(&organization, "organization add --name A --abbreviation A")
 			e.must(&account, "account add a --all-organizations --external-source crm")
 			e.must(&weak, "account add b --all-organizations --permission calls:read")
-			command := exec.CommandContext(t.Context(), os.Args[0], "serve", "--listen", "127.0.0.1:0", "--log-format", format)
-			command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE=", "TMPDIR="+temporary)
+			command := exec.CommandContext(t.Context(), os.Args[0], "serve", "--listen", "127.0.0.1:0", "--log-format",
+				format)
+			command.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE=",
+				"TMPDIR="+temporary)
 			var log lockedBuffer
 			command.Stderr = &log
 			out, err := command.StdoutPipe()
@@ -65,7 +67,10 @@ func TestPersonalDataStaysInTheDatabase(t *testing.T) {
 			servicetest.Report(t, command.Wait())
 			places["the log"] = log.String()
 			readAll(t, temporary, places)
-			said := map[string]string{"token": account.Token, "token's signature": account.Token[strings.LastIndex(account.Token, ".")+1:]}
+			said := map[string]string{
+				"token":             account.Token,
+				"token's signature": account.Token[strings.LastIndex(account.Token, ".")+1:],
+			}
 			maps.Copy(said, canaries)
 			for place, text := range places {
 				for name, value := range said {
@@ -126,8 +131,10 @@ func converse(t *testing.T, url, organization, token, weak string) map[int]int {
 	}
 	const person, call = "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c02", "6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c04"
 	c := canaries
-	fields := fmt.Sprintf(`"iban":%q,"socialSecurityNumber":%q,"email":%q,"phoneNumber":%q,"name":{"lastName":%q}`, c["IBAN"], c["social security number"], c["email"], c["phone"], c["name"])
-	create := fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,%s}`, person, organization, organization, fields)
+	fields := fmt.Sprintf(`"iban":%q,"socialSecurityNumber":%q,"email":%q,"phoneNumber":%q,"name":{"lastName":%q}`,
+		c["IBAN"], c["social security number"], c["email"], c["phone"], c["name"])
+	create := fmt.Sprintf(`{"uuid":%q,"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,%s}`,
+		person, organization, organization, fields)
 	say(token, "POST", "/api/v1/persons", create)
 	say(token, "POST", "/api/v1/persons", create)
 	say(weak, "POST", "/api/v1/persons", create)
@@ -145,12 +152,20 @@ func converse(t *testing.T, url, organization, token, weak string) map[int]int {
 	say(token, "GET", "/api/v1/persons?after="+c["name"], "")
 	say(token, "PUT", "/api/v1/persons/"+person+"/actions/update", `{`+fields+`}`)
 	say(token, "PUT", "/api/v1/persons/"+person+"/actions/update", `{"gender":"`+c["name"]+`"}`)
-	say(token, "POST", "/api/v1/calls", fmt.Sprintf(`{"uuid":%q,"personUuid":%q,"requestedAt":"2026-11-20","notes":%q,"externalMetadata":{"applicationName":"d","referenceId":%q}}`, call, person, c["notes"], c["reference"]))
+	say(
+		token,
+		"POST",
+		"/api/v1/calls",
+		fmt.Sprintf(`{"uuid":%q,"personUuid":%q,"requestedAt":"2026-11-20","notes":%q,"externalMetadata":{"applicationName":"d","referenceId":%q}}`, call, person, c["notes"], c["reference"]),
+	)
 	say(token, "GET", "/api/v1/calls?externalApplicationName=d&externalReferenceId="+c["reference"], "")
 	say(token, "PUT", "/api/v1/calls/"+call+"/actions/complete", `{"result":{"notes":"`+c["notes"]+`"}}`)
-	say(token, "PUT", "/api/v1/calls/"+call+"/actions/complete", `{"result":{"notes":"`+c["notes"]+`","resultCode":"\u0001`+c["name"]+`"}}`)
-	mark := `{"entries":[{"entityName":"person","entityUuid":"` + person + `","processedAt":"2026-11-20","externalSourceName":"crm","consumerIdentifier":"` + c["consumer"] + `"}]}`
+	say(token, "PUT", "/api/v1/calls/"+call+"/actions/complete",
+		`{"result":{"notes":"`+c["notes"]+`","resultCode":"\u0001`+c["name"]+`"}}`)
+	mark := `{"entries":[{"entityName":"person","entityUuid":"` + person +
+		`","processedAt":"2026-11-20","externalSourceName":"crm","consumerIdentifier":"` + c["consumer"] + `"}]}`
 	say(token, "POST", "/api/v1/entity-access/actions/mark-processed", mark)
-	say(token, "POST", "/api/v1/entity-access/actions/mark-processed", strings.Replace(mark, `"crm"`, `"`+c["name"]+`"`, 1))
+	say(token, "POST", "/api/v1/entity-access/actions/mark-processed",
+		strings.Replace(mark, `"crm"`, `"`+c["name"]+`"`, 1))
 	return statuses
 }

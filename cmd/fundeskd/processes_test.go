@@ -64,8 +64,26 @@ func TestTwoProcesses(t *testing.T) {
 		requests     int
 		done, kept   int // The status of successful requests, and how many may succeed.
 	}{
-		{"one uuid", "POST", "/api/v1/persons", `{"uuid":"` + person + `","owningOrganizationUuid":"` + organization.UUID + `","recruitingOrganizationUuid":"` + organization.UUID + `"}`, 32, 201, 1},
-		{"one call", "POST", "/api/v1/calls", `{"uuid":"` + call + `","personUuid":"` + person + `","requestedAt":"2026-11-20","type":"winback"}`, 8, 201, 1},
+		{
+			name:   "one uuid",
+			method: "POST",
+			path:   "/api/v1/persons",
+			body: `{"uuid":"` + person + `","owningOrganizationUuid":"` + organization.UUID +
+				`","recruitingOrganizationUuid":"` + organization.UUID + `"}`,
+			requests: 32,
+			done:     201,
+			kept:     1,
+		},
+		{
+			name:   "one call",
+			method: "POST",
+			path:   "/api/v1/calls",
+			body: `{"uuid":"` + call + `","personUuid":"` + person +
+				`","requestedAt":"2026-11-20","type":"winback"}`,
+			requests: 8,
+			done:     201,
+			kept:     1,
+		},
 		{"attempts", "PUT", "/api/v1/calls/" + call + "/actions/add-attempt", "", 32, 200, 20},
 	}
 	for _, test := range tests {
@@ -77,7 +95,12 @@ func TestTwoProcesses(t *testing.T) {
 			t.Errorf("%s: got %v, want %d done and conflicts", test.name, got, test.kept)
 		}
 	}
-	fields := []string{`{"language":"fr"}`, `{"academicTitle":"dr."}`, `{"email":"a@example.org"}`, `{"gender":"female"}`}
+	fields := []string{
+		`{"language":"fr"}`,
+		`{"academicTitle":"dr."}`,
+		`{"email":"a@example.org"}`,
+		`{"gender":"female"}`,
+	}
 	if got := count(len(fields), func(i int) int {
 		status, _ := put(i%2, "PUT", "/api/v1/persons/"+person+"/actions/update", fields[i])
 		return status
@@ -97,7 +120,8 @@ func TestTwoProcesses(t *testing.T) {
 	}
 	e.must(&other, "account revoke", other.UUID, "--database", server)
 	for i := range programs {
-		if status, _ := send(t, "GET", programs[i].url+"/api/v1/calls", other.Token, ""); status != http.StatusUnauthorized {
+		status, _ := send(t, "GET", programs[i].url+"/api/v1/calls", other.Token, "")
+		if status != http.StatusUnauthorized {
 			t.Errorf("program %d: got %d for a revoked account, want 401", i, status)
 		}
 	}
@@ -165,7 +189,8 @@ func survives(t *testing.T, programs [2]child, token, organization string) {
 	for range 4 {
 		group.Go(func() {
 			for afterwards.Load() < 100 {
-				if status, answer := send(t, "POST", programs[1].url+"/api/v1/persons", token, body); status != http.StatusCreated {
+				status, answer := send(t, "POST", programs[1].url+"/api/v1/persons", token, body)
+				if status != http.StatusCreated {
 					t.Errorf("a client of the other program got %d %s", status, answer)
 					return
 				}
@@ -191,7 +216,7 @@ func survives(t *testing.T, programs [2]child, token, organization string) {
 }
 
 // send sends one request and reads its answer. Headers are names, each with its value after it.
-func send(t testing.TB, method, url, token, body string, headers ...string) (status int, answer string) {
+func send(t testing.TB, method, url, token, body string, headers ...string) (int, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {

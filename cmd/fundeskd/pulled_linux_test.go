@@ -52,7 +52,8 @@ func TestEveryChangeIsPulled(t *testing.T) {
 		e.ahead = ahead
 		urls = append(urls, e.serve("--database-answer-timeout", commitPatience.String()).url)
 	}
-	front := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { // As a load balancer is.
+	// As a load balancer is.
+	front := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		to, err := url.Parse(urls[rand.IntN(2)])
 		if err != nil {
 			panic(err)
@@ -60,7 +61,14 @@ func TestEveryChangeIsPulled(t *testing.T) {
 		r.SetURL(to)
 	}})
 	t.Cleanup(front.Close)
-	p := &pulled{front: front.URL, t: t, w: a.writing, program: buildClient(t), home: t.TempDir(), seen: map[string]map[string]string{}}
+	p := &pulled{
+		front:   front.URL,
+		t:       t,
+		w:       a.writing,
+		program: buildClient(t),
+		home:    t.TempDir(),
+		seen:    map[string]map[string]string{},
+	}
 	records := p.records(urls[0])
 
 	random := rand.New(rand.NewPCG(1, uint64(*pulledChanges)))
@@ -104,7 +112,9 @@ type pulled struct {
 func buildClient(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "fundesk")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-o", program, "fundesk/cmd/fundesk").CombinedOutput(); err != nil {
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-o", program,
+		"fundesk/cmd/fundesk").CombinedOutput()
+	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return program
@@ -124,8 +134,10 @@ func (p *pulled) records(url string) map[string][]string {
 		return record.UUID
 	}
 	for range 20 {
-		person := make("person", "/api/v1/persons", fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, p.w.organization))
-		make("call", "/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":"2026-11-20T09:00:00Z","type":"winback"}`, person))
+		person := make("person", "/api/v1/persons",
+			fmt.Sprintf(`{"owningOrganizationUuid":%[1]q,"recruitingOrganizationUuid":%[1]q}`, p.w.organization))
+		make("call", "/api/v1/calls",
+			fmt.Sprintf(`{"personUuid":%q,"requestedAt":"2026-11-20T09:00:00Z","type":"winback"}`, person))
 	}
 	return all
 }
@@ -136,7 +148,8 @@ func (p *pulled) change(url, kind, id string, n int) {
 	if kind == "person" {
 		path, body = "/api/v1/persons/"+id+"/actions/update", fmt.Sprintf(`{"name":{"lastName":"Name %d"}}`, n)
 	}
-	if status, answer := send(p.t, http.MethodPut, url+path, p.w.token, body); status != http.StatusOK && status != http.StatusServiceUnavailable && status != http.StatusConflict {
+	status, answer := send(p.t, http.MethodPut, url+path, p.w.token, body)
+	if status != http.StatusOK && status != http.StatusServiceUnavailable && status != http.StatusConflict {
 		p.t.Errorf("%s: got %d %s", path, status, answer)
 	}
 }
@@ -145,8 +158,10 @@ func (p *pulled) change(url, kind, id string, n int) {
 func (p *pulled) pull() {
 	p.t.Helper()
 	for _, kind := range []string{"call", "person"} {
-		command := exec.CommandContext(context.WithoutCancel(p.t.Context()), p.program, "pull", kind, "--updated", "--state", filepath.Join(p.home, kind))
-		command.Env = append(os.Environ(), "FUNDESK_BASE_URL="+p.front, "FUNDESK_TOKEN="+p.w.token, "HOME="+p.home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=")
+		command := exec.CommandContext(context.WithoutCancel(p.t.Context()), p.program, "pull", kind, "--updated",
+			"--state", filepath.Join(p.home, kind))
+		command.Env = append(os.Environ(), "FUNDESK_BASE_URL="+p.front, "FUNDESK_TOKEN="+p.w.token, "HOME="+p.home,
+			"XDG_CONFIG_HOME=", "XDG_STATE_HOME=")
 		var errs bytes.Buffer
 		command.Stderr = &errs
 		out, err := command.Output()

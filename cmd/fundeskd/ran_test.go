@@ -12,11 +12,17 @@ import (
 func (e environment) try(words string, more ...string) servicetest.Ran {
 	e.t.Helper()
 	code, out, errs := e.run(words, more...)
-	return servicetest.Ran{T: e.t, Words: append(servicetest.Words(words), more...), Stdout: out, Stderr: errs, Code: code}
+	return servicetest.Ran{
+		T:      e.t,
+		Words:  append(servicetest.Words(words), more...),
+		Stdout: out,
+		Stderr: errs,
+		Code:   code,
+	}
 }
 
 // get asks for a path with a token, or without one if it is empty.
-func (s serving) get(t testing.TB, path, token string) (status int, body string) {
+func (s serving) get(t testing.TB, path, token string) (int, string) {
 	t.Helper()
 	return get(t, http.DefaultClient, s.url+path, token)
 }

@@ -47,7 +47,8 @@ func TestPointInTime(t *testing.T) {
 	replay := len(commands) - 2 // A check comes after it.
 	r.run(commands[:replay])
 	if !r.there(erased) || !r.there(kept) || r.there(later) {
-		t.Errorf("of those erased since, made before and made since are there: %t, %t, %t; want the first two", r.there(erased), r.there(kept), r.there(later))
+		t.Errorf("of those erased since, made before and made since are there: %t, %t, %t; want the first two",
+			r.there(erased), r.there(kept), r.there(later))
 	}
 	epoch := func() string {
 		return r.shell(`psql "$FUNDESKD_DATABASE" -At -c "SELECT value FROM settings WHERE name = 'epoch'"`)
@@ -72,7 +73,8 @@ func (r *recovery) dump(erased, kept string) {
 	r.t.Helper()
 	r.run(regexp.MustCompile("`(psql [^`]*VACUUM FULL[^`]*)`").FindStringSubmatch(r.page)[1:])
 
-	r.shell(regexp.MustCompile(`\n +(pg_dump .*)gpg --encrypt`).FindStringSubmatch(r.page)[1] + "cat > dump") // As it is before it is encrypted.
+	// As it is before it is encrypted.
+	r.shell(regexp.MustCompile(`\n +(pg_dump .*)gpg --encrypt`).FindStringSubmatch(r.page)[1] + "cat > dump")
 	r.shell(`psql "$FUNDESKD_DATABASE" -c "CREATE DATABASE empty"`)
 	r.e.database = strings.Replace(r.e.database, "/postgres?", "/empty?", 1)
 	r.shell("cat dump " + regexp.MustCompile(`gpg --decrypt \S+ (\| psql .*)`).FindStringSubmatch(r.page)[1])
@@ -99,13 +101,15 @@ func newRecovery(t *testing.T) *recovery {
 	r.server = servicetest.NewServer(t, "wal_level=replica", "max_wal_senders=2")
 	r.e.database = servicetest.Clusters("", r.server)
 	// Not below the test's own folder, which the server's user may not enter.
-	if r.folder, err = os.MkdirTemp("", "fundesk-archive-"); err != nil {
+	r.folder, err = os.MkdirTemp("", "fundesk-archive-")
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		servicetest.Report(t, os.RemoveAll(r.folder))
 	})
-	if r.attributes, err = servicetest.Unprivileged(r.folder); err != nil {
+	r.attributes, err = servicetest.Unprivileged(r.folder)
+	if err != nil {
 		t.Fatal(err)
 	}
 	r.shell(`mkdir -m 700 ` + r.folder + `/wal`)
@@ -114,14 +118,17 @@ func newRecovery(t *testing.T) *recovery {
 }
 
 // commands returns the commands of the page after some words, with the names of this machine.
-func (r *recovery) commands(after string) (commands []string) {
+func (r *recovery) commands(after string) []string {
 	r.t.Helper()
 	_, text, found := strings.Cut(r.page, after)
 	if !found {
 		r.t.Fatalf("PRIVACY.md has no %q", after)
 	}
-	names := strings.NewReplacer("/var/backups", r.folder, "/var/lib/postgresql", r.folder, "DATABASE.erasures", filepath.Join(r.e.folder, "postgres.erasures"),
-		"2026-11-20 09:15:00+00", r.moment, "pg_ctl -D", "pg_ctl -l "+r.folder+"/log -D") // A log of its own, so that no process waits for its end.
+	names := strings.NewReplacer("/var/backups", r.folder, "/var/lib/postgresql", r.folder, "DATABASE.erasures",
+		filepath.Join(r.e.folder, "postgres.erasures"),
+		// A log of its own, so that no process waits for its end.
+		"2026-11-20 09:15:00+00", r.moment, "pg_ctl -D", "pg_ctl -l "+r.folder+"/log -D")
+	var commands []string
 	for line := range strings.Lines(text) {
 		command, ok := strings.CutPrefix(line, "    ")
 		switch {
@@ -141,7 +148,8 @@ func (r *recovery) run(commands []string) {
 		args, ours := strings.CutPrefix(command, "fundeskd ")
 		if !ours {
 			// The page names the wait: the server reads before it has taken over.
-			for begun := time.Now(); !strings.Contains(r.shell(command), " f\n") && strings.Contains(command, "pg_is_in_recovery()"); {
+			for begun := time.Now(); !strings.Contains(r.shell(command), " f\n") &&
+				strings.Contains(command, "pg_is_in_recovery()"); {
 				if time.Since(begun) > *takeover {
 					r.t.Fatal("the server does not take over")
 				}
@@ -157,7 +165,11 @@ func (r *recovery) shell(text string) string {
 	r.t.Helper()
 	c := exec.Command("sh", "-c", text) //nolint:noctx // It ends a server when the test's context has ended.
 	c.Dir, c.SysProcAttr = r.folder, r.attributes
-	c.Env = []string{"PATH=" + filepath.Dir(servicetest.Program("postgres")) + ":" + os.Getenv("PATH"), "FUNDESKD_DATABASE=" + r.e.database, "LC_ALL=C.UTF-8"}
+	c.Env = []string{
+		"PATH=" + filepath.Dir(servicetest.Program("postgres")) + ":" + os.Getenv("PATH"),
+		"FUNDESKD_DATABASE=" + r.e.database,
+		"LC_ALL=C.UTF-8",
+	}
 	out, err := c.CombinedOutput()
 	if err != nil {
 		r.t.Fatalf("%s: %v: %s", text, err, out)

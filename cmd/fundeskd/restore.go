@@ -124,7 +124,8 @@ func (p *program) restore(ctx context.Context, o restoreOrder) (view restoreView
 }
 
 // beginEpoch begins another epoch of a restored database, and ends its tokens unless they are kept.
-func (p *program) beginEpoch(ctx context.Context, store *sqlstore.Store, keepTokens bool) (ended int, err error) {
+func (p *program) beginEpoch(ctx context.Context, store *sqlstore.Store, keepTokens bool) (int, error) {
+	var ended int
 	if !keepTokens {
 		rotation, err := service.RotateKey(ctx, store, p.Now)
 		if err != nil {
@@ -140,12 +141,12 @@ func (p *program) beginEpoch(ctx context.Context, store *sqlstore.Store, keepTok
 }
 
 // saveBackup copies a stream into a file beside the database, which has the room and the protection that it needs.
-func saveBackup(ctx context.Context, from io.Reader, database string) (name string, err error) {
+func saveBackup(ctx context.Context, from io.Reader, database string) (string, error) {
 	path, isFile := strings.CutPrefix(database, "sqlite:")
 	if !isFile {
 		return "", errors.New("only an SQLite database is restored; PostgreSQL has pg_restore")
 	}
-	err = os.MkdirAll(filepath.Dir(path), 0o700)
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
 	if err != nil {
 		return "", err
 	}

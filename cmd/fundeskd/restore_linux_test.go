@@ -91,7 +91,7 @@ func TestRestore(t *testing.T) {
 }
 
 // rename changes the name of a person with a revision. It returns the new one, or "" if the change is refused.
-func (w *writing) rename(person, name, revision string) (changed string) {
+func (w *writing) rename(person, name, revision string) string {
 	w.t.Helper()
 	body := strings.NewReader(fmt.Sprintf(`{"name":{"lastName":%q}}`, name))
 	request, err := http.NewRequestWithContext(
@@ -133,7 +133,10 @@ func TestInterruptedRestore(t *testing.T) {
 		for _, name := range step.gone {
 			servicetest.Check(t, os.Remove(name))
 		}
-		for _, args := range []string{"serve --listen 127.0.0.1:0", "account list", "check", "migrate", "backup " + file + ".copy"} {
+		for _, args := range []string{
+			"serve --listen 127.0.0.1:0", "account list", "check", "migrate",
+			"backup " + file + ".copy",
+		} {
 			if code, _, errs := e.run(
 				args,
 			); code != exitFailure || !strings.Contains(errs, "restore was not finished") && len(step.gone) == 0 {
@@ -154,8 +157,9 @@ func TestRestoreOfPostgreSQL(t *testing.T) {
 }
 
 // others returns the files of a folder that neither are the database nor its own.
-func others(t *testing.T, folder string) (names []string) {
+func others(t *testing.T, folder string) []string {
 	t.Helper()
+	var names []string
 	for _, file := range listing(folder) {
 		if !slices.Contains([]string{"fundeskd.db", "fundeskd.db-wal", "fundeskd.db-shm", "fundeskd.db.erasures"}, file.Name()) {
 			names = append(names, file.Name())

@@ -34,7 +34,8 @@ func TestDumpRetires(t *testing.T) {
 		e.account("b", "--all-organizations") // It was not retired.
 
 		code, out, errs := e.run("dump", file, "--retire")
-		for begun := time.Now(); strings.Contains(errs, "stop what serves it first") && time.Since(begun) < *takeover; { // A server ends sessions a moment later.
+		// A server ends sessions a moment later.
+		for begun := time.Now(); strings.Contains(errs, "stop what serves it first") && time.Since(begun) < *takeover; {
 			code, out, errs = e.run("dump", file, "--retire")
 		}
 		if code != exitDone || !strings.Contains(out, "FUNDESKD_DATABASE") {
@@ -91,8 +92,8 @@ func TestFailedDumpOfARetiredDatabase(t *testing.T) {
 	})
 }
 
-// TestDumpBesideAStartRetiresNothing starts a service after a dump has looked for one, and before it marks the database.
-// The dump is refused: the service would take changes that the dump lacks.
+// TestDumpBesideAStartRetiresNothing starts a service after a dump has looked for one, and before it marks the
+// database. The dump is refused: the service would take changes that the dump lacks.
 func TestDumpBesideAStartRetiresNothing(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)

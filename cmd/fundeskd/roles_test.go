@@ -25,7 +25,8 @@ func rolesOfThePage(t *testing.T) map[string][]service.Permission {
 		for name := range strings.FieldsSeq(strings.NewReplacer("`", " ").Replace(text)) {
 			area, isAll := strings.CutSuffix(name, "*")
 			for _, p := range slices.Concat(service.Permissions, service.NamedPermissions) {
-				if string(p) == name || isAll && strings.HasPrefix(string(p), area) && !strings.Contains(without, string(p)) {
+				if string(p) == name ||
+					isAll && strings.HasPrefix(string(p), area) && !strings.Contains(without, string(p)) {
 					permissions = append(slices.Clip(permissions), p)
 				}
 			}

@@ -17,7 +17,8 @@ import (
 )
 
 // before is a program that may serve the schema of this one; .ci/build-earlier builds it.
-var before = flag.String("before", "", "an earlier fundeskd for TestRollingUpdate; without one it is this one, and the schema one of later")
+var before = flag.String("before", "",
+	"an earlier fundeskd for TestRollingUpdate; without one it is this one, and the schema one of later")
 
 // laterSchema is a migration that the next release may contain.
 const laterSchema = `ALTER TABLE calls ADD COLUMN later TEXT; ALTER TABLE settings ADD COLUMN later TEXT; CREATE INDEX calls_later ON calls (later); `
@@ -33,7 +34,8 @@ func TestRollingUpdate(t *testing.T) {
 		path := filepath.Join(e.folder, "fundeskd.db")
 		e.database = "sqlite:" + path
 		e.roll(1, func() {
-			execute(t, "file:"+path+"?_pragma=busy_timeout(60000)", `BEGIN IMMEDIATE; `+laterSchema+`PRAGMA user_version = 1000; COMMIT`)
+			execute(t, "file:"+path+"?_pragma=busy_timeout(60000)",
+				`BEGIN IMMEDIATE; `+laterSchema+`PRAGMA user_version = 1000; COMMIT`)
 		})
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {

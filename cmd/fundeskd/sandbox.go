@@ -156,7 +156,8 @@ func (p *program) serveSandbox(ctx context.Context, o serveOptions) (err error) 
 }
 
 // fillSandbox makes or loads the records, and returns a token that sees them all.
-func (p *program) fillSandbox(ctx context.Context, o sandboxOptions, start time.Time) (token string, err error) {
+func (p *program) fillSandbox(ctx context.Context, o sandboxOptions, start time.Time) (string, error) {
+	var err error
 	if o.load != "" {
 		_, err = p.loadFile(ctx, o.load, false)
 	} else {
@@ -172,6 +173,7 @@ func (p *program) fillSandbox(ctx context.Context, o sandboxOptions, start time.
 	}
 	issuer := *p
 	issuer.Now = func() time.Time { return sandboxTokenFrom }
+	var token string
 	err = issuer.withService(ctx, access{}, func(s *service.Service) error {
 		token, err = s.OwnToken(ctx, "sandbox", sandboxTokenLife)
 		return err
@@ -268,8 +270,9 @@ func (t *twin) openCopy(ctx context.Context) (*server, error) {
 const defaultSandboxLife = 24 * time.Hour
 
 // token issues a token of a new account.
-func (t *twin) token(ctx context.Context, o sandbox.TokenOrder) (issued sandbox.Token, err error) {
+func (t *twin) token(ctx context.Context, o sandbox.TokenOrder) (sandbox.Token, error) {
 	ttl, err := parseSandboxLife(o.TTL)
+	var issued sandbox.Token
 	if err != nil {
 		return issued, err
 	}

@@ -28,18 +28,30 @@ func TestSandboxRefusals(t *testing.T) {
 	t.Parallel()
 	s := serveSandbox(t)
 	call := s.aCall()
-	for status, advice := range map[int]string{401: "Www-Authenticate", 403: "", 429: "Retry-After", 500: "", 503: "Retry-After"} {
+	for status, advice := range map[int]string{
+		401: "Www-Authenticate",
+		403: "",
+		429: "Retry-After",
+		500: "",
+		503: "Retry-After",
+	} {
 		attempts := s.attempts(call)
 		s.must("PUT", "/sandbox/fault", `{"fault":"`+strconv.Itoa(status)+`","times":2,"method":"PUT"}`, nil)
 		for range 2 {
-			response, text, err := s.send("PUT", call+"/actions/add-attempt", anAttempt, map[string]string{"X-Request-Id": "mine"})
+			response, text, err := s.send("PUT", call+"/actions/add-attempt", anAttempt,
+				map[string]string{"X-Request-Id": "mine"})
 			servicetest.Check(t, err)
 			var problem apitype.Problem
-			if err := json.Unmarshal(text, &problem); err != nil || response.StatusCode != status || problem.Status != status || problem.Instance != "mine" ||
+			if err := json.Unmarshal(text, &problem); err != nil || response.StatusCode != status ||
+				problem.Status != status || problem.Instance != "mine" ||
 				!strings.HasPrefix(problem.Type, "urn:fundesk:problem:") || problem.Title == "" {
 				t.Errorf("got status %d, %s, want a problem of status %d", response.StatusCode, text, status)
 			}
-			for name, want := range map[string]string{"Content-Type": "application/problem+json", "X-Request-Id": "mine", "Cache-Control": "no-store"} {
+			for name, want := range map[string]string{
+				"Content-Type":  "application/problem+json",
+				"X-Request-Id":  "mine",
+				"Cache-Control": "no-store",
+			} {
 				if got := response.Header.Get(name); got != want {
 					t.Errorf("%d: got %s %q, want %q", status, name, got, want)
 				}
@@ -56,7 +68,10 @@ func TestSandboxRefusals(t *testing.T) {
 	}
 	s.must("PUT", "/sandbox/fault", `{"fault":"502"}`, nil)
 	response, text, err := s.send("GET", call, "", nil)
-	if err != nil || response.StatusCode != http.StatusBadGateway || response.Header.Get("Content-Type") != "text/html" || response.Header.Get("X-Request-Id") != "" {
+	if err != nil ||
+		response.StatusCode != http.StatusBadGateway ||
+		response.Header.Get("Content-Type") != "text/html" ||
+		response.Header.Get("X-Request-Id") != "" {
 		t.Errorf("got %v, %s, %v, want a page of a proxy", response, text, err)
 	}
 }
@@ -71,10 +86,17 @@ func TestSandboxBrokenAnswers(t *testing.T) {
 		added int
 		check func(response *http.Response, text []byte, err error) bool
 	}{
-		{`"dropped-before-commit"`, 0, func(r *http.Response, _ []byte, err error) bool { return r == nil && err != nil }},
-		{`"dropped-after-commit"`, 1, func(r *http.Response, _ []byte, err error) bool { return r == nil && err != nil }},
+		{`"dropped-before-commit"`, 0, func(r *http.Response, _ []byte, err error) bool {
+			return r == nil &&
+				err != nil
+		}},
+		{`"dropped-after-commit"`, 1, func(r *http.Response, _ []byte, err error) bool {
+			return r == nil &&
+				err != nil
+		}},
 		{`"truncated"`, 1, func(r *http.Response, text []byte, err error) bool {
-			return r != nil && r.StatusCode == http.StatusOK && errors.Is(err, io.ErrUnexpectedEOF) && len(text) > 0 && !json.Valid(text)
+			return r != nil && r.StatusCode == http.StatusOK && errors.Is(err, io.ErrUnexpectedEOF) && len(text) > 0 &&
+				!json.Valid(text)
 		}},
 		{`"not-json"`, 1, func(r *http.Response, text []byte, err error) bool {
 			return err == nil && r.StatusCode == http.StatusOK && !json.Valid(text)
@@ -82,7 +104,9 @@ func TestSandboxBrokenAnswers(t *testing.T) {
 		{`"slow-body","delay":"1ms"`, 1, func(r *http.Response, text []byte, err error) bool {
 			return err == nil && r.StatusCode == http.StatusOK && json.Valid(text)
 		}},
-		{`"slow","delay":"1ms"`, 1, func(r *http.Response, text []byte, err error) bool { return err == nil && json.Valid(text) }},
+		{`"slow","delay":"1ms"`, 1, func(r *http.Response, text []byte, err error) bool {
+			return err == nil && json.Valid(text)
+		}},
 	}
 	for _, test := range tests {
 		attempts := s.attempts(call)

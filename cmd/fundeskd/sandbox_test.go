@@ -32,7 +32,8 @@ func serveSandbox(t *testing.T, flags ...string) sandboxed {
 	ended := make(chan int, 1)
 	var log lockedBuffer
 	go func() {
-		code := run(ctx, append([]string{"serve", "--sandbox", "--listen", "127.0.0.1:0"}, flags...), e.program("", written, &log))
+		code := run(ctx, append([]string{"serve", "--sandbox", "--listen", "127.0.0.1:0"}, flags...),
+			e.program("", written, &log))
 		_ = written.Close()
 		ended <- code
 	}()
@@ -176,9 +177,10 @@ func TestSandboxLeavesTheDatabaseOfTheEnvironment(t *testing.T) {
 }
 
 // nodes returns the records of lists at one time, without what a service makes of its own keys.
-func (s sandboxed) nodes() (nodes []string) {
+func (s sandboxed) nodes() []string {
 	s.t.Helper()
 	s.must("PUT", "/sandbox/clock", `{"time":"2027-03-04T12:00:00Z","stopped":true}`, nil)
+	var nodes []string
 	for _, path := range []string{"/api/v1/persons?first=500", "/api/v1/calls?first=500", "/api/v1/pledges?first=500"} {
 		var page struct {
 			Edges []struct{ Node map[string]any }
@@ -233,7 +235,10 @@ func TestSandboxOptionsAndReset(t *testing.T) {
 		if nodes := s.nodes(); !slices.Equal(first, nodes) {
 			t.Error("got other records after the reset than at the start")
 		}
-		if response, _, err := s.send("GET", "/api/v1/calls", "", map[string]string{"Authorization": "Bearer " + asked.Token}); err != nil || response.StatusCode != http.StatusUnauthorized {
+		response, _, err := s.send("GET", "/api/v1/calls", "", map[string]string{
+			"Authorization": "Bearer " + asked.Token,
+		})
+		if err != nil || response.StatusCode != http.StatusUnauthorized {
 			t.Errorf("got %v, %v, want the token that was asked for refused after the reset", response, err)
 		}
 	}
@@ -242,7 +247,10 @@ func TestSandboxOptionsAndReset(t *testing.T) {
 	kept.must("PUT", kept.aCall()+"/actions/cancel", "{}", nil)
 	before := kept.nodes()
 	response, text, err := kept.send("POST", "/sandbox/reset", "", nil)
-	if err != nil || response.StatusCode != http.StatusConflict || !strings.Contains(string(text), "--database") || !slices.Equal(before, kept.nodes()) {
+	if err != nil ||
+		response.StatusCode != http.StatusConflict ||
+		!strings.Contains(string(text), "--database") ||
+		!slices.Equal(before, kept.nodes()) {
 		t.Errorf("got %v, %s, %v, want the records of --database kept", response, text, err)
 	}
 }
@@ -274,14 +282,19 @@ func TestSandboxOriginsOfThisMachine(t *testing.T) {
 	for url, want := range map[string]string{s.url: origin, plain.url: ""} {
 		at := s
 		at.url = url
-		response, _, err := at.send("OPTIONS", "/api/v1/calls/x/actions/complete", "", map[string]string{"Origin": origin, "Access-Control-Request-Method": "PUT"})
+		response, _, err := at.send("OPTIONS", "/api/v1/calls/x/actions/complete", "", map[string]string{
+			"Origin":                        origin,
+			"Access-Control-Request-Method": "PUT",
+		})
 		servicetest.Check(t, err)
-		if got := response.Header.Get("Access-Control-Allow-Origin"); got != want || (response.StatusCode == http.StatusNoContent) != (want != "") {
+		got := response.Header.Get("Access-Control-Allow-Origin")
+		if got != want || (response.StatusCode == http.StatusNoContent) != (want != "") {
 			t.Errorf("%s: got %d for %q, want it for %q", url, response.StatusCode, got, want)
 		}
 		status, body := get(t, http.DefaultClient, url+"/", "")
 		if isShown := status == http.StatusOK && strings.Contains(body, `"/openapi.json"`); isShown != (want != "") {
-			t.Errorf("%s/: got %d %s, want the way to the interface in the sandbox, and nothing elsewhere", url, status, body)
+			t.Errorf("%s/: got %d %s, want the way to the interface in the sandbox, and nothing elsewhere",
+				url, status, body)
 		}
 	}
 }
@@ -292,7 +305,8 @@ func TestSandboxLoad(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "own.ndjson")
 	const owner = "6d7e8f90-1a2b-4c3d-9e4f-5a6b7c8d9e0f"
 	records := `{"kind":"organization","data":{"uuid":"` + owner + `","name":"Sea Rescue","abbreviation":"SR"}}
-{"kind":"person","data":{"uuid":"0b7c3a54-19f6-4a9d-8a43-5f0c1d2e3f40","owningOrganizationUuid":"` + owner + `","recruitingOrganizationUuid":"` + owner + `","createdAt":"2026-11-20T09:00:00Z","lastName":"Visser"}}
+{"kind":"person","data":{"uuid":"0b7c3a54-19f6-4a9d-8a43-5f0c1d2e3f40","owningOrganizationUuid":"` + owner +
+		`","recruitingOrganizationUuid":"` + owner + `","createdAt":"2026-11-20T09:00:00Z","lastName":"Visser"}}
 `
 	write(t, file, records)
 	s := serveSandbox(t, "--load", file)
@@ -342,7 +356,8 @@ func TestSandboxTokens(t *testing.T) {
 			Token     string
 			ExpiresAt apitype.Time
 		}
-		s.must("POST", "/sandbox/token", `{"permissions":["persons:read"],"organizations":["`+one+`"],"ttl":"1h"}`, &asked)
+		s.must("POST", "/sandbox/token", `{"permissions":["persons:read"],"organizations":["`+one+`"],"ttl":"1h"}`,
+			&asked)
 		status(asked.Token, "/api/v1/calls?first=1", http.StatusForbidden)
 		s.must("GET", "/api/v1/persons?first=500", "", &page)
 		for _, edge := range page.Edges {
@@ -364,7 +379,9 @@ func TestSandboxTokens(t *testing.T) {
 		}
 		status(asked.Token, "/api/v1/calls?first=1", http.StatusUnauthorized)
 		for order, ends := range map[string]string{
-			`{"ttl":"1s"}`: "2031-05-06T07:08:10.000Z", `{"ttl":"-1m"}`: "2031-05-06T07:07:09.000Z", `{}`: "2031-05-07T07:08:09.000Z",
+			`{"ttl":"1s"}`:  "2031-05-06T07:08:10.000Z",
+			`{"ttl":"-1m"}`: "2031-05-06T07:07:09.000Z",
+			`{}`:            "2031-05-07T07:08:09.000Z",
 		} {
 			if s.must("POST", "/sandbox/token", order, &asked); asked.ExpiresAt.String() != ends {
 				t.Errorf("%s: got a token that ends at %s, want %s", order, asked.ExpiresAt, ends)
@@ -400,7 +417,12 @@ func TestSandboxMovesTheQueue(t *testing.T) {
 	onSandboxes(t, func(t *testing.T, s sandboxed) {
 		var state apitype.QueueState
 		var taken apitype.Taken
-		s.must("POST", "/fundesk/v1/queue/take", `{"requestUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c02","userUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c03"}`, &taken)
+		s.must(
+			"POST",
+			"/fundesk/v1/queue/take",
+			`{"requestUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c02","userUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c03"}`,
+			&taken,
+		)
 		s.must("GET", "/fundesk/v1/queue", "", &state)
 		if len(taken.Leases) != 1 || state.Leased != 1 || state.Deferred == 0 {
 			t.Fatalf("got %d leases and %+v", len(taken.Leases), state)
@@ -421,7 +443,12 @@ func TestSandboxIsMaintainedAfterAReset(t *testing.T) {
 	s := serveSandbox(t, "--persons", "50")
 	for range 2 {
 		s.must("POST", "/sandbox/reset", "", nil)
-		s.must("POST", "/fundesk/v1/queue/take", `{"requestUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c02","userUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c03"}`, nil)
+		s.must(
+			"POST",
+			"/fundesk/v1/queue/take",
+			`{"requestUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c02","userUuid":"6f1f0a6e-7d0d-4f0c-9a55-0a4b8f6d1c03"}`,
+			nil,
+		)
 		s.must("PUT", "/sandbox/clock", `{"move":"96h"}`, nil)
 		const logged = `fundeskd_queue_leases_total{event="expired"} 1`
 		page := ""

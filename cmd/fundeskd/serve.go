@@ -120,7 +120,8 @@ func variableOf(flag string) string {
 
 // readVariables sets the flags that the command line does not name from their variables. The installed service has its
 // settings there.
-func (p *program) readVariables(c *cobra.Command) (err error) {
+func (p *program) readVariables(c *cobra.Command) error {
+	var err error
 	c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
 		value := p.Getenv(variableOf(f.Name))
 		if f.Changed || value == "" || err != nil {

@@ -337,7 +337,7 @@ func sendError(to chan<- error, err error) {
 }
 
 // maintain begins the maintenance of a server that does not run. end ends it.
-func (s *server) maintain(ctx context.Context) (end func()) {
+func (s *server) maintain(ctx context.Context) func() {
 	running, cancel := context.WithCancel(ctx)
 	var maintaining sync.WaitGroup
 	maintaining.Go(func() { s.newMaintenance().run(running) })

@@ -24,7 +24,13 @@ func TestServeWaitsForItsDatabase(t *testing.T) {
 	account := e.account("a --all-organizations")
 	database.Stop()
 	s := e.serve()
-	for path, want := range map[string]int{"/healthz": 200, "/readyz": 503, "/api/v1/persons": 503, "/fundesk/v1": 503, "/metrics": 200} {
+	for path, want := range map[string]int{
+		"/healthz":        200,
+		"/readyz":         503,
+		"/api/v1/persons": 503,
+		"/fundesk/v1":     503,
+		"/metrics":        200,
+	} {
 		status, body := s.get(t, path, account.Token)
 		if status != want || want == 503 && !strings.Contains(body, "urn:fundesk:problem:unavailable") {
 			t.Errorf("%s without a database: got %d %s, want %d", path, status, body, want)
@@ -86,7 +92,12 @@ func TestDrain(t *testing.T) {
 	case got := <-code:
 		t.Fatalf("got code %d at once, want 5s before it", got)
 	}
-	for path, want := range map[string]int{"/readyz": 503, "/readyz?for=reads": 503, "/healthz": 200, "/api/v1/persons": 401} {
+	for path, want := range map[string]int{
+		"/readyz":           503,
+		"/readyz?for=reads": 503,
+		"/healthz":          200,
+		"/api/v1/persons":   401,
+	} {
 		s.replies(t, path, "", want)
 	}
 	close(wake)
@@ -150,7 +161,11 @@ func TestLog(t *testing.T) {
 		); !regexp.MustCompile(`fundeskd_build_info\{go="go[^"]+",version="\d+\.\d+\.\d+"\} 1`).MatchString(body) {
 			t.Errorf("got no version in %s", body)
 		}
-		for _, parent := range []string{"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-4bf92f3577b34da6a3ce929d0e0e473Z-00f067aa0ba902b7-01", "Kanarievogel"} {
+		for _, parent := range []string{
+			"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+			"00-4bf92f3577b34da6a3ce929d0e0e473Z-00f067aa0ba902b7-01",
+			"Kanarievogel",
+		} {
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/calls", http.NoBody)
 			servicetest.Check(t, err)
 			request.Header.Set("Traceparent", parent)
@@ -160,9 +175,12 @@ func TestLog(t *testing.T) {
 		}
 		s.stop()
 	}
-	if log := all.log.String(); !regexp.MustCompile(`"GET /api/v1/persons".*"duration_ms":[0-9.]+`).MatchString(log) || strings.Contains(log, "healthz") || strings.Contains(log, "readyz") {
+	if log := all.log.String(); !regexp.MustCompile(`"GET /api/v1/persons".*"duration_ms":[0-9.]+`).MatchString(log) ||
+		strings.Contains(log, "healthz") ||
+		strings.Contains(log, "readyz") {
 		t.Errorf("got %s, want the request with its time, and no probes", log)
-	} else if strings.Count(log, `"trace":"4bf92f3577b34da6a3ce929d0e0e4736"`) != 1 || strings.Count(log, `"trace"`) != 1 {
+	} else if strings.Count(log, `"trace":"4bf92f3577b34da6a3ce929d0e0e4736"`) != 1 ||
+		strings.Count(log, `"trace"`) != 1 {
 		t.Errorf("got %s, want the trace of the request that names one", log)
 	}
 	servicetest.Same(t, "failed.log.String()", "", failed.log.String())
@@ -172,7 +190,15 @@ func TestLog(t *testing.T) {
 // TestWhatIsNeverAcceptedEndsTheStart separates faults that pass from those that an operator has to mend.
 func TestWhatIsNeverAcceptedEndsTheStart(t *testing.T) {
 	t.Parallel()
-	for code, later := range map[string]bool{"42704": false, "22023": false, "42501": false, "28P01": false, "3D000": false, "57P03": true, "53300": true} {
+	for code, later := range map[string]bool{
+		"42704": false,
+		"22023": false,
+		"42501": false,
+		"28P01": false,
+		"3D000": false,
+		"57P03": true,
+		"53300": true,
+	} {
 		err := &service.Error{Kind: service.Unavailable, Cause: &pgconn.PgError{Code: code}}
 		servicetest.Same(t, code, later, mayComeLater(err))
 	}

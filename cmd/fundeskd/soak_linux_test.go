@@ -26,7 +26,8 @@ import (
 var (
 	soakFor  = flag.Duration("soak", 3*time.Second, "how long TestSoak goes on")
 	soakIdle = flag.Int("soak-idle", 200, "how many idle connections the hostile account has")
-	soakP99  = flag.Float64("soak-p99", 0, "how many times as long the slowest hundredth of the agents' answers may take; 0: any time")
+	soakP99  = flag.Float64("soak-p99", 0,
+		"how many times as long the slowest hundredth of the agents' answers may take; 0: any time")
 )
 
 const (
@@ -50,7 +51,13 @@ func TestSoak(t *testing.T) {
 	stop, peak := make(chan struct{}), make(chan int64, 1)
 	go func() { peak <- peakMemory(program.command.Process.Pid, stop) }()
 
-	l := &soakLedger{t: t, client: clientOf(soakAgents), url: program.url, token: agents.Token, done: map[apitype.UUID]soakWork{}}
+	l := &soakLedger{
+		t:      t,
+		client: clientOf(soakAgents),
+		url:    program.url,
+		token:  agents.Token,
+		done:   map[apitype.UUID]soakWork{},
+	}
 	alone := l.work(*soakFor / 4)
 	enemy := startHostile(t, program.url, hostile.Token, heavy)
 	beside := l.work(*soakFor * 3 / 4)
@@ -86,7 +93,7 @@ func hundredth(took []time.Duration) time.Duration {
 }
 
 // loadSoak loads the agents' records, and a pledge of 301 calls with notes of 20 kB. It returns the calls.
-func (e environment) loadSoak(organization string) (heavy []string) {
+func (e environment) loadSoak(organization string) []string {
 	e.t.Helper()
 	var lines strings.Builder
 	line := func(kind, form string, args ...any) {
@@ -95,13 +102,18 @@ func (e environment) loadSoak(organization string) (heavy []string) {
 	donor, pledge := apitype.NewUUID(), apitype.NewUUID()
 	const person = `"uuid":%q,"createdAt":"2026-01-01","owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q`
 	line("person", person, donor, organization, organization)
-	line("pledge", `"uuid":%q,"personUuid":%q,"status":"active","createdAt":"2026-01-01","startsAt":"2026-01-01","releasedAt":"2026-02-01","owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"initialDonationAmount":10,"donationAmount":10,"initialDonationInterval":"monthly","donationInterval":"monthly","recruiterUserUuid":%q`,
+	line("pledge",
+		`"uuid":%q,"personUuid":%q,"status":"active","createdAt":"2026-01-01","startsAt":"2026-01-01","releasedAt":"2026-02-01","owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q,"initialDonationAmount":10,"donationAmount":10,"initialDonationInterval":"monthly","donationInterval":"monthly","recruiterUserUuid":%q`,
 		pledge, donor, organization, organization, apitype.NewUUID())
+	var heavy []string
 	for i := range 301 {
 		call := apitype.NewUUID().String()
 		heavy = append(heavy, call)
-		line("call", `"uuid":%q,"personUuid":%q,"relatedCaseUuid":%q,"status":"requested","type":"happy_call","requestedAt":%q,"notes":%q`,
-			call, donor, pledge, apitype.NewTime(time.Now().Add(time.Duration(i)*time.Minute+time.Hour)), strings.Repeat("x", 20_000))
+		line("call",
+			`"uuid":%q,"personUuid":%q,"relatedCaseUuid":%q,"status":"requested","type":"happy_call","requestedAt":%q,"notes":%q`,
+			call, donor, pledge, apitype.NewTime(
+				time.Now().Add(time.Duration(i)*time.Minute+time.Hour),
+			), strings.Repeat("x", 20_000))
 	}
 	for i := range int(soakFor.Seconds()*2*soakAgents) + 200 { // An agent works on one in three quarters of a second.
 		donor := apitype.NewUUID()
@@ -155,7 +167,8 @@ func (l *soakLedger) work(duration time.Duration) []time.Duration {
 func (l *soakLedger) callOne(user apitype.UUID, reached bool, pace <-chan time.Time) {
 	<-pace
 	var taken apitype.Taken
-	l.ask("POST", "/fundesk/v1/queue/take", fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q}`, apitype.NewUUID(), user), &taken)
+	l.ask("POST", "/fundesk/v1/queue/take", fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q}`, apitype.NewUUID(), user),
+		&taken)
 	if len(taken.Leases) != 1 {
 		l.t.Errorf("got %d leases, want one: calls wait", len(taken.Leases))
 		return
@@ -167,7 +180,8 @@ func (l *soakLedger) callOne(user apitype.UUID, reached bool, pace <-chan time.T
 	<-pace
 	work := soakWork{status: "requested"}
 	if reached {
-		l.ask("PUT", path+"/actions/complete", fmt.Sprintf(`{"userUuid":%q,"result":{"resultCode":"reached"}}`, user), nil)
+		l.ask("PUT", path+"/actions/complete", fmt.Sprintf(`{"userUuid":%q,"result":{"resultCode":"reached"}}`, user),
+			nil)
 		work.status = "completed"
 	} else {
 		l.ask("PUT", path+"/actions/add-attempt", fmt.Sprintf(`{"userUuid":%q}`, user), nil)
@@ -211,10 +225,11 @@ func (l *soakLedger) judge() {
 
 // startHostile starts the hostile account in a process of its own, with the lowest priority: its programs would not run
 // on the service's processors. The function ends it and returns its answers.
-func startHostile(t *testing.T, url, token string, heavy []string) (end func() map[string]int) {
+func startHostile(t *testing.T, url, token string, heavy []string) func() map[string]int {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), os.Args[0])
-	command.Env = append(os.Environ(), beHostile+"="+url, "TOKEN="+token, "CALLS="+strings.Join(heavy, ","), "IDLE="+strconv.Itoa(*soakIdle))
+	command.Env = append(os.Environ(), beHostile+"="+url, "TOKEN="+token, "CALLS="+strings.Join(heavy, ","),
+		"IDLE="+strconv.Itoa(*soakIdle))
 	command.Stderr = os.Stderr
 	in, err := command.StdinPipe()
 	servicetest.Check(t, err)
@@ -240,7 +255,10 @@ func limitMemory(t *testing.T, pid int) {
 	if servicetest.IsRaced {
 		return // Which takes several times as much.
 	}
-	for parent, file := range map[string]string{"/sys/fs/cgroup": "memory.max", "/sys/fs/cgroup/memory": "memory.limit_in_bytes"} {
+	for parent, file := range map[string]string{
+		"/sys/fs/cgroup":        "memory.max",
+		"/sys/fs/cgroup/memory": "memory.limit_in_bytes",
+	} {
 		group := filepath.Join(parent, fmt.Sprintf("fundesk-soak-%d", pid))
 		if os.Mkdir(group, 0o700) != nil {
 			continue
@@ -256,9 +274,10 @@ func limitMemory(t *testing.T, pid int) {
 }
 
 // peakMemory returns the most that a process was seen to have until the end, in bytes.
-func peakMemory(pid int, stop <-chan struct{}) (most int64) {
+func peakMemory(pid int, stop <-chan struct{}) int64 {
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
+	var most int64
 	for {
 		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 		_, after, _ := strings.Cut(string(status), "VmHWM:")

@@ -25,7 +25,7 @@ type interruption struct {
 }
 
 // interruptions returns the faults for a command. A command that only reads is interrupted while it reads.
-func interruptions(reads bool) (all []interruption) {
+func interruptions(reads bool) []interruption {
 	const flushes, writes, names, opens, looks = "fsync,fdatasync", "pwrite64,write,ftruncate",
 		"renameat,rename,linkat,unlinkat,unlink", "open,openat", "pread64"
 	if !*allSteps {
@@ -34,6 +34,7 @@ func interruptions(reads bool) (all []interruption) {
 		}
 		return []interruption{{"signal=KILL", flushes, 1}, {"error=ENOSPC", writes, 2}}
 	}
+	var all []interruption
 	for _, fault := range []string{"signal=KILL", "error=ENOSPC", "error=EIO", "error=EROFS"} {
 		for _, calls := range []string{flushes, writes, names, opens, looks} {
 			for _, step := range []int{1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144} {
@@ -64,9 +65,11 @@ func TestInterruptedCommands(t *testing.T) {
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	base.done("backup", backup)
 	for command, args := range map[string]func(e environment, made string) []string{
-		"backup":     func(_ environment, made string) []string { return []string{"backup", made} },
-		"restore":    func(environment, string) []string { return []string{"restore", backup} },
-		"load":       func(e environment, _ string) []string { return []string{"load", filepath.Join(e.folder, "lines")} },
+		"backup":  func(_ environment, made string) []string { return []string{"backup", made} },
+		"restore": func(environment, string) []string { return []string{"restore", backup} },
+		"load": func(e environment, _ string) []string {
+			return []string{"load", filepath.Join(e.folder, "lines")}
+		},
 		"key rotate": func(environment, string) []string { return []string{"key", "rotate", "--yes"} },
 		"dump":       func(_ environment, made string) []string { return []string{"dump", made} },
 		"migrate":    func(environment, string) []string { return []string{"migrate"} },
@@ -83,14 +86,20 @@ func TestInterruptedCommands(t *testing.T) {
 				name := fmt.Sprintf("%s, %s at %s %d", command, i.fault, i.calls, i.step)
 				e := from.clone(t)
 				made := filepath.Join(e.folder, "made.db")
-				write(t, filepath.Join(e.folder, "lines"), []byte(`{"kind":"user","data":{"uuid":"3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c","identifier":"x","name":"X"}}`))
+				write(
+					t,
+					filepath.Join(e.folder, "lines"),
+					[]byte(`{"kind":"user","data":{"uuid":"3f2a5b1c-0d4e-4f6a-8b7c-9d0e1f2a3b4c","identifier":"x","name":"X"}}`),
+				)
 				if e.interrupted(strace, i, args(e, made)) {
 					interrupted++
 				}
-				if command == "check" && !bytes.Equal(readFile(t, filepath.Join(e.folder, "fundeskd.db")), readFile(t, filepath.Join(from.folder, "fundeskd.db"))) {
+				if command == "check" &&
+					!bytes.Equal(readFile(t, filepath.Join(e.folder, "fundeskd.db")), readFile(t, filepath.Join(from.folder, "fundeskd.db"))) {
 					t.Errorf("%s: check has changed the file", name)
 				}
-				if whole := e.passedIsWhole(name); !whole && i.fault == "signal=KILL" && command != "restore" && command != "migrate" {
+				whole := e.passedIsWhole(name)
+				if !whole && i.fault == "signal=KILL" && command != "restore" && command != "migrate" {
 					t.Errorf("%s: check does not pass", name)
 				}
 				second := e
@@ -103,7 +112,10 @@ func TestInterruptedCommands(t *testing.T) {
 				default:
 					second.passedIsWhole(name)
 				}
-				if code, _, errs := e.run("", args(e, made)...); code != exitDone && !strings.Contains(errs, "already exists") && !strings.Contains(errs, "is there already") {
+				code, _, errs := e.run("", args(e, made)...)
+				if code != exitDone &&
+					!strings.Contains(errs, "already exists") &&
+					!strings.Contains(errs, "is there already") {
 					t.Errorf("%s: again: got code %d, %s", name, code, errs)
 				}
 				e.try("check").Ends(exitDone)
@@ -118,7 +130,8 @@ func TestInterruptedCommands(t *testing.T) {
 // interrupted runs a command that is interrupted, and reports whether it did not end well.
 func (e environment) interrupted(strace string, i interruption, args []string) bool {
 	traced := exec.CommandContext(e.t.Context(), strace, slices.Concat([]string{
-		"-f", "-qq", "--seccomp-bpf", "-o", os.DevNull, "-e", "trace=" + i.calls, "-e", fmt.Sprintf("inject=%s:%s:when=%d", i.calls, i.fault, i.step), os.Args[0],
+		"-f", "-qq", "--seccomp-bpf", "-o", os.DevNull, "-e", "trace=" + i.calls, "-e",
+		fmt.Sprintf("inject=%s:%s:when=%d", i.calls, i.fault, i.step), os.Args[0],
 	}, args)...)
 	traced.Env = append(os.Environ(), beFundeskd+"=1", "FUNDESK_DATA_DIR="+e.folder, "FUNDESKD_DATABASE="+e.database)
 	return traced.Run() != nil
@@ -137,7 +150,7 @@ func (e environment) clone(t *testing.T) environment {
 
 // passedIsWhole looks whether a database that check passes can be read and changed, and reports
 // whether it does.
-func (e environment) passedIsWhole(name string) (passed bool) {
+func (e environment) passedIsWhole(name string) bool {
 	e.t.Helper()
 	if code, _, _ := e.run("check"); code != exitDone {
 		return false

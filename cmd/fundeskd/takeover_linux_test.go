@@ -10,7 +10,8 @@ import (
 
 // takeovers are the events for the cluster of TestTakeovers. It needs the machine for itself: a server that waits too
 // long for a processor counts as silent.
-var takeovers = flag.String("takeovers", "", "the events of TestTakeovers, with commas between them, or all; without any it is skipped")
+var takeovers = flag.String("takeovers", "",
+	"the events of TestTakeovers, with commas between them, or all; without any it is skipped")
 
 // TestTakeovers serves by two processes that reach three servers under Patroni by HAProxy and by
 // PgBouncer. Whatever happens to one of the servers, they all take changes again by

@@ -41,7 +41,10 @@ func TestReplaceTokens(t *testing.T) {
 	var accounts []listedAccount
 	e.must(&accounts, "account list")
 	a, b := accounts[0], accounts[1]
-	if len(a.Tokens) != 1 || *a.Tokens[0].ExpiresAt != *account.ExpiresAt || *a.ExpiresAt != *account.ExpiresAt || len(b.Tokens) != 1 {
+	if len(a.Tokens) != 1 ||
+		*a.Tokens[0].ExpiresAt != *account.ExpiresAt ||
+		*a.ExpiresAt != *account.ExpiresAt ||
+		len(b.Tokens) != 1 {
 		t.Fatalf("got %+v and %+v, want when the tokens end", a, b)
 	}
 	_, text, _ := e.run("account list")
@@ -53,22 +56,33 @@ func TestReplaceTokens(t *testing.T) {
 	s = e.serve()
 	var second tokenView
 	e.must(&second, "token issue", id, "--replace", "--overlap", "1h")
-	if len(second.Replaced) != 1 || second.Replaced[0].UUID != a.Tokens[0].UUID || second.Replaced[0].EndedAt.Before(before.Add(time.Hour)) || second.Replaced[0].EndedAt.After(time.Now().Add(time.Hour)) {
+	if len(second.Replaced) != 1 ||
+		second.Replaced[0].UUID != a.Tokens[0].UUID ||
+		second.Replaced[0].EndedAt.Before(before.Add(time.Hour)) ||
+		second.Replaced[0].EndedAt.After(time.Now().Add(time.Hour)) {
 		t.Errorf("got %+v, want that the first token ends in an hour", second.Replaced)
 	}
 	statuses(200, 200, 200)(account.Token, second.Token, other.Token)
-	if log := s.log.String(); strings.Count(log, "a token ends soon") != 1 || !strings.Contains(log, second.Replaced[0].EndedAt.UTC().Format(time.RFC3339)) {
+	log := s.log.String()
+	if strings.Count(log, "a token ends soon") != 1 ||
+		!strings.Contains(log, second.Replaced[0].EndedAt.UTC().Format(time.RFC3339)) {
 		t.Errorf("got log %s, want that the first token ends soon", log)
 	}
 	code, third, told := e.run("token issue", id, "--replace")
-	if code != exitDone || strings.Count(third, "\n") != 1 || strings.Count(told, "\n") != 2 || !strings.Contains(told, "token "+a.Tokens[0].UUID.String()+", issued on "+before.Format(time.DateOnly)) {
+	if code != exitDone ||
+		strings.Count(third, "\n") != 1 ||
+		strings.Count(told, "\n") != 2 ||
+		!strings.Contains(told, "token "+a.Tokens[0].UUID.String()+", issued on "+before.Format(time.DateOnly)) {
 		t.Errorf("got code %d, %s%s, want which tokens end", code, third, told)
 	}
 	third = strings.TrimSpace(third)
 	statuses(401, 401, 200, 200)(account.Token, second.Token, third, other.Token)
 	s.stop()
 	e.must(&accounts, "account list")
-	if got := accounts[0].Tokens; len(got) != 1 || slices.ContainsFunc(second.Replaced, func(t service.IssuedToken) bool { return t.UUID == got[0].UUID }) {
+	got := accounts[0].Tokens
+	if len(got) != 1 || slices.ContainsFunc(second.Replaced, func(t service.IssuedToken) bool {
+		return t.UUID == got[0].UUID
+	}) {
 		t.Errorf("got %+v, want the third token", got)
 	}
 	e.must(&account, "account revoke", id)
@@ -143,8 +157,8 @@ func TestTokenEndsAfterNinetyDays(t *testing.T) {
 	}
 }
 
-// The list of accounts shows for each whether it is valid, and on which days its tokens end: of a token that ends before
-// it expires the earlier day, and of one of an earlier version that the day is unknown.
+// The list of accounts shows for each whether it is valid, and on which days its tokens end: of a token that ends
+// before it expires the earlier day, and of one of an earlier version that the day is unknown.
 func TestAccountsInAList(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
@@ -156,13 +170,36 @@ func TestAccountsInAList(t *testing.T) {
 		want    []string
 		expires *apitype.Time
 	}{
-		"without a token":                  {nil, nil, []string{"active", "no token"}, nil},
-		"with two":                         {nil, []service.IssuedToken{{ExpiresAt: on(90)}, {ExpiresAt: on(30)}}, []string{"active", "ends 2027-02-18, 2026-12-20"}, on(90)},
-		"with two in another order":        {nil, []service.IssuedToken{{ExpiresAt: on(30)}, {ExpiresAt: on(90)}}, []string{"active", "ends 2026-12-20, 2027-02-18"}, on(90)},
-		"with one that was replaced":       {nil, []service.IssuedToken{{ExpiresAt: on(90), EndedAt: on(2)}, {ExpiresAt: on(1), EndedAt: on(2)}}, []string{"active", "ends 2026-11-22, 2026-11-21"}, on(2)},
-		"with one that has ended":          {nil, []service.IssuedToken{{ExpiresAt: on(0)}, {ExpiresAt: on(90), EndedAt: on(-1)}}, []string{"active", "no token"}, nil},
-		"with one of an earlier version":   {nil, []service.IssuedToken{{}, {ExpiresAt: on(1)}}, []string{"active", "ends unknown, 2026-11-21"}, on(1)},
-		"that is revoked, though it lasts": {on(-1), []service.IssuedToken{{ExpiresAt: on(90)}}, []string{"revoked", ""}, nil},
+		"without a token": {nil, nil, []string{"active", "no token"}, nil},
+		"with two": {
+			tokens:  []service.IssuedToken{{ExpiresAt: on(90)}, {ExpiresAt: on(30)}},
+			want:    []string{"active", "ends 2027-02-18, 2026-12-20"},
+			expires: on(90),
+		},
+		"with two in another order": {
+			tokens:  []service.IssuedToken{{ExpiresAt: on(30)}, {ExpiresAt: on(90)}},
+			want:    []string{"active", "ends 2026-12-20, 2027-02-18"},
+			expires: on(90),
+		},
+		"with one that was replaced": {
+			tokens:  []service.IssuedToken{{ExpiresAt: on(90), EndedAt: on(2)}, {ExpiresAt: on(1), EndedAt: on(2)}},
+			want:    []string{"active", "ends 2026-11-22, 2026-11-21"},
+			expires: on(2),
+		},
+		"with one that has ended": {
+			tokens: []service.IssuedToken{{ExpiresAt: on(0)}, {ExpiresAt: on(90), EndedAt: on(-1)}},
+			want:   []string{"active", "no token"},
+		},
+		"with one of an earlier version": {
+			tokens:  []service.IssuedToken{{}, {ExpiresAt: on(1)}},
+			want:    []string{"active", "ends unknown, 2026-11-21"},
+			expires: on(1),
+		},
+		"that is revoked, though it lasts": {
+			revoked: on(-1),
+			tokens:  []service.IssuedToken{{ExpiresAt: on(90)}},
+			want:    []string{"revoked", ""},
+		},
 	} {
 		l := listAccount(service.Account{UUID: id, Name: "N", RevokedAt: test.revoked}, test.tokens, now)
 		want := append(append([]string{id.String()}, test.want...), "N")
@@ -249,8 +286,8 @@ func TestOneFileIsEverything(t *testing.T) {
 	}
 }
 
-// TestTokenOfARevokedAccountIsNotAwaited revokes an account whose token ends soon. The metric that warns of tokens which
-// end no longer counts it.
+// TestTokenOfARevokedAccountIsNotAwaited revokes an account whose token ends soon. The metric that warns of tokens
+// which end no longer counts it.
 func TestTokenOfARevokedAccountIsNotAwaited(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)

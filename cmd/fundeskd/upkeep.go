@@ -92,9 +92,10 @@ func (p *program) checkCommand() *cobra.Command {
 }
 
 // findProblems returns the problems of the database. A file that cannot be read as a database has one problem.
-func (p *program) findProblems(ctx context.Context) (problems []string, err error) {
+func (p *program) findProblems(ctx context.Context) ([]string, error) {
 	a := access{inspect: true, retired: true, patient: true}
-	err = p.withStore(ctx, a, func(store *sqlstore.Store) (err error) {
+	var problems []string
+	err := p.withStore(ctx, a, func(store *sqlstore.Store) (err error) {
 		problems, err = store.Check(ctx)
 		more, moreErr := p.findOperatorsProblems(ctx, store)
 		problems = append(problems, more...)
@@ -108,13 +109,14 @@ func (p *program) findProblems(ctx context.Context) (problems []string, err erro
 
 // findOperatorsProblems returns the problems of a sound database that the operator solves: a highest time that is much
 // ahead of the clock, and lost erasures.
-func (p *program) findOperatorsProblems(ctx context.Context, store *sqlstore.Store) (problems []string, err error) {
+func (p *program) findOperatorsProblems(ctx context.Context, store *sqlstore.Store) ([]string, error) {
 	s, err := service.New(ctx, service.Options{Store: store, Now: p.Now})
 	if err != nil {
 		return nil, err
 	}
 	ahead, aheadErr := timesAheadWarning(ctx, s)
 	lost, err := p.lostErasures(ctx, s)
+	var problems []string
 	for _, problem := range []string{ahead, lostWarning(lost)} {
 		if problem != "" {
 			problems = append(problems, problem)
@@ -305,11 +307,12 @@ func (p *program) clockReset() *cobra.Command {
 }
 
 // resetClock asks, and returns how many records got the present time. It is refused while the database is in use.
-func (p *program) resetClock(ctx context.Context, yes bool) (changed int, err error) {
-	err = p.checkUnused()
+func (p *program) resetClock(ctx context.Context, yes bool) (int, error) {
+	err := p.checkUnused()
 	if err != nil {
 		return 0, err
 	}
+	var changed int
 	err = p.withBoth(ctx, access{patient: true}, func(store *sqlstore.Store, s *service.Service) error {
 		err := checkNoSessions(ctx, store)
 		if err != nil {

@@ -165,11 +165,12 @@ func (p *program) userRequest(c userChange) (service.UserChange, error) {
 }
 
 // subjectOf returns the subject of a sub. An empty one clears it.
-func (p *program) subjectOf(sub, issuer string) (subject apitype.Patch[apitype.UUID], err error) {
+func (p *program) subjectOf(sub, issuer string) (apitype.Patch[apitype.UUID], error) {
 	if sub == "" {
 		return apitype.Clear[apitype.UUID](), nil
 	}
 	issuer = cmp.Or(issuer, p.Getenv(variableOf("oidc-issuer")))
+	var subject apitype.Patch[apitype.UUID]
 	if issuer == "" {
 		return subject, usage("--subject needs --oidc-issuer URL, or FUNDESKD_OIDC_ISSUER")
 	}

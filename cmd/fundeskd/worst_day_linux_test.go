@@ -55,7 +55,9 @@ func TestFileReplaced(t *testing.T) {
 	t.Parallel()
 	e := newFileEnvironment(t)
 	w := newWriting(e)
-	file, copied, away := filepath.Join(e.folder, "fundeskd.db"), filepath.Join(e.folder, "copy.db"), filepath.Join(e.folder, "away.db")
+	file := filepath.Join(e.folder, "fundeskd.db")
+	copied := filepath.Join(e.folder, "copy.db")
+	away := filepath.Join(e.folder, "away.db")
 	e.done("backup", copied)
 	s := e.serve()
 	w.url = s.url
@@ -71,7 +73,8 @@ func TestFileReplaced(t *testing.T) {
 	refused := func(state string) {
 		t.Helper()
 		for range 20 {
-			if status, answer := w.create(); status != http.StatusServiceUnavailable || !strings.Contains(answer, "file") {
+			status, answer := w.create()
+			if status != http.StatusServiceUnavailable || !strings.Contains(answer, "file") {
 				t.Errorf("%s: a change got %d %s, want 503", state, status, answer)
 			}
 		}
@@ -153,7 +156,8 @@ func TestDamagedAccounts(t *testing.T) {
 	db, err := sql.Open("sqlite", path)
 	servicetest.Check(t, err)
 	var page, size int64
-	err = db.QueryRowContext(t.Context(), `SELECT rootpage, page_size FROM sqlite_schema, pragma_page_size WHERE name = 'accounts'`).Scan(&page, &size)
+	err = db.QueryRowContext(t.Context(),
+		`SELECT rootpage, page_size FROM sqlite_schema, pragma_page_size WHERE name = 'accounts'`).Scan(&page, &size)
 	servicetest.Check(t, errors.Join(err, db.Close()))
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	servicetest.Check(t, err)

@@ -39,7 +39,9 @@ func Auth(s *cli.Session) *cobra.Command {
 func authLogin(s *cli.Session) *cobra.Command {
 	var o loginOptions
 	cmd := &cobra.Command{
-		Use: "login", Short: "Sign in, or store a token after trying it", Args: cli.NoArgs,
+		Use:   "login",
+		Short: "Sign in, or store a token after trying it",
+		Args:  cli.NoArgs,
 		Long: "Sign in at the identity provider of the service: a line has the address and the code to enter there.\n" +
 			"Without one, read a token from a hidden prompt, or from stdin with --with-token. Both are tried and\n" +
 			"stored in the keyring. Without a keyring nothing is stored, unless --insecure-storage allows a file.\n" +
@@ -93,7 +95,12 @@ func login(s *cli.Session, cmd *cobra.Command, o loginOptions) error {
 		return err
 	}
 	o.insecure = o.insecure || p.TokenStorage == profile.StorageFile
-	t := &cli.Target{Name: name, Profile: p, BaseURL: p.BaseURL, FromProfile: true}
+	t := &cli.Target{
+		Name:        name,
+		Profile:     p,
+		BaseURL:     p.BaseURL,
+		FromProfile: true,
+	}
 	done, err := obtain(s, cmd, t, o)
 	if err != nil {
 		return err
@@ -118,7 +125,8 @@ type loggedIn struct {
 }
 
 // obtain signs the person in, or reads a token, and stores what it got.
-func obtain(s *cli.Session, cmd *cobra.Command, t *cli.Target, o loginOptions) (done loggedIn, err error) {
+func obtain(s *cli.Session, cmd *cobra.Command, t *cli.Target, o loginOptions) (loggedIn, error) {
+	var done loggedIn
 	if !o.withToken {
 		offer, err := findOffer(cmd.Context(), s, t)
 		if err == nil {
@@ -210,10 +218,10 @@ const maxToken = 64 << 10
 func readToken(ctx context.Context, s *cli.Session, withToken bool) (string, error) {
 	if withToken {
 		data, err := s.ReadAll(ctx, io.LimitReader(s.App.In, maxToken+1))
-		switch {
-		case err != nil:
+		if err != nil {
 			return "", err
-		case len(data) > maxToken:
+		}
+		if len(data) > maxToken {
 			return "", cli.UsageError("the input on stdin is too large for a token")
 		}
 		return checkToken(string(data))
@@ -243,7 +251,12 @@ func checkToken(text string) (string, error) {
 // tryToken sends one request with a token and returns the reason if the service refuses it. An account that may not
 // list calls is still an account.
 func tryToken(s *cli.Session, cmd *cobra.Command, p profile.Profile, token string) error {
-	s.Target = &cli.Target{Profile: p, BaseURL: p.BaseURL, FromProfile: true, EnvToken: token}
+	s.Target = &cli.Target{
+		Profile:     p,
+		BaseURL:     p.BaseURL,
+		FromProfile: true,
+		EnvToken:    token,
+	}
 	client, err := s.Connect(cmd.Context())
 	if err != nil {
 		return err
@@ -293,7 +306,12 @@ func authLogout(s *cli.Session) *cobra.Command {
 					"to log out of profile "+name+": fundesk auth logout --profile "+name+"; see: fundesk profile list",
 				)
 			}
-			t := &cli.Target{Name: name, Profile: p, BaseURL: p.BaseURL, FromProfile: true}
+			t := &cli.Target{
+				Name:        name,
+				Profile:     p,
+				BaseURL:     p.BaseURL,
+				FromProfile: true,
+			}
 			warnUnsent(s, t)
 			if err := removeToken(cmd.Context(), s, t); err != nil {
 				return err
@@ -304,7 +322,8 @@ func authLogout(s *cli.Session) *cobra.Command {
 			isLoggedIn := false
 			err = s.Store().Change(func(config *profile.Config) error {
 				kept, ok := config.Profiles[name]
-				if isLoggedIn = ok && s.Tokens().IsStored(name, kept); ok && !isLoggedIn {
+				isLoggedIn = ok && s.Tokens().IsStored(name, kept)
+				if ok && !isLoggedIn {
 					kept.TokenStorage = ""
 					config.Profiles[name] = kept
 				}
@@ -386,7 +405,9 @@ type authState struct {
 
 func authStatus(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show the account and whether the service accepts it", Args: cli.NoArgs,
+		Use:   "status",
+		Short: "Show the account and whether the service accepts it",
+		Args:  cli.NoArgs,
 		Long: "Show the profile, where its token comes from, the data in the token, and whether the service\n" +
 			"accepts it. A refused token ends with exit code 4, after the state was printed.",
 		Example: "  fundesk auth status\n  fundesk auth status -o json --jq .accepted",
@@ -399,7 +420,12 @@ func authStatus(s *cli.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			state := authState{Profile: t.Name, Service: t.Service(), BaseURL: t.BaseURL, Source: t.TokenSource()}
+			state := authState{
+				Profile: t.Name,
+				Service: t.Service(),
+				BaseURL: t.BaseURL,
+				Source:  t.TokenSource(),
+			}
 			token, err := s.CurrentToken(cmd.Context(), t)
 			if err != nil {
 				return err
@@ -429,7 +455,8 @@ func (a *authState) note(claims apiclient.Claims) {
 	if claims.Subject != "" {
 		a.Subject = &claims.Subject
 	}
-	if a.ends = claims.Ends; !a.ends.IsZero() {
+	a.ends = claims.Ends
+	if !a.ends.IsZero() {
 		a.ExpiresAt = new(apitype.NewTime(a.ends).String())
 	}
 }
@@ -451,7 +478,8 @@ func (a *authState) fields(now time.Time) []cli.Pair {
 	}
 	accepted := "not known: the service could not be asked"
 	if a.Accepted != nil {
-		if accepted = "no"; *a.Accepted {
+		accepted = "no"
+		if *a.Accepted {
 			accepted = "yes"
 		}
 	}

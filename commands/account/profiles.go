@@ -46,7 +46,9 @@ func newShownProfile(name, current string, p profile.Profile) shownProfile {
 
 func profileList(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the profiles", Args: cli.NoArgs,
+		Use:     "list",
+		Short:   "List the profiles",
+		Args:    cli.NoArgs,
 		Long:    "List the profiles with their services. demo is always there and needs no set-up.",
 		Example: "  fundesk profile list\n  fundesk profile list -o json --jq '.[].name'",
 		RunE: func(_ *cobra.Command, _ []string) error {
@@ -188,7 +190,12 @@ func agentNamed(
 	if s.Flags.BaseURL != "" {
 		p.BaseURL = apitype.BaseURL(s.Flags.BaseURL)
 	}
-	t := &cli.Target{Name: name, Profile: p, BaseURL: p.BaseURL, FromProfile: true}
+	t := &cli.Target{
+		Name:        name,
+		Profile:     p,
+		BaseURL:     p.BaseURL,
+		FromProfile: true,
+	}
 	if from := s.App.Getenv("FUNDESK_BASE_URL"); from == "" || apitype.BaseURL(from) == p.BaseURL {
 		t.EnvToken = s.App.Getenv("FUNDESK_TOKEN")
 	}
@@ -293,7 +300,12 @@ func profileRemove(s *cli.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			named := &cli.Target{Name: args[0], Profile: p, BaseURL: p.BaseURL, FromProfile: true}
+			named := &cli.Target{
+				Name:        args[0],
+				Profile:     p,
+				BaseURL:     p.BaseURL,
+				FromProfile: true,
+			}
 			warnUnsent(s, named)
 			if err := s.Ask(cmd.Context(), yes, "remove the profile and its token for "+named.Service()); err != nil {
 				return err

@@ -175,16 +175,16 @@ func settings() []setting {
 func (t setting) text(p profile.Profile) string {
 	value := reflect.ValueOf(t.value(&p)).Elem()
 	list, isList := reflect.TypeAssert[[]string](value)
-	switch {
-	case value.IsZero():
+	if value.IsZero() {
 		return ""
-	case t.isCommand():
-		return typedWords(value)
-	case isList:
-		return strings.Join(list, ",")
-	default:
-		return fmt.Sprint(value.Interface())
 	}
+	if t.isCommand() {
+		return typedWords(value)
+	}
+	if isList {
+		return strings.Join(list, ",")
+	}
+	return fmt.Sprint(value.Interface())
 }
 
 // typedWords returns the words of a program as they would be typed.
@@ -193,10 +193,9 @@ func typedWords(command reflect.Value) string {
 	for i := range words {
 		words[i] = command.Index(i).String()
 		isSplit := words[i] == "" || strings.ContainsAny(words[i], " \t")
-		switch {
-		case isSplit && strings.Contains(words[i], "'"):
+		if isSplit && strings.Contains(words[i], "'") {
 			words[i] = `"` + words[i] + `"`
-		case isSplit:
+		} else if isSplit {
 			words[i] = "'" + words[i] + "'"
 		}
 	}
@@ -239,10 +238,9 @@ func applyGiven(p *profile.Profile, all []given) error {
 		}
 	}
 	isStorageOpen := seen["token_command"] && !seen["token_storage"]
-	switch {
-	case isStorageOpen && len(p.TokenCommand) > 0:
+	if isStorageOpen && len(p.TokenCommand) > 0 {
 		p.TokenStorage = profile.StorageCommand
-	case isStorageOpen && p.TokenStorage == profile.StorageCommand:
+	} else if isStorageOpen && p.TokenStorage == profile.StorageCommand {
 		p.TokenStorage = "" // The command is gone.
 	}
 	return nil
@@ -457,12 +455,17 @@ func dropToken(ctx context.Context, s *cli.Session, name string, was, is profile
 	if was.BaseURL == "" || !moves && is.TokenStorage == was.TokenStorage {
 		return nil
 	}
-	t := &cli.Target{Name: name, Profile: was, BaseURL: was.BaseURL, FromProfile: true}
+	t := &cli.Target{
+		Name:        name,
+		Profile:     was,
+		BaseURL:     was.BaseURL,
+		FromProfile: true,
+	}
 	err := replaceToken(ctx, s, t, func() error { return s.Tokens().Delete(name, was) })
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case moves:
+	}
+	if moves {
 		return cli.WithHint(
 			cli.Failure(
 				apiclient.KindFailure,
@@ -472,10 +475,10 @@ func dropToken(ctx context.Context, s *cli.Session, name string, was, is profile
 			),
 			"use another name for "+cli.ShownURL(is.BaseURL),
 		)
-	default: // It still belongs to the address, and a keyring that is gone must not bind the profile.
-		s.Warn("the token of profile %s was not removed from the %s: %s", name, was.TokenStorage, err)
-		return nil
 	}
+	// It still belongs to the address, and a keyring that is gone must not bind the profile.
+	s.Warn("the token of profile %s was not removed from the %s: %s", name, was.TokenStorage, err)
+	return nil
 }
 
 func profileNamed(s *cli.Session, name string) (profile.Profile, error) {

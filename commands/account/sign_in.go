@@ -135,14 +135,13 @@ func providerError(ctx context.Context, err error) error {
 		return cli.Failure(apiclient.KindInterrupted, "interrupted")
 	}
 	const again = "begin again: fundesk auth login"
-	switch {
-	case errors.Is(err, signin.ErrExpired):
+	if errors.Is(err, signin.ErrExpired) {
 		return cli.WithHint(cli.Failure(apiclient.KindUnauthenticated, "%s", err), again)
-	case errors.Is(err, signin.ErrDenied), errors.Is(err, signin.ErrLost):
-		return cli.WithHint(cli.Failure(apiclient.KindUnauthenticated, "%s; nothing was stored", err), again)
-	default:
-		return cli.Failure(apiclient.KindUnavailable, "signing in failed: %s", err)
 	}
+	if errors.Is(err, signin.ErrDenied) || errors.Is(err, signin.ErrLost) {
+		return cli.WithHint(cli.Failure(apiclient.KindUnauthenticated, "%s; nothing was stored", err), again)
+	}
+	return cli.Failure(apiclient.KindUnavailable, "signing in failed: %s", err)
 }
 
 // showCode prints the address and the code on one line, which can be clicked and typed, and opens the page.

@@ -40,9 +40,10 @@ func EachLine(in io.Reader, each func(number int, line []byte) bool) error {
 
 // ReadTargets reads one identifier a line from stdin: bare, as a JSON string, or as a JSON
 // object with a uuid.
-func ReadTargets(stdin io.Reader) (ids []apitype.UUID, err error) {
+func ReadTargets(stdin io.Reader) ([]apitype.UUID, error) {
 	var wrong *Fault
-	err = EachLine(stdin, func(number int, line []byte) bool {
+	var ids []apitype.UUID
+	err := EachLine(stdin, func(number int, line []byte) bool {
 		id, err := target(bytes.TrimSpace(line))
 		if err != nil && wrong == nil {
 			wrong = &Fault{
@@ -53,14 +54,13 @@ func ReadTargets(stdin io.Reader) (ids []apitype.UUID, err error) {
 		ids = append(ids, id)
 		return true
 	})
-	switch {
-	case wrong != nil:
+	if wrong != nil {
 		return nil, wrong
-	case err != nil:
-		return nil, &Fault{Message: "read stdin: " + err.Error()}
-	default:
-		return ids, nil
 	}
+	if err != nil {
+		return nil, &Fault{Message: "read stdin: " + err.Error()}
+	}
+	return ids, nil
 }
 
 var errJSON = errors.New("must be JSON")

@@ -24,7 +24,9 @@ func TestOutages(t *testing.T) {
 			t.Errorf("%s, %d: got %t, want %t", kind, n, got, want)
 		}
 	}
-	if o.isHopeless(nil) || !o.isHopeless(of(apiclient.KindForbidden)) || !o.isHopeless(of(apiclient.KindUnauthenticated)) {
+	if o.isHopeless(nil) ||
+		!o.isHopeless(of(apiclient.KindForbidden)) ||
+		!o.isHopeless(of(apiclient.KindUnauthenticated)) {
 		t.Error("got hope for an account that is refused, or none for one that is not")
 	}
 	var s Sum
@@ -34,7 +36,8 @@ func TestOutages(t *testing.T) {
 	if s.UnmarshalText([]byte("0102030405060708090a")) != nil || s != (Sum{1, 2, 3, 4, 5, 6, 7, 8}) {
 		t.Errorf("a sum of later versions: got %v, want its first bytes", s)
 	}
-	if got := (Mistakes{Row: Row{Line: 3}, What: []string{"a", "b"}, Cause: errors.ErrUnsupported}); got.Error() != "line 3: a; b" || !errors.Is(got, errors.ErrUnsupported) {
+	got := (Mistakes{Row: Row{Line: 3}, What: []string{"a", "b"}, Cause: errors.ErrUnsupported})
+	if got.Error() != "line 3: a; b" || !errors.Is(got, errors.ErrUnsupported) {
 		t.Errorf("got %v, want the line and both mistakes, and why", got)
 	}
 }
@@ -52,7 +55,13 @@ func TestResultsThatCannotBeKept(t *testing.T) {
 	}
 	told := 0
 	line := Line{Row: Row{Line: 1}, Change: apiclient.Change{Method: "PUT", Path: "/x"}}
-	job := &Job{Lines: slices.Values([]Line{line}), Concurrency: 1, Results: results, Client: client, Each: func(Line, Result, error) { told++ }}
+	job := &Job{
+		Lines:       slices.Values([]Line{line}),
+		Concurrency: 1,
+		Results:     results,
+		Client:      client,
+		Each:        func(Line, Result, error) { told++ },
+	}
 	for _, err := range []error{job.Plan(), job.Run(t.Context())} {
 		if err == nil || !strings.Contains(err.Error(), "write the results file: ") {
 			t.Errorf("got %v, want that the results cannot be written", err)
@@ -61,7 +70,8 @@ func TestResultsThatCannotBeKept(t *testing.T) {
 	if err := results.Close(); err != nil || told != 1 {
 		t.Errorf("got %v and %d results, want the one of the line", err, told)
 	}
-	if err := WriteMistakes(t.TempDir()+"/none/wrong.csv", Form{}, nil, slices.Values([]Mistakes{})); err == nil || !strings.HasPrefix(err.Error(), "write the file of mistakes: ") {
+	if err := WriteMistakes(t.TempDir()+"/none/wrong.csv", Form{}, nil, slices.Values([]Mistakes{})); err == nil ||
+		!strings.HasPrefix(err.Error(), "write the file of mistakes: ") {
 		t.Errorf("got %v, want that the mistakes cannot be written", err)
 	}
 }

@@ -106,7 +106,8 @@ type Earlier struct {
 }
 
 // ReadResults reads what earlier runs did at a service; without one, at any. A line that a crash cut is passed over.
-func ReadResults(path, service string) (known Earlier, err error) {
+func ReadResults(path, service string) (Earlier, error) {
+	var known Earlier
 	known.Rows, known.Lines, known.Last = map[Sum]Past{}, map[int]Sum{}, map[apitype.UUID]Sum{}
 	file, err := os.Open(path)
 	if path == "" || errors.Is(err, fs.ErrNotExist) {
@@ -118,7 +119,8 @@ func ReadResults(path, service string) (known Earlier, err error) {
 	defer func() { _ = file.Close() }()
 	in := bufio.NewReaderSize(file, 64<<10)
 	begin, _ := in.Peek(len(begins)) // Less at the end of the file.
-	if begin, _, _ = bytes.Cut(begin, []byte("\n")); !strings.HasPrefix(begins, string(begin)) {
+	begin, _, _ = bytes.Cut(begin, []byte("\n"))
+	if !strings.HasPrefix(begins, string(begin)) {
 		return known, &Fault{
 			"the file " + path + " holds no results of an import or apply",
 			"name a file of its own: --results FILE",
@@ -159,12 +161,11 @@ func (e *Earlier) note(line []byte, service string) error {
 	}
 	planned, isPlanned := e.Rows[r.Sum]
 	isOfAnother := service != "" && r.Service != "" && apitype.BaseURL(r.Service) != service
-	switch {
-	case r.State == StatePlanned && isOfAnother:
+	if r.State == StatePlanned && isOfAnother {
 		if len(e.Rows) == 0 {
 			e.Elsewhere = r.Service
 		}
-	case r.State == StatePlanned, isPlanned && planned.UUID == id:
+	} else if r.State == StatePlanned || isPlanned && planned.UUID == id {
 		past := Past{UUID: id, Line: r.Line, Done: r.IsDone()}
 		e.Rows[r.Sum], e.Lines[r.Line], e.Elsewhere = past, r.Sum, ""
 		if past.Done {

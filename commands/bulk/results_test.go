@@ -16,7 +16,8 @@ const testID = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
 func FuzzResults(f *testing.F) {
 	f.Add([]byte(`{"line":1,"uuid":"` + testID + `","sum":"00000000000000aa","state":"done","ok":true}` + "\n{"))
 	f.Add([]byte(`{"line":-1,"uuid":""}`))
-	f.Add([]byte(`{"line":1,"uuid":"` + testID + `","sum":"00000000000000aa","state":"planned"}` + "\n" + `{"line":1,"uuid":"`))
+	f.Add([]byte(`{"line":1,"uuid":"` + testID + `","sum":"00000000000000aa","state":"planned"}` + "\n" +
+		`{"line":1,"uuid":"`))
 	f.Add([]byte(`{"line":1,"uuid":"00000000-0000-0000-0000-000000000000","sum":"00000000000000aa"}`))
 	f.Add([]byte(`{"li`))
 	f.Add([]byte("a donor's letter\n"))

@@ -86,22 +86,22 @@ func ReadRows(in io.Reader, f Format) (Rows, error) {
 // unreadable returns the error of a file that cannot be read any further.
 func unreadable(err error) error {
 	fault, isFault := errors.AsType[*Fault](err)
-	switch {
-	case isFault:
+	if isFault {
 		return fault
-	case apiclient.KindOf(err) == apiclient.KindInterrupted:
-		return err
-	default:
-		return &Fault{Message: "read the lines: " + err.Error()}
 	}
+	if apiclient.KindOf(err) == apiclient.KindInterrupted {
+		return err
+	}
+	return &Fault{Message: "read the lines: " + err.Error()}
 }
 
 // isCSV recognises CSV by the flags, by the name of the file, or by its beginning.
 func (f Format) isCSV(data []byte) bool {
-	switch extension := strings.ToLower(filepath.Ext(f.Name)); {
-	case f.Delimiter != "", extension == ".csv", extension == ".tsv":
+	extension := strings.ToLower(filepath.Ext(f.Name))
+	if f.Delimiter != "" || extension == ".csv" || extension == ".tsv" {
 		return true
-	case slices.Contains([]string{".json", ".ndjson", ".jsonl"}, extension):
+	}
+	if slices.Contains([]string{".json", ".ndjson", ".jsonl"}, extension) {
 		return false
 	}
 	data = bytes.TrimSpace(data)
@@ -111,10 +111,11 @@ func (f Format) isCSV(data []byte) bool {
 // jsonRows reads one object a line, or a document: an array of objects, or objects over several lines. begin is the
 // beginning of the file.
 func jsonRows(in io.Reader, begin []byte) iter.Seq2[Row, error] {
-	switch text := jsontext.Value(bytes.TrimLeft(begin, " \t\r\n")); {
-	case text.Kind() == '[':
+	text := jsontext.Value(bytes.TrimLeft(begin, " \t\r\n"))
+	if text.Kind() == '[' {
 		return documentRows(in, true)
-	case text.Kind() == '{' && isOverLines(text, len(begin) == beginning):
+	}
+	if text.Kind() == '{' && isOverLines(text, len(begin) == beginning) {
 		return documentRows(in, false)
 	}
 	return func(yield func(Row, error) bool) {
@@ -158,13 +159,14 @@ func documentRows(in io.Reader, isArray bool) iter.Seq2[Row, error] {
 			}
 			text, err := dec.ReadValue()
 			syntax, isSyntax := errors.AsType[*jsontext.SyntacticError](err)
-			switch {
-			case errors.Is(err, io.EOF):
+			if errors.Is(err, io.EOF) {
 				return
-			case isSyntax:
+			}
+			if isSyntax {
 				yield(Row{Line: lines.at(syntax.ByteOffset), Wrong: errJSON.Error(), Ends: true}, nil)
 				return
-			case err != nil:
+			}
+			if err != nil {
 				yield(Row{}, unreadable(err))
 				return
 			}
@@ -279,10 +281,10 @@ func csvRows(reader *csv.Reader, above int, yield func(Row, error) bool) {
 	for {
 		cells, err := reader.Read()
 		parse, isParse := errors.AsType[*csv.ParseError](err)
-		switch {
-		case errors.Is(err, io.EOF):
+		if errors.Is(err, io.EOF) {
 			return
-		case isParse:
+		}
+		if isParse {
 			row := Row{
 				Line:  parse.StartLine + above,
 				Cells: cells,
@@ -293,7 +295,8 @@ func csvRows(reader *csv.Reader, above int, yield func(Row, error) bool) {
 				return
 			}
 			continue
-		case err != nil:
+		}
+		if err != nil {
 			yield(Row{}, unreadable(err))
 			return
 		}
@@ -324,10 +327,10 @@ const delimiters = ",;\t|"
 
 // delimiterOf returns the named delimiter, or the most frequent one in the header.
 func delimiterOf(data []byte, named string) (rune, error) {
-	switch {
-	case named == "tab", named == `\t`:
+	if named == "tab" || named == `\t` {
 		return '\t', nil
-	case named != "":
+	}
+	if named != "" {
 		r := []rune(named)
 		if len(r) != 1 || strings.ContainsRune("\"\r\n\ufffd", r[0]) {
 			return 0, &Fault{Message: "--delimiter must be one character, or tab"}
@@ -353,10 +356,9 @@ func delimiterOf(data []byte, named string) (rune, error) {
 func countOutside(text string, wanted rune) int {
 	count, quoted := 0, false
 	for _, r := range text {
-		switch {
-		case r == '"':
+		if r == '"' {
 			quoted = !quoted
-		case r == wanted && !quoted:
+		} else if r == wanted && !quoted {
 			count++
 		}
 	}

@@ -32,7 +32,8 @@ type Field struct {
 }
 
 // Fields returns the fields of a record that some bodies carry.
-func Fields[T any](of []apitype.Field[T], in apitype.FieldUse) (fields []Field) {
+func Fields[T any](of []apitype.Field[T], in apitype.FieldUse) []Field {
+	var fields []Field
 	for _, f := range of {
 		if f.In&in != 0 {
 			example := f.Example
@@ -62,7 +63,12 @@ type Body struct {
 
 // newBody declares the flags of a body on a command; an update has --clear too.
 func newBody(s *cli.Session, cmd *cobra.Command, update bool, fields []Field) *Body {
-	b := &Body{session: s, Fields: fields, values: map[string]*[]string{}, update: update}
+	b := &Body{
+		session: s,
+		Fields:  fields,
+		values:  map[string]*[]string{},
+		update:  update,
+	}
 	for _, field := range fields {
 		if field.flag == "" {
 			continue
@@ -124,7 +130,8 @@ func (b *Body) object(ctx context.Context) (map[string]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if object, err = DecodeObject(data); err != nil {
+		object, err = DecodeObject(data)
+		if err != nil {
 			name := "--file " + cli.Quote(b.file)
 			if b.file == "-" {
 				name = "stdin"
@@ -290,12 +297,12 @@ func SetPath(object map[string]any, path string, value any) {
 }
 
 // openObject returns a value of a body as an object, if it is one.
-func openObject(value any) (object map[string]any, ok bool) {
+func openObject(value any) (map[string]any, bool) {
 	if raw, isRaw := value.(json.RawMessage); isRaw {
 		object, err := DecodeObject(raw)
 		return object, err == nil
 	}
-	object, ok = value.(map[string]any)
+	object, ok := value.(map[string]any)
 	return object, ok
 }
 
@@ -377,7 +384,8 @@ func removePointer(object map[string]any, pointer string) bool {
 		return false
 	}
 	inner, ok := openObject(object[name])
-	if object[name] = inner; !nested || !ok || !removePointer(inner, below) {
+	object[name] = inner
+	if !nested || !ok || !removePointer(inner, below) {
 		delete(object, name)
 	}
 	return true
@@ -401,10 +409,9 @@ func decodeRequest(object map[string]any, request any) (wrong *apitype.Violation
 		}
 	}
 	message := what.Error()
-	switch {
-	case errors.Is(err, jsonv2.ErrUnknownName):
+	if errors.Is(err, jsonv2.ErrUnknownName) {
 		message = "is not a field of this request"
-	case errors.Is(what, err):
+	} else if errors.Is(what, err) {
 		message = "has a value of another kind"
 	}
 	return &apitype.Violation{Pointer: where, Message: message}, nil
@@ -430,7 +437,12 @@ func Refuse(violations apitype.Violations) error {
 	if len(detail) == 1 {
 		message = violations.Error()
 	}
-	return &apiclient.Error{Kind: apiclient.KindUsage, Message: message, Detail: detail, Err: violations}
+	return &apiclient.Error{
+		Kind:    apiclient.KindUsage,
+		Message: message,
+		Detail:  detail,
+		Err:     violations,
+	}
 }
 
 // ofFlag returns the problem of a flag's value, without the advice for JSON: after a flag, null is a text.
@@ -453,16 +465,16 @@ func (b *Body) byFlags(err error) error {
 		}
 		flag := b.Fields[i].flag
 		given := *b.values[flag]
-		switch {
-		case len(given) > 0 && slices.Contains([]string{"", "null"}, given[len(given)-1]) && b.update:
+		if len(given) > 0 && slices.Contains([]string{"", "null"}, given[len(given)-1]) && b.update {
 			hints = append(hints, "--clear "+v.Where()+" leaves it without a value")
-		case len(given) == 0 && strings.HasSuffix(flag, "ing-organization") && flag != "calling-organization":
+		} else if len(given) == 0 && strings.HasSuffix(flag, "ing-organization") && flag != "calling-organization" {
 			hints = append(
 				hints,
 				"add --"+flag+" UUID"+b.session.SettingHint(strings.ReplaceAll(flag, "-", "_"), "UUID"),
 			)
 		}
-		if detail = append(detail, v.Where()+": "+ofFlag(v.Message)); b.file == "" || len(given) > 0 {
+		detail = append(detail, v.Where()+": "+ofFlag(v.Message))
+		if b.file == "" || len(given) > 0 {
 			flags = append(flags, "--"+flag+" "+ofFlag(v.Message))
 		}
 	}

@@ -258,14 +258,13 @@ func aboutChange(ch apiclient.Change, err error) error {
 			}
 		}
 	}
-	switch kind := apiclient.KindOf(err); {
-	case kind == apiclient.KindUnknownOutcome,
-		kind == apiclient.KindConflict,
-		kind == apiclient.KindInterrupted && known != nil && known.Sent:
+	kind := apiclient.KindOf(err)
+	if kind == apiclient.KindUnknownOutcome ||
+		kind == apiclient.KindConflict ||
+		kind == apiclient.KindInterrupted && known != nil && known.Sent {
 		return cli.WithHint(err, "see: "+see)
-	default:
-		return err
 	}
+	return err
 }
 
 // Result is one line of a bulk operation.
@@ -310,7 +309,8 @@ func (m Moves[T]) Run(s *cli.Session, cmd *cobra.Command, flags *Flags, args []s
 	}
 	changes := make([]apiclient.Change, len(ids))
 	for i, id := range ids {
-		if changes[i], err = m.Change(id); err != nil {
+		changes[i], err = m.Change(id)
+		if err != nil {
 			return err
 		}
 	}
@@ -466,7 +466,12 @@ func NewResults(s *cli.Session) (*Results, error) {
 		{Name: "uuid", Default: true, Value: func(r Result) string { return r.UUID }},
 		render.OutcomeColumn("failed", func(r Result) bool { return r.OK }),
 		{Name: "status", Default: true, Value: func(r Result) string { return strconv.Itoa(r.Status) }},
-		{Name: "error", Default: true, Flexible: true, Value: func(r Result) string { return apitype.TextOf(r.Error) }},
+		{
+			Name:     "error",
+			Default:  true,
+			Flexible: true,
+			Value:    func(r Result) string { return apitype.TextOf(r.Error) },
+		},
 	})
 	if err != nil {
 		return nil, err

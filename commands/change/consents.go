@@ -31,8 +31,10 @@ func Consent(s *cli.Session) *cobra.Command {
 
 func consentList(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "list UUID", Short: "List the consents of a person, newest first", Args: cli.NeedExactly(1),
-		Long: "List the consents of a person, newest first. The first one of a channel decides its opt-in.",
+		Use:   "list UUID",
+		Short: "List the consents of a person, newest first",
+		Args:  cli.NeedExactly(1),
+		Long:  "List the consents of a person, newest first. The first one of a channel decides its opt-in.",
 		Example: "  fundesk person consent list 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11\n" +
 			"  fundesk person consent list 3f2a0c6e-5d7b-4d0e-9a43-0c3f5a0e9b11 -o csv > consents.csv",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -29,10 +29,9 @@ func freeDonors(ctx context.Context, s *cli.Session, dropped []outbox.Entry) {
 	defer cancel()
 	isElsewhere, err := releaseDropped(ctx, s, dropped)
 	const stays = "the queue may keep the donor of a dropped change for a day"
-	switch {
-	case err != nil:
+	if err != nil {
 		s.Warn("%s: %s; to free the donor: fundesk queue release --user UUID --pending", stays, err)
-	case isElsewhere:
+	} else if isElsewhere {
 		s.Note("%s, at another service or account; there: fundesk queue release --user UUID --pending", stays)
 	}
 }

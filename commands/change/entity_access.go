@@ -182,7 +182,8 @@ func (m *markFlags) run(s *cli.Session, cmd *cobra.Command, entries []apitype.Pr
 	chunks := slices.Collect(slices.Chunk(entries, apitype.ChunkEntries))
 	changes := make([]apiclient.Change, len(chunks))
 	for i, chunk := range chunks {
-		if changes[i], err = apiclient.MarkProcessedChange(chunk); err != nil {
+		changes[i], err = apiclient.MarkProcessedChange(chunk)
+		if err != nil {
 			return err
 		}
 	}

@@ -45,9 +45,12 @@ func Attempt(s *cli.Session) *cobra.Command {
 			}
 			return apiclient.AddAttemptChange(id, r)
 		}},
-		at: &r.AttemptAt, flag: "attempted-at", usage: "time of the attempt",
+		at:    &r.AttemptAt,
+		flag:  "attempted-at",
+		usage: "time of the attempt",
 	}.command(s, &cobra.Command{
-		Use: "attempt UUID… | -", Short: "Record an attempt to call the person",
+		Use:   "attempt UUID… | -",
+		Short: "Record an attempt to call the person",
 		Long: "Record an attempt. The attempt carries its own time. If the answer is lost, fundesk finds it by that\n" +
 			"time, so an attempt is never recorded twice.",
 		Example: "  fundesk call attempt 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
@@ -152,7 +155,9 @@ func (c *completion) checkCode(
 func Complete(s *cli.Session) *cobra.Command {
 	flags, c := &Flags{}, &completion{}
 	cmd := &cobra.Command{
-		Use: "complete UUID… | -", Short: "Complete calls with their result", Args: cli.NeedArgs(1),
+		Use:   "complete UUID… | -",
+		Short: "Complete calls with their result",
+		Args:  cli.NeedArgs(1),
 		Long: "Complete a call with its result. The completion carries its own time, so repeating it changes\n" +
 			"nothing. Without a result code, rating or notes, complete asks first; off a terminal it then\n" +
 			"needs --yes. Several calls get the same result. Off a terminal, a result code must be in the\n" +
@@ -304,9 +309,12 @@ func Cancel(s *cli.Session) *cobra.Command {
 		Moves: Moves[apitype.Call]{Question: "cancel", Change: func(id apitype.UUID) (apiclient.Change, error) {
 			return apiclient.CancelCallChange(id, r)
 		}},
-		at: &r.CancelledAt, flag: "cancelled-at", usage: "time of the cancellation",
+		at:    &r.CancelledAt,
+		flag:  "cancelled-at",
+		usage: "time of the cancellation",
 	}.command(s, &cobra.Command{
-		Use: "cancel UUID… | -", Short: "Cancel calls",
+		Use:   "cancel UUID… | -",
+		Short: "Cancel calls",
 		Long: "Cancel calls that are no longer needed. cancel asks first; off a terminal it needs --yes. One call\n" +
 			"is printed as the service answers it, several with one result line each.",
 		Example: "  fundesk call cancel 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10\n" +
@@ -322,9 +330,12 @@ func Expire(s *cli.Session) *cobra.Command {
 		Moves: Moves[apitype.Call]{Question: "expire", Change: func(id apitype.UUID) (apiclient.Change, error) {
 			return apiclient.ExpireCallChange(id, r)
 		}},
-		at: &r.ExpiredAt, flag: "expired-at", usage: "time of the expiry",
+		at:    &r.ExpiredAt,
+		flag:  "expired-at",
+		usage: "time of the expiry",
 	}.command(s, &cobra.Command{
-		Use: "expire UUID… | -", Short: "Mark calls as expired (the donor was never reached)",
+		Use:   "expire UUID… | -",
+		Short: "Mark calls as expired (the donor was never reached)",
 		Long: "Mark calls as expired, because the donor was not reached in time. expire asks first; off a terminal\n" +
 			"it needs --yes.",
 		Example: "  fundesk call expire 5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10 --yes\n" +
@@ -339,7 +350,9 @@ const inActions = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 func Action(s *cli.Session) *cobra.Command {
 	flags := &Flags{}
 	cmd := &cobra.Command{
-		Use: "action ACTION UUID… | -", Short: "Change the status of pledges", Args: cli.NeedArgs(2),
+		Use:   "action ACTION UUID… | -",
+		Short: "Change the status of pledges",
+		Args:  cli.NeedArgs(2),
 		Long: "Execute a status action on pledges: activate, drop, cancel or fulfill. Another service may have\n" +
 			"other actions, so any name is sent.",
 		Example: "  fundesk pledge action cancel 8d7c2f1a-0b7e-4c55-9f0e-7f1f3a3f2b90\n" +

@@ -36,8 +36,14 @@ func Outbox(s *cli.Session) *cobra.Command {
 
 func shownEntry(e outbox.Entry) render.Entry {
 	shown := render.Entry{
-		ID: e.ID, State: string(e.State), Op: e.Op, Method: e.Method, Path: e.Path,
-		CreatedAt: new(apitype.NewTime(e.CreatedAt)), Tries: e.Tries, Service: e.BaseURL,
+		ID:        e.ID,
+		State:     string(e.State),
+		Op:        e.Op,
+		Method:    e.Method,
+		Path:      e.Path,
+		CreatedAt: new(apitype.NewTime(e.CreatedAt)),
+		Tries:     e.Tries,
+		Service:   e.BaseURL,
 	}
 	if !e.UUID.IsZero() {
 		shown.UUID = new(e.UUID.String())
@@ -80,7 +86,9 @@ func outboxList(s *cli.Session) *cobra.Command {
 
 func outboxShow(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "Show one change as it will be sent", Args: cli.NeedExactly(1),
+		Use:   "show ID",
+		Short: "Show one change as it will be sent",
+		Args:  cli.NeedExactly(1),
 		Long: "Show one change with the exact bytes that will be sent, and why it was not sent yet. For a day after\n" +
 			"its end, a change is shown as accepted, rejected or dropped.",
 		Example: "  fundesk outbox show 01k3f9c2\n" +
@@ -167,7 +175,9 @@ func aboutEntry(id string, err error) error {
 func outboxSend(s *cli.Session) *cobra.Command {
 	var without, yes bool
 	cmd := &cobra.Command{
-		Use: "send", Short: "Send unsent changes", Args: cli.NoArgs,
+		Use:   "send",
+		Short: "Send unsent changes",
+		Args:  cli.NoArgs,
 		Long: "Send the unsent changes for this service and account. Held changes wait for their time. The exit\n" +
 			"code is 9 while a change is refused, is blocked by a refused change, or was made by a later version of\n" +
 			"fundesk. outbox list shows these.\n" +
@@ -338,17 +348,19 @@ func sendOutcome(report outbox.Report) error {
 func outboxDrop(s *cli.Session) *cobra.Command {
 	var yes, all bool
 	cmd := &cobra.Command{
-		Use: "drop ID… | --all", Short: "Delete unsent changes", Args: cobra.ArbitraryArgs,
+		Use:   "drop ID… | --all",
+		Short: "Delete unsent changes",
+		Args:  cobra.ArbitraryArgs,
 		Long: "Delete changes that are unsent or refused. drop asks first, because the text in them is lost.\n" +
 			"Dropping a held change (--hold) stops it before it is sent.",
 		Example: "  fundesk outbox drop 01k3f9c2 --yes\n  fundesk outbox drop --all --yes\n" +
 			"  fundesk outbox list -o tsv --jq '.[] | select(.state == \"rejected\") | .id' |\n" +
 			"    xargs --no-run-if-empty fundesk outbox drop --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case all && len(args) > 0:
+			if all && len(args) > 0 {
 				return cli.UsageError("--all cannot be combined with IDs")
-			case !all && len(args) == 0:
+			}
+			if !all && len(args) == 0 {
 				return cli.Missing(cmd, 0)
 			}
 			return dropEntries(cmd.Context(), s, args, yes)
@@ -374,7 +386,8 @@ func dropEntries(ctx context.Context, s *cli.Session, ids []string, yes bool) er
 		entries = append(entries, entry)
 	}
 	if len(ids) == 0 {
-		if entries, _, err = box.List(); err != nil {
+		entries, _, err = box.List()
+		if err != nil {
 			return cli.Failure(apiclient.KindFailure, "list the outbox: %s", err)
 		}
 	}

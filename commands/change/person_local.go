@@ -56,7 +56,7 @@ func (f *localFlags) register(cmd *cobra.Command, does string) {
 
 // held returns the files of this computer that name a person or one of the calls of --call: drafts, the outbox and
 // positions of pulls.
-func (f *localFlags) held(ctx context.Context, s *cli.Session, person apitype.UUID) (held []heldFile, err error) {
+func (f *localFlags) held(ctx context.Context, s *cli.Session, person apitype.UUID) ([]heldFile, error) {
 	ids := []string{person.String()}
 	for _, text := range f.calls {
 		id, err := cli.ParseID(text)
@@ -69,7 +69,7 @@ func (f *localFlags) held(ctx context.Context, s *cli.Session, person apitype.UU
 	if err != nil {
 		return nil, err
 	}
-	held = []heldFile{}
+	held := []heldFile{}
 	err = filepath.WalkDir(state, func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() && name == localcopy.Folder(state) {
 			return fs.SkipDir // It may be large, and is asked in SQL.
@@ -104,8 +104,9 @@ func (f *localFlags) held(ctx context.Context, s *cli.Session, person apitype.UU
 }
 
 // heldCopies returns the local copies with rows of a person.
-func heldCopies(ctx context.Context, state string, person apitype.UUID) (held []heldFile, err error) {
+func heldCopies(ctx context.Context, state string, person apitype.UUID) ([]heldFile, error) {
 	paths, _ := filepath.Glob(filepath.Join(localcopy.Folder(state), "*.db")) // Its pattern is right.
+	var held []heldFile
 	for _, path := range paths {
 		has, err := localcopy.Holds(ctx, path, person)
 		if err != nil {
@@ -126,7 +127,12 @@ func (f *localFlags) exportLocal(ctx context.Context, s *cli.Session, person api
 	}
 	return cli.ShowList(s, "", []render.Column[heldFile]{
 		{Name: "file", Default: true, Value: func(h heldFile) string { return h.File }},
-		{Name: "what", Default: true, Flexible: true, Value: func(h heldFile) string { return h.What }},
+		{
+			Name:     "what",
+			Default:  true,
+			Flexible: true,
+			Value:    func(h heldFile) string { return h.What },
+		},
 	}, held)
 }
 

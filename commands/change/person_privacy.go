@@ -31,7 +31,9 @@ func privacyClient(ctx context.Context, s *cli.Session) (*apiclient.Client, erro
 func Export(s *cli.Session) *cobra.Command {
 	local := localFlags{}
 	cmd := &cobra.Command{
-		Use: "export UUID", Short: "Print everything stored about a person, as JSON", Args: cli.NeedExactly(1),
+		Use:   "export UUID",
+		Short: "Print everything stored about a person, as JSON",
+		Args:  cli.NeedExactly(1),
 		Long: "Print the person with consents, calls, pledges, transactions, signature files, marks, queue data\n" +
 			"and audit lines. The output is a complete answer to a request for access. Notes may mention\n" +
 			"other people, so read it first. The account needs the permission persons:erase.\n\n" +
@@ -74,7 +76,9 @@ func Export(s *cli.Session) *cobra.Command {
 func Erase(s *cli.Session) *cobra.Command {
 	r, yes, dry, local := apitype.EraseRequest{}, false, false, localFlags{}
 	cmd := &cobra.Command{
-		Use: "erase UUID --reason TEXT", Short: "Erase a person permanently", Args: cli.NeedExactly(1),
+		Use:   "erase UUID --reason TEXT",
+		Short: "Erase a person permanently",
+		Args:  cli.NeedExactly(1),
 		Long: "Erase a person. Only amounts, dates, codes and links stay, for the books. erase asks first and names\n" +
 			"the organization and the service; off a terminal it needs --yes. The audit keeps the reason, which\n" +
 			"must not name the person. The account needs the permission persons:erase.\n\n" +

@@ -32,7 +32,8 @@ func (s *Session) Resolve() (*Target, error) {
 	}
 	t := &Target{Name: s.ProfileName(config)}
 	if t.Name != "" {
-		if t.Profile, err = FindProfile(config, t.Name); err != nil {
+		t.Profile, err = FindProfile(config, t.Name)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -53,7 +54,8 @@ func (s *Session) Resolve() (*Target, error) {
 				"command with --profile demo",
 		)
 	}
-	if t.FromProfile = t.BaseURL == t.Profile.BaseURL; !t.FromProfile {
+	t.FromProfile = t.BaseURL == t.Profile.BaseURL
+	if !t.FromProfile {
 		t.Profile = t.Profile.Elsewhere()
 	}
 	if fromEnv == "" || t.BaseURL == apitype.BaseURL(fromEnv) {
@@ -145,10 +147,10 @@ func (s *Session) storedToken(ctx context.Context, t *Target) (string, error) {
 	}
 	token, err := s.Tokens().Get(ctx, t.Name, t.Profile)
 	elsewhere, isElsewhere := errors.AsType[*profile.OriginError](err)
-	switch {
-	case err == nil:
+	if err == nil {
 		return token, nil
-	case isElsewhere:
+	}
+	if isElsewhere {
 		return "", WithHint(
 			Failure(
 				apiclient.KindUnauthenticated,
@@ -158,16 +160,17 @@ func (s *Session) storedToken(ctx context.Context, t *Target) (string, error) {
 			),
 			"log in to "+elsewhere.Named+": "+loginCommand(t)+"; or change it back in "+s.Store().Path(),
 		)
-	case errors.Is(err, profile.ErrNoToken):
-		return "", WithHint(Failure(apiclient.KindUnauthenticated, "no token for %s", Quote(t.Label())), LoginHint(t))
-	case errors.Is(ctx.Err(), context.Canceled): // A token command ends with it.
-		return "", Failure(apiclient.KindInterrupted, "interrupted")
-	default:
-		return "", WithHint(
-			Failure(apiclient.KindUnauthenticated, "the token of profile %s cannot be read: %s", Quote(t.Name), err),
-			"set FUNDESK_TOKEN, or log in again: "+loginCommand(t),
-		)
 	}
+	if errors.Is(err, profile.ErrNoToken) {
+		return "", WithHint(Failure(apiclient.KindUnauthenticated, "no token for %s", Quote(t.Label())), LoginHint(t))
+	}
+	if errors.Is(ctx.Err(), context.Canceled) { // A token command ends with it.
+		return "", Failure(apiclient.KindInterrupted, "interrupted")
+	}
+	return "", WithHint(
+		Failure(apiclient.KindUnauthenticated, "the token of profile %s cannot be read: %s", Quote(t.Name), err),
+		"set FUNDESK_TOKEN, or log in again: "+loginCommand(t),
+	)
 }
 
 // CurrentToken returns the token of requests.
@@ -198,10 +201,10 @@ func (s *Session) OpenEmbedded(ctx context.Context, t *Target) error {
 		}
 	}
 	embedded, err := s.App.OpenEmbedded(ctx, name, dir)
-	switch {
-	case err != nil && errors.Is(ctx.Err(), context.Canceled):
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return Failure(apiclient.KindInterrupted, "interrupted")
-	case err != nil:
+	}
+	if err != nil {
 		return WithHint(
 			Failure(apiclient.KindFailure, "open the embedded service: %s", err),
 			embeddedHint(t, file),
@@ -237,14 +240,13 @@ func (s *Session) Embedded() Embedded { return s.embedded }
 // ServiceName returns the service of changes, or "" if none is chosen.
 func (s *Session) ServiceName() (string, error) {
 	t, err := s.Resolve()
-	switch {
-	case err == nil:
+	if err == nil {
 		return t.Service(), nil
-	case apiclient.KindOf(err) == apiclient.KindUnauthenticated: // What would be sent can be seen without.
-		return "", nil
-	default:
-		return "", err
 	}
+	if apiclient.KindOf(err) == apiclient.KindUnauthenticated { // What would be sent can be seen without.
+		return "", nil
+	}
+	return "", err
 }
 
 // Connect returns the client of the chosen service.
@@ -257,10 +259,17 @@ func (s *Session) Connect(ctx context.Context) (*apiclient.Client, error) {
 		return nil, err
 	}
 	options := apiclient.Options{
-		Timeout: s.Flags.Timeout, UserAgent: "fundesk/" + s.Version(), Now: s.App.Now, Sleep: s.App.Sleep,
-		PaymentQRParameter: t.Profile.PaymentQRParameter, BaseURL: t.BaseURL,
-		Network: s.Network(t), Tries: s.Flags.Retries + 1,
-		Unpaged: t.Profile.Unpaged, Omitted: s.Omitted.add, Repaired: func() { s.repaired.Store(true) },
+		Timeout:            s.Flags.Timeout,
+		UserAgent:          "fundesk/" + s.Version(),
+		Now:                s.App.Now,
+		Sleep:              s.App.Sleep,
+		PaymentQRParameter: t.Profile.PaymentQRParameter,
+		BaseURL:            t.BaseURL,
+		Network:            s.Network(t),
+		Tries:              s.Flags.Retries + 1,
+		Unpaged:            t.Profile.Unpaged,
+		Omitted:            s.Omitted.add,
+		Repaired:           func() { s.repaired.Store(true) },
 		Token: func(ctx context.Context) (string, error) {
 			token, err := s.Token(ctx, t)
 			s.noteToken(token)

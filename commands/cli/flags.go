@@ -59,10 +59,11 @@ func parsed[T fmt.Stringer](value **T, word string, parse func(string) (T, error
 	}
 	return &Value{Word: word, Text: text, Read: func(text string) error {
 		read, err := parse(text)
-		if err == nil {
-			*value = &read
+		if err != nil {
+			return err
 		}
-		return err
+		*value = &read
+		return nil
 	}}
 }
 
@@ -115,10 +116,10 @@ func FlagErrorOf(args []string, cmd *cobra.Command, err error) error {
 	names := Positional(args)
 	isVerb := func(v *cobra.Command) bool { return v.Name() == names[1] }
 	isNoun := cmd.HasParent() && cmd.HasSubCommands()
-	switch {
-	case !cmd.HasParent() && len(names) > 0:
+	if !cmd.HasParent() && len(names) > 0 {
 		return UnknownVerb(cmd, names[0])
-	case isNoun && len(names) > 1 && !slices.ContainsFunc(cmd.Commands(), isVerb):
+	}
+	if isNoun && len(names) > 1 && !slices.ContainsFunc(cmd.Commands(), isVerb) {
 		if i := slices.Index(args, names[0]); strings.HasPrefix(args[i+1], "-") {
 			var verbs []string
 			for _, verb := range cmd.Commands() {
@@ -169,15 +170,14 @@ func FlagError(err error) error {
 		wants = invalid.Unwrap().Error()
 	}
 	name, value := "--"+invalid.GetFlag().Name, invalid.GetValue()
-	switch {
-	case strings.HasPrefix(wants, "is not "):
+	if strings.HasPrefix(wants, "is not ") {
 		return UsageError(name + " " + Quote(value) + " " + wants)
-	// The message says enough, and the value may name a donor.
-	case value == "" || strings.HasPrefix(wants, "must have "):
-		return UsageError(name + " " + wants)
-	default:
-		return UsageError(name + " " + wants + ", not " + Quote(value))
 	}
+	// The message says enough, and the value may name a donor.
+	if value == "" || strings.HasPrefix(wants, "must have ") {
+		return UsageError(name + " " + wants)
+	}
+	return UsageError(name + " " + wants + ", not " + Quote(value))
 }
 
 // UnpagedFlag declares the flag of a command that walks lists.

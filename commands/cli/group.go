@@ -14,9 +14,11 @@ type Verbs map[string]func(*Session) *cobra.Command
 // Group returns a noun, which only holds verbs.
 func Group(s *Session, use, long, example string, below Verbs) *cobra.Command {
 	command := &cobra.Command{
-		Use: use, Long: long, Example: example,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:     use,
+		Long:    long,
+		Example: example,
+		Args:    cobra.ArbitraryArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	command.InitDefaultHelpFlag() // The verb after it is no value of it.
 	chosen := chosenVerb(s.Args, use, below)

@@ -86,20 +86,20 @@ func (s *Session) WantedColumns() []string {
 
 // Format returns the chosen format, or the one that suits the output.
 func (s *Session) Format() (render.Format, error) {
-	switch {
-	case s.Flags.Output != "":
+	if s.Flags.Output != "" {
 		format, err := render.ParseFormat(s.Flags.Output)
 		if err != nil {
 			return "", UsageError(err.Error())
 		}
 		return format, nil
-	case s.Flags.JQ != "":
-		return render.JSON, nil
-	case s.OnTerminal():
-		return render.Table, nil
-	default:
-		return render.TSV, nil
 	}
+	if s.Flags.JQ != "" {
+		return render.JSON, nil
+	}
+	if s.OnTerminal() {
+		return render.Table, nil
+	}
+	return render.TSV, nil
 }
 
 // Output returns the options for writing records.
@@ -131,7 +131,8 @@ func (s *Session) Output() (render.Options, error) {
 		o.Location = time.UTC
 	}
 	if s.Flags.JQ != "" {
-		if o.Query, err = s.query(); err != nil {
+		o.Query, err = s.query()
+		if err != nil {
 			return o, err
 		}
 	}
@@ -235,9 +236,11 @@ type Printer[T any] struct {
 }
 
 // Print prepares the output of records. identifier is the member that -o id prints. Empty means the uuid.
-func Print[T any](s *Session, identifier string, columns []render.Column[T]) (p Printer[T], err error) {
-	p = Printer[T]{out: s.App.Out, columns: columns}
-	if p.Options, err = s.Output(); err == nil {
+func Print[T any](s *Session, identifier string, columns []render.Column[T]) (Printer[T], error) {
+	p := Printer[T]{out: s.App.Out, columns: columns}
+	var err error
+	p.Options, err = s.Output()
+	if err == nil {
 		_, err = render.Select(columns, p.Columns, false)
 	}
 	p.Identifier = identifier
@@ -294,7 +297,8 @@ func (p Printer[T]) Members(member string, answer json.RawMessage, err error) er
 	}
 	var members map[string]json.RawMessage
 	var raws []json.RawMessage
-	if err = json.Unmarshal(answer, &members); err == nil {
+	err = json.Unmarshal(answer, &members)
+	if err == nil {
 		err = json.Unmarshal(members[member], &raws)
 	}
 	if err != nil {
@@ -336,7 +340,8 @@ func (p Printer[T]) Each(values iter.Seq[T]) error {
 	err := p.raws(func(yield func(json.RawMessage) bool) {
 		for value := range values {
 			var raw json.RawMessage
-			if raw, wrong = json.Marshal(value); wrong != nil || !yield(raw) {
+			raw, wrong = json.Marshal(value)
+			if wrong != nil || !yield(raw) {
 				return
 			}
 		}

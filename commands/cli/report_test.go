@@ -37,7 +37,11 @@ func TestHintOfClientCertificate(t *testing.T) {
 			&Target{Name: "prod", FromProfile: true, BaseURL: address, Profile: profile.Profile{ClientCert: "c.pem"}},
 			"it may not accept the certificate c.pem of the profile",
 		},
-		{"another fault of the network", &net.OpError{Op: "read", Err: errors.New("reset")}, &Target{BaseURL: address}, ""},
+		{
+			name:   "another fault of the network",
+			err:    &net.OpError{Op: "read", Err: errors.New("reset")},
+			target: &Target{BaseURL: address},
+		},
 		{"no service", alert, nil, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -126,11 +126,10 @@ func (s *Session) dir(variable, xdg, fallback string) string {
 		return filepath.Join(dir, "fundesk")
 	}
 	base, below := s.home(), []string{filepath.FromSlash(fallback), "fundesk"}
-	switch {
-	case runtime.GOOS == "windows":
+	if runtime.GOOS == "windows" {
 		base = s.App.Getenv("LOCALAPPDATA")
 		below = []string{"fundesk", strings.TrimPrefix(filepath.Base(fallback), ".")}
-	case runtime.GOOS == "darwin" && xdg == "XDG_CONFIG_HOME":
+	} else if runtime.GOOS == "darwin" && xdg == "XDG_CONFIG_HOME" {
 		below = []string{"Library", "Application Support", "fundesk"}
 	}
 	if !filepath.IsAbs(base) {
@@ -235,7 +234,7 @@ type omissions struct {
 const maxOmissions = 10_000
 
 // Read returns the number of omissions, and the first of them.
-func (o *omissions) Read() (n int, first string) {
+func (o *omissions) Read() (int, string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.known), o.first

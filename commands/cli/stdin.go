@@ -177,7 +177,8 @@ func shownRecord[T any, O apiclient.ListOptions](
 	ctx context.Context,
 	of *apiclient.Collection[T, O],
 	id apitype.UUID,
-) (value T) {
+) T {
+	var value T
 	if record, err := of.Get(ctx, id); err == nil {
 		value, _ = record.Decode() // A name is only wanted.
 	}
@@ -187,15 +188,14 @@ func shownRecord[T any, O apiclient.ListOptions](
 // Line returns one line of the input. At the end of the input it returns io.EOF with the text before it.
 func (s *Session) Line(ctx context.Context) (string, error) {
 	line, err := unlessInterrupted(ctx, func() (string, error) { return readLine(s.App.In) })
-	switch {
-	case apiclient.KindOf(err) == apiclient.KindInterrupted:
+	if apiclient.KindOf(err) == apiclient.KindInterrupted {
 		fmt.Fprintln(s.App.Err) // The following output is not part of the question.
 		return "", err
-	case err != nil && !errors.Is(err, io.EOF):
-		return "", fmt.Errorf("read the answer: %w", err)
-	default:
-		return line, err
 	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("read the answer: %w", err)
+	}
+	return line, err
 }
 
 // A terminal puts these around pasted text, if it was asked to.
@@ -207,7 +207,7 @@ const (
 )
 
 // MarkPastes asks the terminal to mark pasted text for [Session.Answer], until the function that it returns is called.
-func (s *Session) MarkPastes() (end func()) {
+func (s *Session) MarkPastes() func() {
 	if !s.CanAsk() {
 		return func() {}
 	}
@@ -262,12 +262,12 @@ func (s *Session) hasInput() bool {
 }
 
 // DropAhead drops the lines that a terminal has already. It reports whether there were any.
-func (s *Session) DropAhead(ctx context.Context) (isDropped bool, err error) {
+func (s *Session) DropAhead(ctx context.Context) (bool, error) {
 	file, isFile := s.App.In.(*os.File)
 	if !isFile || !IsTerminal(file) || !isReadable(file, 0) {
 		return false, nil
 	}
-	_, err = s.Answer(ctx)
+	_, err := s.Answer(ctx)
 	if errors.Is(err, ErrLineCut) {
 		err = nil
 	}
@@ -294,20 +294,21 @@ func (s *Session) ReadSecret(ctx context.Context, file *os.File, prompt string) 
 	if restoring := term.Restore(fd, before); restoring != nil {
 		return "", fmt.Errorf("show again what is typed: %w", restoring)
 	}
-	switch {
-	case errors.Is(err, io.EOF), apiclient.KindOf(err) == apiclient.KindInterrupted: // ctrl+c, as a key or as a signal.
+	// ctrl+c, as a key or as a signal.
+	if errors.Is(err, io.EOF) || apiclient.KindOf(err) == apiclient.KindInterrupted {
 		fmt.Fprintln(s.App.Err)
 		return "", Failure(apiclient.KindInterrupted, "interrupted")
-	case err != nil:
+	}
+	if err != nil {
 		return "", err
-	case len(line) >= maxSecret:
+	}
+	if len(line) >= maxSecret {
 		return "", WithHint(
 			UsageError("what was typed is too long"),
 			"pipe it in: fundesk auth login --with-token < token.txt",
 		)
-	default:
-		return line, nil
 	}
+	return line, nil
 }
 
 // readLine reads one line byte by byte, because the input after it belongs to another reader.

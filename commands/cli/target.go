@@ -48,14 +48,13 @@ func (t *Target) Service() string {
 		}
 		address = strings.Replace(address, u.Host, u.Host+":"+port, 1)
 	}
-	switch {
-	case t.Name == "":
+	if t.Name == "" {
 		return address
-	case t.FromProfile:
-		return address + " (profile " + t.Name + ")"
-	default:
-		return address + " (settings of profile " + t.Name + ")"
 	}
+	if t.FromProfile {
+		return address + " (profile " + t.Name + ")"
+	}
+	return address + " (settings of profile " + t.Name + ")"
 }
 
 // ShownURL returns an address without a user, query and fragment, which may contain secrets. An ellipsis replaces them.
@@ -76,14 +75,13 @@ func ShownURL(text string) string {
 
 // TokenSource returns the source of the target's token.
 func (t *Target) TokenSource() string {
-	switch {
-	case t.IsEmbedded():
+	if t.IsEmbedded() {
 		return "embedded"
-	case t.EnvToken != "":
-		return "FUNDESK_TOKEN"
-	default:
-		return cmp.Or(t.Profile.Storage(), "none")
 	}
+	if t.EnvToken != "" {
+		return "FUNDESK_TOKEN"
+	}
+	return cmp.Or(t.Profile.Storage(), "none")
 }
 
 // TargetFlag returns the flag that names a target on a command line: its profile, or its address if the profile is for
@@ -111,27 +109,25 @@ func (s *Session) SettingHint(key, value string) string {
 // loginCommand returns the command that stores a token for a target. It never names a profile that is for
 // another service.
 func loginCommand(t *Target) string {
-	switch {
-	case t.Name == "":
+	if t.Name == "" {
 		return "fundesk auth login --base-url " + ShownURL(t.BaseURL)
-	case t.FromProfile:
-		return "fundesk auth login --profile " + t.Name
-	default:
-		return "fundesk auth login --profile NAME --base-url " + ShownURL(t.BaseURL)
 	}
+	if t.FromProfile {
+		return "fundesk auth login --profile " + t.Name
+	}
+	return "fundesk auth login --profile NAME --base-url " + ShownURL(t.BaseURL)
 }
 
 // AnotherToken returns how a running program gets another token for a target.
 func AnotherToken(t *Target) string {
-	switch {
-	case t.EnvToken != "":
+	if t.EnvToken != "" {
 		return "Quit, and start again with another FUNDESK_TOKEN"
-	case t.Profile.Storage() == profile.StorageCommand:
+	}
+	if t.Profile.Storage() == profile.StorageCommand {
 		return "The token_command" + strings.TrimSuffix(" of profile "+t.Name, " of profile ") +
 			" must print another token"
-	default:
-		return "Log in from another terminal: " + loginCommand(t)
 	}
+	return "Log in from another terminal: " + loginCommand(t)
 }
 
 // LoginHint returns how to get another token for a target. t may be nil.

@@ -39,8 +39,14 @@ func TestWhatIsToldOfAService(t *testing.T) {
 		{(&Target{BaseURL: "http://localhost/x"}).Service(), "http://localhost:80/x"},
 		{(&Target{BaseURL: "https://a.example:444"}).Service(), "https://a.example:444"},
 		{(&Target{BaseURL: "https://a.example:444/"}).Service(), "https://a.example:444"},
-		{(&Target{BaseURL: "embedded:demo", Name: "demo", FromProfile: true}).Service(), "embedded:demo (profile demo)"},
-		{(&Target{BaseURL: "https://b.example", Name: "p", Profile: at}).Service(), "https://b.example:443 (settings of profile p)"},
+		{
+			got:  (&Target{BaseURL: "embedded:demo", Name: "demo", FromProfile: true}).Service(),
+			want: "embedded:demo (profile demo)",
+		},
+		{
+			got:  (&Target{BaseURL: "https://b.example", Name: "p", Profile: at}).Service(),
+			want: "https://b.example:443 (settings of profile p)",
+		},
 		{LoginHint(nil), "log in: fundesk auth login; or try the demo: fundesk demo"},
 	} {
 		if test.got != test.want {
@@ -57,8 +63,14 @@ func TestAnotherTokenComesFromWhereItCame(t *testing.T) {
 		want string
 	}{
 		{Target{Name: "prod", EnvToken: "x"}, "Quit, and start again with another FUNDESK_TOKEN"},
-		{Target{Name: "prod", Profile: profile.Profile{TokenCommand: []string{"pass", "show"}}}, "The token_command of profile prod must print another token"},
-		{Target{Name: "prod", FromProfile: true, Profile: profile.Profile{TokenStorage: "keyring"}}, "Log in from another terminal: fundesk auth login --profile prod"},
+		{
+			from: Target{Name: "prod", Profile: profile.Profile{TokenCommand: []string{"pass", "show"}}},
+			want: "The token_command of profile prod must print another token",
+		},
+		{
+			from: Target{Name: "prod", FromProfile: true, Profile: profile.Profile{TokenStorage: "keyring"}},
+			want: "Log in from another terminal: fundesk auth login --profile prod",
+		},
 	} {
 		if got := AnotherToken(&test.from); got != test.want {
 			t.Errorf("got %q, want %q", got, test.want)
@@ -70,12 +82,26 @@ func TestAnotherTokenComesFromWhereItCame(t *testing.T) {
 func TestChosenVerb(t *testing.T) {
 	t.Parallel()
 	build := func(*Session) *cobra.Command { return nil }
-	for _, args := range [][]string{{"call"}, {"call", "lst"}, {"call", "--status", "list"}, {"help", "call"}, {"--profile", "list", "call"}, {"__complete", "call", "list"}, {"__complete"}, {"__complete", "list", "list", ""}} {
+	for _, args := range [][]string{
+		{"call"},
+		{"call", "lst"},
+		{"call", "--status", "list"},
+		{"help", "call"},
+		{"--profile", "list", "call"},
+		{"__complete", "call", "list"},
+		{"__complete"},
+		{"__complete", "list", "list", ""},
+	} {
 		if got := chosenVerb(args, "call", Verbs{"list": build}); got != "" {
 			t.Errorf("%v: got only %s built, want all", args, got)
 		}
 	}
-	for _, args := range [][]string{{"calls", "list"}, {"call", "list", "--status"}, {"__complete", "call", "list", "--st"}, {"__completeNoDesc", "call", "list", ""}} {
+	for _, args := range [][]string{
+		{"calls", "list"},
+		{"call", "list", "--status"},
+		{"__complete", "call", "list", "--st"},
+		{"__completeNoDesc", "call", "list", ""},
+	} {
 		if got := chosenVerb(args, "call", Verbs{"list": build, "get": build}); got != "list" {
 			t.Errorf("%v: got %q, want list alone", args, got)
 		}
@@ -140,7 +166,8 @@ func TestBeginningsOfUUIDs(t *testing.T) {
 		whole[:7]: false, "jansen": false, "f966357fcbb6": false, "": false, whole + "0": false,
 	} {
 		_, err := ParseID(text)
-		if got := err != nil && strings.Contains(err.Error(), "only the beginning of a UUID; -o id"); got != isBeginning {
+		got := err != nil && strings.Contains(err.Error(), "only the beginning of a UUID; -o id")
+		if got != isBeginning {
 			t.Errorf("%q: got %v, want a beginning: %v", text, err, isBeginning)
 		}
 		err = UUIDValue(&person).Set(text)

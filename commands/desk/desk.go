@@ -35,15 +35,18 @@ func deskOptions(ctx context.Context, s *cli.Session) (o desk.Options, t *cli.Ta
 		Now:       s.App.Now,
 		Omitted:   s.Omitted.Read,
 	}
-	if o.Client, err = s.Connect(ctx); err != nil {
+	o.Client, err = s.Connect(ctx)
+	if err != nil {
 		return o, nil, err
 	}
 	// First: what cannot be kept must not be asked for.
-	if o.Outbox, err = s.Outbox(ctx); err != nil {
+	o.Outbox, err = s.Outbox(ctx)
+	if err != nil {
 		return o, nil, err
 	}
 	o.Client.Pin(o.Outbox.Account())
-	if t, err = s.Resolve(); err != nil {
+	t, err = s.Resolve()
+	if err != nil {
 		return o, nil, err
 	}
 	dir, err := s.StateDir()
@@ -51,7 +54,8 @@ func deskOptions(ctx context.Context, s *cli.Session) (o desk.Options, t *cli.Ta
 		return o, t, err
 	}
 	o.StateFile = filepath.Join(dir, "desk", t.Name+"-"+durable.NameOf(t.BaseURL)+".json")
-	if err = inProfile(s, t, deskSettings(t.Profile, &o)); err == nil {
+	err = inProfile(s, t, deskSettings(t.Profile, &o))
+	if err == nil {
 		err = s.Agent(&o.Agent)
 	}
 	if o.Agent == nil && s.Embedded() != nil && !s.Embedded().Agent().IsZero() {
@@ -162,10 +166,10 @@ func (l *lineDesk) work(ctx context.Context) error {
 		if err == nil && !shown {
 			err = l.answerTo(ctx, answer)
 		}
-		switch {
-		case errors.Is(err, errLeave):
+		if errors.Is(err, errLeave) {
 			return nil
-		case err != nil:
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -233,9 +237,11 @@ func (l *lineDesk) onDesk() apitype.UUID {
 
 // ask asks for one answer, and does something every few seconds until it is there. The end of the input, and q,
 // leave the desk.
-func (l *lineDesk) ask(ctx context.Context, text string, meanwhile func()) (answer string, err error) {
+func (l *lineDesk) ask(ctx context.Context, text string, meanwhile func()) (string, error) {
 	l.session.Prompt(text + ": ")
 	answered := make(chan struct{})
+	var answer string
+	var err error
 	go func() {
 		defer close(answered)
 		answer, err = l.session.Answer(ctx)
@@ -246,21 +252,21 @@ func (l *lineDesk) ask(ctx context.Context, text string, meanwhile func()) (answ
 		select {
 		case <-answered:
 			l.asking = false
-			l.perform(
-				ctx,
-				l.day.Wake(),
-			) // After the computer slept, everything is read before the answer counts.
+			l.perform(ctx, l.day.Wake())          // After the computer slept, all is read before the answer counts.
 			l.day.Keys.Touch(l.session.App.Now()) // The call on the desk stays the agent's.
-			switch answer = strings.TrimSpace(answer); {
-			case errors.Is(err, cli.ErrLineCut):
+			answer = strings.TrimSpace(answer)
+			if errors.Is(err, cli.ErrLineCut) {
 				l.say("that line is longer than a terminal passes on, and does not count: make it shorter")
 				return l.ask(ctx, text, meanwhile)
-			case errors.Is(err, io.EOF) && answer == "":
+			}
+			if errors.Is(err, io.EOF) && answer == "" {
 				l.say("")
 				return "", errLeave
-			case err != nil && !errors.Is(err, io.EOF):
+			}
+			if err != nil && !errors.Is(err, io.EOF) {
 				return "", err
-			case answer == "q":
+			}
+			if answer == "q" {
 				return "", errLeave
 			}
 			return answer, nil
@@ -339,7 +345,8 @@ func (l *lineDesk) tellCall() {
 		l.say("%s", held)
 	}
 	if l.day.Call == nil {
-		if l.call = (apitype.UUID{}); l.day.Offline != "" {
+		l.call = (apitype.UUID{})
+		if l.day.Offline != "" {
 			why := l.day.Say(l.day.Offline)
 			if l.day.LoggedOut && l.login != "" {
 				why += ". " + l.day.Say(l.login)

@@ -128,13 +128,13 @@ func (l *lineDesk) key(id string) string {
 }
 
 // offered returns the answers that do something now or, for the help, all of them.
-func (l *lineDesk) offered(all bool) (lines []string) {
+func (l *lineDesk) offered(all bool) []string {
+	var lines []string
 	for _, a := range l.answers("") {
 		line := strings.TrimSpace(a.key + " " + l.day.Say(a.text))
-		switch {
-		case a.why == "":
+		if a.why == "" {
 			lines = append(lines, line)
-		case all:
+		} else if all {
 			lines = append(lines, line+l.day.Say(" (not now)"))
 		}
 	}
@@ -185,11 +185,11 @@ func (l *lineDesk) follow(ctx context.Context, a ask.Answer) error {
 		if a.Wrong != "" {
 			l.say("%s", l.day.Say(a.Wrong))
 		}
-		switch {
-		case a.Then != nil:
+		if a.Then != nil {
 			a = a.Then()
 			continue
-		case a.Next == nil:
+		}
+		if a.Next == nil {
 			return nil
 		}
 		next, err := l.put(ctx, a.Next)
@@ -208,7 +208,8 @@ func (l *lineDesk) put(ctx context.Context, q *ask.Question) (ask.Answer, error)
 	keys, prompt := make([]string, len(q.Choices)), l.day.Say(q.Title)+l.day.Say(" (y or n)")
 	if !q.IsYesNo() {
 		l.sayChoices(q, keys)
-		if prompt = l.day.Say(q.Title); q.Empty == nil {
+		prompt = l.day.Say(q.Title)
+		if q.Empty == nil {
 			prompt = strings.TrimSuffix(prompt, "?") + l.day.Say(", empty to leave it")
 		}
 	}
@@ -253,7 +254,8 @@ func (l *lineDesk) put(ctx context.Context, q *ask.Question) (ask.Answer, error)
 func (l *lineDesk) sayChoices(q *ask.Question, keys []string) {
 	n := 0
 	for i, c := range q.Choices {
-		if keys[i] = c.Key; c.Key == "" {
+		keys[i] = c.Key
+		if c.Key == "" {
 			n++
 			keys[i] = strconv.Itoa(n)
 		}
@@ -348,7 +350,8 @@ func (l *lineDesk) sayStep(step card.Step) error {
 }
 
 // texts returns a line for each of some values.
-func texts[T any](all []T, text func(T) string) (lines []string) {
+func texts[T any](all []T, text func(T) string) []string {
+	var lines []string
 	for _, one := range all {
 		lines = append(lines, text(one))
 	}
@@ -359,7 +362,8 @@ func texts[T any](all []T, text func(T) string) (lines []string) {
 func onOneLine(text string) string { return strings.ReplaceAll(text, "\n", ": ") }
 
 // details returns what an agent checks with the donor, in the order of the card.
-func (l *lineDesk) details() (lines []string) {
+func (l *lineDesk) details() []string {
+	var lines []string
 	for _, f := range l.day.Card().Facts(func(said string) string { return l.day.Say(cmp.Or(said, "unknown")) }) {
 		text := l.spoken(f.String())
 		if account := l.bankAccount(); f.IsSecret() && !f.IsChanged() && len(account) > 8 {

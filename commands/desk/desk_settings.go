@@ -43,7 +43,8 @@ func queueFilter(p profile.Profile) (apitype.QueueFilter, error) {
 }
 
 // OfFloor returns the results and hours of a profile in the form of the service's settings, checked.
-func OfFloor(p profile.Profile) (of apitype.OrganizationSettings, err error) {
+func OfFloor(p profile.Profile) (apitype.OrganizationSettings, error) {
+	var of apitype.OrganizationSettings
 	of.Results, of.CallingHours = p.Results, card.CallingHours{}
 	for country, set := range p.CallingHours {
 		if _, known := hours.Zone(country); !known {
@@ -88,8 +89,10 @@ func CheckSettings(p profile.Profile) error {
 	return errors.Join(deskSettings(p, &desk.Options{}), screenSettings(p, profile.Config{}, &tui.Options{}))
 }
 
-func deskSettings(p profile.Profile, o *desk.Options) (err error) {
-	if o.Filter, err = queueFilter(p); err != nil {
+func deskSettings(p profile.Profile, o *desk.Options) error {
+	var err error
+	o.Filter, err = queueFilter(p)
+	if err != nil {
 		return err
 	}
 	of, err := OfFloor(p)
@@ -97,7 +100,8 @@ func deskSettings(p profile.Profile, o *desk.Options) (err error) {
 		return err
 	}
 	o.Hours, o.Results = of.CallingHours, of.Results
-	if o.Agents, err = agentNames(p); err != nil {
+	o.Agents, err = agentNames(p)
+	if err != nil {
 		return err
 	}
 	for _, name := range p.HiddenActions {
@@ -114,7 +118,8 @@ func deskSettings(p profile.Profile, o *desk.Options) (err error) {
 	if p.Language != "" && !slices.Contains(languages, p.Language) {
 		return cli.NotOneOf("language", p.Language, languages)
 	}
-	if o.Dial, err = dialProgram(p.Dial, runtime.GOOS, os.Getenv); err != nil {
+	o.Dial, err = dialProgram(p.Dial, runtime.GOOS, os.Getenv)
+	if err != nil {
 		return err
 	}
 	o.Languages = o.Filter.Languages

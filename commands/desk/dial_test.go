@@ -17,13 +17,20 @@ func TestDialProgram(t *testing.T) {
 		want    []string
 		refused bool
 	}{
-		"Linux, graphical":    {nil, "linux", ":0", []string{"xdg-open", "tel:{number}"}, false},
-		"Linux, a terminal":   {nil, "linux", "", nil, false},
-		"macOS":               {nil, "darwin", "", []string{"open", "tel:{number}"}, false},
-		"Windows":             {nil, "windows", "", []string{"rundll32", "url.dll,FileProtocolHandler", "tel:{number}"}, false},
+		"Linux, graphical":  {nil, "linux", ":0", []string{"xdg-open", "tel:{number}"}, false},
+		"Linux, a terminal": {nil, "linux", "", nil, false},
+		"macOS":             {nil, "darwin", "", []string{"open", "tel:{number}"}, false},
+		"Windows": {
+			system: "windows",
+			want:   []string{"rundll32", "url.dll,FileProtocolHandler", "tel:{number}"},
+		},
 		"tel without display": {profile.Dial{"tel"}, "linux", "", []string{"xdg-open", "tel:{number}"}, false},
 		"none":                {profile.Dial{"none"}, "darwin", ":0", nil, false},
-		"a program":           {profile.Dial{"softphone", "call", "{number}"}, "linux", "", []string{"softphone", "call", "{number}"}, false},
+		"a program": {
+			dial:   profile.Dial{"softphone", "call", "{number}"},
+			system: "linux",
+			want:   []string{"softphone", "call", "{number}"},
+		},
 		"no number":           {profile.Dial{"softphone", "call"}, "linux", "", nil, true},
 		"the number alone":    {profile.Dial{"{number}"}, "linux", "", nil, true},
 		"a number as program": {profile.Dial{"{number}", "x"}, "linux", "", nil, true},

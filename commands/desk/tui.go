@@ -21,7 +21,9 @@ func TUI(s *cli.Session) *cobra.Command {
 	var ascii bool
 	pages := tui.PageNames()
 	cmd := &cobra.Command{
-		Use: "tui [PAGE]", Args: cli.AtMost(1), ValidArgs: pages,
+		Use:       "tui [PAGE]",
+		Args:      cli.AtMost(1),
+		ValidArgs: pages,
 		Long: "Work calls in the terminal: take the next call, record attempts and results, look up persons and\n" +
 			"pledges. PAGE is " + strings.Join(pages, ", ") + ". With ACCESSIBLE=1 you work calls by\n" +
 			"questions and answers, line by line, without a drawn screen.",
@@ -47,7 +49,8 @@ func TUI(s *cli.Session) *cobra.Command {
 func Demo(s *cli.Session) *cobra.Command {
 	var ascii bool
 	cmd := &cobra.Command{
-		Use: "demo", Args: cli.NoArgs,
+		Use:  "demo",
+		Args: cli.NoArgs,
 		Long: "Open the desk on sample data. Nothing needs to be set up. The data stays on this computer, and\n" +
 			"`--profile demo` gives every other command the same data. Four invented colleagues work\n" +
 			"beside you while the desk is open: see the Floor.",
@@ -90,7 +93,7 @@ func runTUI(s *cli.Session, cmd *cobra.Command, page string, ascii bool) error {
 const inventedNotice = "Demo: everyone here is invented"
 
 // colleagues has the colleagues of sample data work until the function that it returns is called.
-func colleagues(s *cli.Session) (leave func()) {
+func colleagues(s *cli.Session) func() {
 	if s.Embedded() == nil {
 		return func() {}
 	}

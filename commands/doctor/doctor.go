@@ -30,7 +30,9 @@ type checkup struct {
 // Command returns the command doctor.
 func Command(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "doctor", Short: "Find out why fundesk does not work", Args: cli.NoArgs,
+		Use:   "doctor",
+		Short: "Find out why fundesk does not work",
+		Args:  cli.NoArgs,
 		Long: "Check the configuration, the token, the service, the clock and the outbox, and say what is wrong.\n" +
 			"The exit code is that of the first problem.",
 		Example: "  fundesk doctor\n  fundesk doctor --profile prod -o json",
@@ -39,7 +41,12 @@ func Command(s *cli.Session) *cobra.Command {
 			if err := cli.ShowList(s, "", []render.Column[checkup]{
 				{Name: "check", Default: true, Value: func(c checkup) string { return c.Check }},
 				render.OutcomeColumn("wrong", func(c checkup) bool { return c.OK }),
-				{Name: "detail", Default: true, Flexible: true, Value: func(c checkup) string { return c.Detail }},
+				{
+					Name:     "detail",
+					Default:  true,
+					Flexible: true,
+					Value:    func(c checkup) string { return c.Detail },
+				},
 			}, checks); err != nil {
 				return err
 			}
@@ -49,7 +56,9 @@ func Command(s *cli.Session) *cobra.Command {
 }
 
 // examine makes all checks. The error comes from the first failed one.
-func examine(s *cli.Session, cmd *cobra.Command) (checks []checkup, problem error) {
+func examine(s *cli.Session, cmd *cobra.Command) ([]checkup, error) {
+	var checks []checkup
+	var problem error
 	add := func(name, detail string, err error) bool {
 		if err != nil {
 			detail = err.Error()
@@ -232,10 +241,9 @@ func checkDamaged(counts string, damaged []outbox.Damaged) error {
 		return nil
 	}
 	wayOut := "a file that was damaged is never sent: make the change again, then remove the file"
-	switch {
-	case damaged[0].IsNewer:
+	if damaged[0].IsNewer {
 		wayOut = "use the later version of fundesk, which sends it"
-	case damaged[0].IsUnread:
+	} else if damaged[0].IsUnread {
 		wayOut = "let your user read the file; it is sent then"
 	}
 	var files []string

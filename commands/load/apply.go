@@ -95,8 +95,7 @@ func (r *rowRun) identify(w *wanted, earlier bulk.Past) {
 	}
 	if given, isGiven := w.field("uuid"); isGiven {
 		id, isText := given.given.(string)
-		switch {
-		case !isText:
+		if !isText {
 			w.problem = "uuid: has a value of another kind"
 			return
 		}
@@ -118,7 +117,8 @@ func (r *rowRun) identify(w *wanted, earlier bulk.Past) {
 		return
 	}
 	w.id = id
-	if w.problem = r.claim(id, w.Line); w.problem != "" {
+	w.problem = r.claim(id, w.Line)
+	if w.problem != "" {
 		return
 	}
 	if r.matcher != nil && earlier.Started() { // An interrupted run may not have created the record.
@@ -126,7 +126,8 @@ func (r *rowRun) identify(w *wanted, earlier bulk.Past) {
 	}
 	// Only the last change of a record counts: a row may have its values of long ago again. Without --results every row
 	// is compared with its record.
-	if w.earlier = earlier; r.results != "" {
+	w.earlier = earlier
+	if r.results != "" {
 		w.isDone = earlier.Done && r.known.Last[id] == w.Sum
 	}
 }
@@ -172,7 +173,12 @@ func (r *rowRun) change(ctx context.Context, w wanted, raw json.RawMessage, etag
 	if len(d.changes) > 0 {
 		if d.isMoved && !r.force {
 			rs := d.overtaken()
-			return nil, &bulk.Mistakes{Row: w.Row, What: rs.shown, Plain: rs.plain, Cause: errOvertaken}
+			return nil, &bulk.Mistakes{
+				Row:   w.Row,
+				What:  rs.shown,
+				Plain: rs.plain,
+				Cause: errOvertaken,
+			}
 		}
 		asked.Revision, asked.Seen = etag, apiclient.SeenOf(asked, raw)
 		line = w.line(asked)

@@ -91,16 +91,16 @@ func (r *rowReader) orderOf(f wantedField) string {
 
 // decimalSign returns the decimal sign of the file, or zero if it is not known.
 func (r *rowReader) decimalSign() byte {
-	switch {
-	case r.decimal != "":
+	if r.decimal != "" {
 		return r.decimal[0]
-	case r.country == "":
-		return 0
-	case render.HasDecimalComma(r.country):
-		return ','
-	default:
-		return '.'
 	}
+	if r.country == "" {
+		return 0
+	}
+	if render.HasDecimalComma(r.country) {
+		return ','
+	}
+	return '.'
 }
 
 // unguarded returns a cell without the mark that keeps a spreadsheet from reading a formula or a number.
@@ -131,14 +131,13 @@ var roundedNumber = sync.OnceValue(func() *regexp.Regexp {
 
 // damaged returns why a cell has lost its value in a spreadsheet, or nil.
 func damaged(cell string) error {
-	switch {
-	case formulaError().MatchString(cell):
+	if formulaError().MatchString(cell) {
 		return errFormula
-	case roundedNumber().MatchString(cell):
-		return errRounded
-	default:
-		return nil
 	}
+	if roundedNumber().MatchString(cell) {
+		return errRounded
+	}
+	return nil
 }
 
 // errThousands is returned for a number such as 1.250 or 1,250.

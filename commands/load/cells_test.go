@@ -59,7 +59,10 @@ func TestCellsOfACountry(t *testing.T) {
 		{unguarded("=1"), "=1"},
 		{tally(map[string]int{"b": 1, "a": 1, "z": 2}), "z 2, a 1, b 1"},
 		{tally(map[string]int{"a": 1, "b": 1, "c": 1, "d": 1, "e": 1}), "a 1, b 1, c 1, d 1, e 1"},
-		{tally(map[string]int{"a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1}), "a 1, b 1, c 1, d 1, e 1, 1 field more"},
+		{
+			got:  tally(map[string]int{"a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1}),
+			want: "a 1, b 1, c 1, d 1, e 1, 1 field more",
+		},
 	} {
 		if test.got != test.want {
 			t.Errorf("got %q, want %q", test.got, test.want)
@@ -73,7 +76,8 @@ func TestCellsOfAZone(t *testing.T) {
 	local := time.Local
 	defer func() { time.Local = local }()
 	r := &rowReader{session: cli.NewSession(cli.App{Now: time.Now}, nil)}
-	born, asked := change.Field{Path: "dateOfBirth", Kind: apitype.DateField}, change.Field{Path: "requestedAt", Kind: apitype.TimeField}
+	born := change.Field{Path: "dateOfBirth", Kind: apitype.DateField}
+	asked := change.Field{Path: "requestedAt", Kind: apitype.TimeField}
 	for _, test := range []struct {
 		zone, text string
 		field      change.Field

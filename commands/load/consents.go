@@ -49,7 +49,12 @@ func (r *rowReader) takeConsents(object map[string]any) ([]apitype.Consent, erro
 		if of == nil {
 			continue
 		}
-		consent := apitype.Consent{Channel: channel, Basis: of.Basis, Source: of.Source, Wording: of.Wording}
+		consent := apitype.Consent{
+			Channel: channel,
+			Basis:   of.Basis,
+			Source:  of.Source,
+			Wording: of.Wording,
+		}
 		if of.At != nil {
 			consent.At = *of.At
 		}

@@ -80,31 +80,34 @@ func (e *dateEvidence) add(line int, text string) {
 
 // order decides the order of a column. stated is the order that the user named, and country the one of the file. The
 // sample shows why the column is read in another order than its country writes.
-func (e *dateEvidence) order(stated, country string) (order string, against sample) {
+func (e *dateEvidence) order(stated, country string) (string, sample) {
 	usual := ""
 	if country != "" {
-		if usual = dayFirst; country == "US" {
+		usual = dayFirst
+		if country == "US" {
 			usual = monthFirst
 		}
 	}
-	switch {
-	case stated != "":
+	var against sample
+	if stated != "" {
 		return stated, sample{}
-	case e.day.line > 0 && e.month.line > 0:
+	}
+	if e.day.line > 0 && e.month.line > 0 {
 		return mixedOrder, sample{}
-	case e.day.line > 0:
+	}
+	if e.day.line > 0 {
 		if usual == monthFirst {
 			against = e.day
 		}
 		return dayFirst, against
-	case e.month.line > 0:
+	}
+	if e.month.line > 0 {
 		if usual == dayFirst {
 			against = e.month
 		}
 		return monthFirst, against
-	default:
-		return usual, sample{}
 	}
+	return usual, sample{}
 }
 
 // contradiction returns the first cell that cannot have the stated order.
@@ -116,7 +119,8 @@ func (e *dateEvidence) contradiction(stated string) (sample, bool) {
 	case monthFirst:
 		against = e.day
 	case yearFirst:
-		if against = e.day; against.line == 0 {
+		against = e.day
+		if against.line == 0 {
 			against = e.month
 		}
 	}
@@ -145,7 +149,8 @@ func (r *rowReader) survey(header []string, row bulk.Row) {
 
 // judge decides in which order the days of each column are read. It returns notes for the user, and refuses a named
 // order that a column contradicts.
-func (r *rowReader) judge(header []string) (notes []string, err error) {
+func (r *rowReader) judge(header []string) ([]string, error) {
+	var notes []string
 	for i, head := range header {
 		e := r.evidence[head]
 		if e == nil {
@@ -162,7 +167,8 @@ func (r *rowReader) judge(header []string) (notes []string, err error) {
 			)
 		}
 		order, against := e.order(r.dates, r.country)
-		if c.order = order; against.line > 0 {
+		c.order = order
+		if against.line > 0 {
 			notes = append(notes, fmt.Sprintf(
 				"%s is read as %s, not in the order of %s: line %d has %s",
 				columnLabel(i, head, c.field.Path), order, r.country, against.line, r.quote(against.text),
@@ -227,12 +233,13 @@ func localDay(text, order string) (string, error) {
 	}
 	first, second := parts[0], parts[1]
 	isOpen := first <= 12 && second <= 12 && first != second
-	switch {
-	case isOpen && order == mixedOrder:
+	if isOpen && order == mixedOrder {
 		return "", errMixed
-	case isOpen && order != dayFirst && order != monthFirst:
+	}
+	if isOpen && order != dayFirst && order != monthFirst {
 		return "", errDayOrder
-	case order == monthFirst || order != dayFirst && second > 12:
+	}
+	if order == monthFirst || order != dayFirst && second > 12 {
 		first, second = second, first
 	}
 	return dayText(parts[2], second, first, after), nil

@@ -94,15 +94,17 @@ func (d *difference) field(f wantedField) {
 	isEmptyCell := f.isEmpty() && f.isCell
 	mayHaveBeenEmpty := d.isMoved && !d.force // In the export.
 	asIs := d.reader.isShownAs(f.field.Path, f, before)
-	switch {
-	case asIs, shown == "" && f.isEmpty():
+	if asIs || shown == "" && f.isEmpty() {
 		return
-	case isEmptyCell && d.empty == emptyKeep:
+	}
+	if isEmptyCell && d.empty == emptyKeep {
 		return
-	case isEmptyCell && d.empty == "" && mayHaveBeenEmpty:
+	}
+	if isEmptyCell && d.empty == "" && mayHaveBeenEmpty {
 		d.changes = append(d.changes, fieldChange{cmp.Or(shown, f.field.Path), before, nil})
 		return
-	case isEmptyCell && d.empty == "":
+	}
+	if isEmptyCell && d.empty == "" {
 		d.wrong.Add(pointerOf(f.name), emptyCell)
 		return
 	}
@@ -131,7 +133,8 @@ func (d *difference) clearGroup(name string) {
 }
 
 // shownOf returns the fields of an object that have a value in the record, as cleared.
-func (d *difference) shownOf(name string) (cleared []fieldChange) {
+func (d *difference) shownOf(name string) []fieldChange {
+	var cleared []fieldChange
 	for _, f := range d.reader.shape.Updates {
 		value, _ := apiclient.Shown(d.record, f.Shown)
 		if f.Shown != "" && d.isOf(name, f.Shown) && value != nil {

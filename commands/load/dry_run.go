@@ -122,16 +122,27 @@ func diffColumns() []render.Column[diffLine] {
 		return render.Text{Text: text}
 	}
 	return []render.Column[diffLine]{
-		{Name: "line", Default: true, Right: true, Value: func(d diffLine) string { return strconv.Itoa(d.Line) }},
+		{
+			Name:    "line",
+			Default: true,
+			Right:   true,
+			Value:   func(d diffLine) string { return strconv.Itoa(d.Line) },
+		},
 		{Name: "uuid", Default: true, Value: func(d diffLine) string { return d.UUID }},
 		{Name: "field", Default: true, Value: func(d diffLine) string { return d.Field }},
 		{
-			Name: "from", Default: true, Flexible: true, Value: func(d diffLine) string { return d.From },
-			Cell: func(d diffLine, _ render.View) render.Text { return cleared(d.From) },
+			Name:     "from",
+			Default:  true,
+			Flexible: true,
+			Value:    func(d diffLine) string { return d.From },
+			Cell:     func(d diffLine, _ render.View) render.Text { return cleared(d.From) },
 		},
 		{
-			Name: "to", Default: true, Flexible: true, Value: func(d diffLine) string { return d.To },
-			Cell: func(d diffLine, _ render.View) render.Text { return cleared(d.To) },
+			Name:     "to",
+			Default:  true,
+			Flexible: true,
+			Value:    func(d diffLine) string { return d.To },
+			Cell:     func(d diffLine, _ render.View) render.Text { return cleared(d.To) },
 		},
 	}
 }

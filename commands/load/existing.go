@@ -32,14 +32,16 @@ const mostSearched = 100
 
 // existing counts the persons that a run creates and that are there already, by name and birthday: without
 // a file of results nothing else shows that a file is imported twice.
-func (r *rowRun) existing(ctx context.Context, client *apiclient.Client) (n int, err error) {
+func (r *rowRun) existing(ctx context.Context, client *apiclient.Client) (int, error) {
 	texts, isSearchable := searchesOf(r.asked.donors)
+	var err error
 	if isSearchable {
 		isSearchable, err = client.Has(ctx, apitype.ExtensionSearch)
 	}
 	if err != nil || !isSearchable {
 		return countExisting(ctx, client, "", r.asked.donors)
 	}
+	var n int
 	for donor, text := range texts {
 		found, err := countExisting(ctx, client, text, map[donorName]int{donor: r.asked.donors[donor]})
 		if err != nil {
@@ -52,10 +54,10 @@ func (r *rowRun) existing(ctx context.Context, client *apiclient.Client) (n int,
 
 // searchesOf returns a text for each donor that finds all persons of the name. There is none if donors are many, or a
 // name has more than words.
-func searchesOf(donors map[donorName]int) (texts map[donorName]string, ok bool) {
+func searchesOf(donors map[donorName]int) (map[donorName]string, bool) {
 	const mostWords = 4 // A service finds persons by so many at least.
 	isOdd := func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune(" -'.", r) }
-	texts = map[donorName]string{}
+	texts := map[donorName]string{}
 	for donor := range donors {
 		text := strings.TrimSpace(donor.first + " " + donor.last)
 		isLong := len(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })) > mostWords
@@ -73,9 +75,10 @@ func countExisting(
 	client *apiclient.Client,
 	search string,
 	donors map[donorName]int,
-) (n int, err error) {
+) (int, error) {
 	left := maps.Clone(donors)
 	walk := apiclient.AllOptions{PageSize: apitype.MaxPageSize, Reuse: true}
+	var n int
 	for record, err := range client.Persons.All(ctx, apitype.PersonListOptions{Search: search}, walk) {
 		if err != nil {
 			return 0, err

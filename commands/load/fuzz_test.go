@@ -21,20 +21,29 @@ const testID = "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10"
 // Every line of an import counts: it is created, or reported by its number.
 func FuzzImport(f *testing.F) {
 	for _, seed := range []string{
-		`{"name":{"lastName":"A"}}`, `{"name":null}`, `{"name":{"lastName":7}}`, `{"uuid":"` + testID + `"}`, "{}{}", "[", `{"a":{"a":{}}}`,
-		"name.lastName,optIns.email\nA,true\n", "name.lastName\n\"A\nB\"\n\"", "name.lastName,iban\nA", "\ufeffuuid\n" + testID + "\n" + testID,
+		`{"name":{"lastName":"A"}}`, `{"name":null}`, `{"name":{"lastName":7}}`, `{"uuid":"` + testID + `"}`, "{}{}",
+		"[", `{"a":{"a":{}}}`,
+		"name.lastName,optIns.email\nA,true\n", "name.lastName\n\"A\nB\"\n\"", "name.lastName,iban\nA",
+		"\ufeffuuid\n" + testID + "\n" + testID,
 	} {
 		f.Add([]byte(seed), true)
 		f.Add([]byte(seed), false)
 	}
-	s := cli.NewSession(cli.App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Now: time.Now}, nil)
+	s := cli.NewSession(
+		cli.App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string {
+			return ""
+		}, Now: time.Now},
+		nil,
+	)
 	flags := &rowFlags{defaults: []string{"owningOrganizationUuid=" + testID, "recruitingOrganizationUuid=" + testID}}
 	shape := Rows{
 		Record:  "person",
 		Shows:   render.HasPath[apitype.Person],
 		Creates: change.Fields(apitype.PersonFields(), apitype.Created),
 		Create: func(_ *cli.Session, object map[string]any) (apiclient.Change, error) {
-			return change.Make(object, func(r *apitype.CreatePersonRequest) apitype.Violations { return r.Validate(time.Now()) }, apiclient.CreatePersonChange)
+			return change.Make(object, func(r *apitype.CreatePersonRequest) apitype.Violations {
+				return r.Validate(time.Now())
+			}, apiclient.CreatePersonChange)
 		},
 	}
 	reader, err := flags.reader(s, shape)

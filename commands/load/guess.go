@@ -157,10 +157,9 @@ var commonHeads = sync.OnceValue(func() map[string]string {
 func foldHead(head string) string {
 	var folded strings.Builder
 	for _, r := range strings.ToLower(head) {
-		switch {
-		case unicode.IsDigit(r):
+		if unicode.IsDigit(r) {
 			folded.WriteRune(r)
-		case unicode.IsLetter(r):
+		} else if unicode.IsLetter(r) {
 			folded.WriteString(foldName(string(r)))
 		}
 	}
@@ -307,11 +306,13 @@ func (g *guesses) columns(header []string) {
 }
 
 // fieldOf returns the field of a head, and whether its program is known. ! marks a field with the opposite meaning.
-func (g *guesses) fieldOf(head string) (field string, isSure bool) {
+func (g *guesses) fieldOf(head string) (string, bool) {
 	folded := foldHead(head)
 	if g.reader.columnOf(head).isName() {
 		return head, true
 	}
+	var field string
+	var isSure bool
 	if g.program != nil {
 		field, isSure = g.program.heads[folded]
 	}

@@ -188,7 +188,8 @@ func eachText(
 
 // asIgnored returns a field as it is written in a mapping. "ignore" and "-" leave a column out.
 func asIgnored(field string) string {
-	if field = strings.TrimSpace(field); field == "ignore" {
+	field = strings.TrimSpace(field)
+	if field == "ignore" {
 		return ignored
 	}
 	return field

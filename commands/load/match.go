@@ -52,10 +52,10 @@ type matchedValues []string
 
 // checkMatch refuses a --match of other fields.
 func (f *rowFlags) checkMatch(record string) error {
-	switch {
-	case f.planOnly && len(f.match) == 0:
+	if f.planOnly && len(f.match) == 0 {
 		return cli.UsageError("--plan-only needs --match; --dry-run shows the changes of rows with a uuid")
-	case len(f.match) > 0 && record != "person":
+	}
+	if len(f.match) > 0 && record != "person" {
 		return cli.UsageError("--match finds persons only")
 	}
 	for _, field := range f.match {
@@ -125,7 +125,7 @@ func (m *matcher) add(w wanted, id apitype.UUID) {
 }
 
 // recordOf returns the person of a row, or none. Each field of --match settles what the ones before leave open.
-func (m *matcher) recordOf(w wanted) (id apitype.UUID, err error) {
+func (m *matcher) recordOf(w wanted) (apitype.UUID, error) {
 	values := m.read(w)
 	var open []apitype.UUID
 	for _, field := range m.fields {
@@ -138,16 +138,16 @@ func (m *matcher) recordOf(w wanted) (id apitype.UUID, err error) {
 			}
 		}
 		both := slices.DeleteFunc(slices.Clone(open), func(id apitype.UUID) bool { return !slices.Contains(found, id) })
-		switch {
-		case len(open) == 0:
+		if len(open) == 0 {
 			open = found
-		case len(both) > 0:
+		} else if len(both) > 0 {
 			open = both
 		}
 		if len(open) == 1 {
 			return open[0], nil
 		}
 	}
+	var id apitype.UUID
 	if len(open) > 1 {
 		return id, errAmbiguous
 	}
@@ -213,17 +213,19 @@ func matchedBy(email, iban string, phones []string, first, last, born string) ma
 // matched finds the record of a row without a uuid. It returns why the row is left out.
 func (r *rowRun) matched(w *wanted) error {
 	id, err := r.matcher.recordOf(*w)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case id.IsZero() && !r.create:
+	}
+	if id.IsZero() && !r.create {
 		return errNotThere
-	case id.IsZero():
+	}
+	if id.IsZero() {
 		created := apitype.NewUUID() // It stands for the record, which gets its own uuid.
 		r.claim(created, w.Line)
 		r.matcher.add(*w, created)
 		return nil
-	case r.claim(id, w.Line) != "":
+	}
+	if r.claim(id, w.Line) != "" {
 		return errTwice
 	}
 	w.id, w.isMatched = id, true

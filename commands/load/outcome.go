@@ -29,10 +29,9 @@ func (r *rowRun) conclude(why error, p *progress) error {
 	}
 	worked := p.done - (r.failed() - r.skipped)
 	told := fmt.Sprintf("%d %s", worked, created)
-	switch {
-	case r.compares && r.created > 0:
+	if r.compares && r.created > 0 {
 		told = fmt.Sprintf("%d %s, %d %s", worked-r.created, changed, r.created, created)
-	case r.compares:
+	} else if r.compares {
 		told = fmt.Sprintf("%d %s", worked, changed)
 	}
 	if r.parts > 0 {
@@ -106,14 +105,13 @@ func (r *rowRun) failedHint() string {
 		return isLeftOut(m.Cause) || kind == apiclient.KindUnavailable || kind == apiclient.KindUnknownOutcome
 	}
 	isWrong := slices.ContainsFunc(r.wrong.first, func(m bulk.Mistakes) bool { return !isSound(m) })
-	switch {
-	case !isWrong:
+	if !isWrong {
 		return "the failed lines are not wrong; " + r.againHint()
-	case r.errors == "":
-		return "--errors FILE.csv keeps the wrong lines and their mistakes"
-	default:
-		return ""
 	}
+	if r.errors == "" {
+		return "--errors FILE.csv keeps the wrong lines and their mistakes"
+	}
+	return ""
 }
 
 // refuse returns an error with every wrong line. Nothing is sent then.
@@ -127,10 +125,9 @@ func (r *rowRun) refuse() error {
 	}
 	texts := r.wrong.texts()
 	message := texts[0]
-	switch {
-	case isCut:
+	if isCut {
 		message = fmt.Sprintf("no row after line %d can be read, and nothing was sent; %s", r.endsAt, texts[0])
-	case r.wrong.count > 1:
+	} else if r.wrong.count > 1 {
 		message = fmt.Sprintf("%d lines are wrong, and nothing was sent; %s", r.wrong.count, texts[0])
 	}
 	return cli.WithHint(cli.UsageError(message, texts...), cmp.Or(r.hint(strings.Join(texts, "\n")), r.wrongHint()))
@@ -138,16 +135,16 @@ func (r *rowRun) refuse() error {
 
 // wrongHint returns the way out for lines that are wrong, where no other hint fits. Nothing was sent.
 func (r *rowRun) wrongHint() string {
-	switch {
-	case r.endsAt > 0: // --skip-wrong would be refused.
-		return ""
-	case r.wrong.count < r.read && r.wrong.count == 1 && !r.skipWrong:
-		return "--skip-wrong leaves the line out"
-	case r.errors == "" && r.wrong.count > 1:
-		return "--errors FILE.csv keeps the wrong lines and their mistakes; --skip-wrong leaves them out"
-	default:
+	if r.endsAt > 0 { // --skip-wrong would be refused.
 		return ""
 	}
+	if r.wrong.count < r.read && r.wrong.count == 1 && !r.skipWrong {
+		return "--skip-wrong leaves the line out"
+	}
+	if r.errors == "" && r.wrong.count > 1 {
+		return "--errors FILE.csv keeps the wrong lines and their mistakes; --skip-wrong leaves them out"
+	}
+	return ""
 }
 
 // hint returns the way out for mistakes with these texts, or "" if there is none of their own.

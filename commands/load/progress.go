@@ -18,7 +18,12 @@ type progress struct {
 }
 
 func newProgress(s *cli.Session, total int, share func() float64) *progress {
-	return &progress{session: s, total: total, share: share, started: s.App.Now()}
+	return &progress{
+		session: s,
+		total:   total,
+		share:   share,
+		started: s.App.Now(),
+	}
 }
 
 func (p *progress) step() {

@@ -47,8 +47,22 @@ func TestProgressOnATerminal(t *testing.T) {
 			all <- string(text)
 		}()
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-		p := newProgress(cli.NewSession(cli.App{Err: terminal, Now: func() time.Time { return now }, Getenv: func(string) string { return accessible }}, nil), 4, nil)
-		for _, later := range []time.Duration{999 * time.Millisecond, 501 * time.Millisecond, 200 * time.Millisecond, 199 * time.Millisecond} {
+		p := newProgress(
+			cli.NewSession(
+				cli.App{Err: terminal, Now: func() time.Time {
+					return now
+				}, Getenv: func(string) string { return accessible }},
+				nil,
+			),
+			4,
+			nil,
+		)
+		for _, later := range []time.Duration{
+			999 * time.Millisecond,
+			501 * time.Millisecond,
+			200 * time.Millisecond,
+			199 * time.Millisecond,
+		} {
 			now = now.Add(later)
 			p.step()
 		}

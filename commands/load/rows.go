@@ -133,7 +133,8 @@ func (f *rowFlags) check(cmd *cobra.Command, name string) error {
 			return cli.RefusedInput(err)
 		}
 	}
-	if f.country = strings.ToUpper(f.country); f.country == "EN" { // As --for-excel calls it.
+	f.country = strings.ToUpper(f.country)
+	if f.country == "EN" { // As --for-excel calls it.
 		f.country = "GB"
 	}
 	if cmd.Flags().Changed("country") && !slices.Contains(render.PhoneCountries(), f.country) {
@@ -191,10 +192,10 @@ func (f *rowFlags) reader(s *cli.Session, shape Rows) (*rowReader, error) {
 func (r *rowReader) checkMapping(where string) error {
 	for _, name := range slices.Sorted(maps.Keys(r.mapping.columns)) {
 		field := r.mapping.columns[name]
-		switch {
-		case name == others && field != ignored:
+		if name == others && field != ignored {
 			return cli.UsageError(where + ": columns: \"*\" = " + cli.Quote(field) + " is not \"ignore\"")
-		case field != ignored && !r.columnOf(field).isName():
+		}
+		if field != ignored && !r.columnOf(field).isName() {
 			return unknownField(where+": columns: "+cli.Quote(name), field, r.shape.Creates)
 		}
 	}
@@ -215,7 +216,8 @@ func (r *rowReader) checkMapping(where string) error {
 
 // separated returns the settings of a flag that takes several with commas between them. A comma stays part of a
 // setting unless the piece after it is the next one.
-func separated(texts []string, isNext func(before, piece string) bool) (all []string) {
+func separated(texts []string, isNext func(before, piece string) bool) []string {
+	var all []string
 	for _, text := range texts {
 		pieces := strings.Split(text, ",")
 		setting := pieces[0]
@@ -238,13 +240,14 @@ func (r *rowReader) addNames(mapped []string) error {
 		at := strings.LastIndexByte(text, '=') // The name of a column may have one, a field has none.
 		ok := at >= 0
 		column, field := text[:max(at, 0)], text[at+1:]
-		if field = asIgnored(field); !ok || column == "" && field != ignored {
+		field = asIgnored(field)
+		if !ok || column == "" && field != ignored {
 			return cli.UsageError("--map " + cli.Quote(text) + " is not COLUMN=FIELD")
 		}
-		switch {
-		case strings.TrimSpace(column) == others && field != ignored:
+		if strings.TrimSpace(column) == others && field != ignored {
 			return cli.UsageError("--map " + cli.Quote(text) + ": only '*=-' stands for all other columns")
-		case field != ignored && !r.columnOf(field).isName():
+		}
+		if field != ignored && !r.columnOf(field).isName() {
 			return unknownField("--map", field, r.shape.Creates)
 		}
 		r.names[strings.TrimSpace(column)] = field
@@ -273,7 +276,12 @@ func (r *rowReader) addDefault(where, name, value string) error {
 		return unknownField(where, name, r.shape.Creates)
 	}
 	r.defaults = slices.DeleteFunc(r.defaults, func(f wantedField) bool { return f.field.Path == c.field.Path })
-	r.defaults = append(r.defaults, wantedField{column: c, given: value, isCell: true, country: r.country})
+	r.defaults = append(r.defaults, wantedField{
+		column:  c,
+		given:   value,
+		isCell:  true,
+		country: r.country,
+	})
 	return nil
 }
 
@@ -393,10 +401,10 @@ func (r *rowReader) checkHeader(header []string) error {
 	}
 	for i, text := range header {
 		c := r.column(text)
-		switch {
-		case c.name == "", isPassedOver(c.name): // Each row is checked for a value there.
+		if c.name == "" || isPassedOver(c.name) { // Each row is checked for a value there.
 			continue
-		case !c.isName():
+		}
+		if !c.isName() {
 			unknown = append(
 				unknown,
 				fmt.Sprintf("column %d %s", i+1, quote(trimmed(text))+nearestField(c.name, paths)),

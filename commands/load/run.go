@@ -97,14 +97,16 @@ func (f *rowFlags) run(s *cli.Session, cmd *cobra.Command, shape Rows, args []st
 		asked:    rowQuestion{fields: map[string]int{}},
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(collectRowsAt))
-	if r.reader, err = f.reader(s, shape); err != nil {
+	r.reader, err = f.reader(s, shape)
+	if err != nil {
 		return err
 	}
 	if t, err := s.Resolve(); err == nil { // Without a service nothing will be sent.
 		r.service = (&cli.Target{BaseURL: t.BaseURL}).Service()
 	}
 	r.kept = f.keptResults(args[0], !compares || f.create)
-	if r.known, err = bulk.ReadResults(r.kept, r.service); err != nil {
+	r.known, err = bulk.ReadResults(r.kept, r.service)
+	if err != nil {
 		return cli.RefusedInput(err)
 	}
 	if was := r.known.Elsewhere; was != "" {
@@ -113,7 +115,8 @@ func (f *rowFlags) run(s *cli.Session, cmd *cobra.Command, shape Rows, args []st
 	if shape.Record == "person" && len(r.known.Rows) == 0 {
 		r.asked.donors = map[donorName]int{}
 	}
-	if r.source, err = f.open(cmd.Context(), r.reader, args[0]); err != nil {
+	r.source, err = f.open(cmd.Context(), r.reader, args[0])
+	if err != nil {
 		return err
 	}
 	defer r.source.close()
@@ -125,14 +128,18 @@ func (f *rowFlags) run(s *cli.Session, cmd *cobra.Command, shape Rows, args []st
 }
 
 // openSpools opens the files that hold the lines of the run.
-func (r *rowRun) openSpools() (err error) {
-	if r.all, err = bulk.NewSpool[bulk.Row](); err != nil {
+func (r *rowRun) openSpools() error {
+	var err error
+	r.all, err = bulk.NewSpool[bulk.Row]()
+	if err != nil {
 		return err
 	}
-	if r.lines, err = bulk.NewSpool[plannedLine](); err != nil {
+	r.lines, err = bulk.NewSpool[plannedLine]()
+	if err != nil {
 		return err
 	}
-	if r.overtaken, err = bulk.NewSpool[change.Result](); err != nil {
+	r.overtaken, err = bulk.NewSpool[change.Result]()
+	if err != nil {
 		return err
 	}
 	if r.errors != "" {
@@ -294,10 +301,9 @@ func (r *rowRun) rows(yield func(wanted) bool) {
 		if past, isEdited := r.edited[row.Line]; isEdited {
 			earlier, w.isEdited = past, true
 		}
-		switch {
-		case !r.compares:
+		if !r.compares {
 			w.earlier, w.isDone = earlier, earlier.Done && !w.isEdited
-		case w.problem == "":
+		} else if w.problem == "" {
 			r.identify(&w, earlier)
 		}
 		if !yield(w) {
@@ -325,14 +331,16 @@ func (r *rowRun) planRow(ctx context.Context, w wanted) (*plannedLine, error) {
 	}
 	raw, etag, err := r.reader.shape.Read(ctx, r.client, w.id)
 	isMissing := apiclient.KindOf(err) == apiclient.KindNotFound
-	switch {
-	case isMissing && r.create:
+	if isMissing && r.create {
 		return r.creation(w)
-	case isMissing:
+	}
+	if isMissing {
 		return nil, r.withoutRecord(w, "uuid: "+noSuchRecord, errNotThere)
-	case err != nil:
+	}
+	if err != nil {
 		return nil, err
-	case w.isMatched && !r.matcher.stillMatches(w, raw):
+	}
+	if w.isMatched && !r.matcher.stillMatches(w, raw) {
 		return nil, r.withoutRecord(w, errNoMatch.Error(), errNoMatch)
 	}
 	return r.change(ctx, w, raw, etag)
@@ -432,7 +440,8 @@ func (r *rowRun) send() error {
 		Service:     r.service,
 		Lines:       lines,
 	}
-	if err = errors.Join(job.Plan(), r.lines.Err()); err == nil {
+	err = errors.Join(job.Plan(), r.lines.Err())
+	if err == nil {
 		err = r.watch(ctx, job)
 	}
 	return errors.Join(err, out.Close())
@@ -455,16 +464,20 @@ func (r *rowRun) goesOn() func(ctx context.Context, n int, reason string) bool {
 func (r *rowRun) watch(ctx context.Context, job *bulk.Job) error {
 	progress := newProgress(r.session, r.lines.Len, nil)
 	job.Each = func(line bulk.Line, result bulk.Result, err error) {
-		switch {
-		case err != nil:
+		if err != nil {
 			if _, isPart := errors.AsType[*bulk.PartError](err); isPart {
 				r.parts++
 			}
 			r.wrong.add(bulk.Mistakes{Row: line.Row, What: []string{bulk.Reasons(err)}, Cause: err})
-		case line.Change.Operation().Creates:
+		} else if line.Change.Operation().Creates {
 			r.created++
 		}
-		r.printed.Add(change.Result{UUID: result.UUID, OK: result.IsDone(), Status: result.Status, Error: result.Error})
+		r.printed.Add(change.Result{
+			UUID:   result.UUID,
+			OK:     result.IsDone(),
+			Status: result.Status,
+			Error:  result.Error,
+		})
 		progress.step()
 	}
 	stopped := job.Run(ctx)

@@ -173,7 +173,8 @@ func (r *rowReader) want(header []string, row bulk.Row) wanted {
 		err = errors.New(row.Wrong)
 	case row.Text != nil:
 		var object map[string]any
-		if object, err = change.DecodeObject(row.Text); err == nil {
+		object, err = change.DecodeObject(row.Text)
+		if err == nil {
 			w.fields, err = r.flatten("", object)
 		}
 	default:
@@ -242,10 +243,9 @@ func (r *rowReader) settle(w *wanted, fallback string) {
 	for _, f := range w.fields {
 		f.country = country
 		text, isText := f.given.(string)
-		switch {
-		case !f.isWholeAddress() || !f.isCell:
+		if !f.isWholeAddress() || !f.isCell {
 			fields = append(fields, f)
-		case isText && text != "":
+		} else if isText && text != "" {
 			fields = append(fields, r.addressFields(*w, f, text)...)
 		}
 	}
@@ -260,7 +260,8 @@ func (r *rowReader) settle(w *wanted, fallback string) {
 
 // addressFields returns the fields of an address in one cell: with postcode and town if the cell has them, and the row
 // has no others.
-func (r *rowReader) addressFields(w wanted, f wantedField, text string) (fields []wantedField) {
+func (r *rowReader) addressFields(w wanted, f wantedField, text string) []wantedField {
+	var fields []wantedField
 	add := func(name, given string, err error) {
 		part := f
 		part.column, part.given, part.err = r.columnOf(wholeAddress+"."+name), given, err
@@ -271,7 +272,8 @@ func (r *rowReader) addressFields(w wanted, f wantedField, text string) (fields 
 	a, isWhole := postal.SplitWhole(text, f.country)
 	if !isWhole || hasCode || hasCity {
 		var err error
-		if a.Street, a.Number, a.Extension, err = splitAddress(text, f.country); err != nil {
+		a.Street, a.Number, a.Extension, err = splitAddress(text, f.country)
+		if err != nil {
 			add("street", text, err)
 			return fields
 		}
@@ -294,13 +296,13 @@ func (r *rowReader) cells(header, cells []string) ([]wantedField, error) {
 	for i, cell := range cells {
 		c := r.column(header[i])
 		text := trimmed(cell)
-		switch {
-		case c.name == "" && text != "":
+		if c.name == "" && text != "" {
 			return nil, fmt.Errorf(
 				"there is a value in column %d, which has no name; --map '=-' leaves the column out",
 				i+1,
 			)
-		case c.name == "" || isPassedOver(c.name):
+		}
+		if c.name == "" || isPassedOver(c.name) {
 			continue
 		}
 		if len(text) < len(cell) {
@@ -494,14 +496,13 @@ func (r *rowReader) quote(text string) string {
 // masked shows the form of a text alone.
 func masked(text string) string {
 	return strings.Map(func(c rune) rune {
-		switch {
-		case unicode.IsDigit(c):
+		if unicode.IsDigit(c) {
 			return '9'
-		case unicode.IsLetter(c):
-			return 'x'
-		default:
-			return c
 		}
+		if unicode.IsLetter(c) {
+			return 'x'
+		}
+		return c
 	}, text)
 }
 
@@ -527,10 +528,9 @@ const wholeAddress = "address"
 // splitAddress splits a cell, or returns an error with a hint.
 func splitAddress(text, country string) (street, number, extension string, err error) {
 	street, number, extension, err = postal.Split(text, country)
-	switch {
-	case errors.Is(err, postal.ErrNoCountry):
+	if errors.Is(err, postal.ErrNoCountry) {
 		err = fmt.Errorf("%w; --country or country_column names it", err)
-	case err != nil:
+	} else if err != nil {
 		err = fmt.Errorf("%w; use columns of their own", err)
 	}
 	return street, number, extension, err

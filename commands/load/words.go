@@ -47,10 +47,10 @@ func genderWord(text, country string) (string, error) {
 	word := foldName(text)
 	if len(word) == 1 {
 		gender := letterGender(word, country)
-		switch {
-		case gender == "" && !strings.Contains("mhvwf", word):
+		if gender == "" && !strings.Contains("mhvwf", word) {
 			return "", errNoGender
-		case gender == "" || country == "":
+		}
+		if gender == "" || country == "" {
 			return "", errGender
 		}
 		return gender, nil

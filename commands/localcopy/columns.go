@@ -325,11 +325,26 @@ func (f *fields) addDetails() {
 func (f *fields) tables() []table {
 	return []table{
 		{name: "persons", columns: f.persons.columns, key: []string{"uuid"}},
-		{name: "calls", columns: f.calls.columns, key: []string{"uuid"}, index: "personUuid"},
+		{
+			name:    "calls",
+			columns: f.calls.columns,
+			key:     []string{"uuid"},
+			index:   "personUuid",
+		},
 		{name: "attempts", columns: f.attempts.columns, key: []string{"callUuid", "number"}},
 		{name: "results", columns: f.results.columns, key: []string{"callUuid"}},
-		{name: "pledges", columns: f.pledges.columns, key: []string{"uuid"}, index: "personUuid"},
-		{name: "transactions", columns: f.transactions.columns, key: []string{"uuid"}, index: "pledgeUuid"},
+		{
+			name:    "pledges",
+			columns: f.pledges.columns,
+			key:     []string{"uuid"},
+			index:   "personUuid",
+		},
+		{
+			name:    "transactions",
+			columns: f.transactions.columns,
+			key:     []string{"uuid"},
+			index:   "pledgeUuid",
+		},
 		{name: "consents", columns: f.consents.columns, key: []string{"personUuid", "number"}},
 		{name: "checks", columns: f.checks.columns, key: []string{"callUuid", "name"}},
 		{name: "marks", columns: f.marks.columns, key: []string{"entityName", "entityUuid", "externalSourceName"}},

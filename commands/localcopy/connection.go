@@ -50,10 +50,11 @@ func (c *connection) close() {
 // text returns a text as SQLite takes it.
 func (c *connection) text(s string) (uintptr, error) {
 	text, err := libc.CString(s)
-	if err == nil {
-		c.free = append(c.free, text)
+	if err != nil {
+		return text, err
 	}
-	return text, err
+	c.free = append(c.free, text)
+	return text, nil
 }
 
 // run executes statements.

@@ -40,7 +40,13 @@ type Copy struct {
 }
 
 func newCopy(path string, db *sql.DB, unlock func()) *Copy {
-	c := &Copy{path: path, fields: newFields(), inserts: map[string]string{}, db: db, unlock: unlock}
+	c := &Copy{
+		path:    path,
+		fields:  newFields(),
+		inserts: map[string]string{},
+		db:      db,
+		unlock:  unlock,
+	}
 	for _, t := range c.fields.tables() {
 		c.inserts[t.name] = t.insert()
 	}
@@ -51,7 +57,7 @@ func newCopy(path string, db *sql.DB, unlock func()) *Copy {
 const lockPause = 100 * time.Millisecond
 
 // lock waits for the lock on a copy, until the context ends. The folder has to exist.
-func lock(ctx context.Context, path string) (unlock func(), err error) {
+func lock(ctx context.Context, path string) (func(), error) {
 	for {
 		unlock, err := tryLock(path + ".lock")
 		if !errors.Is(err, durable.ErrHeld) {
@@ -66,7 +72,7 @@ func lock(ctx context.Context, path string) (unlock func(), err error) {
 }
 
 // tryLock returns [durable.ErrHeld] if another program has the lock, or deleted its file with the copy meanwhile.
-func tryLock(path string) (unlock func(), err error) {
+func tryLock(path string) (func(), error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoFolder, err)
@@ -136,7 +142,8 @@ func Open(ctx context.Context, path string) (c *Copy, err error) {
 	if err := file.Close(); err != nil {
 		return c, err
 	}
-	if c.db, err = sql.Open("sqlite", name(path, writing())); err != nil {
+	c.db, err = sql.Open("sqlite", name(path, writing()))
+	if err != nil {
 		return c, err
 	}
 	c.db.SetMaxOpenConns(1)
@@ -227,14 +234,16 @@ type owner struct {
 
 func ownerPath(path string) string { return strings.TrimSuffix(path, ".db") + ".json" }
 
-func readOwner(path string) (o owner, err error) {
+func readOwner(path string) (owner, error) {
 	data, err := os.ReadFile(ownerPath(path))
+	var o owner
 	if errors.Is(err, fs.ErrNotExist) {
 		return o, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(data, &o)
+	if err != nil {
+		return o, err
 	}
+	err = json.Unmarshal(data, &o)
 	return o, err
 }
 
@@ -358,11 +367,12 @@ DELETE FROM persons WHERE uuid = $1;
 `
 
 // Holds reports whether a copy has rows of a person.
-func Holds(ctx context.Context, path string, person apitype.UUID) (has bool, err error) {
+func Holds(ctx context.Context, path string, person apitype.UUID) (bool, error) {
 	c, err := Open(ctx, path)
 	if err != nil {
 		return false, err
 	}
+	var has bool
 	err = c.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM persons WHERE uuid = $1)
 		OR EXISTS (SELECT 1 FROM calls WHERE personUuid = $1) OR EXISTS (SELECT 1 FROM pledges WHERE personUuid = $1)
 		OR EXISTS (SELECT 1 FROM marks WHERE entityUuid = $1) OR EXISTS (SELECT 1 FROM consents WHERE personUuid = $1)
@@ -449,15 +459,17 @@ func (c *Copy) forgetGiven(ctx context.Context, tx *sql.Tx, person string) error
 }
 
 // position reads the place to continue a feed. The zero value is its start.
-func position(ctx context.Context, from reader, feed string) (p apiclient.Position, err error) {
+func position(ctx context.Context, from reader, feed string) (apiclient.Position, error) {
 	var text string
-	err = from.QueryRowContext(ctx, "SELECT position FROM _positions WHERE feed = ?", feed).Scan(&text)
+	err := from.QueryRowContext(ctx, "SELECT position FROM _positions WHERE feed = ?", feed).Scan(&text)
+	var p apiclient.Position
 	if errors.Is(err, sql.ErrNoRows) {
 		return p, nil
 	}
-	if err == nil {
-		err = json.Unmarshal([]byte(text), &p)
+	if err != nil {
+		return p, err
 	}
+	err = json.Unmarshal([]byte(text), &p)
 	return p, err
 }
 

@@ -23,7 +23,8 @@ func (e *WrongSQLError) Error() string { return e.Message }
 var ErrNeverSynced = errors.New("the copy was never read completely")
 
 // DetailsIn returns the details that a question may read.
-func DetailsIn(query string) (named []string) {
+func DetailsIn(query string) []string {
+	var named []string
 	for _, detail := range Details() {
 		if strings.Contains(strings.ToLower(query), detail) {
 			named = append(named, detail)
@@ -41,7 +42,7 @@ func Query(
 	path, query string,
 	begin func(columns []string) error,
 	row func([]any) error,
-) (err error) {
+) error {
 	if err := ready(ctx, path); err != nil {
 		return err
 	}

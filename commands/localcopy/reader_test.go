@@ -27,7 +27,8 @@ func unsynced() *syncing {
 }
 
 // lines returns the rows as texts.
-func (f found) lines(b *batch) (lines []string) {
+func (f found) lines(b *batch) []string {
+	var lines []string
 	for _, row := range f.rows {
 		line := row.sql[:strings.Index(row.sql, " VALUES")]
 		for _, c := range row.values {
@@ -83,7 +84,7 @@ var odd = []string{
 }
 
 // variants returns a JSON value with each part of it replaced by each odd value, and without each member.
-func variants(value any) (all []string) {
+func variants(value any) []string {
 	object, isObject := value.(map[string]any)
 	list, isList := value.([]any)
 	put := func(change func(json.RawMessage)) {
@@ -107,6 +108,7 @@ func variants(value any) (all []string) {
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	}
+	var all []string
 	switch {
 	case isObject:
 		for name := range object {
@@ -202,6 +204,7 @@ func FuzzReader(f *testing.F) {
 		compared(t, s, s.persons(apiclient.Feed{Since: "createdAfter"}),
 			func(p apitype.Person) apitype.Time { return p.CreatedAt }, raw)
 		compared(t, s, s.calls(apiclient.Feed{}), func(c apitype.Call) apitype.Time { return c.LastUpdatedAt }, raw)
-		compared(t, s, s.pledges(feedPledges, apiclient.Feed{Since: "updatedAfter"}), func(p apitype.Pledge) apitype.Time { return p.UpdatedAt }, raw)
+		compared(t, s, s.pledges(feedPledges, apiclient.Feed{Since: "updatedAfter"}),
+			func(p apitype.Pledge) apitype.Time { return p.UpdatedAt }, raw)
 	})
 }

@@ -176,13 +176,14 @@ func (s *scan) hundredths() (int64, bool) {
 }
 
 // digits returns a number of digits alone.
-func digits(text []byte) (n int64, ok bool) {
+func digits(text []byte) (int64, bool) {
 	if len(text) == 0 || len(text) > maxDigits {
 		return 0, false
 	}
 	if text[0] == '0' && len(text) > 1 {
 		return 0, false
 	}
+	var n int64
 	for _, c := range text {
 		if c < '0' || c > '9' {
 			return 0, false

@@ -142,14 +142,13 @@ func (s *shaper) member(of reflect.Type, rows *rows, prefix, name string) member
 // inner returns the type of a value that may be null, and whether it may.
 func inner(of reflect.Type) (reflect.Type, bool) {
 	part, isEmbedded := reflect.TypeAssert[interface{ Part() any }](reflect.Zero(of))
-	switch {
-	case isEmbedded:
+	if isEmbedded {
 		return reflect.TypeOf(part.Part()).Elem(), true
-	case of.Kind() == reflect.Pointer:
-		return of.Elem(), true
-	default:
-		return of, false
 	}
+	if of.Kind() == reflect.Pointer {
+		return of.Elem(), true
+	}
+	return of, false
 }
 
 // kindOf returns the kind of a member of a type.

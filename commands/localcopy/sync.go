@@ -65,11 +65,13 @@ func (c *Copy) Sync(
 ) (read Read, err error) {
 	s := &syncing{Copy: c, client: client, from: map[string]apiclient.Position{}}
 	for _, feed := range feeds { // Before the writer begins.
-		if s.from[feed], err = position(ctx, c.db, feed); err != nil {
+		s.from[feed], err = position(ctx, c.db, feed)
+		if err != nil {
 			return read, err
 		}
 	}
-	if s.writer, err = newWriter(c.path); err != nil {
+	s.writer, err = newWriter(c.path)
+	if err != nil {
 		return read, err
 	}
 	defer func() {
@@ -84,11 +86,13 @@ func (c *Copy) Sync(
 		apitype.ExtensionChecks:   &s.hasChecks,
 		apitype.ExtensionDetails:  &s.hasDetails,
 	} {
-		if *has, err = client.Has(ctx, extension); err != nil {
+		*has, err = client.Has(ctx, extension)
+		if err != nil {
 			return read, err
 		}
 	}
-	if read, err = s.records(ctx, hasFilters); err != nil {
+	read, err = s.records(ctx, hasFilters)
+	if err != nil {
 		return read, err
 	}
 	for _, detail := range details {
@@ -102,16 +106,21 @@ func (c *Copy) Sync(
 }
 
 // records reads the feeds.
-func (s *syncing) records(ctx context.Context, hasFilters bool) (read Read, err error) {
+func (s *syncing) records(ctx context.Context, hasFilters bool) (Read, error) {
 	client := s.client
-	if read.Pledges, err = s.readPledges(ctx); err != nil {
+	var read Read
+	var err error
+	read.Pledges, err = s.readPledges(ctx)
+	if err != nil {
 		return read, err
 	}
 	calls := apitype.CallListOptions{Checks: s.hasDetails}
-	if calls.Completers, err = client.Has(ctx, apitype.ExtensionCompleters); err != nil {
+	calls.Completers, err = client.Has(ctx, apitype.ExtensionCompleters)
+	if err != nil {
 		return read, err
 	}
-	if read.Calls, err = syncFeed(ctx, s, s.calls(client.Calls.Feed(calls, "updatedAfter"))); err != nil {
+	read.Calls, err = syncFeed(ctx, s, s.calls(client.Calls.Feed(calls, "updatedAfter")))
+	if err != nil {
 		return read, err
 	}
 	personsSince := "createdAfter" // The interface has no other filter of persons.
@@ -128,7 +137,7 @@ func (s *syncing) records(ctx context.Context, hasFilters bool) (read Read, err 
 }
 
 // readPledges reads the pledges that were updated or released. A first reading of all finds both.
-func (s *syncing) readPledges(ctx context.Context) (n int, err error) {
+func (s *syncing) readPledges(ctx context.Context) (int, error) {
 	options := apitype.PledgeListOptions{Include: []string{apitype.IncludeTransactions}}
 	hasPersons, err := s.client.Has(ctx, apitype.ExtensionSearch)
 	if err != nil {
@@ -138,7 +147,7 @@ func (s *syncing) readPledges(ctx context.Context) (n int, err error) {
 		options.Include = append(options.Include, apitype.IncludePerson)
 	}
 	isFirst := s.from[feedPledges].After.IsZero()
-	n, err = syncFeed(ctx, s, s.pledges(feedPledges, s.client.Pledges.Feed(options, "updatedAfter")))
+	n, err := syncFeed(ctx, s, s.pledges(feedPledges, s.client.Pledges.Feed(options, "updatedAfter")))
 	if err != nil {
 		return n, err
 	}
@@ -152,7 +161,7 @@ func (s *syncing) readPledges(ctx context.Context) (n int, err error) {
 }
 
 // syncFeed reads a feed from its position. Each page is stored as a whole, and the position moves after the last.
-func syncFeed[T any](ctx context.Context, s *syncing, of source[T]) (n int, err error) {
+func syncFeed[T any](ctx context.Context, s *syncing, of source[T]) (int, error) {
 	from := s.from[of.name]
 	isFirst := from.After.IsZero() && tablesOf[of.name] != nil
 	if isFirst {
@@ -168,6 +177,7 @@ func syncFeed[T any](ctx context.Context, s *syncing, of source[T]) (n int, err 
 		Decodes:  true,
 	}
 	defer func() { s.clear() }() // A page that was not read to its end.
+	var n int
 	for record, err := range apiclient.Changes[T](ctx, s.client, round, options) {
 		failed = errors.Join(failed, err)
 		if failed != nil {
@@ -258,8 +268,8 @@ var dropped = map[string][]string{
 }
 
 // dropRecord deletes the rows of a record that is stored again.
-func (s *syncing) dropRecord(feed string, id apitype.UUID) (hadRows bool) {
-	hadRows = s.mayHave(feed, id)
+func (s *syncing) dropRecord(feed string, id apitype.UUID) bool {
+	hadRows := s.mayHave(feed, id)
 	if hadRows {
 		for _, place := range dropped[feed] {
 			s.drop(place, id)
@@ -320,12 +330,13 @@ func (s *syncing) fill(ctx context.Context, detail string) error {
 }
 
 // dueOf returns some records whose detail is to be read.
-func (s *syncing) dueOf(ctx context.Context, detail string) (ids []apitype.UUID, err error) {
+func (s *syncing) dueOf(ctx context.Context, detail string) ([]apitype.UUID, error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT uuid FROM _due WHERE detail = ? LIMIT ?", detail, fillAtOnce)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
+	var ids []apitype.UUID
 	for rows.Next() {
 		var text string
 		if err := rows.Scan(&text); err != nil {

@@ -112,11 +112,12 @@ func TestReleasedPledges(t *testing.T) {
 }
 
 // linesOf returns the answer of a statement that selects one text.
-func linesOf(t *testing.T, c *Copy, statement string) (lines []string) {
+func linesOf(t *testing.T, c *Copy, statement string) []string {
 	t.Helper()
 	rows, err := c.db.QueryContext(t.Context(), statement)
 	servicetest.Check(t, err)
 	defer rows.Close()
+	var lines []string
 	for rows.Next() {
 		var line string
 		servicetest.Check(t, rows.Scan(&line))

@@ -161,9 +161,10 @@ func (f *file) split() error {
 }
 
 // scan returns the statement that begins at an offset, and the offset of its equals sign.
-func (f *file) scan(start int) (s statement, equals int) {
-	s = statement{start: start, value: -1, valueEnd: start}
+func (f *file) scan(start int) (statement, int) {
+	s := statement{start: start, value: -1, valueEnd: start}
 	depth := 0
+	var equals int
 	for at := start; at < len(f.text); at++ {
 		switch c := f.text[at]; c {
 		case '\n':
@@ -312,10 +313,9 @@ func (f *file) remove(path []string) {
 // removeTable takes out the lines of a table, and the blank lines that parted it from others.
 func (f *file) removeTable(from, to int) {
 	isParted := strings.HasSuffix(f.text[:from], f.lineEnd+f.lineEnd)
-	switch {
-	case to == len(f.text) && isParted:
+	if to == len(f.text) && isParted {
 		from -= len(f.lineEnd)
-	case isParted || from == 0:
+	} else if isParted || from == 0 {
 		to += len(f.text[to:]) - len(strings.TrimLeft(f.text[to:], "\r\n"))
 	}
 	f.replace(from, to, "")

@@ -85,12 +85,18 @@ func TestChangeKeepsTheRestOfTheFile(t *testing.T) {
 		{
 			name: "a setting that is gone", text: handWritten,
 			change: set("prod", func(p *profile.Profile) { p.Agents = nil }),
-			swaps:  []string{"\n  [profiles.prod.agents]   # names\n  \"7d444840-9dc0-11d1-b245-5ffdce74fad2\" = \"Anneke # 2\"\n", ""},
+			swaps: []string{
+				"\n  [profiles.prod.agents]   # names\n  \"7d444840-9dc0-11d1-b245-5ffdce74fad2\" = \"Anneke # 2\"\n",
+				"",
+			},
 		},
 		{
 			name: "a setting of the file", text: handWritten,
 			change: func(c *profile.Config) { c.Current, c.Theme = "test", "calm" },
-			swaps:  []string{"'light'   # easier on the eyes\n", "\"calm\"   # easier on the eyes\ncurrent = \"test\"\n"},
+			swaps: []string{
+				"'light'   # easier on the eyes\n",
+				"\"calm\"   # easier on the eyes\ncurrent = \"test\"\n",
+			},
 		},
 		{
 			name: "a profile that is gone", text: handWritten,
@@ -116,7 +122,8 @@ func TestChangeKeepsTheRestOfTheFile(t *testing.T) {
 			want:   "[\"profiles\".'a'] # a\n\"base_url\" = \"y\" # b\nagent = \"g\"\n",
 		},
 		{
-			name: "dotted keys", text: "profiles.a.base_url = \"x\" # a\nprofiles.b.base_url = \"z\"\ncurrent = \"a\"\n",
+			name: "dotted keys",
+			text: "profiles.a.base_url = \"x\" # a\nprofiles.b.base_url = \"z\"\ncurrent = \"a\"\n",
 			change: set("a", func(p *profile.Profile) {
 				p.Languages, p.Agents = []string{"nl"}, map[string]string{"g": "Bo"}
 			}),
@@ -124,19 +131,24 @@ func TestChangeKeepsTheRestOfTheFile(t *testing.T) {
 				"profiles.b.base_url = \"z\"\ncurrent = \"a\"\n",
 		},
 		{
-			name: "dotted keys under a header", text: "current = \"a\"\n[profiles]\na.base_url = \"x\"\na.agents.g = \"Bo\"\n# End.\n",
-			change: set("a", func(p *profile.Profile) { p.Agents, p.MaxAttempts = map[string]string{"g": "Bo", "h": "Cy"}, 2 }),
+			name: "dotted keys under a header",
+			text: "current = \"a\"\n[profiles]\na.base_url = \"x\"\na.agents.g = \"Bo\"\n# End.\n",
+			change: set("a", func(p *profile.Profile) {
+				p.Agents, p.MaxAttempts = map[string]string{"g": "Bo", "h": "Cy"}, 2
+			}),
 			want: "current = \"a\"\n[profiles]\na.base_url = \"x\"\na.agents.g = \"Bo\"\na.max_attempts = 2\na.agents.h = \"Cy\"\n" +
 				"# End.\n",
 		},
 		{
-			name: "an inline table becomes lines", text: "current = \"a\" # Ours.\n[profiles]\na = { base_url = \"x\" } # A.\nb = { base_url = \"z\" } # B.\n",
+			name:   "an inline table becomes lines",
+			text:   "current = \"a\" # Ours.\n[profiles]\na = { base_url = \"x\" } # A.\nb = { base_url = \"z\" } # B.\n",
 			change: toDutch,
 			want: "current = \"a\" # Ours.\n[profiles]\n# A.\nb = { base_url = \"z\" } # B.\n\n[profiles.a]\nbase_url = \"x\"\n" +
 				"languages = [\"nl\"]\n",
 		},
 		{
-			name: "a text of several lines", text: "current = \"a\"\n[profiles.a]\nbase_url = \"\"\"\\\n  x # no comment\\\n  \"\"\" # why\n",
+			name:   "a text of several lines",
+			text:   "current = \"a\"\n[profiles.a]\nbase_url = \"\"\"\\\n  x # no comment\\\n  \"\"\" # why\n",
 			change: set("a", func(p *profile.Profile) { p.BaseURL = "y" }),
 			want:   "current = \"a\"\n[profiles.a]\nbase_url = \"y\" # why\n",
 		},
@@ -148,7 +160,8 @@ func TestChangeKeepsTheRestOfTheFile(t *testing.T) {
 				"languages = [\"nl\"]\n",
 		},
 		{
-			name: "Windows", text: "\ufeff# Ours.\r\ncurrent = \"a\"\r\n[profiles.a]\r\nbase_url = \"x\" # a\r\nlanguages = [\r\n\"fy\", # Frisian\r\n]\r\n",
+			name:   "Windows",
+			text:   "\ufeff# Ours.\r\ncurrent = \"a\"\r\n[profiles.a]\r\nbase_url = \"x\" # a\r\nlanguages = [\r\n\"fy\", # Frisian\r\n]\r\n",
 			change: toDutch,
 			want: "\ufeff# Ours.\r\ncurrent = \"a\"\r\n[profiles.a]\r\nbase_url = \"x\" # a\r\n# Frisian\r\n" +
 				"languages = [\"nl\"]\r\n",

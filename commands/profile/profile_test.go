@@ -27,8 +27,12 @@ func TestStore(t *testing.T) {
 	}
 	want := profile.Config{Current: "prod", Profiles: map[string]profile.Profile{
 		"prod": {
-			BaseURL: "https://a.example", Agent: "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10", ResultCodes: []string{"a", "b"},
-			MaxAttempts: 6, TokenStorage: profile.StorageCommand, TokenCommand: []string{"pass", "show", `with "quotes"`},
+			BaseURL:      "https://a.example",
+			Agent:        "5c1d0f0e-8f2f-4e0e-b3a5-2b8f0d9c7a10",
+			ResultCodes:  []string{"a", "b"},
+			MaxAttempts:  6,
+			TokenStorage: profile.StorageCommand,
+			TokenCommand: []string{"pass", "show", `with "quotes"`},
 		},
 		"demo2": {BaseURL: "embedded:demo2"},
 	}}
@@ -147,7 +151,10 @@ func TestTokenCommand(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := tokens.Get(t.Context(), "prod", profile.Profile{TokenStorage: profile.StorageCommand, TokenCommand: test.command})
+			got, err := tokens.Get(t.Context(), "prod", profile.Profile{
+				TokenStorage: profile.StorageCommand,
+				TokenCommand: test.command,
+			})
 			if got != test.want || (err == nil) != (test.problem == "") {
 				t.Fatalf("got %q, %v, want %q", got, err, test.want)
 			}
@@ -206,7 +213,9 @@ func TestKeyring(t *testing.T) {
 		t.Errorf("got %v, want no keyring", err)
 	}
 	keyring.MockInitWithError(keyring.ErrSetDataTooBig)
-	if _, err := tokens.Set("prod", p, strings.Repeat("a", 5000), false); err == nil || errors.Is(err, profile.ErrNoKeyring) || !strings.Contains(err.Error(), "too large") {
+	if _, err := tokens.Set("prod", p, strings.Repeat("a", 5000), false); err == nil ||
+		errors.Is(err, profile.ErrNoKeyring) ||
+		!strings.Contains(err.Error(), "too large") {
 		t.Errorf("got %v, want that the token is too large", err)
 	}
 	if entries, _ := os.ReadDir(tokens.Dir); len(entries) != 0 {
@@ -224,12 +233,18 @@ func TestNoBus(t *testing.T) {
 		{"nothing", nil},
 		{"a folder without a bus", map[string]string{"XDG_RUNTIME_DIR": t.TempDir()}},
 		{"a bus that would be started", map[string]string{"DBUS_SESSION_BUS_ADDRESS": "autolaunch:"}},
-		{"a bus that would be started, with a place", map[string]string{"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere;autolaunch:scope=*user"}},
+		{
+			name:        "a bus that would be started, with a place",
+			environment: map[string]string{"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere;autolaunch:scope=*user"},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			tokens := profile.Tokens{Dir: t.TempDir(), Getenv: func(name string) string { return test.environment[name] }}
+			tokens := profile.Tokens{
+				Dir:    t.TempDir(),
+				Getenv: func(name string) string { return test.environment[name] },
+			}
 			_, err := tokens.Get(t.Context(), "prod", profile.Profile{TokenStorage: profile.StorageKeyring})
 			if !errors.Is(err, profile.ErrNoKeyring) || !strings.Contains(err.Error(), "no session bus") {
 				t.Errorf("got %v, want no session bus", err)
@@ -242,7 +257,8 @@ func TestNoBus(t *testing.T) {
 func FuzzConfig(f *testing.F) {
 	for _, seed := range []string{
 		"current = \"prod\"\n[profiles.prod]\nbase_url = \"https://a.example\"\nresult_codes = [\"a\"]\nmax_attempts = 3\n",
-		"[profiles.\"a b\"]\n", "current = 7", "[profiles]", "\x00", "[profiles.prod]\ntoken_command = \"x\"", "[[profiles]]",
+		"[profiles.\"a b\"]\n", "current = 7", "[profiles]", "\x00", "[profiles.prod]\ntoken_command = \"x\"",
+		"[[profiles]]",
 	} {
 		f.Add(seed)
 	}
@@ -293,7 +309,8 @@ func TestChangesAtOnce(t *testing.T) {
 	group.Wait()
 	config, err := store.Load()
 	if _, named := config.Profiles[config.Current]; err != nil || len(config.Profiles) != programs || !named {
-		t.Errorf("got %d profiles, the current one %q, %v, want all %d", len(config.Profiles), config.Current, err, programs)
+		t.Errorf("got %d profiles, the current one %q, %v, want all %d",
+			len(config.Profiles), config.Current, err, programs)
 	}
 }
 
@@ -322,7 +339,8 @@ func TestConfigurationThatOthersCanWrite(t *testing.T) {
 		t.Skip("the folders of a Windows profile are closed to others")
 	}
 	store := profile.Store{Dir: t.TempDir()}
-	if err := os.WriteFile(store.Path(), []byte("[profiles.a]\nbase_url = \"https://a.example\"\n"), 0o600); err != nil {
+	err := os.WriteFile(store.Path(), []byte("[profiles.a]\nbase_url = \"https://a.example\"\n"), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if config, err := store.Load(); err != nil || len(config.Profiles) != 1 {
@@ -340,10 +358,14 @@ func TestConfigurationThatOthersCanWrite(t *testing.T) {
 func TestDialIsAWordOrAList(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]profile.Dial{
-		`dial = "tel"`: {"tel"}, `dial = ["softphone", "{number}"]`: {"softphone", "{number}"}, `dial = 7`: nil, `dial = [7]`: nil,
+		`dial = "tel"`:                     {"tel"},
+		`dial = ["softphone", "{number}"]`: {"softphone", "{number}"},
+		`dial = 7`:                         nil,
+		`dial = [7]`:                       nil,
 	} {
 		store := profile.Store{Dir: t.TempDir()}
-		if err := os.WriteFile(store.Path(), []byte("[profiles.p]\nbase_url = \"https://example.org\"\n"+text+"\n"), 0o600); err != nil {
+		if err := os.WriteFile(store.Path(), []byte("[profiles.p]\nbase_url = \"https://example.org\"\n"+text+
+			"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		config, err := store.Load()

@@ -106,7 +106,8 @@ func (t Tokens) readWithOrigin(name, storage string) (token, origin string, err 
 
 // Set keeps the token of a profile in the keyring, or in a file when insecure is set. It
 // returns where.
-func (t Tokens) Set(name string, p Profile, token string, insecure bool) (storage string, err error) {
+func (t Tokens) Set(name string, p Profile, token string, insecure bool) (string, error) {
+	var storage string
 	storage = StorageKeyring
 	if insecure {
 		storage = StorageFile
@@ -177,9 +178,9 @@ func (t Tokens) LockRenewal(
 	ctx context.Context,
 	name string,
 	pause func(context.Context, time.Duration) error,
-) (unlock func(), err error) {
+) (func(), error) {
 	path := filepath.Join(t.Dir, "renewals", name)
-	err = durable.MakeFolders(filepath.Dir(path))
+	err := durable.MakeFolders(filepath.Dir(path))
 	if err != nil {
 		return nil, err
 	}
@@ -344,14 +345,13 @@ func (t Tokens) keyring(do func() (string, error)) (string, error) {
 	defer timer.Stop()
 	select {
 	case r := <-done:
-		switch {
-		case r.err == nil, errors.Is(r.err, keyring.ErrNotFound):
+		if r.err == nil || errors.Is(r.err, keyring.ErrNotFound) {
 			return r.token, r.err
-		case errors.Is(r.err, keyring.ErrSetDataTooBig):
-			return "", fmt.Errorf("%w for the keyring", ErrTooLarge)
-		default:
-			return "", fmt.Errorf("%w: %w", ErrNoKeyring, r.err)
 		}
+		if errors.Is(r.err, keyring.ErrSetDataTooBig) {
+			return "", fmt.Errorf("%w for the keyring", ErrTooLarge)
+		}
+		return "", fmt.Errorf("%w: %w", ErrNoKeyring, r.err)
 	case <-timer.C:
 		return "", fmt.Errorf("%w: it did not answer within %s; is it locked?", ErrNoKeyring, keyringTimeout)
 	}

@@ -43,12 +43,13 @@ func runCommand(ctx context.Context, command []string) (string, error) {
 		return "", fmt.Errorf("token command %s: %w", command[0], withComplaint(err, complaint.text))
 	}
 	token := strings.TrimSpace(string(out.text))
-	switch {
-	case out.more:
+	if out.more {
 		return "", fmt.Errorf("token command %s printed too much for a token", command[0])
-	case token == "":
+	}
+	if token == "" {
 		return "", fmt.Errorf("token command %s printed nothing", command[0])
-	case strings.ContainsAny(token, "\r\n"):
+	}
+	if strings.ContainsAny(token, "\r\n") {
 		return "", fmt.Errorf("token command %s printed more than one line", command[0])
 	}
 	return token, nil
@@ -73,7 +74,8 @@ func (p *printed) Write(data []byte) (int, error) {
 // shown, because it may be the token.
 func withComplaint(err error, said []byte) error {
 	line, _, _ := strings.Cut(strings.TrimSpace(string(said)), "\n")
-	if line = withoutSecrets(line); line == "" {
+	line = withoutSecrets(line)
+	if line == "" {
 		return err
 	}
 	if len(line) > maxComplaint {

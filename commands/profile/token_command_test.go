@@ -26,10 +26,22 @@ func TestTokenCommandOutput(t *testing.T) {
 		{"without end", "exec yes " + secret + " | head -c 8388608", "", "too much"},
 		{"complains and works", "echo " + secret + " >&2; echo abc", "abc", ""},
 		{"leaves a child behind", "sleep 60 & echo abc", "abc", ""},
-		{"complains with a header", "echo 'Authorization: Bearer " + secret + "' >&2; exit 3", "", "exit status 3: Authorization: Bearer ***"},
+		{
+			name:    "complains with a header",
+			script:  "echo 'Authorization: Bearer " + secret + "' >&2; exit 3",
+			problem: "exit status 3: Authorization: Bearer ***",
+		},
 		{"complains with the token alone", "echo " + secret + " >&2; exit 3", "", "***"},
-		{"complains with a named secret", "echo 'cannot use password=c2lnbmF0 now' >&2; exit 3", "", "cannot use password=*** now"},
-		{"complains about a file", "echo /home/desk/.password-store/fundesk/prod.gpg: not there >&2; exit 3", "", "/home/desk/.password-store/fundesk/prod.gpg: not there"},
+		{
+			name:    "complains with a named secret",
+			script:  "echo 'cannot use password=c2lnbmF0 now' >&2; exit 3",
+			problem: "cannot use password=*** now",
+		},
+		{
+			name:    "complains about a file",
+			script:  "echo /home/desk/.password-store/fundesk/prod.gpg: not there >&2; exit 3",
+			problem: "/home/desk/.password-store/fundesk/prod.gpg: not there",
+		},
 		{"complains without end", "yes 'no way' | tr '\\n' ' ' | head -c 8388608 >&2; exit 3", "", "no way"},
 		{"says nothing", "exit 3", "", "exit status 3"},
 	}
@@ -46,7 +58,8 @@ func TestTokenCommandOutput(t *testing.T) {
 			if err == nil {
 				return
 			}
-			if text := err.Error(); !strings.Contains(text, test.problem) || strings.Contains(text, "c2lnbmF0") || len(text) > 300 {
+			text := err.Error()
+			if !strings.Contains(text, test.problem) || strings.Contains(text, "c2lnbmF0") || len(text) > 300 {
 				t.Errorf("got %s, want %q and no secret", text, test.problem)
 			}
 		})

@@ -78,7 +78,8 @@ func TestTokenOfAnEarlierVersion(t *testing.T) {
 			}
 			p.BaseURL = "https://b.example"
 			got, err := tokens.Get(t.Context(), "prod", p)
-			if elsewhere, ok := errors.AsType[*profile.OriginError](err); !ok || elsewhere.Stored != "https://a.example" || elsewhere.Named != p.BaseURL {
+			elsewhere, ok := errors.AsType[*profile.OriginError](err)
+			if !ok || elsewhere.Stored != "https://a.example" || elsewhere.Named != p.BaseURL {
 				t.Errorf("got %q, %v, want that it belongs to a.example", got, err)
 			}
 		})
@@ -139,7 +140,10 @@ func TestTokenFileOfOthers(t *testing.T) {
 			if err := profile.WriteFile(filepath.Join(tokens.Dir, "tokens", "prod"), []byte(test.text)); err != nil {
 				t.Fatal(err)
 			}
-			got, err := tokens.Get(t.Context(), "prod", profile.Profile{BaseURL: "https://a.example", TokenStorage: profile.StorageFile})
+			got, err := tokens.Get(t.Context(), "prod", profile.Profile{
+				BaseURL:      "https://a.example",
+				TokenStorage: profile.StorageFile,
+			})
 			if got != "" || !errors.Is(err, profile.ErrNoToken) {
 				t.Errorf("got %q, %v, want none", got, err)
 			}

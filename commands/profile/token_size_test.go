@@ -29,7 +29,8 @@ func TestTokenFitsTheKeyring(t *testing.T) {
 // A token command gets no token, and a token is for the scheme, host and port of an address.
 func TestWhatATokenIsFor(t *testing.T) {
 	t.Parallel()
-	if got := withoutToken([]string{"A=1", "FUNDESK_TOKEN=secret", "FUNDESK_TOKENS=2", "B="}); strings.Join(got, " ") != "A=1 FUNDESK_TOKENS=2 B=" {
+	got := withoutToken([]string{"A=1", "FUNDESK_TOKEN=secret", "FUNDESK_TOKENS=2", "B="})
+	if strings.Join(got, " ") != "A=1 FUNDESK_TOKENS=2 B=" {
 		t.Errorf("got %q, want everything but the token", got)
 	}
 	for address, want := range map[string]string{

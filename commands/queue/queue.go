@@ -61,7 +61,9 @@ func queueStatus(s *cli.Session) *cobra.Command {
 func queueList(s *cli.Session) *cobra.Command {
 	flags, o := &read.ListFlags{}, apitype.QueueCallListOptions{}
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the waiting calls, the next one first", Args: cli.NoArgs,
+		Use:     "list",
+		Short:   "List the waiting calls, the next one first",
+		Args:    cli.NoArgs,
 		Long:    "List the waiting calls, in the order in which agents get them.",
 		Example: "  fundesk queue list --limit 10\n  fundesk queue list --type winback --all -o ndjson",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -83,7 +85,9 @@ func queueList(s *cli.Session) *cobra.Command {
 func queueTake(s *cli.Session) *cobra.Command {
 	o, number, lease, dryRun := apitype.QueueOptions{}, 1, apitype.DefaultLease, false
 	cmd := &cobra.Command{
-		Use: "take", Short: "Lease the next calls", Args: cli.NoArgs,
+		Use:   "take",
+		Short: "Lease the next calls",
+		Args:  cli.NoArgs,
 		Long: "Lease the next calls, for dialers and scripts. No other agent gets these donors until the lease\n" +
 			"ends. An attempt or the end of a call ends its lease. An empty list means that no call waits.\n" +
 			"Without --type and --language, the profile's call_types and languages apply.",
@@ -241,7 +245,9 @@ func queueRelease(s *cli.Session) *cobra.Command {
 func queueLater(s *cli.Session) *cobra.Command {
 	d := putOff{method: http.MethodPut, path: "/fundesk/v1/queue/calls/%s/later", send: (*apiclient.QueueService).Later}
 	cmd := &cobra.Command{
-		Use: "later UUID… | -", Short: "Defer calls", Args: cli.NeedArgs(1),
+		Use:   "later UUID… | -",
+		Short: "Defer calls",
+		Args:  cli.NeedArgs(1),
 		Long: "Defer a call that no agent has leased: no agent gets it before its time. It is reserved for the\n" +
 			"profile's agent, or for --user. 30 minutes after it was due, any agent can get it. Several calls, and\n" +
 			"the callback of another user, ask first; off a terminal they need --yes. A callback that changed in\n" +

@@ -23,7 +23,9 @@ type agentsFlags struct {
 func queueAgents(s *cli.Session) *cobra.Command {
 	a := &agentsFlags{}
 	cmd := &cobra.Command{
-		Use: "agents", Short: "Show agents and their results today", Args: cli.NoArgs,
+		Use:   "agents",
+		Short: "Show agents and their results today",
+		Args:  cli.NoArgs,
 		Long: "Show each agent: the call type, since when, and today's results. The list contains no donors' data.\n" +
 			"--watch updates it until it is interrupted.",
 		Example: "  fundesk queue agents\n  fundesk queue agents --watch\n  fundesk queue agents --since 7d -o csv",

@@ -41,7 +41,8 @@ func (d *putOff) register(cmd *cobra.Command) {
 	cli.OnPage(cmd, "changes", "yes", "dry-run")
 }
 
-func (d *putOff) request(s *cli.Session) (r apitype.DeferRequest, err error) {
+func (d *putOff) request(s *cli.Session) (apitype.DeferRequest, error) {
+	var r apitype.DeferRequest
 	if d.anyone && d.user != nil {
 		return r, cli.UsageError("--user and --anyone cannot be combined")
 	}
@@ -145,7 +146,8 @@ func (d *putOff) readCallbacks(
 	client *apiclient.Client,
 	r apitype.DeferRequest,
 	ids []apitype.UUID,
-) (now callbacks, err error) {
+) (callbacks, error) {
+	var now callbacks
 	if r.NotBefore == nil {
 		return now, nil
 	}
@@ -191,7 +193,8 @@ func (c callbacks) against(id apitype.UUID, r apitype.DeferRequest) apitype.Defe
 }
 
 // ofOthers returns the callbacks that are kept for other users than the given ones.
-func (c callbacks) ofOthers(users ...*apitype.UUID) (others []apitype.Deferral) {
+func (c callbacks) ofOthers(users ...*apitype.UUID) []apitype.Deferral {
+	var others []apitype.Deferral
 	for _, deferral := range c.of {
 		isOwn := func(user *apitype.UUID) bool { return user != nil && *user == *deferral.UserUUID }
 		if deferral.UserUUID != nil && !slices.ContainsFunc(users, isOwn) {

@@ -15,7 +15,9 @@ import (
 
 func queueLeases(s *cli.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "leases", Short: "List which agent has which call", Args: cli.NoArgs,
+		Use:   "leases",
+		Short: "List which agent has which call",
+		Args:  cli.NoArgs,
 		Long: "List the calls that agents have, the oldest lease first. A prefetched call is not on a screen yet.\n" +
 			"The list contains no donors' data.",
 		Example: "  fundesk queue leases\n  fundesk queue leases -o json --jq '.[] | [.name, .expiresAt]'",

@@ -50,7 +50,8 @@ func settingsGet(s *cli.Session) *cobra.Command {
 			isJSON := options.Format.IsJSON() || options.Query != nil
 			var organization apitype.UUID
 			if len(args) > 0 {
-				if organization, err = cli.ParseID(args[0]); err != nil {
+				organization, err = cli.ParseID(args[0])
+				if err != nil {
 					return err
 				}
 			}
@@ -234,7 +235,8 @@ func setSettings(
 	if err != nil {
 		return err
 	}
-	if is.UUID = was.UUID; dryRun {
+	is.UUID = was.UUID
+	if dryRun {
 		return printSettings(s, is)
 	}
 	changes := differences(was, is)
@@ -296,12 +298,13 @@ func differences(was, is apitype.OrganizationSettings) []string {
 	return all
 }
 
-func differing[K ~string, V any](prefix string, was, is map[K]V) (all []string) {
+func differing[K ~string, V any](prefix string, was, is map[K]V) []string {
 	both := maps.Clone(is)
 	if both == nil {
 		both = map[K]V{}
 	}
 	maps.Copy(both, was)
+	var all []string
 	for _, key := range slices.Sorted(maps.Keys(both)) {
 		before, had := was[key]
 		now, has := is[key]

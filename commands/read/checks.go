@@ -26,7 +26,9 @@ type checkedCall struct {
 func Checks(s *cli.Session) *cobra.Command {
 	allowEmpty := false
 	cmd := &cobra.Command{
-		Use: "checks UUID… | -", Short: "Show what was checked in calls", Args: cli.NeedArgs(1),
+		Use:   "checks UUID… | -",
+		Short: "Show what was checked in calls",
+		Args:  cli.NeedArgs(1),
 		Long: "Show the details that an agent checked with the donor, one line each with the call, the time and\n" +
 			"the agent. objection means that the right to object was offered. A call without checks has no\n" +
 			"line; - reads UUIDs or NDJSON from stdin.",
@@ -89,7 +91,12 @@ func printChecks(
 
 func addChecks(list *render.List[render.CallCheck], of checkedCall) error {
 	for _, item := range of.checks.Items {
-		row := render.CallCheck{CallUUID: of.call, Name: item.Name, At: item.At, UserUUID: of.checks.UserUUID}
+		row := render.CallCheck{
+			CallUUID: of.call,
+			Name:     item.Name,
+			At:       item.At,
+			UserUUID: of.checks.UserUUID,
+		}
 		raw, err := json.Marshal(row)
 		if err != nil {
 			return err

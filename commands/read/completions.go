@@ -24,8 +24,9 @@ func (c *completions) read(
 	client *apiclient.Client,
 	profile []string,
 	o apitype.CallListOptions,
-) (err error) {
+) error {
 	o.Include = nil
+	var err error
 	o.Completers, err = client.Has(ctx, apitype.ExtensionCompleters)
 	if err != nil {
 		return err
@@ -83,7 +84,8 @@ func (c *completions) users(
 	ctx context.Context,
 	client *apiclient.Client,
 	profile []string,
-) (users []apitype.UUID, err error) {
+) ([]apitype.UUID, error) {
+	var users []apitype.UUID
 	for _, text := range profile {
 		if id, err := apitype.ParseUUID(text); err == nil {
 			users = append(users, id)

@@ -97,27 +97,28 @@ func syncCopy(
 // aboutCopy adds a hint to an error of a copy.
 func aboutCopy(err error) error {
 	known, _ := cli.ErrorAs(err)
-	switch {
-	case errors.Is(err, apiclient.ErrEpoch) || errors.Is(err, apiclient.ErrBehind):
+	if errors.Is(err, apiclient.ErrEpoch) || errors.Is(err, apiclient.ErrBehind) {
 		return cli.WithHint(err, "begin again from the start: fundesk copy sync --anew")
-	case err == nil || known != nil || errors.Is(err, context.Canceled):
+	}
+	if err == nil || known != nil || errors.Is(err, context.Canceled) {
 		return err
-	case localcopy.IsFull(err):
+	}
+	if localcopy.IsFull(err) {
 		return cli.WithHint(
 			cli.Failure(apiclient.KindFailure, "the copy: the disk is full"),
 			"make room and sync again, or let FUNDESK_STATE_DIR name a folder on another disk",
 		)
-	case errors.Is(err, localcopy.ErrNoFolder):
+	}
+	if errors.Is(err, localcopy.ErrNoFolder) {
 		return cli.WithHint(
 			cli.Failure(apiclient.KindFailure, "the copy: %s", err),
 			"FUNDESK_STATE_DIR names another folder for it",
 		)
-	default:
-		return cli.WithHint(
-			cli.Failure(apiclient.KindFailure, "the copy: %s", err),
-			"if the file is damaged: fundesk copy remove --yes",
-		)
 	}
+	return cli.WithHint(
+		cli.Failure(apiclient.KindFailure, "the copy: %s", err),
+		"if the file is damaged: fundesk copy remove --yes",
+	)
 }
 
 func copyStatus(s *cli.Session) *cobra.Command {

@@ -67,12 +67,13 @@ func aboutList(err error) error {
 // Check refuses flags that cannot be combined and fills in what depends on others.
 func (l *ListFlags) Check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
-	switch {
-	case given("limit") && l.all:
+	if given("limit") && l.all {
 		return cli.UsageError("--limit and --all cannot be combined")
-	case given("limit") && l.limit <= 0:
+	}
+	if given("limit") && l.limit <= 0 {
 		return cli.UsageError("--limit must be greater than 0")
-	case l.pageSize <= 0:
+	}
+	if l.pageSize <= 0 {
 		return cli.UsageError("--page-size must be greater than 0")
 	}
 	return nil
@@ -170,14 +171,16 @@ func (p *printing[T]) walk(records iter.Seq2[apiclient.Record[T], error]) error 
 		if count++; count == collectAfter {
 			defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 		}
-		switch {
-		case err != nil && len(p.unread) > 0:
+		if err != nil && len(p.unread) > 0 {
 			return errors.Join(err, unreadable(p.unread, false))
-		case err != nil:
+		}
+		if err != nil {
 			return err
-		case p.flushed != nil:
+		}
+		if p.flushed != nil {
 			return p.flushed
-		case p.most > 0 && p.list.Count() >= p.most: // A filtered list that has enough.
+		}
+		if p.most > 0 && p.list.Count() >= p.most { // A filtered list that has enough.
 			p.more = true
 			return nil
 		}
@@ -254,7 +257,7 @@ func (l List[T, O]) printAll(
 	client *apiclient.Client,
 	flags *ListFlags,
 	p *printing[T],
-) (hint string, err error) {
+) (string, error) {
 	options := flags.walk(cmd, l.Passes != nil)
 	options.More = func() { p.more = true }
 	options.Yielded = func() { p.flushed = p.list.Flush() }
@@ -262,8 +265,9 @@ func (l List[T, O]) printAll(
 		p.most = flags.limit
 	}
 	l.After(flags.after)
-	err = p.walk(l.embedded(cmd.Context(), client, l.Of(client).All(cmd.Context(), *l.Options, options)))
-	if err = cmp.Or(err, p.end()); err != nil || !p.more {
+	err := p.walk(l.embedded(cmd.Context(), client, l.Of(client).All(cmd.Context(), *l.Options, options)))
+	err = cmp.Or(err, p.end())
+	if err != nil || !p.more {
 		return "", err
 	}
 	printed := cli.Count(p.list.Count(), "record")

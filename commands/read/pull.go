@@ -97,8 +97,9 @@ func openPull[T any](
 	s *cli.Session,
 	p pullFlags,
 	columns []render.Column[T],
-) (out output[T], err error) {
-	err = checkInterval(cmd, p.follow, p.interval)
+) (output[T], error) {
+	err := checkInterval(cmd, p.follow, p.interval)
+	var out output[T]
 	if err != nil {
 		return out, err
 	}
@@ -220,8 +221,10 @@ func pullErased(s *cli.Session) *cobra.Command {
 func pullPersons(s *cli.Session) *cobra.Command {
 	o := &apitype.PersonListOptions{}
 	p := &puller[apitype.Person]{
-		entity: apitype.EntityPerson, after: "createdAfter", columns: render.PersonColumns,
-		feed: func(c *apiclient.Client, since string) apiclient.Feed { return c.Persons.Feed(*o, since) },
+		entity:  apitype.EntityPerson,
+		after:   "createdAfter",
+		columns: render.PersonColumns,
+		feed:    func(c *apiclient.Client, since string) apiclient.Feed { return c.Persons.Feed(*o, since) },
 	}
 	cmd := p.command(s)
 	cli.RegisterFilters(s, cmd, apitype.PersonFilters()[:1], o) // The other filters do not choose new persons.
@@ -233,7 +236,9 @@ func pullPersons(s *cli.Session) *cobra.Command {
 func pullCalls(s *cli.Session) *cobra.Command {
 	filters := &CallFilters{}
 	p := &puller[apitype.Call]{
-		entity: apitype.EntityCall, after: "requestedAfter", check: filters.Check,
+		entity:  apitype.EntityCall,
+		after:   "requestedAfter",
+		check:   filters.Check,
 		columns: func() []render.Column[apitype.Call] { return filters.Columns(s) },
 		feed:    func(c *apiclient.Client, since string) apiclient.Feed { return c.Calls.Feed(filters.Options, since) },
 	}
@@ -287,7 +292,7 @@ func (p *puller[T]) checkService(ctx context.Context) error {
 	return cli.WithHint(refusal, "for new ones: fundesk pull person")
 }
 
-func (p *puller[T]) run(cmd *cobra.Command) (err error) {
+func (p *puller[T]) run(cmd *cobra.Command) error {
 	s := p.session
 	if p.check != nil {
 		if err := p.check(); err != nil {
@@ -297,6 +302,7 @@ func (p *puller[T]) run(cmd *cobra.Command) (err error) {
 	if p.updated {
 		p.after = "updatedAfter"
 	}
+	var err error
 	p.output, err = openPull(cmd, s, p.pullFlags, p.columns())
 	if err != nil {
 		return err
@@ -349,7 +355,8 @@ func (p *puller[T]) begin(ctx context.Context, feed apiclient.Feed) (position, s
 	last := position{Service: t.BaseURL, Query: feed.Since + "?" + feed.Query.Encode()}
 	path := p.state
 	if path == "" {
-		if path, err = positionPath(ctx, p.session, p.client, p.entity, last); err != nil {
+		path, err = positionPath(ctx, p.session, p.client, p.entity, last)
+		if err != nil {
 			return last, "", err
 		}
 	}
@@ -440,8 +447,11 @@ func (p *puller[T]) pull(
 	ctx context.Context,
 	round *apiclient.Round,
 	begun func() error,
-) (next apiclient.Position, err error) {
-	if p.list, err = p.printer.List(); err != nil {
+) (apiclient.Position, error) {
+	var next apiclient.Position
+	var err error
+	p.list, err = p.printer.List()
+	if err != nil {
 		return next, err
 	}
 	if p.program == nil {
@@ -462,10 +472,10 @@ func (p *puller[T]) pull(
 		out.list = p.list
 	}
 	err = out.walk(onFirst(apiclient.Changes[T](ctx, p.client, round, options), begun))
-	switch {
-	case out.flushed != nil:
+	if out.flushed != nil {
 		return next, out.flushed
-	case err == nil:
+	}
+	if err == nil {
 		err = out.end()
 	}
 	if err != nil {

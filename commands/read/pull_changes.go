@@ -48,7 +48,8 @@ func pullChanges(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-func (p *changePuller) run(cmd *cobra.Command) (err error) {
+func (p *changePuller) run(cmd *cobra.Command) error {
+	var err error
 	p.output, err = openPull(cmd, p.session, p.pullFlags, render.ChangeColumns())
 	if err != nil {
 		return err

@@ -182,7 +182,12 @@ func afterText(after apitype.Time) string {
 
 func positionColumns() []render.Column[keptPosition] {
 	column := func(name string, isShown bool, value func(keptPosition) string) render.Column[keptPosition] {
-		return render.Column[keptPosition]{Name: name, Default: isShown, Flexible: name != "after", Value: value}
+		return render.Column[keptPosition]{
+			Name:     name,
+			Default:  isShown,
+			Flexible: name != "after",
+			Value:    value,
+		}
 	}
 	return []render.Column[keptPosition]{
 		column("entity", true, func(k keptPosition) string { return k.Entity }),

@@ -166,7 +166,8 @@ func batches[T any](records iter.Seq2[apiclient.Record[T], error]) iter.Seq2[[]a
 				return
 			}
 			record.Raw = slices.Clone(record.Raw)
-			if batch = append(batch, record); len(batch) == size {
+			batch = append(batch, record)
+			if len(batch) == size {
 				if !yield(batch, nil) {
 					return
 				}

@@ -107,7 +107,9 @@ func CallStats(s *cli.Session) *cobra.Command {
 func PersonStats(s *cli.Session) *cobra.Command {
 	o := &apitype.PersonListOptions{}
 	cmd := statsCommand(s, statsNoun[apitype.Person, apitype.PersonListOptions]{
-		noun: "person", counts: counts.OfPersons, of: Persons,
+		noun:   "person",
+		counts: counts.OfPersons,
+		of:     Persons,
 		groups: func(_ time.Time, in *time.Location) []counts.Group[apitype.Person] { return counts.PersonGroups(in) },
 		prepare: func(*cobra.Command, []string) (apitype.PersonListOptions, func(apitype.Person) bool, error) {
 			WarnOfIBAN(s, *o)
@@ -124,7 +126,10 @@ func PersonStats(s *cli.Session) *cobra.Command {
 func PledgeStats(s *cli.Session) *cobra.Command {
 	o := &apitype.PledgeListOptions{}
 	cmd := statsCommand(s, statsNoun[apitype.Pledge, apitype.PledgeListOptions]{
-		noun: "pledge", counts: counts.OfPledges, of: Pledges, states: apitype.Texts(apitype.PledgeStatuses),
+		noun:   "pledge",
+		counts: counts.OfPledges,
+		of:     Pledges,
+		states: apitype.Texts(apitype.PledgeStatuses),
 		groups: func(_ time.Time, in *time.Location) []counts.Group[apitype.Pledge] { return counts.PledgeGroups(in) },
 		columns: []render.Column[statRow]{
 			numberColumn("amount", "euro", func(r statRow) *json.Number { return r.Amount }),
@@ -373,7 +378,8 @@ func rowOf(group, value string, c counts.Count, by bool) statRow {
 		row.Yearly, row.Once = euros(c.Yearly), euros(c.Once)
 	}
 	if by {
-		if row.States = c.States; c.Pledged {
+		row.States = c.States
+		if c.Pledged {
 			row.Amount = euros(c.Cents)
 		}
 	}
@@ -384,7 +390,12 @@ func rowOf(group, value string, c counts.Count, by bool) statRow {
 func (n statsNoun[T, O]) columnsFor(by []string) []render.Column[statRow] {
 	columns := []render.Column[statRow]{
 		{Name: "group", Default: true, Value: func(r statRow) string { return r.Group }},
-		{Name: "value", Default: true, Flexible: true, Value: func(r statRow) string { return r.Value }},
+		{
+			Name:     "value",
+			Default:  true,
+			Flexible: true,
+			Value:    func(r statRow) string { return r.Value },
+		},
 		countColumn("count", func(r statRow) int { return r.Count }),
 	}
 	if len(by) == 0 {

@@ -16,14 +16,14 @@ const defaultInterval = 5 * time.Second
 
 // checkInterval refuses an --interval that is too short, or of a command that ends by itself.
 func checkInterval(cmd *cobra.Command, isRepeated bool, interval time.Duration) error {
-	switch given := cmd.Flags().Changed("interval"); {
-	case given && !isRepeated:
+	given := cmd.Flags().Changed("interval")
+	if given && !isRepeated {
 		return cli.UsageError("--interval needs --follow or --watch")
-	case interval < time.Second:
-		return cli.UsageError("--interval must be at least 1s")
-	default:
-		return nil
 	}
+	if interval < time.Second {
+		return cli.UsageError("--interval must be at least 1s")
+	}
+	return nil
 }
 
 // follow reads again and again, until a round is the last one, fails, or is interrupted. A service that

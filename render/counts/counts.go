@@ -109,7 +109,12 @@ func OfPledges(groups []Group[apitype.Pledge], none string) *Counts[apitype.Pled
 }
 
 func newCounts[T any](groups []Group[T], none string, add func(*Count, T)) *Counts[T] {
-	c := &Counts[T]{groups: groups, none: none, add: add, by: map[string]map[string]*Count{}}
+	c := &Counts[T]{
+		groups: groups,
+		none:   none,
+		add:    add,
+		by:     map[string]map[string]*Count{},
+	}
 	for _, g := range groups {
 		c.by[g.Name] = map[string]*Count{}
 	}

@@ -119,7 +119,8 @@ func (c *colleagues) take(ctx context.Context, user apitype.UUID, talk time.Dura
 	var counts apitype.QueueState
 	var held, taken apitype.Leases
 	state, err := c.queue.State(ctx, c.caller, apitype.QueueOptions{})
-	if err = read(state, err, &counts); err != nil || counts.Waiting <= leaveWaiting {
+	err = read(state, err, &counts)
+	if err != nil || counts.Waiting <= leaveWaiting {
 		return nil, err
 	}
 	leases, err := c.queue.Leases(ctx, c.caller, apitype.QueueLeaseListOptions{})
@@ -130,7 +131,8 @@ func (c *colleagues) take(ctx context.Context, user apitype.UUID, talk time.Dura
 	answer, err := c.queue.Take(ctx, c.caller, apitype.TakeRequest{
 		RequestUUID: apitype.NewUUID(), UserUUID: user, LeaseSeconds: new(int((talk + time.Minute) / time.Second)),
 	})
-	if err = read(answer, err, &taken); err != nil || len(taken.Leases) == 0 {
+	err = read(answer, err, &taken)
+	if err != nil || len(taken.Leases) == 0 {
 		return nil, err
 	}
 	return &taken.Leases[0], nil

@@ -17,9 +17,10 @@ import (
 )
 
 // get asks an embedded service for a path.
-func get(t *testing.T, s *Service, path string) (status int, body []byte) {
+func get(t *testing.T, s *Service, path string) (int, []byte) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://embedded.localhost"+path, http.NoBody)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://embedded.localhost"+path,
+		http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,7 @@ func get(t *testing.T, s *Service, path string) (status int, body []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, err = io.ReadAll(response.Body)
+	body, err := io.ReadAll(response.Body)
 	if err := errors.Join(err, response.Body.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,8 @@ func TestProgress(t *testing.T) {
 		Path: filepath.Join(t.TempDir(), "demo.db"), Sample: true,
 		Progress: func(done, total int) {
 			calls++
-			if last = done; total != 2000 {
+			last = done
+			if total != 2000 {
 				t.Errorf("got a total of %d", total)
 			}
 		},
@@ -186,7 +188,7 @@ func TestPanicBecomesAnError(t *testing.T) {
 }
 
 // answerOf reads an answer of the embedded service as a client does.
-func answerOf[T any](t *testing.T, s *Service, path string) (answer T) {
+func answerOf[T any](t *testing.T, s *Service, path string) T {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://embedded"+path, nil)
 	if err != nil {
@@ -198,6 +200,7 @@ func answerOf[T any](t *testing.T, s *Service, path string) (answer T) {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
+	var answer T
 	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil || response.StatusCode != http.StatusOK {
 		t.Fatalf("%s: got %s, %v", path, response.Status, err)
 	}
@@ -283,7 +286,12 @@ func TestSampleScriptsAreFair(t *testing.T) {
 	scripts := sampleSettings().Scripts
 	for name, text := range scripts {
 		first, rest, _ := strings.Cut(text, "\n")
-		for _, wanted := range []string{"{{.Call.Greeting}}", "{{.Agent.Name}}", "{{.Pledge.Charity}}", "{{.Person.Name}}"} {
+		for _, wanted := range []string{
+			"{{.Call.Greeting}}",
+			"{{.Agent.Name}}",
+			"{{.Pledge.Charity}}",
+			"{{.Person.Name}}",
+		} {
 			if !strings.Contains(first, wanted) {
 				t.Errorf("%s begins %q, want %s there", name, first, wanted)
 			}

@@ -50,7 +50,8 @@ func TestSampleIsTheSameForTheSameSeed(t *testing.T) {
 		t.Error("another seed: got the same records, want others")
 	}
 	const want = "f4210819cdddfdebd889ffcf01008882e4d2b052ef1bfcc8eb2d985a91cb210c"
-	if got := fmt.Sprintf("%x", sha256.Sum256([]byte(text(SampleOptions{Persons: 300, Seed: 7, Now: sampleNow})))); got != want {
+	got := fmt.Sprintf("%x", sha256.Sum256([]byte(text(SampleOptions{Persons: 300, Seed: 7, Now: sampleNow}))))
+	if got != want {
 		t.Errorf("got records with the digest %s, want those with %s", got, want)
 	}
 }
@@ -82,12 +83,32 @@ func TestSampleHasEveryKindAndState(t *testing.T) {
 		}
 	}
 	want := map[string]int{
-		"organization": 2, "user": 20, "focusArea": 6, "person": 2000, "pledge": 2000, "call": 2000, "transaction": 1000,
-		"language nl": 500, "language de": 500, "quality result": 1000,
-		"pledge lead": 50, "pledge active": 50, "pledge dropped": 50, "pledge cancelled": 50, "pledge fulfilled": 50, "external pledge": 100,
-		"call requested": 100, "call completed": 100, "call cancelled": 20, "call expired": 20, "external call": 50,
-		"call verification": 100, "call happy_call": 100, "call winback": 50,
-		"transaction " + apitype.PaymentQRMethod: 50, "transaction direct_debit": 500,
+		"organization":                           2,
+		"user":                                   20,
+		"focusArea":                              6,
+		"person":                                 2000,
+		"pledge":                                 2000,
+		"call":                                   2000,
+		"transaction":                            1000,
+		"language nl":                            500,
+		"language de":                            500,
+		"quality result":                         1000,
+		"pledge lead":                            50,
+		"pledge active":                          50,
+		"pledge dropped":                         50,
+		"pledge cancelled":                       50,
+		"pledge fulfilled":                       50,
+		"external pledge":                        100,
+		"call requested":                         100,
+		"call completed":                         100,
+		"call cancelled":                         20,
+		"call expired":                           20,
+		"external call":                          50,
+		"call verification":                      100,
+		"call happy_call":                        100,
+		"call winback":                           50,
+		"transaction " + apitype.PaymentQRMethod: 50,
+		"transaction direct_debit":               500,
 	}
 	for what, least := range want {
 		if seen[what] < least {
@@ -104,10 +125,23 @@ func TestSamplePersonsPassTheChecksOfTheInterface(t *testing.T) {
 			continue
 		}
 		request := apitype.CreatePersonRequest{
-			UUID: &p.UUID, OwningOrganizationUUID: p.OwningOrganizationUUID, RecruitingOrganizationUUID: p.RecruitingOrganizationUUID,
-			DateOfBirth: p.DateOfBirth, SocialSecurityNumber: p.SocialSecurityNumber.Pointer(), Gender: p.Gender,
-			PhoneNumber: p.PhoneNumber, MobilePhoneNumber: p.MobilePhoneNumber, Email: p.Email, Language: p.Language, IBAN: p.IBAN,
-			Name:    &apitype.Name{Initials: p.Initials, FirstName: p.FirstName, LastNamePrefix: p.LastNamePrefix, LastName: p.LastName},
+			UUID:                       &p.UUID,
+			OwningOrganizationUUID:     p.OwningOrganizationUUID,
+			RecruitingOrganizationUUID: p.RecruitingOrganizationUUID,
+			DateOfBirth:                p.DateOfBirth,
+			SocialSecurityNumber:       p.SocialSecurityNumber.Pointer(),
+			Gender:                     p.Gender,
+			PhoneNumber:                p.PhoneNumber,
+			MobilePhoneNumber:          p.MobilePhoneNumber,
+			Email:                      p.Email,
+			Language:                   p.Language,
+			IBAN:                       p.IBAN,
+			Name: &apitype.Name{
+				Initials:       p.Initials,
+				FirstName:      p.FirstName,
+				LastNamePrefix: p.LastNamePrefix,
+				LastName:       p.LastName,
+			},
 			Address: p.Address.Pointer(),
 		}
 		if v := request.Validate(sampleNow); len(v) > 0 {
@@ -119,7 +153,10 @@ func TestSamplePersonsPassTheChecksOfTheInterface(t *testing.T) {
 	}
 }
 
-var zipCodes = map[string]*regexp.Regexp{"NL": regexp.MustCompile(`^\d{4} [A-Z]{2}$`), "DE": regexp.MustCompile(`^\d{5}$`)}
+var zipCodes = map[string]*regexp.Regexp{
+	"NL": regexp.MustCompile(`^\d{4} [A-Z]{2}$`),
+	"DE": regexp.MustCompile(`^\d{5}$`),
+}
 
 func TestSampleTimesHaveCome(t *testing.T) {
 	t.Parallel()
@@ -133,7 +170,8 @@ func TestSampleTimesHaveCome(t *testing.T) {
 		case service.LoadedCall:
 			times = map[string]apitype.Time{"requestedAt": data.RequestedAt, "lastUpdatedAt": data.LastUpdatedAt}
 			if data.LastUpdatedAt.Before(data.RequestedAt.Time) {
-				t.Errorf("call %s: last updated %s before it was requested %s", data.UUID, data.LastUpdatedAt, data.RequestedAt)
+				t.Errorf("call %s: last updated %s before it was requested %s",
+					data.UUID, data.LastUpdatedAt, data.RequestedAt)
 			}
 		}
 		for name, at := range times {

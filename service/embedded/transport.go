@@ -97,9 +97,11 @@ func (a *answer) response(request *http.Request) *http.Response {
 	}
 	a.sent.Set("Date", time.Now().UTC().Format(http.TimeFormat))
 	return &http.Response{
-		Status:     strconv.Itoa(a.status) + " " + http.StatusText(a.status),
-		StatusCode: a.status,
-		Proto:      "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Status:        strconv.Itoa(a.status) + " " + http.StatusText(a.status),
+		StatusCode:    a.status,
+		Proto:         "HTTP/1.1",
+		ProtoMajor:    1,
+		ProtoMinor:    1,
 		Header:        a.sent,
 		Body:          body,
 		ContentLength: length,

@@ -85,7 +85,12 @@ func WriteError(w http.ResponseWriter, err error) error {
 	advise(w.Header(), status)
 	sendProblem(
 		w,
-		apitype.Problem{Status: status, Detail: refusal.Detail, Errors: refusal.Violations, Lease: refusal.Lease},
+		apitype.Problem{
+			Status: status,
+			Detail: refusal.Detail,
+			Errors: refusal.Violations,
+			Lease:  refusal.Lease,
+		},
 	)
 	return refusal.Cause
 }
@@ -250,7 +255,8 @@ func acceptsGzip(h http.Header) bool {
 		quality := 1.0
 		if q, found := strings.CutPrefix(strings.ReplaceAll(strings.ToLower(parameters), " ", ""), "q="); found {
 			var err error
-			if quality, err = strconv.ParseFloat(q, 64); err != nil {
+			quality, err = strconv.ParseFloat(q, 64)
+			if err != nil {
 				quality = 0
 			}
 		}

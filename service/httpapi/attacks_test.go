@@ -50,10 +50,15 @@ func TestAttacks(t *testing.T) {
 }
 
 // state is everything that an account sees of the records, with their revisions.
-func (w *world) state(token string) (all []string) {
+func (w *world) state(token string) []string {
+	var all []string
 	for _, list := range []string{"persons", "calls", "pledges"} {
 		answer := w.Do(token, "GET", "/api/v1/"+list+"?first=500", "")
-		all = append(all, fmt.Sprint(answer.Status, " ", regexp.MustCompile(`expires=[^"]*`).ReplaceAllString(string(answer.Body), "")))
+		all = append(
+			all,
+			fmt.Sprint(answer.Status, " ",
+				regexp.MustCompile(`expires=[^"]*`).ReplaceAllString(string(answer.Body), "")),
+		)
 	}
 	return all
 }
@@ -70,7 +75,13 @@ func attackAuthentication(t *testing.T, w *world) {
 		t.Fatal("the token cannot be read")
 	}
 	sign := func(method jwt.SigningMethod, key any, change func(jwt.MapClaims)) string {
-		claims := jwt.MapClaims{"iss": "fundeskd", "jti": good["jti"], "sub": w.account.UUID.String(), "iat": w.Clock.Now().Unix(), "exp": w.Clock.Now().Add(time.Hour).Unix()}
+		claims := jwt.MapClaims{
+			"iss": "fundeskd",
+			"jti": good["jti"],
+			"sub": w.account.UUID.String(),
+			"iat": w.Clock.Now().Unix(),
+			"exp": w.Clock.Now().Add(time.Hour).Unix(),
+		}
 		if change != nil {
 			change(claims)
 		}
@@ -85,20 +96,27 @@ func attackAuthentication(t *testing.T, w *world) {
 	}
 	w.Want(http.StatusOK, sign(jwt.SigningMethodEdDSA, ours, nil), "GET", "/api/v1/persons", "")
 	attacks := map[string]string{
-		"another service's":     servicetest.New(t).Token(),
-		"of nobody":             sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { c["sub"] = apitype.NewUUID().String() }),
-		"that was never issued": sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { c["jti"] = apitype.NewUUID().String() }),
-		"that names no token":   sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { delete(c, "jti") }),
-		"with another's name":   sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { c["sub"] = w.Account().UUID.String() }),
-		"five kilobytes":        w.all + strings.Repeat("A", 5<<10),
-		"two":                   w.all + " " + w.b.token,
-		"a list":                w.all + "," + w.b.token,
-		"nothing":               "",
+		"another service's": servicetest.New(t).Token(),
+		"of nobody": sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) {
+			c["sub"] = apitype.NewUUID().String()
+		}),
+		"that was never issued": sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) {
+			c["jti"] = apitype.NewUUID().String()
+		}),
+		"that names no token": sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) { delete(c, "jti") }),
+		"with another's name": sign(jwt.SigningMethodEdDSA, ours, func(c jwt.MapClaims) {
+			c["sub"] = w.Account().UUID.String()
+		}),
+		"five kilobytes": w.all + strings.Repeat("A", 5<<10),
+		"two":            w.all + " " + w.b.token,
+		"a list":         w.all + "," + w.b.token,
+		"nothing":        "",
 	}
 	for name, attack := range attacks {
 		for _, operation := range httpapi.Routes() {
 			method, path, _ := strings.Cut(operation, " ")
-			request := httptest.NewRequestWithContext(t.Context(), method, strings.ReplaceAll(path, "{uuid}", w.a.call.String()), http.NoBody)
+			request := httptest.NewRequestWithContext(t.Context(), method,
+				strings.ReplaceAll(path, "{uuid}", w.a.call.String()), http.NoBody)
 			request.Header.Set("Authorization", "Bearer "+attack)
 			refused(t, name+" at "+operation, w.Send(request))
 		}
@@ -107,8 +125,11 @@ func attackAuthentication(t *testing.T, w *world) {
 		refused(t, query+" in the query", w.Do("", "GET", "/api/v1/persons?"+query+"="+w.all, ""))
 	}
 	for name, header := range map[string]http.Header{
-		"a cookie": {"Cookie": {"token=" + w.all}}, "another header": {"X-Api-Key": {w.all}}, "Basic": {"Authorization": {"Basic " + w.all}},
-		"twice": {"Authorization": {"Bearer " + w.all, "Bearer " + w.all}}, "no scheme": {"Authorization": {w.all}},
+		"a cookie":       {"Cookie": {"token=" + w.all}},
+		"another header": {"X-Api-Key": {w.all}},
+		"Basic":          {"Authorization": {"Basic " + w.all}},
+		"twice":          {"Authorization": {"Bearer " + w.all, "Bearer " + w.all}},
+		"no scheme":      {"Authorization": {w.all}},
 	} {
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/persons", http.NoBody)
 		maps.Copy(request.Header, header)
@@ -120,7 +141,9 @@ func attackAuthentication(t *testing.T, w *world) {
 func refused(t *testing.T, name string, answer servicetest.Answer) {
 	t.Helper()
 	const detail = `"detail":"the bearer token is missing or not valid"`
-	if answer.Status != http.StatusUnauthorized || !bytes.Contains(answer.Body, []byte(detail)) || answer.Header.Get("WWW-Authenticate") == "" {
+	if answer.Status != http.StatusUnauthorized ||
+		!bytes.Contains(answer.Body, []byte(detail)) ||
+		answer.Header.Get("WWW-Authenticate") == "" {
 		t.Errorf("%s: got %d %s, want 401", name, answer.Status, answer.Body)
 	}
 }
@@ -132,7 +155,11 @@ func attackProperties(t *testing.T, w *world) {
 	for name := range strings.FieldsSeq("rev owner external private doc permissions scope admin id _id __proto__ constructor paymentQr hasSignature signature Uuid UUID") {
 		names[name] = true
 	}
-	for _, path := range []string{"persons/" + w.a.person.String(), "calls/" + w.a.call.String(), "pledges/" + w.a.pledge.String()} {
+	for _, path := range []string{
+		"persons/" + w.a.person.String(),
+		"calls/" + w.a.call.String(),
+		"pledges/" + w.a.pledge.String(),
+	} {
 		for name := range w.get("/api/v1/" + path).Object() {
 			names[name] = true
 		}
@@ -199,15 +226,44 @@ func attackResources(t *testing.T, w *world) {
 		status                   int
 		place                    string
 	}{
-		{"deep", "POST", "/api/v1/persons", `{"name":` + strings.Repeat(`[`, 1<<19) + strings.Repeat(`]`, 1<<19) + `}`, 413, ""},
-		{"deep within a mebibyte", "POST", "/api/v1/persons", `{"name":` + strings.Repeat(`[`, 500_000), 400, "/name" + strings.Repeat("/0", 63)},
-		{"a digit too many", "POST", "/api/v1/pledges", w.pledgeBody(w.a, `,"preferredPaymentDay":`+strings.Repeat("9", 100_000)), 400, "/preferredPaymentDay"},
+		{
+			name:   "deep",
+			method: "POST",
+			path:   "/api/v1/persons",
+			body:   `{"name":` + strings.Repeat(`[`, 1<<19) + strings.Repeat(`]`, 1<<19) + `}`,
+			status: 413,
+		},
+		{
+			name:   "deep within a mebibyte",
+			method: "POST",
+			path:   "/api/v1/persons",
+			body:   `{"name":` + strings.Repeat(`[`, 500_000),
+			status: 400,
+			place:  "/name" + strings.Repeat("/0", 63),
+		},
+		{
+			name:   "a digit too many",
+			method: "POST",
+			path:   "/api/v1/pledges",
+			body:   w.pledgeBody(w.a, `,"preferredPaymentDay":`+strings.Repeat("9", 100_000)),
+			status: 400,
+			place:  "/preferredPaymentDay",
+		},
 		{"exponent", "PUT", pledge, `{"donationAmount":1e999999999}`, 400, "/donationAmount"},
 		{"large metadata in an update", "PUT", pledge, `{"externalMetadata":` + large + `}`, 400, "/externalMetadata"},
-		{"large properties", "POST", "/api/v1/calls", strings.Replace(w.externalCallBody(w.a), `"{\"b\":1.50,\"a\":2}"`, large, 1), 400, "/externalMetadata/additionalProperties"},
+		{
+			name:   "large properties",
+			method: "POST",
+			path:   "/api/v1/calls",
+			body:   strings.Replace(w.externalCallBody(w.a), `"{\"b\":1.50,\"a\":2}"`, large, 1),
+			status: 400,
+			place:  "/externalMetadata/additionalProperties",
+		},
 	} {
 		got := w.Do(w.all, test.method, test.path, test.body)
-		if got.Status != test.status || !bytes.Contains(got.Body, []byte(`"pointer":"`+test.place+`"`)) && test.place != "" || len(got.Body) > 64<<10 {
+		if got.Status != test.status ||
+			!bytes.Contains(got.Body, []byte(`"pointer":"`+test.place+`"`)) && test.place != "" ||
+			len(got.Body) > 64<<10 {
 			t.Errorf("%s: got %d %.300s, want %d at %s", test.name, got.Status, got.Body, test.status, test.place)
 		}
 	}
@@ -226,23 +282,30 @@ func attackFunctions(t *testing.T, w *world) {
 		}
 		path = strings.NewReplacer("{uuid}", w.a.call.String(), "{statusUpdateAction}", "drop").Replace(path)
 		ways := map[string]*http.Request{
-			"plain":        httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody),
-			"HEAD":         httptest.NewRequestWithContext(t.Context(), http.MethodHead, path, http.NoBody),
-			"escaped":      httptest.NewRequestWithContext(t.Context(), method, strings.Replace(path, "v1", "%76%31", 1), http.NoBody),
+			"plain": httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody),
+			"HEAD":  httptest.NewRequestWithContext(t.Context(), http.MethodHead, path, http.NoBody),
+			"escaped": httptest.NewRequestWithContext(t.Context(), method,
+				strings.Replace(path, "v1", "%76%31", 1), http.NoBody),
 			"another host": httptest.NewRequestWithContext(t.Context(), method, "http://localhost"+path, http.NoBody),
-			"override":     httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/entity-access/actions/mark-processed?_method="+method, http.NoBody),
+			"override": httptest.NewRequestWithContext(t.Context(), http.MethodPost,
+				"/api/v1/entity-access/actions/mark-processed?_method="+method, http.NoBody),
 		}
 		ways["override"].Header.Set("X-Http-Method-Override", method)
 		ways["override"].Header.Set("X-Original-Url", path)
 		for name, request := range ways {
 			request.Header.Set("Authorization", "Bearer "+weak)
 			got := w.Send(request)
-			allowed := got.Status == http.StatusForbidden || name == "HEAD" && got.Status == http.StatusMethodNotAllowed || name == "override" && got.Status == http.StatusBadRequest
+			allowed := got.Status == http.StatusForbidden ||
+				name == "HEAD" && got.Status == http.StatusMethodNotAllowed ||
+				name == "override" && got.Status == http.StatusBadRequest
 			if !allowed {
 				t.Errorf("%s by %s: got %d %s", operation, name, got.Status, got.Body)
 			}
 		}
-		for _, variant := range []string{path + "/", "/" + path, "/x/.." + path, strings.ToUpper(path), path + "%00", path + ";x=1"} {
+		for _, variant := range []string{
+			path + "/", "/" + path, "/x/.." + path, strings.ToUpper(path), path + "%00",
+			path + ";x=1",
+		} {
 			request := httptest.NewRequestWithContext(t.Context(), method, "/", http.NoBody)
 			if unescaped, err := request.URL.Parse("http://x" + variant); err == nil {
 				request.URL = unescaped
@@ -291,8 +354,12 @@ func attackByAddresses(t *testing.T, w *world) {
 			w.Do(w.all, o.method, o.path, fresh(with(t, o.body, place, string(text))))
 		}
 	}
-	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+listener.Addr().String()+"/api/v1/persons", http.NoBody)
-	for _, name := range []string{"X-Forwarded-Host", "X-Forwarded-For", "Forwarded", "Referer", "Origin", "X-Callback-Url", "Webhook-Url"} {
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet,
+		"http://"+listener.Addr().String()+"/api/v1/persons", http.NoBody)
+	for _, name := range []string{
+		"X-Forwarded-Host", "X-Forwarded-For", "Forwarded", "Referer", "Origin", "X-Callback-Url",
+		"Webhook-Url",
+	} {
 		request.Header.Set(name, "http://"+listener.Addr().String())
 	}
 	request.Header.Set("Authorization", "Bearer "+w.all)
@@ -308,12 +375,18 @@ func attackConfiguration(t *testing.T, w *world) {
 	person := personPath(w.a.person)
 	tells := regexp.MustCompile(`(?i)goroutine|\.go:\d|panic|sqlite|postgres|pgx|SELECT |INSERT |/tmp/|/work/|go1\.|version`)
 	answers := map[string]servicetest.Answer{
-		"200": w.get(person), "list": w.get("/api/v1/calls?include=person"),
-		"201": w.Do(w.all, "POST", "/api/v1/persons", w.personBody(w.a)), "400": w.Do(w.all, "POST", "/api/v1/persons", "{"),
-		"401": w.Do("", "GET", person, ""), "403": w.Do(w.Token(servicetest.May(service.CallsRead)), "GET", person, ""),
-		"404": w.get("/.git/config"), "405": w.Do(w.all, "PATCH", person, ""),
-		"409": w.Do(w.all, "POST", "/api/v1/persons", w.personBody(w.a, `,"uuid":"`+w.a.person.String()+`"`)),
-		"413": w.Do(w.all, "POST", "/api/v1/persons", strings.Repeat(" ", 1<<20+1)), "healthz": w.Do("", "GET", "/healthz", ""), "readyz": w.Do("", "GET", "/readyz", ""),
+		"200":     w.get(person),
+		"list":    w.get("/api/v1/calls?include=person"),
+		"201":     w.Do(w.all, "POST", "/api/v1/persons", w.personBody(w.a)),
+		"400":     w.Do(w.all, "POST", "/api/v1/persons", "{"),
+		"401":     w.Do("", "GET", person, ""),
+		"403":     w.Do(w.Token(servicetest.May(service.CallsRead)), "GET", person, ""),
+		"404":     w.get("/.git/config"),
+		"405":     w.Do(w.all, "PATCH", person, ""),
+		"409":     w.Do(w.all, "POST", "/api/v1/persons", w.personBody(w.a, `,"uuid":"`+w.a.person.String()+`"`)),
+		"413":     w.Do(w.all, "POST", "/api/v1/persons", strings.Repeat(" ", 1<<20+1)),
+		"healthz": w.Do("", "GET", "/healthz", ""),
+		"readyz":  w.Do("", "GET", "/readyz", ""),
 	}
 	for _, method := range []string{"OPTIONS", "TRACE", "CONNECT", "PATCH", "DELETE", "PROPFIND", "get", "X"} {
 		answer := w.Do(w.all, method, person, "")
@@ -322,8 +395,12 @@ func attackConfiguration(t *testing.T, w *world) {
 		}
 		answers[method] = answer
 	}
-	for _, path := range []string{"/", "/debug/pprof/", "/metrics/", "/admin", "/.env", "/api", "/api/v1", "/api/v2/persons", "/v1/persons", "/swagger", "/graphql", "/server-status"} {
-		if answers[path] = w.get(path); answers[path].Status != http.StatusNotFound {
+	for _, path := range []string{
+		"/", "/debug/pprof/", "/metrics/", "/admin", "/.env", "/api", "/api/v1", "/api/v2/persons",
+		"/v1/persons", "/swagger", "/graphql", "/server-status",
+	} {
+		answers[path] = w.get(path)
+		if answers[path].Status != http.StatusNotFound {
 			t.Errorf("%s: got %d, want 404", path, answers[path].Status)
 		}
 	}
@@ -336,7 +413,8 @@ func attackConfiguration(t *testing.T, w *world) {
 			}
 		}
 		for header := range answer.Header {
-			if known := "Fundesk-Extensions Fundesk-Settled Fundesk-Epoch Cache-Control X-Content-Type-Options X-Request-Id Content-Type Content-Length Etag Allow Www-Authenticate Retry-After Connection Vary"; !slices.Contains(strings.Fields(known), header) {
+			known := "Fundesk-Extensions Fundesk-Settled Fundesk-Epoch Cache-Control X-Content-Type-Options X-Request-Id Content-Type Content-Length Etag Allow Www-Authenticate Retry-After Connection Vary"
+			if !slices.Contains(strings.Fields(known), header) {
 				t.Errorf("%s: got the header %s", name, header)
 			}
 		}
@@ -386,12 +464,14 @@ func attackByOtherSystems(t *testing.T, w *world) {
 		body := strings.Replace(w.externalCallBody(w.a), `"{\"b\":1.50,\"a\":2}"`, string(text), 1)
 		answer := w.Do(w.all, "POST", "/api/v1/calls", body)
 		if name == "prototype" { // Only text to this service, and passed on as that.
-			if answer.Status != http.StatusCreated || !bytes.Contains(answer.Body, []byte(`"additionalProperties":{"__proto__":{"admin":true}}`)) {
+			if answer.Status != http.StatusCreated ||
+				!bytes.Contains(answer.Body, []byte(`"additionalProperties":{"__proto__":{"admin":true}}`)) {
 				t.Errorf("%s: got %d %s", name, answer.Status, answer.Body)
 			}
 			continue
 		}
-		if answer.Status != http.StatusBadRequest || !bytes.Contains(answer.Body, []byte(`"pointer":"/externalMetadata/additionalProperties`)) {
+		if answer.Status != http.StatusBadRequest ||
+			!bytes.Contains(answer.Body, []byte(`"pointer":"/externalMetadata/additionalProperties`)) {
 			t.Errorf("%s: got %d %s", name, answer.Status, answer.Body)
 		}
 	}

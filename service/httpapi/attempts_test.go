@@ -89,7 +89,8 @@ func TestReasonsOfAttempts(t *testing.T) {
 	})
 }
 
-// Promise S92: TestRestOfAReason offers a donor again when the rest of the reason is over, be it shorter or longer than 4 hours.
+// Promise S92: TestRestOfAReason offers a donor again when the rest of the reason is over, be it shorter or longer
+// than 4 hours.
 func TestRestOfAReason(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		me, other := f.users[0], f.users[1]
@@ -142,8 +143,8 @@ func TestRestLeavesOtherContacts(t *testing.T) {
 	})
 }
 
-// TestReasonOfALateAttempt keeps the 4 hours of a contact without a reason, if an earlier attempt arrives after it with a
-// reason of its own: that of a Desk that was cut off. The contact may be on another call of the donor.
+// TestReasonOfALateAttempt keeps the 4 hours of a contact without a reason, if an earlier attempt arrives after it
+// with a reason of its own: that of a Desk that was cut off. The contact may be on another call of the donor.
 func TestReasonOfALateAttempt(t *testing.T) {
 	contacts := map[string]func(f *floor, same, other apitype.UUID){
 		"attempt of the same call": func(f *floor, same, _ apitype.UUID) { f.attempt(same, f.users[1]) },
@@ -178,8 +179,8 @@ func TestReasonOfALateAttempt(t *testing.T) {
 	}
 }
 
-// TestRestOfAnAttemptWithASlowClock gives the contact of a lease the rest of its attempt's reason, although the clock of
-// the Desk is an hour behind, and another call of the donor was attempted during the lease.
+// TestRestOfAnAttemptWithASlowClock gives the contact of a lease the rest of its attempt's reason, although the clock
+// of the Desk is an hour behind, and another call of the donor was attempted during the lease.
 func TestRestOfAnAttemptWithASlowClock(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		for rest, other := range map[string]bool{"30m": false, "5h": true} {
@@ -263,8 +264,8 @@ func TestReasonOfACallback(t *testing.T) {
 	})
 }
 
-// TestWorkOfAnAgent lists what a user did, with the reasons and results, and nothing of another organization. A callback
-// for anybody is the work of the user whose lease it was, live or not.
+// TestWorkOfAnAgent lists what a user did, with the reasons and results, and nothing of another organization. A
+// callback for anybody is the work of the user whose lease it was, live or not.
 func TestWorkOfAnAgent(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		me := f.users[0]
@@ -288,7 +289,8 @@ func TestWorkOfAnAgent(t *testing.T) {
 		done(apitype.AgentWorkItem{Operation: apitype.WorkCancel, CallUUID: calls[2]})
 		f.release(taken[3].LeaseUUID, `{}`)
 		done(apitype.AgentWorkItem{Operation: apitype.WorkRelease, CallUUID: calls[3]})
-		f.later(calls[4], fmt.Sprintf(`{"notBefore":%q,"leaseUuid":%q}`, f.In(time.Hour), taken[4].LeaseUUID)) // For anybody.
+		// For anybody.
+		f.later(calls[4], fmt.Sprintf(`{"notBefore":%q,"leaseUuid":%q}`, f.In(time.Hour), taken[4].LeaseUUID))
 		done(apitype.AgentWorkItem{Operation: apitype.WorkDefer, CallUUID: calls[4]})
 		f.Clock.Advance(time.Hour)
 		f.release(taken[5].LeaseUUID, fmt.Sprintf(`{"notBefore":%q,"replaces":{"notBefore":null}}`, f.In(time.Hour)))

@@ -48,7 +48,8 @@ func BenchmarkAuditReadsCost(b *testing.B) {
 			}
 			with, without := inTurn(used, by(whole), by(short))
 			again, none := inTurn(used, by(whole), by(bare))
-			fmt.Printf("| %s | %d µs | %d µs | %d µs | %.2f | %.2f |\n", path, with.Microseconds(), without.Microseconds(),
+			fmt.Printf("| %s | %d µs | %d µs | %d µs | %.2f | %.2f |\n", path, with.Microseconds(),
+				without.Microseconds(),
 				none.Microseconds(), with.Seconds()/without.Seconds(), again.Seconds()/none.Seconds())
 		}
 	}
@@ -74,8 +75,13 @@ func lineBytes(b *testing.B, h *servicetest.Harness) {
 				for range 1000 {
 					records, account := shown, apitype.NewUUID()
 					line := service.AuditLine{
-						At: apitype.NewTime(h.Clock.Now()), Account: &account, RequestID: account.String(), Operation: service.AuditCallList,
-						Fields: "first,include", Records: &records, Shown: make([]apitype.UUID, shown),
+						At:        apitype.NewTime(h.Clock.Now()),
+						Account:   &account,
+						RequestID: account.String(),
+						Operation: service.AuditCallList,
+						Fields:    "first,include",
+						Records:   &records,
+						Shown:     make([]apitype.UUID, shown),
 					}
 					for i := range line.Shown {
 						line.Shown[i] = apitype.NewUUID()

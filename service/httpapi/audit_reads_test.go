@@ -163,7 +163,9 @@ func TestWhoReadWhom(t *testing.T) {
 			}))
 			servicetest.Same(t, "requests that showed "+name, w.shown[person], got)
 		}
-		export := string(w.Do(w.tokens[0], http.MethodGet, "/fundesk/v1/persons/"+w.persons[0].String()+"/export", "").Body)
+		export := string(
+			w.Do(w.tokens[0], http.MethodGet, "/fundesk/v1/persons/"+w.persons[0].String()+"/export", "").Body,
+		)
 		if !strings.Contains(export, `"person.list"`) || strings.Contains(export, w.persons[2].String()) {
 			t.Errorf("got the export %s, want its lists without the other donors of them", export)
 		}

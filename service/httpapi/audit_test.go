@@ -16,8 +16,9 @@ import (
 )
 
 // lines returns the lines of the audit that pass a filter.
-func (w *world) lines(t *testing.T, f service.AuditFilter) (lines []service.AuditLine) {
+func (w *world) lines(t *testing.T, f service.AuditFilter) []service.AuditLine {
 	t.Helper()
+	var lines []service.AuditLine
 	err := w.Privacy.Audit(t.Context(), f, func(line service.AuditLine) error {
 		lines = append(lines, line)
 		return nil
@@ -27,7 +28,8 @@ func (w *world) lines(t *testing.T, f service.AuditFilter) (lines []service.Audi
 }
 
 // brief returns the record, user and fields of an audit line.
-func brief(lines []service.AuditLine) (texts []string) {
+func brief(lines []service.AuditLine) []string {
+	var texts []string
 	for _, l := range lines {
 		text := string(l.Operation)
 		if l.User != nil {
@@ -62,14 +64,21 @@ func TestAudit(t *testing.T) {
 		}
 		return got
 	}
-	person := do(201, "POST", "/api/v1/persons", w.personBody(o, `,"iban":"NL91ABNA0417164300","mandate":{"id":"Geheim-7"}`)).Object()["uuid"].(string)
+	person := do(201, "POST", "/api/v1/persons",
+		w.personBody(o, `,"iban":"NL91ABNA0417164300","mandate":{"id":"Geheim-7"}`)).Object()["uuid"].(string)
 	o.person = apitype.MustParseUUID(person)
-	do(200, "PUT", "/api/v1/persons/"+person+"/actions/update", `{"name":{"lastName":"Geheim"},"mandate":{"id":null},"address":{"street":"Geheim","houseNumber":"1","zipCode":"1","city":"U","country":"NL"}}`)
+	do(
+		200,
+		"PUT",
+		"/api/v1/persons/"+person+"/actions/update",
+		`{"name":{"lastName":"Geheim"},"mandate":{"id":null},"address":{"street":"Geheim","houseNumber":"1","zipCode":"1","city":"U","country":"NL"}}`,
+	)
 	do(200, "PUT", "/api/v1/persons/"+person+"/actions/update", `{"address":{"city":"Geheim"},"iban":null}`)
 	do(200, "PUT", "/api/v1/persons/"+person+"/actions/update", `{"address":{"city":"Geheim"}}`) // Changes nothing.
 	do(400, "PUT", "/api/v1/persons/"+person+"/actions/update", `{"iban":"Geheim"}`)
 	o.pledge = apitype.MustParseUUID(do(201, "POST", "/api/v1/pledges", w.pledgeBody(o)).Object()["uuid"].(string))
-	do(200, "PUT", pledgePath(o.pledge)+"/actions/update", `{"donationAmount":99,"externalMetadata":{"Geheim":"Geheim"}}`)
+	do(200, "PUT", pledgePath(o.pledge)+"/actions/update",
+		`{"donationAmount":99,"externalMetadata":{"Geheim":"Geheim"}}`)
 	do(200, "PUT", pledgePath(o.pledge)+"/actions/drop", "")
 	do(200, "PUT", pledgePath(o.pledge)+"/actions/drop", "") // The same.
 	call := do(201, "POST", "/api/v1/calls", w.callBody(o, `,"notes":"Geheim"`)).Object()["uuid"].(string)
@@ -77,10 +86,13 @@ func TestAudit(t *testing.T) {
 	do(204, "POST", "/fundesk/v1/queue/calls/"+call+"/notes", `{"text":"Geheim"}`)
 	do(204, "POST", "/fundesk/v1/queue/calls/"+call+"/notes", `{"text":"Geheim"}`) // The same.
 	do(200, "PUT", "/api/v1/calls/"+call+"/actions/add-attempt", `{"userUuid":"`+user+`"}`)
-	do(200, "PUT", "/api/v1/calls/"+call+"/actions/complete", `{"userUuid":"`+user+`","result":{"resultCode":"G","notes":"Geheim"}}`)
+	do(200, "PUT", "/api/v1/calls/"+call+"/actions/complete",
+		`{"userUuid":"`+user+`","result":{"resultCode":"G","notes":"Geheim"}}`)
 	do(409, "PUT", "/api/v1/calls/"+call+"/actions/cancel", "")
 	do(400, "POST", "/api/v1/entity-access/actions/mark-processed",
-		`{"entries":[{"entityName":"call","entityUuid":"`+call+`","processedAt":"2026-11-20"},{"entityName":"person","entityUuid":"`+apitype.NewUUID().String()+`","processedAt":"2026-11-20"}]}`)
+		`{"entries":[{"entityName":"call","entityUuid":"`+call+
+			`","processedAt":"2026-11-20"},{"entityName":"person","entityUuid":"`+apitype.NewUUID().String()+
+			`","processedAt":"2026-11-20"}]}`)
 
 	about := service.AuditFilter{Person: &o.person}
 	lines := w.lines(t, about)
@@ -101,7 +113,8 @@ func TestAudit(t *testing.T) {
 	}
 	servicetest.Same(t, "lines of the person", want, brief(lines))
 	for _, l := range lines {
-		if l.Account == nil || *l.Account != w.account.UUID || l.RequestID == "" || l.Record == nil || l.At.Before(since.Time) {
+		if l.Account == nil || *l.Account != w.account.UUID || l.RequestID == "" || l.Record == nil ||
+			l.At.Before(since.Time) {
 			t.Errorf("got %+v, want account, request, record and time", l)
 		}
 		if strings.Contains(fmt.Sprintf("%+v", l), "Geheim") {
@@ -134,12 +147,15 @@ func TestAuditOfOperators(t *testing.T) {
 	if _, err := w.Service.RevokeAccount(t.Context(), account.UUID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Service.SetOrganization(t.Context(), w.a.organization, func(o *service.Organization) { o.MaxCallAttempts = new(7) }); err != nil {
+	if _, err := w.Service.SetOrganization(t.Context(), w.a.organization, func(o *service.Organization) {
+		o.MaxCallAttempts = new(7)
+	}); err != nil {
 		t.Fatal(err)
 	}
 	w.callIn("requested", true)
 	want := []string{
-		"account.add: name,permissions,organizations,externalSources", "token.issue", "account.set: permissions", "account.revoke: revokedAt",
+		"account.add: name,permissions,organizations,externalSources", "token.issue", "account.set: permissions",
+		"account.revoke: revokedAt",
 		"organization.set: maxCallAttempts", "load (1)",
 	}
 	lines := w.lines(t, service.AuditFilter{Since: &since})
@@ -174,7 +190,13 @@ func TestAuditReads(t *testing.T) {
 		w.get(path)
 		read(w.all, path)
 	}
-	for _, path := range []string{"/api/v1/persons?iban=NL91ABNA0417164300", "/api/v1/persons?first=1", "/api/v1/calls?include=person", "/api/v1/calls", "/fundesk/v1/queue/calls"} {
+	for _, path := range []string{
+		"/api/v1/persons?iban=NL91ABNA0417164300",
+		"/api/v1/persons?first=1",
+		"/api/v1/calls?include=person",
+		"/api/v1/calls",
+		"/fundesk/v1/queue/calls",
+	} {
 		read(w.all, path)
 	}
 	read(blind, callPath(w.a.call))
@@ -184,7 +206,10 @@ func TestAuditReads(t *testing.T) {
 			got = append(got, l)
 		}
 	}
-	want := []string{"person.get", "call.get", "pledge.get", "person.list: iban (0)", "person.list: first (1)", "call.list: include (2)", "queue.list (2)"}
+	want := []string{
+		"person.get", "call.get", "pledge.get", "person.list: iban (0)", "person.list: first (1)",
+		"call.list: include (2)", "queue.list (2)",
+	}
 	servicetest.Same(t, "lines of reads", want, brief(got))
 	for i, l := range got[:3] {
 		if l.Person == nil || *l.Person != w.a.person {
@@ -204,7 +229,8 @@ func TestAuditOfTakes(t *testing.T) {
 		s, err := service.New(t.Context(), service.Options{Store: store, Now: w.Clock.Now, AuditReads: true})
 		servicetest.Check(t, err)
 		body := fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"count":2}`, apitype.NewUUID(), apitype.NewUUID())
-		request := httptest.NewRequestWithContext(t.Context(), "POST", "/fundesk/v1/queue/take", strings.NewReader(body))
+		request := httptest.NewRequestWithContext(t.Context(), "POST", "/fundesk/v1/queue/take",
+			strings.NewReader(body))
 		request.Header.Set("Authorization", "Bearer "+w.all)
 		request.Header.Set("Content-Type", "application/json")
 		answer := httptest.NewRecorder()
@@ -225,7 +251,8 @@ func TestAuditOfTakes(t *testing.T) {
 	}
 	w.Clock.Advance(24 * time.Hour) // No lease is left.
 	full := &service.Error{Kind: service.Unavailable, Detail: "full"}
-	if answer := take(hooked{w.Store, failAt("before Audit "+string(service.AuditQueueTake), full)}); answer.Code != 503 || strings.Contains(answer.Body.String(), w.a.person.String()) {
+	answer := take(hooked{w.Store, failAt("before Audit "+string(service.AuditQueueTake), full)})
+	if answer.Code != 503 || strings.Contains(answer.Body.String(), w.a.person.String()) {
 		t.Errorf("got %d %s, want 503 and nobody", answer.Code, answer.Body)
 	}
 }
@@ -244,9 +271,24 @@ func TestReadingNeedsTheRight(t *testing.T) {
 		want       string
 	}{
 		{service.PersonsUpdate, person + "/actions/update", `{}`, `{"uuid":"%s","revision":2}`},
-		{service.PersonsUpdate, person + "/actions/update", `{"name":{"lastName":"B"}}`, `{"uuid":"%s","revision":3,"name":{"lastName":"B"}}`},
-		{service.CallsAttempt, call + "/actions/add-attempt", `{"attemptAt":"2026-11-20T09:00:00Z"}`, `{"uuid":"%s","revision":2,"status":"requested","attemptAt":"2026-11-20T09:00:00.000Z"}`},
-		{service.CallsComplete, call + "/actions/complete", `{"result":{"resultCode":"ok"}}`, `{"uuid":"%s","revision":3,"status":"completed","result":{"resultCode":"ok"}}`},
+		{
+			permission: service.PersonsUpdate,
+			path:       person + "/actions/update",
+			body:       `{"name":{"lastName":"B"}}`,
+			want:       `{"uuid":"%s","revision":3,"name":{"lastName":"B"}}`,
+		},
+		{
+			permission: service.CallsAttempt,
+			path:       call + "/actions/add-attempt",
+			body:       `{"attemptAt":"2026-11-20T09:00:00Z"}`,
+			want:       `{"uuid":"%s","revision":2,"status":"requested","attemptAt":"2026-11-20T09:00:00.000Z"}`,
+		},
+		{
+			permission: service.CallsComplete,
+			path:       call + "/actions/complete",
+			body:       `{"result":{"resultCode":"ok"}}`,
+			want:       `{"uuid":"%s","revision":3,"status":"completed","result":{"resultCode":"ok"}}`,
+		},
 		{service.CallsComplete, call + "/actions/complete", `{}`, `{"uuid":"%s","revision":3,"status":"completed"}`},
 		{service.PledgesUpdate, pledge + "/actions/update", `{}`, `{"uuid":"%s","revision":2,"status":"lead"}`},
 		{service.PledgesAct, pledge + "/actions/drop", ``, `{"uuid":"%s","revision":3,"status":"dropped"}`},
@@ -270,10 +312,17 @@ func TestReadingNeedsTheRight(t *testing.T) {
 func TestForeignPledgeTellsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	pledge := w.create("/api/v1/pledges", strings.Replace(w.pledgeBody(w.a, ""), w.a.person.String(), w.b.person.String(), 1))
+	pledge := w.create("/api/v1/pledges",
+		strings.Replace(w.pledgeBody(w.a, ""), w.a.person.String(), w.b.person.String(), 1))
 	var bodies []string
 	for _, person := range []apitype.UUID{w.b.person, apitype.NewUUID()} {
-		answer := w.Do(w.a.token, "POST", "/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"relatedCaseUuid":%q,"requestedAt":"2026-11-20T09:00:00Z","type":"winback"}`, person, pledge))
+		answer := w.Do(
+			w.a.token,
+			"POST",
+			"/api/v1/calls",
+			fmt.Sprintf(`{"personUuid":%q,"relatedCaseUuid":%q,"requestedAt":"2026-11-20T09:00:00Z","type":"winback"}`,
+				person, pledge),
+		)
 		bodies = append(bodies, fmt.Sprint(answer.Status, answer.Object()["errors"]))
 	}
 	if bodies[0] != bodies[1] {
@@ -286,16 +335,19 @@ func TestForeignPledgeTellsNothing(t *testing.T) {
 func TestPrivacyStaysWithinOrganizations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	foreign := w.create("/api/v1/pledges", strings.Replace(w.pledgeBody(w.b, ""), w.b.person.String(), w.a.person.String(), 1))
+	foreign := w.create("/api/v1/pledges",
+		strings.Replace(w.pledgeBody(w.b, ""), w.b.person.String(), w.a.person.String(), 1))
 	mark := fmt.Sprintf(`{"entries":[{"entityName":"person","entityUuid":%q,"processedAt":"2026-11-20T09:00:00Z","consumerIdentifier":"c0ffee00-0000-4000-8000-000000000001"}]}`, w.a.person)
 	w.Want(204, w.all, "POST", "/api/v1/entity-access/actions/mark-processed", mark)
 	may := w.Token(servicetest.For(w.a.organization), servicetest.May(service.PersonsErase, service.PersonsRead))
 	path := "/fundesk/v1/persons/" + w.a.person.String()
 	export := w.Do(may, "GET", path+"/export", "")
-	if text := string(export.Body); export.Status != 200 || strings.Contains(text, foreign.String()) || strings.Contains(text, "c0ffee00") {
+	text := string(export.Body)
+	if export.Status != 200 || strings.Contains(text, foreign.String()) || strings.Contains(text, "c0ffee00") {
 		t.Errorf("got %d with records of another organization: %s", export.Status, text)
 	}
-	servicetest.Same(t, "elsewhere", fmt.Sprintf("map[%s:1]", w.b.organization), fmt.Sprint(export.Object()["elsewhere"]))
+	servicetest.Same(t, "elsewhere", fmt.Sprintf("map[%s:1]", w.b.organization),
+		fmt.Sprint(export.Object()["elsewhere"]))
 	answer := w.Do(may, "POST", path+"/erase", `{"reason":"r"}`)
 	if answer.Status != 409 || !strings.Contains(string(answer.Body), "fundeskd person erase "+w.a.person.String()) {
 		t.Errorf("got %d %s, want a conflict that names the operator's command", answer.Status, answer.Body)
@@ -321,7 +373,8 @@ func TestAuditIsPruned(t *testing.T) {
 	servicetest.Check(t, err)
 	lines, at := oldest()
 	if deleted != before || lines != 2 || !at.After(begun.Time) { // The person and the prune are left.
-		t.Fatalf("got %d deleted of %d, and %d lines from %s on, want all but those of 31 days", deleted, before, lines, at)
+		t.Fatalf("got %d deleted of %d, and %d lines from %s on, want all but those of 31 days",
+			deleted, before, lines, at)
 	}
 
 	_, err = w.Privacy.SetRetention(t.Context(), apitype.UUID{}, func(r *service.Retention) { r.Audit = new(1) })

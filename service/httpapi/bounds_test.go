@@ -50,15 +50,19 @@ func TestRefusedBodyIsReadOn(t *testing.T) {
 		if refused, ok := errors.AsType[*statusError](err); !ok || refused.status != http.StatusRequestEntityTooLarge {
 			t.Errorf("a body %s: got %v, want 413", test.name, err)
 		}
-		if sent.read < test.atLeast || sent.read > test.atMost || (answer.Header().Get("Connection") == "close") != test.endsTheirConnection {
-			t.Errorf("a body %s: got %d bytes read and connection %q", test.name, sent.read, answer.Header().Get("Connection"))
+		if sent.read < test.atLeast ||
+			sent.read > test.atMost ||
+			(answer.Header().Get("Connection") == "close") != test.endsTheirConnection {
+			t.Errorf("a body %s: got %d bytes read and connection %q",
+				test.name, sent.read, answer.Header().Get("Connection"))
 		}
 	}
 	whole := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", http.NoBody)
 	whole.Body, whole.ContentLength = io.NopCloser(io.LimitReader(new(endless), most-1)), most-1
 	answer := httptest.NewRecorder()
 	if _, err := body(answer, whole); err == nil || answer.Header().Get("Connection") != "" {
-		t.Errorf("a body of less than 16 MiB: got %v and connection %q, want a refusal on a connection that stays", err, answer.Header().Get("Connection"))
+		t.Errorf("a body of less than 16 MiB: got %v and connection %q, want a refusal on a connection that stays",
+			err, answer.Header().Get("Connection"))
 	}
 }
 
@@ -175,14 +179,23 @@ func TestAnswersThatAreNotTaken(t *testing.T) {
 		earlier := g.pass(t.Context(), account, true)
 		earlier.weigh(test.given, true)
 		sent := httptest.NewRecorder()
-		w := &recorder{ResponseWriter: sent, status: http.StatusOK, gzip: test.gzip, pass: g.pass(gone, account, !test.isRead)}
+		w := &recorder{
+			ResponseWriter: sent,
+			status:         http.StatusOK,
+			gzip:           test.gzip,
+			pass:           g.pass(gone, account, !test.isRead),
+		}
 		w.Header().Set("Etag", `"7"`)
 		write(w, http.StatusOK, jsonType, []byte(incompressible(test.length)))
 		refused := test.want != http.StatusOK
-		if sent.Code != test.want || (sent.Header().Get("Etag") == "") != refused || (sent.Header().Get("Content-Encoding") == "gzip") != (test.gzip && !refused) {
+		if sent.Code != test.want ||
+			(sent.Header().Get("Etag") == "") != refused ||
+			(sent.Header().Get("Content-Encoding") == "gzip") != (test.gzip && !refused) {
 			t.Errorf("%+v: got %d with %v", test, sent.Code, sent.Header())
 		}
-		if refused && (sent.Header().Get("Retry-After") != "1" || sent.Header().Get("Content-Length") != strconv.Itoa(sent.Body.Len())) {
+		if refused &&
+			(sent.Header().Get("Retry-After") != "1" ||
+				sent.Header().Get("Content-Length") != strconv.Itoa(sent.Body.Len())) {
 			t.Errorf("%+v: got %v, want when to come again", test, sent.Header())
 		}
 		w.pass.leave()
@@ -224,7 +237,8 @@ func TestLongPauseIsRefused(t *testing.T) {
 		if took, err := pay(t.Context(), 72<<20, false); took != 0 || err != nil { // Two seconds and a quarter.
 			t.Errorf("got %v after %v, want no pause", err, took)
 		}
-		if took, err := pay(t.Context(), 1<<20, false); took != 250*time.Millisecond || !errors.Is(err, service.ErrNoRoom) {
+		took, err := pay(t.Context(), 1<<20, false)
+		if took != 250*time.Millisecond || !errors.Is(err, service.ErrNoRoom) {
 			t.Errorf("got %v after %v, want a refusal after 250ms", err, took)
 		}
 		left, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -20,17 +20,32 @@ func TestCallLife(t *testing.T) {
 	w := newWorld(t)
 	path := callPath(w.a.call) + "/actions/"
 	w.Clock.Advance(time.Minute)
-	attempted := w.Do(w.a.token, "PUT", path+"add-attempt", `{"userUuid":"`+user+`","attemptAt":"2026-11-20T10:00:00+01:00"}`).Object()
-	wantAttempts := []any{map[string]any{"userUuid": user, "attemptAt": "2026-11-20T09:00:00.000Z", "createdAt": "2026-11-20T09:16:00.000Z"}}
-	if diff := cmp.Diff(wantAttempts, attempted["attempts"]); diff != "" || attempted["attemptsCount"] != 1.0 || attempted["lastUpdatedAt"] != "2026-11-20T09:16:00.000Z" {
+	attempted := w.Do(w.a.token, "PUT", path+"add-attempt",
+		`{"userUuid":"`+user+`","attemptAt":"2026-11-20T10:00:00+01:00"}`).Object()
+	wantAttempts := []any{
+		map[string]any{
+			"userUuid":  user,
+			"attemptAt": "2026-11-20T09:00:00.000Z",
+			"createdAt": "2026-11-20T09:16:00.000Z",
+		},
+	}
+	diff := cmp.Diff(wantAttempts, attempted["attempts"])
+	if diff != "" || attempted["attemptsCount"] != 1.0 || attempted["lastUpdatedAt"] != "2026-11-20T09:16:00.000Z" {
 		t.Errorf("attempt: %v %v %s", attempted["attemptsCount"], attempted["lastUpdatedAt"], diff)
 	}
 	w.Clock.Advance(time.Minute)
 	body := `{"userUuid":"` + user + `","result":{"resultCode":"yes","notes":"glad","donorRetentionRating":8.50}}`
 	completed := w.Do(w.a.token, "PUT", path+"complete", body)
 	call := completed.Object()
-	wantResult := map[string]any{"resultCode": "yes", "completedAt": "2026-11-20T09:17:00.000Z", "notes": "glad", "donorRetentionRating": 8.5}
-	if diff := cmp.Diff(wantResult, call["result"]); diff != "" || call["status"] != "completed" || call["completedAt"] != "2026-11-20T09:17:00.000Z" {
+	wantResult := map[string]any{
+		"resultCode":           "yes",
+		"completedAt":          "2026-11-20T09:17:00.000Z",
+		"notes":                "glad",
+		"donorRetentionRating": 8.5,
+	}
+	if diff := cmp.Diff(wantResult, call["result"]); diff != "" ||
+		call["status"] != "completed" ||
+		call["completedAt"] != "2026-11-20T09:17:00.000Z" {
 		t.Errorf("completed: %v %v %s", call["status"], call["completedAt"], diff)
 	}
 	if !strings.Contains(string(completed.Body), `"donorRetentionRating":8.50`) {
@@ -58,9 +73,15 @@ func TestCompletedWhenTheResultSays(t *testing.T) {
 	).Object()
 	result, _ := call["result"].(map[string]any)
 	if call["completedAt"] != earlier || result["completedAt"] != earlier {
-		t.Errorf("got completedAt %v and %v in the result, want %s", call["completedAt"], result["completedAt"], earlier)
+		t.Errorf("got completedAt %v and %v in the result, want %s",
+			call["completedAt"], result["completedAt"], earlier)
 	}
-	created := w.Do(w.a.token, "POST", "/api/v1/calls", w.externalCallBody(w.a, `,"status":"completed","result":{"resultCode":"yes","completedAt":"`+earlier+`"}`)).Object()
+	created := w.Do(
+		w.a.token,
+		"POST",
+		"/api/v1/calls",
+		w.externalCallBody(w.a, `,"status":"completed","result":{"resultCode":"yes","completedAt":"`+earlier+`"}`),
+	).Object()
 	if created["completedAt"] != earlier {
 		t.Errorf("external call: got completedAt %v, want %s", created["completedAt"], earlier)
 	}
@@ -72,7 +93,8 @@ func TestCompletedWhenTheResultSays(t *testing.T) {
 func TestCallingOrganizationOfOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	answer := w.Do(w.a.token, "POST", "/api/v1/calls", w.callBody(w.a, `,"callingOrganizationUuid":"`+w.b.organization.String()+`"`))
+	answer := w.Do(w.a.token, "POST", "/api/v1/calls",
+		w.callBody(w.a, `,"callingOrganizationUuid":"`+w.b.organization.String()+`"`))
 	if answer.Status != 201 || answer.Object()["callingOrganizationUuid"] != w.b.organization.String() {
 		t.Errorf("got %d %s", answer.Status, answer.Body)
 	}
@@ -86,7 +108,10 @@ func TestExternalCall(t *testing.T) {
 	answer := w.Do(w.a.token, "POST", "/api/v1/calls", w.externalCallBody(w.a,
 		`,"status":"completed","completedAt":"2026-11-19T10:00:00Z","attempts":[{"createdAt":"2026-11-19T09:00:00Z"}],"result":{"resultCode":"ok"},"externalSource":{"name":"x","identifier":"y"}`))
 	call := answer.Object()
-	if answer.Status != 201 || call["type"] != "verification" || call["attemptsCount"] != 1.0 || call["completedAt"] != "2026-11-19T10:00:00.000Z" {
+	if answer.Status != 201 ||
+		call["type"] != "verification" ||
+		call["attemptsCount"] != 1.0 ||
+		call["completedAt"] != "2026-11-19T10:00:00.000Z" {
 		t.Errorf("got %d %s", answer.Status, answer.Body)
 	}
 	if !strings.Contains(string(answer.Body), `"additionalProperties":{"b":1.50,"a":2}`) {
@@ -187,7 +212,11 @@ func TestTransactionsNewestFirst(t *testing.T) {
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	embedded := []string{"externalMetadata", "attempts", "result", "pledgeCase", "person", "transactions", "calls", "recruiterUser", "focusAreas", "externalSource", "owningOrganization", "qualityResult", "address", "mandate"}
+	embedded := []string{
+		"externalMetadata", "attempts", "result", "pledgeCase", "person", "transactions", "calls",
+		"recruiterUser", "focusAreas", "externalSource", "owningOrganization", "qualityResult",
+		"address", "mandate",
+	}
 	names := func(value any) (found []string) {
 		object, _ := value.(map[string]any)
 		for _, name := range embedded {
@@ -207,7 +236,10 @@ func TestEmbedded(t *testing.T) {
 	list := []string{"externalMetadata", "attempts", "result"}
 	inList := []string{"externalMetadata", "recruiterUser", "focusAreas", "externalSource", "owningOrganization"}
 	person := []string{"owningOrganization", "address", "mandate"}
-	whole := []string{"externalMetadata", "person", "transactions", "calls", "recruiterUser", "focusAreas", "externalSource", "owningOrganization"}
+	whole := []string{
+		"externalMetadata", "person", "transactions", "calls", "recruiterUser", "focusAreas",
+		"externalSource", "owningOrganization",
+	}
 	call := w.get(callPath(w.a.call)).Object()
 	pledge := w.get(pledgePath(w.a.pledge)).Object()
 	everything := node("/api/v1/calls?include=personQualityResult,pledge,transactions")
@@ -218,16 +250,42 @@ func TestEmbedded(t *testing.T) {
 		{"call list", names(node("/api/v1/calls")), list},
 		{"call list with recruiterFullName", names(node("/api/v1/calls?include=recruiterFullName")), list},
 		{"call list with person", names(node("/api/v1/calls?include=person")["person"]), person},
-		{"call list with quality", names(everything["person"]), []string{"owningOrganization", "qualityResult", "address", "mandate"}},
+		{
+			name: "call list with quality",
+			got:  names(everything["person"]),
+			want: []string{"owningOrganization", "qualityResult", "address", "mandate"},
+		},
 		{"call list with pledge", names(node("/api/v1/calls?include=pledge")["pledgeCase"]), inList},
-		{"call list with transactions", names(node("/api/v1/calls?include=transactions")), append(slices.Clone(list), "transactions")},
-		{"pledge of a call list with transactions", names(everything["pledgeCase"]), []string{"externalMetadata", "transactions", "recruiterUser", "focusAreas", "externalSource", "owningOrganization"}},
-		{"call", names(call), []string{"externalMetadata", "attempts", "result", "pledgeCase", "person", "transactions"}},
+		{
+			name: "call list with transactions",
+			got:  names(node("/api/v1/calls?include=transactions")),
+			want: append(slices.Clone(list), "transactions"),
+		},
+		{
+			name: "pledge of a call list with transactions",
+			got:  names(everything["pledgeCase"]),
+			want: []string{
+				"externalMetadata", "transactions", "recruiterUser", "focusAreas",
+				"externalSource", "owningOrganization",
+			},
+		},
+		{
+			name: "call",
+			got:  names(call),
+			want: []string{"externalMetadata", "attempts", "result", "pledgeCase", "person", "transactions"},
+		},
 		{"pledge of a call", names(call["pledgeCase"]), whole},
 		{"call of a pledge of a call", names(call["pledgeCase"].(map[string]any)["calls"].([]any)[0]), list},
 		{"pledge", names(pledge), whole},
 		{"pledge list", names(node("/api/v1/pledges")), inList},
-		{"pledge list with transactions", names(node("/api/v1/pledges?include=transactions")), []string{"externalMetadata", "transactions", "recruiterUser", "focusAreas", "externalSource", "owningOrganization"}},
+		{
+			name: "pledge list with transactions",
+			got:  names(node("/api/v1/pledges?include=transactions")),
+			want: []string{
+				"externalMetadata", "transactions", "recruiterUser", "focusAreas",
+				"externalSource", "owningOrganization",
+			},
+		},
 		{"person list", names(node("/api/v1/persons")), person},
 	}
 	for _, test := range tests {
@@ -268,11 +326,34 @@ func TestPersonLife(t *testing.T) {
 	}
 	id := "a9d0c6e2-3b5d-4c0c-9b1a-6c1f2d3e4f50"
 	want := map[string]any{
-		"uuid": id, "personUuid": id, "academicTitle": nil, "initials": nil, "firstName": "Ada", "lastNamePrefix": nil, "lastName": "Jansen",
-		"dateOfBirth": "1980-05-17", "socialSecurityNumber": "123456782", "iban": "NL91ABNA0417164300", "phoneNumber": "+31201234567",
-		"mobilePhoneNumber": nil, "email": "ada@example.org", "gender": "female", "optInEmail": true, "optInPhone": nil, "optInMail": nil,
-		"optInSms": false, "language": "nl", "createdAt": "2026-11-20T09:15:00.000Z",
-		"address":            map[string]any{"street": "Kade", "houseNumber": "1", "houseNumberExtension": nil, "zipCode": "1011AB", "city": "Delft", "country": "NL"},
+		"uuid":                 id,
+		"personUuid":           id,
+		"academicTitle":        nil,
+		"initials":             nil,
+		"firstName":            "Ada",
+		"lastNamePrefix":       nil,
+		"lastName":             "Jansen",
+		"dateOfBirth":          "1980-05-17",
+		"socialSecurityNumber": "123456782",
+		"iban":                 "NL91ABNA0417164300",
+		"phoneNumber":          "+31201234567",
+		"mobilePhoneNumber":    nil,
+		"email":                "ada@example.org",
+		"gender":               "female",
+		"optInEmail":           true,
+		"optInPhone":           nil,
+		"optInMail":            nil,
+		"optInSms":             false,
+		"language":             "nl",
+		"createdAt":            "2026-11-20T09:15:00.000Z",
+		"address": map[string]any{
+			"street":               "Kade",
+			"houseNumber":          "1",
+			"houseNumberExtension": nil,
+			"zipCode":              "1011AB",
+			"city":                 "Delft",
+			"country":              "NL",
+		},
 		"mandate":            map[string]any{"createdAt": "2026-11-20T09:15:00.000Z"},
 		"owningOrganization": map[string]any{"uuid": w.a.organization.String(), "name": "A", "abbreviation": "A"},
 		"qualityResult":      nil,
@@ -295,11 +376,14 @@ func TestPersonLife(t *testing.T) {
 		t.Errorf("got tag %s for an update that changes nothing, want 2", again.Header.Get("Etag"))
 	}
 	// Objects without anything in them change nothing; at creation a mandate is dated then.
-	if again := w.Do(w.a.token, "PUT", path+"/actions/update", `{"optIns":{},"mandate":{},"address":{}}`); again.Header.Get("Etag") != `"2"` || again.Object()["mandate"] != nil {
-		t.Errorf("got tag %s and mandate %v for empty objects, want 2 and none", again.Header.Get("Etag"), again.Object()["mandate"])
+	again := w.Do(w.a.token, "PUT", path+"/actions/update", `{"optIns":{},"mandate":{},"address":{}}`)
+	if again.Header.Get("Etag") != `"2"` || again.Object()["mandate"] != nil {
+		t.Errorf("got tag %s and mandate %v for empty objects, want 2 and none",
+			again.Header.Get("Etag"), again.Object()["mandate"])
 	}
 	dated := w.Do(w.a.token, "POST", "/api/v1/persons", w.personBody(w.a, `,"mandate":{}`)).Object()
-	servicetest.Same(t, "mandate of a creation", map[string]any{"createdAt": "2026-11-20T10:15:00.000Z"}, dated["mandate"])
+	servicetest.Same(t, "mandate of a creation", map[string]any{"createdAt": "2026-11-20T10:15:00.000Z"},
+		dated["mandate"])
 	node := page(t, w.Do(w.a.token, "GET", "/api/v1/persons?iban=x&first=1", ""))
 	if len(node.Edges) != 0 {
 		t.Errorf("got %d persons of an unknown IBAN", len(node.Edges))
@@ -309,7 +393,10 @@ func TestPersonLife(t *testing.T) {
 func TestConcurrentUpdates(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	fields := []string{`"academicTitle":"dr."`, `"email":"a@example.org"`, `"language":"nl"`, `"gender":"other"`, `"phoneNumber":"+31201234567"`}
+	fields := []string{
+		`"academicTitle":"dr."`, `"email":"a@example.org"`, `"language":"nl"`, `"gender":"other"`,
+		`"phoneNumber":"+31201234567"`,
+	}
 	parallel(len(fields), func(i int) int {
 		return w.Do(w.all, "PUT", personPath(w.a.person)+"/actions/update", "{"+fields[i]+"}").Status
 	})
@@ -327,7 +414,8 @@ func TestMarkProcessed(t *testing.T) {
 	w := newWorld(t)
 	const path = "/api/v1/entity-access/actions/mark-processed"
 	good := fmt.Sprintf(`{"entityName":"transaction","entityUuid":%q,"processedAt":"2026-11-20","externalSourceName":"crm","consumerIdentifier":%q}`, w.a.transaction, user)
-	if got := w.Do(w.a.token, "POST", path, `{"entries":[`+good+`,`+good+`]}`); got.Status != 204 || len(got.Body) != 0 {
+	if got := w.Do(w.a.token, "POST", path, `{"entries":[`+good+`,`+good+`]}`); got.Status != 204 ||
+		len(got.Body) != 0 {
 		t.Errorf("got %d %s, want 204", got.Status, got.Body)
 	}
 	bad := fmt.Sprintf(`{"entries":[%s,{"entityName":"donor","entityUuid":"1","processedAt":"x","consumerIdentifier":"z"},{"entityName":"call","entityUuid":%q,"processedAt":"2026-11-20","externalSourceName":"other"},{}]}`, good, w.a.call)
@@ -345,7 +433,8 @@ func TestMarkProcessed(t *testing.T) {
 		}
 		body.Errors[i].ErrorMessage = ""
 	}
-	if diff := cmp.Diff(want, body); diff != "" || got.Status != 400 || got.Header.Get("Content-Type") != "application/json" {
+	diff := cmp.Diff(want, body)
+	if diff != "" || got.Status != 400 || got.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("got %d %s", got.Status, diff)
 	}
 }

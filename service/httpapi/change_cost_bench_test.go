@@ -40,13 +40,19 @@ func BenchmarkAuditCost(b *testing.B) {
 		for _, change := range []struct {
 			what string
 			ask  func(http.Handler)
-		}{{"creation of a person", c.createPerson}, {"creation of a call", c.create}, {"attempt", c.attempt}, {"completion", c.complete}} {
+		}{
+			{"creation of a person", c.createPerson},
+			{"creation of a call", c.create},
+			{"attempt", c.attempt},
+			{"completion", c.complete},
+		} {
 			c.next.Store(0)
 			by := func(handler http.Handler) func() func() {
 				return func() func() { return func() { change.ask(handler) } }
 			}
 			a, f := inTurn(func() time.Duration { return processorTime(b) }, by(handlers[0]), by(handlers[1]))
-			fmt.Printf("| %s | %d µs | %d µs | %.2f |\n", change.what, a.Microseconds(), f.Microseconds(), a.Seconds()/f.Seconds())
+			fmt.Printf("| %s | %d µs | %d µs | %.2f |\n",
+				change.what, a.Microseconds(), f.Microseconds(), a.Seconds()/f.Seconds())
 		}
 	}
 }
@@ -81,7 +87,8 @@ func (c *costs) createPerson(handler http.Handler) {
 
 func (c *costs) create(handler http.Handler) {
 	person := c.calls[c.next.Add(1)-1].PersonUUID
-	c.ask(handler, http.MethodPost, "/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":"2026-01-01","type":"winback"}`, person))
+	c.ask(handler, http.MethodPost, "/api/v1/calls",
+		fmt.Sprintf(`{"personUuid":%q,"requestedAt":"2026-01-01","type":"winback"}`, person))
 }
 
 func (c *costs) attempt(handler http.Handler) {

@@ -37,8 +37,13 @@ func BenchmarkChanges(b *testing.B) {
 		servicetest.Check(b, h.Store.Write(b.Context(), service.WriteIsolated, func(tx service.Tx) error {
 			for _, id := range ids {
 				line := service.AuditLine{
-					At: h.Service.TimeOf(tx), Account: &account.UUID, RequestID: id.String(), Operation: service.AuditPersonUpdate,
-					Record: &id, Person: &id, Fields: "firstName,lastName,address.city",
+					At:        h.Service.TimeOf(tx),
+					Account:   &account.UUID,
+					RequestID: id.String(),
+					Operation: service.AuditPersonUpdate,
+					Record:    &id,
+					Person:    &id,
+					Fields:    "firstName,lastName,address.city",
 				}
 				err := tx.Audit(line)
 				if err != nil {

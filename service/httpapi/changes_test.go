@@ -29,7 +29,7 @@ func follower() servicetest.Right {
 }
 
 // changes returns a page of the feed.
-func changes(t *testing.T, h *servicetest.Harness, token, query string) (page apitype.Changes) {
+func changes(t *testing.T, h *servicetest.Harness, token, query string) apitype.Changes {
 	t.Helper()
 	answer := h.Do(token, http.MethodGet, "/fundesk/v1/changes?"+query, "")
 	// A process that has just begun does not know yet which changes are complete, and looks once a second.
@@ -42,16 +42,18 @@ func changes(t *testing.T, h *servicetest.Harness, token, query string) (page ap
 	if answer.Status != http.StatusOK {
 		t.Fatalf("changes?%s: got %d %s", query, answer.Status, answer.Body)
 	}
+	var page apitype.Changes
 	servicetest.Check(t, json.Unmarshal(answer.Body, &page))
 	return page
 }
 
 // allChanges returns the changes after a position, when all of them are settled.
-func (f *floor) allChanges(token, after string) (all []apitype.Change) {
+func (f *floor) allChanges(token, after string) []apitype.Change {
 	f.t.Helper()
 	f.Clock.Advance(3 * time.Second)
 	f.settled(f.In(-2 * time.Second))
 	query := url.Values{"first": {"7"}}
+	var all []apitype.Change
 	for {
 		if after != "" {
 			query.Set("after", after)
@@ -64,7 +66,8 @@ func (f *floor) allChanges(token, after string) (all []apitype.Change) {
 	}
 }
 
-func briefChanges(all []apitype.Change) (texts []string) {
+func briefChanges(all []apitype.Change) []string {
+	var texts []string
 	for _, c := range all {
 		texts = append(texts, fmt.Sprintf("%s %s %s", c.Entity, c.Operation, c.UUID.String()[:4]))
 	}
@@ -86,14 +89,16 @@ func TestChanges(t *testing.T) {
 		f.erase(person)
 		p, c := person.String()[:4], call.String()[:4]
 		want := []string{
-			"person create " + p, "call create " + c, "call add-attempt " + c, "person update " + p, "call complete " + c,
+			"person create " + p, "call create " + c, "call add-attempt " + c, "person update " + p,
+			"call complete " + c,
 			"call blank " + c, "person erase " + p,
 		}
 		all := f.allChanges(token, start)
 		servicetest.Same(t, "changes", want, briefChanges(all))
 		servicetest.Same(t, "fields", []string{"firstName"}, all[3].Fields)
 		for i, change := range all {
-			servicetest.Same(t, "after "+change.Operation, want[i+1:], append([]string{}, briefChanges(f.allChanges(token, change.Position))...))
+			servicetest.Same(t, "after "+change.Operation, want[i+1:],
+				append([]string{}, briefChanges(f.allChanges(token, change.Position))...))
 		}
 		servicetest.Same(t, "to an account of the organization", want,
 			briefChanges(f.allChanges(f.Token(follower(), servicetest.For(f.organization)), "")))
@@ -109,9 +114,9 @@ func TestChanges(t *testing.T) {
 	})
 }
 
-// TestChangesShowNoDonor reads the changes of a donor with a value in each field. They name the fields and hold no value,
-// so that the audit of the donor's readers needs no line.
-// Promise S44: the audit answers which requests read a donor.
+// TestChangesShowNoDonor reads the changes of a donor with a value in each field. They name the fields and hold no
+// value, so that the audit of the donor's readers needs no line. Promise S44: the audit answers which requests read a
+// donor.
 func TestChangesShowNoDonor(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		noted, err := service.New(t.Context(), service.Options{Store: f.Store, Now: f.Clock.Now, AuditReads: true})
@@ -152,7 +157,11 @@ func TestChangesAmongManyOthers(t *testing.T) {
 				at, err := f.Service.ChangeTime(tx)
 				for range 1000 {
 					id := apitype.NewUUID()
-					err = errors.Join(err, tx.Audit(service.AuditLine{At: at, Operation: service.AuditCallComplete, Record: &id}))
+					err = errors.Join(err, tx.Audit(service.AuditLine{
+						At:        at,
+						Operation: service.AuditCallComplete,
+						Record:    &id,
+					}))
 				}
 				return err
 			}))
@@ -184,7 +193,8 @@ func (f *floor) refusedChanges(token, start string) {
 	}
 	want("no position", 400, token, "after=x")
 	want("a page that is too long", 400, token, "first=501")
-	want("an account that sees other records", 410, f.Token(follower(), servicetest.For(f.organization)), "after="+start)
+	want("an account that sees other records", 410, f.Token(follower(), servicetest.For(f.organization)),
+		"after="+start)
 	if got := changes(f.t, f.Harness, token, "first=0&after="+start); got.Next != start || len(got.Changes) != 0 {
 		f.t.Errorf("first=0: got %+v, want an empty page that goes on from %s", got, start)
 	}
@@ -269,7 +279,8 @@ func skip(t *testing.T, f *floor, token, after string) string {
 	t.Helper()
 	for {
 		page := changes(t, f.Harness, token, "first=500&after="+after)
-		if after = page.Next; len(page.Changes) == 0 {
+		after = page.Next
+		if len(page.Changes) == 0 {
 			return after
 		}
 	}

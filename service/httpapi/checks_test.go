@@ -41,7 +41,8 @@ func TestChecksOfCalls(t *testing.T) {
 		}
 		now := at
 		at = f.In(time.Hour).String() // The clock of an agent may be fast.
-		if got, body := f.Do(f.token, "PUT", path, items("contact")), items("contact"); got.Status != 200 || read() != body {
+		got, body := f.Do(f.token, "PUT", path, items("contact")), items("contact")
+		if got.Status != 200 || read() != body {
 			t.Errorf("got %d %s for a check that is dated ahead, want it kept", got.Status, got.Body)
 		}
 		at = now

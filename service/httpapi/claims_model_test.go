@@ -95,7 +95,9 @@ func (m *claimsModel) round() {
 	m.taken, m.ended = map[apitype.UUID]apitype.Lease{}, map[apitype.UUID]bool{}
 	m.twice, m.paused = nil, map[apitype.UUID]bool{}
 	m.extended, m.released = map[apitype.UUID]apitype.Time{}, map[apitype.UUID]bool{}
-	known := slices.SortedFunc(maps.Values(m.live), func(a, b apitype.Lease) int { return a.LeaseUUID.Compare(b.LeaseUUID) })
+	known := slices.SortedFunc(maps.Values(m.live), func(a, b apitype.Lease) int {
+		return a.LeaseUUID.Compare(b.LeaseUUID)
+	})
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(m.takes(m.f.users[m.random.IntN(len(m.f.users))]))
@@ -176,7 +178,7 @@ func (m *claimsModel) compareTwice() {
 	}
 }
 
-func (m *claimsModel) take(at *queue.Queue, request apitype.TakeRequest) (ids []apitype.UUID) {
+func (m *claimsModel) take(at *queue.Queue, request apitype.TakeRequest) []apitype.UUID {
 	answer, err := at.Take(m.t.Context(), m.caller, request)
 	var taken apitype.Taken
 	if err == nil {
@@ -191,6 +193,7 @@ func (m *claimsModel) take(at *queue.Queue, request apitype.TakeRequest) (ids []
 		m.t.Errorf("take: %v", err)
 		return nil
 	}
+	var ids []apitype.UUID
 	for _, lease := range taken.Leases {
 		ids = append(ids, lease.LeaseUUID)
 		if _, isRepeated := m.taken[lease.LeaseUUID]; !isRepeated {
@@ -215,7 +218,9 @@ func (m *claimsModel) ends(lease apitype.Lease) func() {
 			later := apitype.NewTime(m.f.Clock.Now().Add(time.Hour))
 			err = at.Release(ctx, m.caller, lease.LeaseUUID, apitype.DeferRequest{NotBefore: &later})
 		case 2:
-			_, err = s.CompleteCall(ctx, m.caller, lease.CallUUID, nil, apitype.CompleteCallRequest{UserUUID: &lease.UserUUID})
+			_, err = s.CompleteCall(ctx, m.caller, lease.CallUUID, nil, apitype.CompleteCallRequest{
+				UserUUID: &lease.UserUUID,
+			})
 		case 3:
 			_, err = s.AddAttempt(ctx, m.caller, lease.CallUUID, nil, apitype.AddAttemptRequest{})
 		default:
@@ -300,8 +305,8 @@ func (m *claimsModel) isPaused(user apitype.UUID) bool {
 	})
 }
 
-// compare reads the live leases at each process. A lease that was given in a round in which its user was released, or its
-// call was worked on, may have come before or after that.
+// compare reads the live leases at each process. A lease that was given in a round in which its user was released, or
+// its call was worked on, may have come before or after that.
 func (m *claimsModel) compare() {
 	m.t.Helper()
 	must, may := map[apitype.UUID]apitype.Lease{}, map[apitype.UUID]apitype.Lease{}

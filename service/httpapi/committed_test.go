@@ -57,7 +57,9 @@ func TestAnswersShowTheChange(t *testing.T) {
 				w.Handler = plain
 				var shown apitype.SentRecord
 				err := json.Unmarshal(got.Body, &shown)
-				if err != nil || got.Status/100 != 2 || !strings.Contains(string(got.Body), `"status":"`+test.want+`"`) {
+				if err != nil ||
+					got.Status/100 != 2 ||
+					!strings.Contains(string(got.Body), `"status":"`+test.want+`"`) {
 					t.Errorf("%s, then %v: got %d %s, want what was changed", test.path, refusal, got.Status, got.Body)
 				}
 				if want := fmt.Sprintf(`"%d"`, revision); got.Header.Get("Etag") != want {

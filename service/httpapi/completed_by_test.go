@@ -38,7 +38,8 @@ func testCompletedBy(t *testing.T, f *floor) {
 	}
 	act(f.call(person, time.Minute, "winback"), "complete", by(f.users[1]))
 	act(f.call(person, time.Minute, "winback"), "complete", `{}`)
-	external := f.created("/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":"2020-01-01","externalMetadata":{}}`, person))
+	external := f.created("/api/v1/calls",
+		fmt.Sprintf(`{"personUuid":%q,"requestedAt":"2020-01-01","externalMetadata":{}}`, person))
 	act(external, "complete", by(f.users[0]))
 
 	list := "/api/v1/calls?completedByUserUuid=" + f.users[0].String()
@@ -57,7 +58,12 @@ func testCompletedBy(t *testing.T, f *floor) {
 	if got := f.listed(f.Token(servicetest.For(f.Organization("Elsewhere"))), list); got != nil {
 		t.Errorf("got %v for an account that does not see the calls", got)
 	}
-	for _, filter := range []string{"first=500", "status=completed", "personUuid=" + person.String(), "completedByUserUuid=" + f.users[0].String()} {
+	for _, filter := range []string{
+		"first=500",
+		"status=completed",
+		"personUuid=" + person.String(),
+		"completedByUserUuid=" + f.users[0].String(),
+	} {
 		f.completers(filter, mine[0], f.users[0].String())
 	}
 	f.want(http.StatusBadRequest, "GET", "/api/v1/calls?completedByUserUuid=x", "")

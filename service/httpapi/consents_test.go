@@ -27,10 +27,11 @@ func consentsPath(person apitype.UUID) string {
 }
 
 // consents reads the channels and bases of a person's consents, newest first.
-func (f *floor) consents(person apitype.UUID) (found []string) {
+func (f *floor) consents(person apitype.UUID) []string {
 	f.t.Helper()
 	var all apitype.Consents
 	f.get(consentsPath(person)).Decode(&all)
+	var found []string
 	for _, c := range all.Consents {
 		found = append(found, string(c.Channel)+" "+string(c.Basis))
 	}
@@ -87,7 +88,9 @@ func TestConsentsDecideOptIns(t *testing.T) {
 			t.Errorf("the export has not an audit line for each consent: %s", got)
 		}
 		f.erase(donor)
-		kept, err := service.View(t.Context(), f.Service, "read", func(r service.Reader) (service.Kept, error) { return r.Kept(donor) })
+		kept, err := service.View(t.Context(), f.Service, "read", func(r service.Reader) (service.Kept, error) {
+			return r.Kept(donor)
+		})
 		servicetest.Check(t, err)
 		if got := f.addConsent(donor, "sms consent", 1); got != 404 || len(kept.Consents) != 0 {
 			t.Errorf("an erased donor: got %d and the consents %v, want 404 and none", got, kept.Consents)

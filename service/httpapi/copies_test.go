@@ -16,7 +16,7 @@ import (
 )
 
 // listed returns the uuids of all pages of a list, of two records each.
-func (f *floor) listed(token, path string) (ids []string) {
+func (f *floor) listed(token, path string) []string {
 	f.t.Helper()
 	return walk(f.Harness, f.t, token, path, 2, false, nil)
 }
@@ -30,7 +30,8 @@ func testCallsOfPerson(t *testing.T, f *floor) {
 	for i := range 5 {
 		call := f.call(person, time.Duration(i+1)*time.Hour, "winback").String()
 		f.call(other, time.Duration(i)*time.Hour, "winback")
-		if calls = append(calls, call); i%2 == 1 {
+		calls = append(calls, call)
+		if i%2 == 1 {
 			f.want(http.StatusOK, "PUT", "/api/v1/calls/"+call+"/actions/cancel", "{}")
 		}
 	}
@@ -65,7 +66,10 @@ func testStatusNamedTwice(t *testing.T, f *floor) {
 		calls = append(calls, f.call(person, time.Duration(i+1)*time.Hour, "winback").String())
 	}
 	f.want(http.StatusOK, "PUT", "/api/v1/calls/"+calls[1]+"/actions/cancel", "{}")
-	for _, query := range []string{"status=requested&status=cancelled&status=requested", "status=cancelled" + strings.Repeat("&status=requested", 1000)} {
+	for _, query := range []string{
+		"status=requested&status=cancelled&status=requested",
+		"status=cancelled" + strings.Repeat("&status=requested", 1000),
+	} {
 		servicetest.Same(
 			t,
 			"the calls of "+query[:40],
@@ -99,7 +103,8 @@ func testPersonsUpdatedAfter(t *testing.T, f *floor) {
 	erased := []string{persons[4], persons[0], persons[2]}
 	for _, person := range erased {
 		f.Clock.Advance(time.Second)
-		if _, err := f.Privacy.Erase(t.Context(), apitype.MustParseUUID(person), apitype.EraseRequest{Reason: "r"}); err != nil {
+		_, err := f.Privacy.Erase(t.Context(), apitype.MustParseUUID(person), apitype.EraseRequest{Reason: "r"})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -114,10 +119,25 @@ func testPersonsUpdatedAfter(t *testing.T, f *floor) {
 		name, token, path string
 		want              []string
 	}{
-		{"changed", f.token, "/api/v1/persons?updatedAfter=" + since.String(), []string{created, persons[3], persons[1]}},
-		{"changed, of one organization", own, "/api/v1/persons?updatedAfter=" + since.String(), []string{created, persons[3], persons[1]}},
+		{
+			name:  "changed",
+			token: f.token,
+			path:  "/api/v1/persons?updatedAfter=" + since.String(),
+			want:  []string{created, persons[3], persons[1]},
+		},
+		{
+			name:  "changed, of one organization",
+			token: own,
+			path:  "/api/v1/persons?updatedAfter=" + since.String(),
+			want:  []string{created, persons[3], persons[1]},
+		},
 		{"changed, of another one", foreign, "/api/v1/persons?updatedAfter=" + since.String(), nil},
-		{"changed since the beginning", own, "/api/v1/persons?updatedAfter=1970-01-01", []string{created, persons[6], persons[5], persons[3], persons[1]}},
+		{
+			name:  "changed since the beginning",
+			token: own,
+			path:  "/api/v1/persons?updatedAfter=1970-01-01",
+			want:  []string{created, persons[6], persons[5], persons[3], persons[1]},
+		},
 		{"erased", f.token, erasures, append(slices.Clone(erased), unknown.UUID.String())},
 		{"erased, of one organization", own, erasures, erased},
 		{"erased, of another one", foreign, erasures, nil},
@@ -130,7 +150,11 @@ func testPersonsUpdatedAfter(t *testing.T, f *floor) {
 		f.Clock.Advance(time.Second) // PostgreSQL's own work may hold the settled time back.
 		answer = f.Do(own, "GET", erasures+"?last=1", "")
 	}
-	if node := page(t, answer).Edges[0].Node; len(node) != 2 || node["uuid"] != erased[2] || node["erasedAt"] == nil || answer.Header.Get("Fundesk-Settled") == "" {
+	node := page(t, answer).Edges[0].Node
+	if len(node) != 2 ||
+		node["uuid"] != erased[2] ||
+		node["erasedAt"] == nil ||
+		answer.Header.Get("Fundesk-Settled") == "" {
 		t.Errorf("got %s, want the uuid and the time of the first one", answer.Body)
 	}
 	for path, want := range map[string]int{erasures + "?since=now": 400, erasures + "?after=x": 400} {
@@ -177,10 +201,16 @@ func TestLoadRefusesEachMistake(t *testing.T) {
 	)
 	ours, theirs := w.a.organization.String(), w.b.organization.String()
 	lines := []string{
-		`{"kind":"person","data":{"uuid":"` + person + `","owningOrganizationUuid":"` + ours + `","recruitingOrganizationUuid":"` + theirs + `","createdAt":"2026-11-20","mandate":{"id":"M","createdAt":"2026-11-20"},"iban":"NL91 abna 0417 1643 00"}}`,
-		`{"kind":"pledge","data":{"uuid":"` + pledge + `","personUuid":"` + person + `","status":"active","startsAt":"2026-12-01","createdAt":"2026-11-20","owningOrganizationUuid":"` + ours + `","recruitingOrganizationUuid":"` + theirs + `","initialDonationAmount":5,"donationAmount":5,"initialDonationInterval":"monthly","recruiterUserUuid":"` + user + `","preferredPaymentDay":28,"focusAreaUuids":["` + w.a.focusArea.String() + `"]}}`,
+		`{"kind":"person","data":{"uuid":"` + person + `","owningOrganizationUuid":"` + ours +
+			`","recruitingOrganizationUuid":"` + theirs +
+			`","createdAt":"2026-11-20","mandate":{"id":"M","createdAt":"2026-11-20"},"iban":"NL91 abna 0417 1643 00"}}`,
+		`{"kind":"pledge","data":{"uuid":"` + pledge + `","personUuid":"` + person +
+			`","status":"active","startsAt":"2026-12-01","createdAt":"2026-11-20","owningOrganizationUuid":"` + ours +
+			`","recruitingOrganizationUuid":"` + theirs +
+			`","initialDonationAmount":5,"donationAmount":5,"initialDonationInterval":"monthly","recruiterUserUuid":"` + user + `","preferredPaymentDay":28,"focusAreaUuids":["` + w.a.focusArea.String() + `"]}}`,
 		`{"kind":"call","data":{"uuid":"` + call + `","status":"requested","type":"winback","requestedAt":"2026-11-20","personUuid":"` + person + `","relatedCaseUuid":"` + pledge + `","callingOrganizationUuid":"` + theirs + `","deferredUntil":"2026-11-30","deferredForUserUuid":"` + user + `"}}`,
-		`{"kind":"transaction","data":{"uuid":"` + paid + `","pledgeUuid":"` + pledge + `","personUuid":"` + person + `","amount":5,"createdAt":"2026-11-20"}}`,
+		`{"kind":"transaction","data":{"uuid":"` + paid + `","pledgeUuid":"` + pledge + `","personUuid":"` + person +
+			`","amount":5,"createdAt":"2026-11-20"}}`,
 	}
 	load := func(line int, old, changed string) error {
 		return servicetest.Load(t.Context(), w.Service, func(add func(service.LoadRecord) error) error {
@@ -208,16 +238,38 @@ func TestLoadRefusesEachMistake(t *testing.T) {
 		old, changed string
 		want         string // The line in the error. Empty if there is no error.
 	}{
-		{0, `"owningOrganizationUuid":"` + ours, `"owningOrganizationUuid":"` + nobody, "owningOrganizationUuid names no organization"},
-		{0, `"recruitingOrganizationUuid":"` + theirs, `"recruitingOrganizationUuid":"` + nobody, "recruitingOrganizationUuid names no organization"},
+		{
+			old:     `"owningOrganizationUuid":"` + ours,
+			changed: `"owningOrganizationUuid":"` + nobody,
+			want:    "owningOrganizationUuid names no organization",
+		},
+		{
+			old:     `"recruitingOrganizationUuid":"` + theirs,
+			changed: `"recruitingOrganizationUuid":"` + nobody,
+			want:    "recruitingOrganizationUuid names no organization",
+		},
 		{0, `"uuid":"` + person + `",`, ``, "uuid is required"},
 		{0, `"createdAt":"2026-11-20","mandate"`, `"mandate"`, "createdAt is required"},
 		{0, `"id":"M","createdAt":"2026-11-20"`, `"id":"M"`, "mandate.createdAt is required"},
 		{0, `"uuid"`, `"personUuid":"` + nobody + `","uuid"`, "personUuid must equal uuid"},
-		{0, `"uuid"`, `"owningOrganization":{"uuid":"` + theirs + `","name":"A","abbreviation":"A"},"uuid"`, "owningOrganization.uuid must equal owningOrganizationUuid"},
+		{
+			old:     `"uuid"`,
+			changed: `"owningOrganization":{"uuid":"` + theirs + `","name":"A","abbreviation":"A"},"uuid"`,
+			want:    "owningOrganization.uuid must equal owningOrganizationUuid",
+		},
 		{0, `NL91`, `NL92`, "iban is not a valid IBAN: its check digits do not match"},
-		{1, `"owningOrganizationUuid":"` + ours, `"owningOrganizationUuid":"` + nobody, "owningOrganizationUuid names no organization"},
-		{1, `"recruitingOrganizationUuid":"` + theirs, `"recruitingOrganizationUuid":"` + nobody, "recruitingOrganizationUuid names no organization"},
+		{
+			line:    1,
+			old:     `"owningOrganizationUuid":"` + ours,
+			changed: `"owningOrganizationUuid":"` + nobody,
+			want:    "owningOrganizationUuid names no organization",
+		},
+		{
+			line:    1,
+			old:     `"recruitingOrganizationUuid":"` + theirs,
+			changed: `"recruitingOrganizationUuid":"` + nobody,
+			want:    "recruitingOrganizationUuid names no organization",
+		},
 		{1, `"uuid":"` + pledge + `",`, ``, "uuid is required"},
 		{1, `"active"`, `"done"`, "status must be one of lead, active, dropped, cancelled, fulfilled"},
 		{1, `"startsAt":"2026-12-01",`, ``, "startsAt is required"},
@@ -226,18 +278,53 @@ func TestLoadRefusesEachMistake(t *testing.T) {
 		{1, `"monthly"`, `""`, "initialDonationInterval is required"},
 		{1, `"personUuid":"` + person + `",`, ``, "person.uuid is required"},
 		{1, `"personUuid":"` + person, `"personUuid":"` + nobody, "person.uuid names no person"},
-		{1, `"preferredPaymentDay":28`, `"preferredPaymentDay":0`, "preferredPaymentDay must be a whole number from 1 to 28"},
-		{1, `"preferredPaymentDay":28`, `"preferredPaymentDay":29`, "preferredPaymentDay must be a whole number from 1 to 28"},
-		{1, w.a.focusArea.String(), w.b.focusArea.String(), "focusAreaUuids names no focus area of the owning organization"},
+		{
+			line:    1,
+			old:     `"preferredPaymentDay":28`,
+			changed: `"preferredPaymentDay":0`,
+			want:    "preferredPaymentDay must be a whole number from 1 to 28",
+		},
+		{
+			line:    1,
+			old:     `"preferredPaymentDay":28`,
+			changed: `"preferredPaymentDay":29`,
+			want:    "preferredPaymentDay must be a whole number from 1 to 28",
+		},
+		{
+			line:    1,
+			old:     w.a.focusArea.String(),
+			changed: w.b.focusArea.String(),
+			want:    "focusAreaUuids names no focus area of the owning organization",
+		},
 		{1, w.a.focusArea.String(), nobody, "focusAreaUuids names no focus area of the owning organization"},
 		{2, `"uuid":"` + call + `",`, ``, "uuid is required"},
-		{2, `"requested"`, `"done"`, "status must be one of requested, completed, cancelled, expired; deferredUntil is only for a call that is requested"},
+		{
+			line:    2,
+			old:     `"requested"`,
+			changed: `"done"`,
+			want:    "status must be one of requested, completed, cancelled, expired; deferredUntil is only for a call that is requested",
+		},
 		{2, `"winback"`, `"other"`, "type must be one of verification, happy_call, winback"},
 		{2, `"requestedAt":"2026-11-20",`, ``, "requestedAt is required"},
 		{2, `"personUuid":"` + person, `"personUuid":"` + nobody, "personUuid names no person"},
-		{2, `"relatedCaseUuid":"` + pledge, `"relatedCaseUuid":"` + nobody, "relatedCaseUuid names no pledge of this person"},
-		{2, `"personUuid":"` + person, `"personUuid":"` + w.b.person.String(), "relatedCaseUuid names no pledge of this person"},
-		{2, `"callingOrganizationUuid":"` + theirs, `"callingOrganizationUuid":"` + nobody, "callingOrganizationUuid names no organization"},
+		{
+			line:    2,
+			old:     `"relatedCaseUuid":"` + pledge,
+			changed: `"relatedCaseUuid":"` + nobody,
+			want:    "relatedCaseUuid names no pledge of this person",
+		},
+		{
+			line:    2,
+			old:     `"personUuid":"` + person,
+			changed: `"personUuid":"` + w.b.person.String(),
+			want:    "relatedCaseUuid names no pledge of this person",
+		},
+		{
+			line:    2,
+			old:     `"callingOrganizationUuid":"` + theirs,
+			changed: `"callingOrganizationUuid":"` + nobody,
+			want:    "callingOrganizationUuid names no organization",
+		},
 		{2, `"requested"`, `"completed"`, "deferredUntil is only for a call that is requested"},
 		{2, `"deferredUntil":"2026-11-30",`, ``, "deferredForUserUuid needs deferredUntil"},
 		{3, `"uuid":"` + paid + `",`, ``, "uuid is required"},
@@ -246,7 +333,11 @@ func TestLoadRefusesEachMistake(t *testing.T) {
 		{3, `"personUuid":"` + person, `"personUuid":"` + nobody, "personUuid must be the person of the pledge"},
 	} {
 		err := load(test.line, test.old, test.changed)
-		if refusal, ok := errors.AsType[*service.Error](err); !ok || refusal.Kind != service.Invalid || !strings.HasSuffix(err.Error(), notValid+test.want) || !strings.HasPrefix(err.Error(), "line "+string(rune('1'+test.line))+":") {
+		refusal, ok := errors.AsType[*service.Error](err)
+		if !ok ||
+			refusal.Kind != service.Invalid ||
+			!strings.HasSuffix(err.Error(), notValid+test.want) ||
+			!strings.HasPrefix(err.Error(), "line "+string(rune('1'+test.line))+":") {
 			t.Errorf("line %d with %s: got %v, want %q", test.line+1, test.changed, err, test.want)
 		}
 	}
@@ -256,13 +347,17 @@ func TestLoadRefusesEachMistake(t *testing.T) {
 		t.Errorf("got %d %s, want the person", got.Status, got.Body)
 	}
 	loaded, given := w.get("/api/v1/calls/"+call).Object(), w.get("/api/v1/pledges/"+pledge).Object()
-	if loaded["lastUpdatedAt"] != "2026-11-20T00:00:00.000Z" || given["updatedAt"] != "2026-11-20T00:00:00.000Z" || given["donationInterval"] != "monthly" {
+	if loaded["lastUpdatedAt"] != "2026-11-20T00:00:00.000Z" ||
+		given["updatedAt"] != "2026-11-20T00:00:00.000Z" ||
+		given["donationInterval"] != "monthly" {
 		t.Errorf("got %v and %v, want what was left out as it follows from the rest", loaded, given)
 	}
-	if areas, _ := given["focusAreas"].([]any); len(areas) != 1 || areas[0].(map[string]any)["uuid"] != w.a.focusArea.String() {
+	areas, _ := given["focusAreas"].([]any)
+	if len(areas) != 1 || areas[0].(map[string]any)["uuid"] != w.a.focusArea.String() {
 		t.Errorf("got the areas %v, want the one that was named", given["focusAreas"])
 	}
-	if err := load(-1, "", ""); err == nil || err.Error() != "line 1: a person with this uuid already exists: uuid is already taken" {
+	err := load(-1, "", "")
+	if err == nil || err.Error() != "line 1: a person with this uuid already exists: uuid is already taken" {
 		t.Errorf("again: got %v", err)
 	}
 }

@@ -32,12 +32,13 @@ type detailPage struct {
 }
 
 // details reads a page.
-func (f *floor) details(path string) (p detailPage, size int) {
+func (f *floor) details(path string) (detailPage, int) {
 	f.t.Helper()
 	answer := f.get(path)
 	if answer.Status != http.StatusOK {
 		f.t.Fatalf("%s: got %d %s", path, answer.Status, answer.Body)
 	}
+	var p detailPage
 	answer.Decode(&p)
 	return p, len(answer.Body)
 }
@@ -67,7 +68,8 @@ func TestListsBringDetails(t *testing.T) {
 		servicetest.Same(t, "the details", want, got)
 		for _, path := range []string{"/api/v1/persons", "/api/v1/calls", "/api/v1/persons?consents=false"} {
 			answer := f.get(path)
-			if strings.Contains(string(answer.Body), `"consents"`) || strings.Contains(string(answer.Body), `"checks"`) {
+			if strings.Contains(string(answer.Body), `"consents"`) ||
+				strings.Contains(string(answer.Body), `"checks"`) {
 				t.Errorf("%s: the list brings details without being asked", path)
 			}
 		}

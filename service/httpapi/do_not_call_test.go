@@ -125,15 +125,16 @@ func TestNumberInTwoSpellings(t *testing.T) {
 	}
 }
 
-// What lifts an objection after the clock went back leaves a leased donor of the household to the lease: leases go by the
-// clock, whatever the time of the change.
+// What lifts an objection after the clock went back leaves a leased donor of the household to the lease: leases go by
+// the clock, whatever the time of the change.
 func TestLeasesOutliveLiftedObjections(t *testing.T) {
 	const number = "+31612345678"
 	ways := map[string]func(f *floor, person apitype.UUID){
 		"an update": func(f *floor, person apitype.UUID) { f.optIn(person, "true") },
 		"a consent": func(f *floor, person apitype.UUID) {
 			at := f.In(4 * time.Minute) // The time of the objection.
-			f.want(201, "POST", consentsPath(person), fmt.Sprintf(`{"channel":"phone","basis":"consent","source":"form","at":%q}`, at))
+			f.want(201, "POST", consentsPath(person),
+				fmt.Sprintf(`{"channel":"phone","basis":"consent","source":"form","at":%q}`, at))
 		},
 	}
 	for name, lift := range ways {
@@ -170,7 +171,8 @@ func TestQueueIsCountedByTheClock(t *testing.T) {
 			t.Fatalf("got %v, want the call whose lease has ended", got)
 		}
 		f.Clock.Set(leased.Add(time.Minute))
-		if list, count := f.order(""), f.state("").Waiting; len(list) != count || slices.Contains(list, first.CallUUID) {
+		list, count := f.order(""), f.state("").Waiting
+		if len(list) != count || slices.Contains(list, first.CallUUID) {
 			t.Errorf("got %v listed and %d waiting, want as many, without the leased one", list, count)
 		}
 	})
@@ -260,8 +262,10 @@ func TestNumbersAreBlockedByHand(t *testing.T) {
 			f.Do(f.token, "PUT", queuePath(call)+"/lease", opened).Decode(&lease)
 			var leases apitype.Leases
 			f.get("/fundesk/v1/queue/leases?personUuid=" + donor.String()).Decode(&leases)
-			if told := leases.NumberBlocked; lease.NumberBlocked != step.blocked || told == nil || *told != step.blocked {
-				t.Errorf("after %s %s: got %+v and %+v, want the card told %t", step.path, step.body, lease, leases, step.blocked)
+			told := leases.NumberBlocked
+			if lease.NumberBlocked != step.blocked || told == nil || *told != step.blocked {
+				t.Errorf("after %s %s: got %+v and %+v, want the card told %t",
+					step.path, step.body, lease, leases, step.blocked)
 			}
 		}
 	})

@@ -77,7 +77,8 @@ func TestEffectsOfResults(t *testing.T) {
 			for _, try := range []string{"first", "repeat"} {
 				answer := f.Do(token, "PUT", path, body)
 				if answer.Status != 200 || answer.Header.Get("Fundesk-Effects") != test.effect {
-					t.Errorf("%s, %s: got %d and the effect %q, want %q", test.name, try, answer.Status, answer.Header.Get("Fundesk-Effects"), test.effect)
+					t.Errorf("%s, %s: got %d and the effect %q, want %q", test.name, try, answer.Status,
+						answer.Header.Get("Fundesk-Effects"), test.effect)
 				}
 				var shown struct{ Person optIns }
 				answer.Decode(&shown)
@@ -147,7 +148,8 @@ func TestEffectsOfReportedCalls(t *testing.T) {
 			answer := f.Do(role(test.role), "POST", "/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":%q,"status":%q%s,
 				"externalMetadata":{"applicationName":"dialer"}}`, person, f.Now(), test.status, result))
 			if got := answer.Header.Get("Fundesk-Effects"); answer.Status != 201 || got != test.effect {
-				t.Errorf("%s: got %d %s with the effect %q, want %q", name, answer.Status, answer.Body, got, test.effect)
+				t.Errorf("%s: got %d %s with the effect %q, want %q",
+					name, answer.Status, answer.Body, got, test.effect)
 			}
 			var shown struct{ Person optIns }
 			answer.Decode(&shown)

@@ -11,8 +11,9 @@ import (
 )
 
 // epoch returns the epoch that each list of an account names.
-func (f *floor) epoch(token string) (epoch string) {
+func (f *floor) epoch(token string) string {
 	f.t.Helper()
+	var epoch string
 	for _, list := range []string{"/api/v1/persons", "/api/v1/calls", "/api/v1/pledges", "/fundesk/v1/erasures"} {
 		answer := f.Do(token, http.MethodGet, list+"?first=1", "")
 		if answer.Status == http.StatusForbidden {
@@ -60,10 +61,14 @@ func TestEpoch(t *testing.T) {
 		step("more organizations", true, func() {
 			set(func(a *service.Account) { a.Scope.Organizations = []apitype.UUID{f.organization, another} })
 		})
-		step("fewer organizations", true, func() { set(func(a *service.Account) { a.Scope.Organizations = []apitype.UUID{f.organization} }) })
+		step("fewer organizations", true, func() {
+			set(func(a *service.Account) { a.Scope.Organizations = []apitype.UUID{f.organization} })
+		})
 		rights := []service.Permission{service.PersonsRead, service.CallsRead}
 		step("without pledges:read", true, func() { set(func(a *service.Account) { a.Permissions = rights }) })
-		step("with a right to change", false, func() { set(func(a *service.Account) { a.Permissions = append(rights, service.CallsAttempt) }) })
+		step("with a right to change", false, func() {
+			set(func(a *service.Account) { a.Permissions = append(rights, service.CallsAttempt) })
+		})
 		step("a reset of the clock", true, func() {
 			_, err := f.Service.ResetClock(t.Context())
 			servicetest.Check(t, err)

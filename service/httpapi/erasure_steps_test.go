@@ -120,8 +120,8 @@ func TestNewCallOfAnErasure(t *testing.T) {
 	})
 }
 
-// TestReplayInSteps repeats an erasure that a database lacks, kills the process before each of its steps, and repeats it
-// again. Copies begin again in any case, because the database was put back.
+// TestReplayInSteps repeats an erasure that a database lacks, kills the process before each of its steps, and repeats
+// it again. Copies begin again in any case, because the database was put back.
 func TestReplayInSteps(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		epoch := func() string {
@@ -132,7 +132,8 @@ func TestReplayInSteps(t *testing.T) {
 			before := epoch()
 			lost := []service.ErasedPerson{{UUID: f.person("null"), ErasedAt: f.Now()}}
 			_, err := privacy.New(f.On(hooked{f.Store, killedAt(step)}), nil).ReplayErasures(t.Context(), lost)
-			if wasCut = errors.Is(err, errCut); !wasCut {
+			wasCut = errors.Is(err, errCut)
+			if !wasCut {
 				servicetest.Check(t, err)
 			}
 			_, err = f.Privacy.ReplayErasures(t.Context(), lost)
@@ -165,8 +166,9 @@ func (f *floor) secretCall(person apitype.UUID) {
 }
 
 // linesAbout returns the lines of the audit about a person.
-func (f *floor) linesAbout(person apitype.UUID) (lines []service.AuditLine) {
+func (f *floor) linesAbout(person apitype.UUID) []service.AuditLine {
 	f.t.Helper()
+	var lines []service.AuditLine
 	err := f.Privacy.Audit(f.t.Context(), service.AuditFilter{Person: &person}, func(line service.AuditLine) error {
 		lines = append(lines, line)
 		return nil

@@ -4,8 +4,9 @@ package httpapi
 var Announced = extensionHeader[0]
 
 // Routes returns the methods and paths that the handler has, for tests.
-func Routes() (routes []string) {
+func Routes() []string {
 	a := &api{}
+	var routes []string
 	for _, r := range a.operations() {
 		routes = append(routes, r.method+" "+r.path)
 	}

@@ -17,7 +17,8 @@ import (
 
 var (
 	longModel = flag.Bool("long", false, "5,000 seeds of TestFloorRulesModel, as by night")
-	weeks     = flag.Int("weeks", 0, "how many seeds TestWeekOfFiftyAgents plays on SQLite; a tenth of them on PostgreSQL")
+	weeks     = flag.Int("weeks", 0,
+		"how many seeds TestWeekOfFiftyAgents plays on SQLite; a tenth of them on PostgreSQL")
 )
 
 // A floorSize holds how many agents and records a model has.
@@ -290,7 +291,8 @@ func (m *rulesModel) change() {
 			m.block(d.tel, d)
 		}
 	case 3:
-		if d.address = pickOf(m.random, "", "NL", "DE", "US", "PT"); d.address == "" {
+		d.address = pickOf(m.random, "", "NL", "DE", "US", "PT")
+		if d.address == "" {
 			update(`{"address":null}`)
 		} else {
 			update("{" + addressIn(d.address)[1:] + "}")
@@ -405,7 +407,10 @@ func (m *rulesModel) allows(c *ruledCall) (mayBe, isHour bool) {
 		}
 	}
 	isLifted := d.basis == "consent" && d.said.After(last)
-	isLapsed := !last.IsZero() && !isLifted && m.settings.YearsAfterEnd > 0 && last.Before(now.AddDate(-m.settings.YearsAfterEnd, 0, 0))
+	isLapsed := !last.IsZero() &&
+		!isLifted &&
+		m.settings.YearsAfterEnd > 0 &&
+		last.Before(now.AddDate(-m.settings.YearsAfterEnd, 0, 0))
 	return !isLapsed, isHour
 }
 
@@ -469,7 +474,8 @@ func (m *rulesModel) compare() {
 	var state apitype.QueueState
 	m.Do(m.token, http.MethodGet, "/fundesk/v1/queue", "").Decode(&state)
 	if state.Waiting != len(want) || state.Closed != closed {
-		m.t.Errorf("at %s: got %d waiting and %d closed, want %d and %d", m.now(), state.Waiting, state.Closed, len(want), closed)
+		m.t.Errorf("at %s: got %d waiting and %d closed, want %d and %d",
+			m.now(), state.Waiting, state.Closed, len(want), closed)
 	}
 	if opens := state.OpensAt; opens != nil {
 		opensThen := func(at time.Time) bool {
@@ -485,7 +491,8 @@ func (m *rulesModel) compare() {
 }
 
 // listed reads the queue by pages.
-func (m *rulesModel) listed() (ids []apitype.UUID) {
+func (m *rulesModel) listed() []apitype.UUID {
+	var ids []apitype.UUID
 	for _, id := range walk(m.Harness, m.t, m.token, "/fundesk/v1/queue/calls", 1+m.size.agents, false, nil) {
 		ids = append(ids, apitype.MustParseUUID(id))
 	}
@@ -524,7 +531,8 @@ func (m *rulesModel) takeAtOnce() {
 			c := m.calls[i]
 			mayBe, isHour := m.allows(c)
 			if !mayBe || !isHour || !slices.Contains(kinds, c.kind) || !callable[c.donor.id] {
-				m.t.Errorf("at %s under %+v: got a call of %+v, which may not be given, or twice", m.now(), m.settings, *c.donor)
+				m.t.Errorf("at %s under %+v: got a call of %+v, which may not be given, or twice",
+					m.now(), m.settings, *c.donor)
 			}
 			delete(callable, c.donor.id)
 		}

@@ -126,7 +126,10 @@ func TestYearsAfterTheEnd(t *testing.T) {
 		callable("which was cancelled now")
 		f.Clock.Advance(4 * 365 * 24 * time.Hour)
 		for _, d := range donors {
-			d.called = slices.Contains([]string{"no pledge", "an active pledge", "ended before, and a lead", "ended before, for another organization"}, d.name)
+			d.called = slices.Contains(
+				[]string{"no pledge", "an active pledge", "ended before, and a lead", "ended before, for another organization"},
+				d.name,
+			)
 		}
 		callable("four years later")
 		f.setRules(apitype.OrganizationSettings{YearsAfterEnd: 99})
@@ -190,7 +193,12 @@ var holidaysOf = map[string]string{
 }
 
 // zoneOf has the zones of the countries of these tests.
-var zoneOf = map[string]string{"NL": "Europe/Amsterdam", "DE": "Europe/Berlin", "US": "America/New_York", "PT": "Europe/Lisbon"}
+var zoneOf = map[string]string{
+	"NL": "Europe/Amsterdam",
+	"DE": "Europe/Berlin",
+	"US": "America/New_York",
+	"PT": "Europe/Lisbon",
+}
 
 // Calls that wait for hours of which there are none are counted, and open at no time.
 func TestNoHoursAtAll(t *testing.T) {
@@ -235,9 +243,14 @@ func TestRulesAreChecked(t *testing.T) {
 		var all apitype.Settings
 		f.Do(lead, "GET", settingsPath, "").Decode(&all)
 		want := apitype.OrganizationSettings{
-			UUID: f.organization, Results: map[apitype.CallType][]apitype.ResultChoice{}, Scripts: map[string]string{},
-			CallingHours: map[string]apitype.HoursOfDays{"NL": {Weekday: "00:00-24:00", Saturday: "-"}},
-			RequireOptIn: []apitype.CallType{"winback"}, YearsAfterEnd: 3, Country: "NL", Holidays: []string{"-NL", "NL:2026-05-05"},
+			UUID:          f.organization,
+			Results:       map[apitype.CallType][]apitype.ResultChoice{},
+			Scripts:       map[string]string{},
+			CallingHours:  map[string]apitype.HoursOfDays{"NL": {Weekday: "00:00-24:00", Saturday: "-"}},
+			RequireOptIn:  []apitype.CallType{"winback"},
+			YearsAfterEnd: 3,
+			Country:       "NL",
+			Holidays:      []string{"-NL", "NL:2026-05-05"},
 		}
 		servicetest.Same(t, "read", []apitype.OrganizationSettings{want}, all.Organizations)
 	})
@@ -268,7 +281,8 @@ func TestChangesBesideALoad(t *testing.T) {
 		},
 		"a new pledge": {
 			func(f *floor, donor apitype.UUID) {
-				f.pledge(donor, `,"externalSource":{"name":"crm","identifier":"1"},"status":"cancelled","cancelledAt":"2016-01-01"`)
+				f.pledge(donor,
+					`,"externalSource":{"name":"crm","identifier":"1"},"status":"cancelled","cancelledAt":"2016-01-01"`)
 			},
 			func(f *floor, donor apitype.UUID) { f.pledge(donor, ``) },
 		},
@@ -285,7 +299,9 @@ func TestChangesBesideALoad(t *testing.T) {
 			test.before(f, donor)
 			f.Clock.Advance(time.Hour) // The load begins later.
 			call := servicetest.NewCall(donor, f.In(-24*time.Hour))
-			call.AttemptsCount, call.Attempts = 1, apitype.Embed([]apitype.CallAttempt{{AttemptAt: call.RequestedAt, CreatedAt: call.RequestedAt}})
+			call.AttemptsCount, call.Attempts = 1, apitype.Embed([]apitype.CallAttempt{
+				{AttemptAt: call.RequestedAt, CreatedAt: call.RequestedAt},
+			})
 			began := f.Now()
 			servicetest.Check(t, servicetest.Load(t.Context(), f.Service, func(add func(service.LoadRecord) error) error {
 				err := add(service.LoadRecord{Kind: service.LoadCall, Data: call})

@@ -112,12 +112,12 @@ func (f *floor) created(path, body string) apitype.UUID {
 }
 
 // take takes calls for a user.
-func (f *floor) take(user apitype.UUID, more string) (taken apitype.Taken) {
+func (f *floor) take(user apitype.UUID, more string) apitype.Taken {
 	f.t.Helper()
 	return f.takeAs(apitype.NewUUID(), user, more)
 }
 
-func (f *floor) takeAs(request, user apitype.UUID, more string) (taken apitype.Taken) {
+func (f *floor) takeAs(request, user apitype.UUID, more string) apitype.Taken {
 	f.t.Helper()
 	answer := f.Do(
 		f.token,
@@ -128,6 +128,7 @@ func (f *floor) takeAs(request, user apitype.UUID, more string) (taken apitype.T
 	if answer.Status != http.StatusOK {
 		f.t.Fatalf("take: %d %s", answer.Status, answer.Body)
 	}
+	var taken apitype.Taken
 	answer.Decode(&taken)
 	return taken
 }
@@ -139,23 +140,26 @@ func (f *floor) want(status int, method, path, body string) {
 }
 
 // state returns the counts of the queue.
-func (f *floor) state(query string) (state apitype.QueueState) {
+func (f *floor) state(query string) apitype.QueueState {
 	f.t.Helper()
+	var state apitype.QueueState
 	f.get("/fundesk/v1/queue" + query).Decode(&state)
 	return state
 }
 
 // order returns the calls in the order of the queue, read by pages of two.
-func (f *floor) order(query string) (ids []apitype.UUID) {
+func (f *floor) order(query string) []apitype.UUID {
 	f.t.Helper()
 	path := "/fundesk/v1/queue/calls" + strings.Replace(query, "&", "?", 1)
+	var ids []apitype.UUID
 	for _, id := range walk(f.Harness, f.t, f.token, path, 2, false, nil) {
 		ids = append(ids, apitype.MustParseUUID(id))
 	}
 	return ids
 }
 
-func callsOf(taken apitype.Taken) (ids []apitype.UUID) {
+func callsOf(taken apitype.Taken) []apitype.UUID {
+	var ids []apitype.UUID
 	for _, lease := range taken.Leases {
 		ids = append(ids, lease.CallUUID)
 	}
@@ -232,9 +236,10 @@ func (f *floor) choose(user, call apitype.UUID) (status int, lease apitype.Lease
 }
 
 // extend extends a lease.
-func (f *floor) extend(lease apitype.UUID, body string) (status int, extended apitype.Lease) {
+func (f *floor) extend(lease apitype.UUID, body string) (int, apitype.Lease) {
 	f.t.Helper()
 	answer := f.Do(f.token, http.MethodPost, leasePath(lease)+"/extend", body)
+	var extended apitype.Lease
 	if answer.Status == http.StatusOK {
 		answer.Decode(&extended)
 	}
@@ -254,8 +259,9 @@ func (f *floor) leases(query string) []apitype.Lease {
 }
 
 // waitingCalls makes calls of as many persons, the oldest first.
-func (f *floor) waitingCalls(n int) (calls []apitype.UUID) {
+func (f *floor) waitingCalls(n int) []apitype.UUID {
 	f.t.Helper()
+	var calls []apitype.UUID
 	for i := range n {
 		calls = append(calls, f.call(f.person("null"), time.Duration(90-i)*time.Hour, "happy_call"))
 	}
@@ -279,7 +285,8 @@ func (f *floor) donorWith(organization apitype.UUID, members string) apitype.UUI
 	f.t.Helper()
 	return f.created(
 		"/api/v1/persons",
-		fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q%s}`, organization, organization, members),
+		fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q%s}`,
+			organization, organization, members),
 	)
 }
 

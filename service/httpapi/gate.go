@@ -91,7 +91,7 @@ func (g *gate) of(account apitype.UUID) *share {
 
 // count counts one request of an account. If the account must wait, the request does not count, and count returns for
 // how long. Spec gap: R2.
-func (g *gate) count(account apitype.UUID) (wait time.Duration) {
+func (g *gate) count(account apitype.UUID) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	requests := g.of(account).requests
@@ -100,7 +100,7 @@ func (g *gate) count(account apitype.UUID) (wait time.Duration) {
 	}
 	now := g.now()
 	request := requests.ReserveN(now, 1)
-	wait = request.DelayFrom(now)
+	wait := request.DelayFrom(now)
 	if wait > 0 {
 		request.CancelAt(now)
 	}
@@ -140,7 +140,12 @@ type pass struct {
 }
 
 func (g *gate) pass(ctx context.Context, account apitype.UUID, isChange bool) *pass {
-	return &pass{gate: g, ctx: ctx, account: account, isChange: isChange}
+	return &pass{
+		gate:     g,
+		ctx:      ctx,
+		account:  account,
+		isChange: isChange,
+	}
 }
 
 // admit lets a request in when its body may be read, or refuses it.
@@ -304,7 +309,7 @@ func (p *pass) pay(weight int64, must bool) error {
 
 // charge adds a weight to the account's debt, and returns how long the earlier debt takes. It refuses the weight if
 // that is too long.
-func (p *pass) charge(weight int64, must bool, now time.Time) (pause time.Duration, ok bool) {
+func (p *pass) charge(weight int64, must bool, now time.Time) (time.Duration, bool) {
 	p.gate.mu.Lock()
 	defer p.gate.mu.Unlock()
 	if p.gate.isAlone(p.account, now) {
@@ -314,7 +319,7 @@ func (p *pass) charge(weight int64, must bool, now time.Time) (pause time.Durati
 	if own.paidAt.Before(now) {
 		own.paidAt = now
 	}
-	pause = own.paidAt.Sub(now)
+	pause := own.paidAt.Sub(now)
 	if pause > longestPause && !must {
 		return 0, false
 	}
@@ -336,12 +341,11 @@ func paced(weight int64) time.Duration {
 
 // bodyWeight returns how much of a body is read at most: a larger one is refused.
 func bodyWeight(r *http.Request) int64 {
-	switch {
-	case r.Body == nil || r.Body == http.NoBody || r.ContentLength > apitype.MaxBody:
+	if r.Body == nil || r.Body == http.NoBody || r.ContentLength > apitype.MaxBody {
 		return 0
-	case r.ContentLength < 0:
-		return apitype.MaxBody
-	default:
-		return r.ContentLength
 	}
+	if r.ContentLength < 0 {
+		return apitype.MaxBody
+	}
+	return r.ContentLength
 }

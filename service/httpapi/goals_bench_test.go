@@ -53,14 +53,18 @@ func BenchmarkGoals(b *testing.B) {
 		}
 		row := func(what, yardstick, goal string, ours, floor func() func()) {
 			a, f := inTurn(func() time.Duration { return processorTime(b) }, ours, floor)
-			fmt.Printf("| %s | %d µs | %s, %d µs | %.2f | %s |\n", what, a.Microseconds(), yardstick, f.Microseconds(), a.Seconds()/f.Seconds(), goal)
+			fmt.Printf("| %s | %d µs | %s, %d µs | %.2f | %s |\n", what, a.Microseconds(), yardstick, f.Microseconds(),
+				a.Seconds()/f.Seconds(), goal)
 		}
-		row("GET one call with person, pledge and transactions", "stored bytes", "≤ 110 µs", ask("/api/v1/calls/"+one.String()), stored(func() { bare.one(one) }))
+		row("GET one call with person, pledge and transactions", "stored bytes", "≤ 110 µs",
+			ask("/api/v1/calls/"+one.String()), stored(func() { bare.one(one) }))
 		row("page of 100 calls", "stored bytes", "≤ 500 µs", ask(first), stored(func() { bare.page(bareCalls) }))
-		row("page of 100 calls with person and pledge", "stored bytes", "≤ 1,600 µs", ask(first+"&include=person,pledge"), stored(func() { bare.page(bareEmbedded) }))
+		row("page of 100 calls with person and pledge", "stored bytes", "≤ 1,600 µs",
+			ask(first+"&include=person,pledge"), stored(func() { bare.page(bareEmbedded) }))
 		// The newest calls of the sample have no result yet and are smaller: the first page without
 		// them has documents like those in the middle.
-		row("page of 100 calls in the middle of the list", "the first page of calls as large", "≤ 1.10", ask(deeper), ask(until(9)+"100"))
+		row("page of 100 calls in the middle of the list", "the first page of calls as large", "≤ 1.10", ask(deeper),
+			ask(until(9)+"100"))
 		creates(b)
 	}
 }
@@ -137,15 +141,25 @@ const (
 )
 
 // call returns a call with a pledge.
-func (r bare) call() (id uuid.UUID) {
-	r.must(r.db.QueryRowContext(r.b.Context(), `SELECT uuid FROM calls WHERE pledge_number IS NOT NULL ORDER BY requested_at DESC LIMIT 1`).Scan(&id))
+func (r bare) call() uuid.UUID {
+	var id uuid.UUID
+	r.must(
+		r.db.QueryRowContext(r.b.Context(),
+			`SELECT uuid FROM calls WHERE pledge_number IS NOT NULL ORDER BY requested_at DESC LIMIT 1`).Scan(&id),
+	)
 	return id
 }
 
 // requested returns the time before which some tenths of all calls were requested.
 func (r bare) requested(tenths int) string {
 	var at int64
-	r.must(r.db.QueryRowContext(r.b.Context(), `SELECT requested_at FROM calls ORDER BY requested_at LIMIT 1 OFFSET (SELECT COUNT(*) * $1 / 10 FROM calls)`, tenths).Scan(&at))
+	r.must(
+		r.db.QueryRowContext(
+			r.b.Context(),
+			`SELECT requested_at FROM calls ORDER BY requested_at LIMIT 1 OFFSET (SELECT COUNT(*) * $1 / 10 FROM calls)`,
+			tenths,
+		).Scan(&at),
+	)
 	return time.UnixMilli(at).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
@@ -153,7 +167,13 @@ func (r bare) requested(tenths int) string {
 func (r bare) one(id uuid.UUID) {
 	w := &discard{header: http.Header{}}
 	var call, person, pledge []byte
-	r.must(r.db.QueryRowContext(r.b.Context(), `SELECT c.doc, p.doc, l.doc FROM calls c JOIN persons p ON p.number = c.person_number JOIN pledges l ON l.number = c.pledge_number WHERE c.uuid = $1`, id[:]).Scan(&call, &person, &pledge))
+	r.must(
+		r.db.QueryRowContext(
+			r.b.Context(),
+			`SELECT c.doc, p.doc, l.doc FROM calls c JOIN persons p ON p.number = c.person_number JOIN pledges l ON l.number = c.pledge_number WHERE c.uuid = $1`,
+			id[:],
+		).Scan(&call, &person, &pledge),
+	)
 	for _, doc := range [][]byte{call, person, pledge} {
 		_, _ = w.Write(doc)
 	}

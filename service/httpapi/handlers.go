@@ -173,7 +173,12 @@ func change[T any](
 			return save(ctx, c, id, match(r), request)
 		}).serve(w, r, c)
 	}
-	return handler{serve: serve, status: http.StatusOK, body: *new(T), readsIfMatch: true}
+	return handler{
+		serve:        serve,
+		status:       http.StatusOK,
+		body:         *new(T),
+		readsIfMatch: true,
+	}
 }
 
 // listOf answers with a list that belongs to the record of the path.

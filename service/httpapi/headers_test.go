@@ -23,9 +23,17 @@ func TestHeadersAreRead(t *testing.T) {
 	const trace = "0af7651916cd43dd8448eb211c80319c"
 	parent := "00-" + trace + "-b7ad6b7169203331-01"
 	for value, want := range map[string]string{
-		parent: trace, parent + "0": "", parent[1:]: "", "01" + parent[2:]: "", strings.ToUpper(parent): "",
-		strings.Replace(parent, "0af", "0ag", 1): "", strings.Replace(parent, "0af", "0a`", 1): "", strings.Replace(parent, "0af", "0a:", 1): "",
-		strings.Replace(parent, "0af", "0a/", 1): "", strings.Replace(parent, "-b", "0b", 1): "", strings.ReplaceAll(parent, "0", "9"): "",
+		parent:                                   trace,
+		parent + "0":                             "",
+		parent[1:]:                               "",
+		"01" + parent[2:]:                        "",
+		strings.ToUpper(parent):                  "",
+		strings.Replace(parent, "0af", "0ag", 1): "",
+		strings.Replace(parent, "0af", "0a`", 1): "",
+		strings.Replace(parent, "0af", "0a:", 1): "",
+		strings.Replace(parent, "0af", "0a/", 1): "",
+		strings.Replace(parent, "-b", "0b", 1):   "",
+		strings.ReplaceAll(parent, "0", "9"):     "",
 		"00-" + strings.ReplaceAll(trace, "0", "9") + "-b7ad6b7169203331-01": strings.ReplaceAll(trace, "0", "9"),
 	} {
 		if got := traceOf(value); got != want {
@@ -33,7 +41,13 @@ func TestHeadersAreRead(t *testing.T) {
 		}
 	}
 	for value, isOwn := range map[string]bool{
-		"": false, "a b~": true, "a\x1fb": false, "a\x7f": false, "é": false, strings.Repeat("x", 128): true, strings.Repeat("x", 129): false,
+		"":                       false,
+		"a b~":                   true,
+		"a\x1fb":                 false,
+		"a\x7f":                  false,
+		"é":                      false,
+		strings.Repeat("x", 128): true,
+		strings.Repeat("x", 129): false,
 	} {
 		if got := requestID(request("X-Request-Id", value)); (got == value) != isOwn || got == "" {
 			t.Errorf("X-Request-Id %q: got %q, want it kept: %t", value, got, isOwn)
@@ -52,13 +66,27 @@ func TestHeadersAreRead(t *testing.T) {
 		{[]string{"Bearer "}, ""},
 		{[]string{"a"}, ""},
 	} {
-		if token, ok := bearer(request("Authorization", test.values...)); ok != (test.token != "") || ok && token != test.token {
+		token, ok := bearer(request("Authorization", test.values...))
+		if ok != (test.token != "") || ok && token != test.token {
 			t.Errorf("Authorization %q: got %q %t, want %q", test.values, token, ok, test.token)
 		}
 	}
 	for value, want := range map[string]bool{
-		"gzip": true, "x-gzip": true, "GZIP": true, "br": false, "": false, "*": true, "*;q=0": false, "gzip;q=0": false, "gzip;q=0.001": true, "gzip; Q = 1": true,
-		"gzip;q=a": false, "*, gzip;q=0": false, "*;q=0, gzip": true, "br, gzip;q=0.5": true, "gzip;level=1": true,
+		"gzip":           true,
+		"x-gzip":         true,
+		"GZIP":           true,
+		"br":             false,
+		"":               false,
+		"*":              true,
+		"*;q=0":          false,
+		"gzip;q=0":       false,
+		"gzip;q=0.001":   true,
+		"gzip; Q = 1":    true,
+		"gzip;q=a":       false,
+		"*, gzip;q=0":    false,
+		"*;q=0, gzip":    true,
+		"br, gzip;q=0.5": true,
+		"gzip;level=1":   true,
 	} {
 		if got := acceptsGzip(request("Accept-Encoding", value).Header); got != want {
 			t.Errorf("Accept-Encoding %s: got %t, want %t", value, got, want)
@@ -82,7 +110,8 @@ func TestHeadersAreRead(t *testing.T) {
 		{[]string{`"a"`}, service.Match{}},
 		{[]string{""}, service.Match{}},
 	} {
-		if got := match(request("If-Match", test.values...)); !slices.Equal(got, test.want) || (got == nil) != (test.want == nil) {
+		got := match(request("If-Match", test.values...))
+		if !slices.Equal(got, test.want) || (got == nil) != (test.want == nil) {
 			t.Errorf("If-Match %q: got %v, want %v", test.values, got, test.want)
 		}
 	}
@@ -120,7 +149,8 @@ func TestBodiesOfJSON(t *testing.T) {
 			t.Errorf("a body of %d bytes: got %q, %v, want %q", size, got, err, want)
 		}
 	}
-	if got, err := readAll(strings.NewReader("abc"), 4); string(got) != "abc" || err != io.ErrUnexpectedEOF { //nolint:errorlint // As it is.
+	got, err := readAll(strings.NewReader("abc"), 4)
+	if string(got) != "abc" || err != io.ErrUnexpectedEOF { //nolint:errorlint // As it is.
 		t.Errorf("a body that ends early: got %q, %v", got, err)
 	}
 }
@@ -128,7 +158,16 @@ func TestBodiesOfJSON(t *testing.T) {
 // TestPlacesOfTheService lists clean paths, and where links begin.
 func TestPlacesOfTheService(t *testing.T) {
 	t.Parallel()
-	for p, want := range map[string]string{"/": "/", "/a/": "/a/", "/a//b": "/a/b", "/a/../b": "/b", "": "/", "a": "/a", "/..": "/", "//": "/"} {
+	for p, want := range map[string]string{
+		"/":       "/",
+		"/a/":     "/a/",
+		"/a//b":   "/a/b",
+		"/a/../b": "/b",
+		"":        "/",
+		"a":       "/a",
+		"/..":     "/",
+		"//":      "/",
+	} {
 		if got := cleanPath(p); got != want {
 			t.Errorf("%q: got %q, want %q", p, got, want)
 		}
@@ -145,7 +184,14 @@ func TestPlacesOfTheService(t *testing.T) {
 		t.Errorf("got %s of a request over TLS", got)
 	}
 	header := http.Header{}
-	for p, want := range map[string]bool{"/api/v1/calls": true, "/api/v1": false, "/fundesk/v1": true, "/fundesk/v1/queue": true, "/fundesk/v10": false, "/healthz": false} {
+	for p, want := range map[string]bool{
+		"/api/v1/calls":     true,
+		"/api/v1":           false,
+		"/fundesk/v1":       true,
+		"/fundesk/v1/queue": true,
+		"/fundesk/v10":      false,
+		"/healthz":          false,
+	} {
 		clear(header)
 		announce(header, p)
 		if got := header.Get("Fundesk-Extensions"); (got == extensionHeader[0]) != want || (got == "") == want {

@@ -19,18 +19,20 @@ import (
 )
 
 // heavyCalls returns a service with calls of up to 64 KiB of metadata and notes of 80 kB, and their order in the list.
-func heavyCalls(t *testing.T, h *servicetest.Harness, n int, random *rand.Rand) (token string, order []string) {
+func heavyCalls(t *testing.T, h *servicetest.Harness, n int, random *rand.Rand) (string, []string) {
 	t.Helper()
-	token = h.Token()
+	token := h.Token()
 	organization := h.Organization("A")
 	person := servicetest.NewPerson(organization, apitype.NewTime(servicetest.Start))
 	all := []any{person}
+	var order []string
 	for i := range n {
 		call := servicetest.NewCall(person.UUID, apitype.NewTime(servicetest.Start.Add(-time.Duration(i)*time.Minute)))
 		if random.IntN(3) > 0 {
 			call.Notes = new(strings.Repeat("世", 1+random.IntN(20_000)))
 			call.ExternalMetadata = apitype.Embed(apitype.CallExternalMetadata{
-				AdditionalProperties: apitype.Object(`{"transcript":"` + strings.Repeat("x", random.IntN(60_000)) + `"}`),
+				AdditionalProperties: apitype.Object(`{"transcript":"` + strings.Repeat("x",
+					random.IntN(60_000)) + `"}`),
 			})
 		}
 		all = append(all, call)
@@ -68,7 +70,7 @@ func walkHeavy(
 	size int,
 	backward bool,
 	include string,
-) (met []string) {
+) []string {
 	t.Helper()
 	return walk(h, t, token, "/api/v1/calls?"+include, size, backward, func(answer servicetest.Answer, p envelope) {
 		ids := p.ids()
@@ -77,7 +79,8 @@ func walkHeavy(
 		}
 		first, last := slices.Index(order, ids[0]), slices.Index(order, ids[len(ids)-1])
 		if p.PageInfo.HasPreviousPage != (first > 0) || p.PageInfo.HasNextPage != (last < len(order)-1) {
-			t.Errorf("calls %d to %d of %d: got previous %v, next %v", first, last, len(order), p.PageInfo.HasPreviousPage, p.PageInfo.HasNextPage)
+			t.Errorf("calls %d to %d of %d: got previous %v, next %v",
+				first, last, len(order), p.PageInfo.HasPreviousPage, p.PageInfo.HasNextPage)
 		}
 	})
 }
@@ -148,7 +151,8 @@ func TestSlowReadersOfHeavyPages(t *testing.T) {
 		<-sending
 	}
 	store.asked = nil
-	if got := h.Do(token, http.MethodGet, heavy, ""); got.Status != http.StatusServiceUnavailable || got.Header.Get("Retry-After") != "1" {
+	got := h.Do(token, http.MethodGet, heavy, "")
+	if got.Status != http.StatusServiceUnavailable || got.Header.Get("Retry-After") != "1" {
 		t.Errorf("a fifth page: got %d, want 503 and Retry-After: 1", got.Status)
 	}
 	if len(store.asked) != 1 {
@@ -178,7 +182,10 @@ func testPagesOfAHeavyQueue(t *testing.T, f *floor) {
 	slices.Reverse(order) // The oldest call is next.
 	for _, size := range []int{500, 60, 7} {
 		isFirst := true
-		met := walk(f.Harness, f.t, token, "/fundesk/v1/queue/calls", size, false, func(answer servicetest.Answer, p envelope) {
+		met := walk(f.Harness, f.t, token, "/fundesk/v1/queue/calls", size, false, func(
+			answer servicetest.Answer,
+			p envelope,
+		) {
 			if len(answer.Body) >= 4<<20 || len(p.Edges) == 0 || p.PageInfo.HasPreviousPage == isFirst {
 				t.Fatalf("got a page of %d calls and %d bytes", len(p.Edges), len(answer.Body))
 			}
@@ -189,15 +196,17 @@ func testPagesOfAHeavyQueue(t *testing.T, f *floor) {
 }
 
 // heavyWaiting loads ten calls that wait, of which four do not fit into one answer, the oldest first.
-func heavyWaiting(f *floor) (waiting []apitype.UUID) {
+func heavyWaiting(f *floor) []apitype.UUID {
 	note := strings.Repeat("世", 20_000)
+	var waiting []apitype.UUID
 	for i := range 10 {
 		at := apitype.NewTime(servicetest.Start)
 		person := servicetest.NewPerson(f.organization, at)
 		pledge := servicetest.NewPledge(person.UUID, f.organization, at)
 		all := []any{person, pledge}
 		for n := range 21 {
-			call := servicetest.NewCall(person.UUID, apitype.NewTime(servicetest.Start.Add(time.Duration(i-200)*time.Minute)))
+			call := servicetest.NewCall(person.UUID,
+				apitype.NewTime(servicetest.Start.Add(time.Duration(i-200)*time.Minute)))
 			call.RelatedCaseUUID, call.Notes, call.Status = &pledge.UUID, &note, apitype.CallCancelled
 			if n == 0 {
 				call.Status = apitype.CallRequested
@@ -224,7 +233,8 @@ func testTakeOfHeavyCallbacks(t *testing.T, f *floor) {
 	f.Clock.Advance(5 * time.Minute)
 	given := len(f.take(f.users[0], `,"count":10`).Leases)
 	if others := f.take(f.users[1], `,"count":10`).Leases; given == 0 || given == 10 || len(others) > 0 {
-		t.Errorf("got %d callbacks for their user, and %d of them for another one, want some and none", given, len(others))
+		t.Errorf("got %d callbacks for their user, and %d of them for another one, want some and none",
+			given, len(others))
 	}
 	if got := f.state("?userUuid=" + f.users[0].String()); got.Due != 10-given {
 		t.Errorf("got %d due for their user, want %d", got.Due, 10-given)
@@ -245,12 +255,14 @@ func testTakeOfHeavyCalls(t *testing.T, f *floor) {
 	f.Clock.Advance(time.Hour)
 	waiting = append([]apitype.UUID{waiting[9]}, waiting[:9]...)
 	for len(waiting) > 0 {
-		answer := f.Do(f.token, http.MethodPost, "/fundesk/v1/queue/take", fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"count":10}`, apitype.NewUUID(), apitype.NewUUID()))
+		answer := f.Do(f.token, http.MethodPost, "/fundesk/v1/queue/take",
+			fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"count":10}`, apitype.NewUUID(), apitype.NewUUID()))
 		var taken apitype.Taken
 		answer.Decode(&taken)
 		given := callsOf(taken)
 		if answer.Status != 200 || len(answer.Body) > apitype.MaxPageBytes || len(given) == 0 || len(given) > 4 {
-			t.Fatalf("got %d with %d calls in %d bytes, want some within 4 MiB", answer.Status, len(given), len(answer.Body))
+			t.Fatalf("got %d with %d calls in %d bytes, want some within 4 MiB",
+				answer.Status, len(given), len(answer.Body))
 		}
 		if diff := cmp.Diff(waiting[:len(given)], given); diff != "" || taken.Waiting != len(waiting)-len(given) {
 			t.Errorf("got %d waiting of %d, and the order: %s", taken.Waiting, len(waiting), diff)

@@ -162,7 +162,12 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		duration := time.Since(start)
 		if a.observe != nil {
 			a.observe(
-				Observation{Route: note.route, Status: recorded.status, Duration: duration, Bytes: recorded.bytes},
+				Observation{
+					Route:    note.route,
+					Status:   recorded.status,
+					Duration: duration,
+					Bytes:    recorded.bytes,
+				},
 			)
 		}
 		a.log(r.Context(), id, note, recorded.status, duration)
@@ -178,8 +183,8 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // begin sets the header that every answer has, and is the id of the request.
-func begin(header http.Header, r *http.Request) (id string) {
-	id = requestID(r)
+func begin(header http.Header, r *http.Request) string {
+	id := requestID(r)
 	header["X-Request-Id"] = []string{id}
 	header["Cache-Control"] = noStore
 	header["X-Content-Type-Options"] = noSniff
@@ -369,7 +374,7 @@ func (a *api) enter(w *recorder, r *http.Request, account service.Account, isCha
 }
 
 // bearer returns the token of a request with exactly one.
-func bearer(r *http.Request) (token string, ok bool) {
+func bearer(r *http.Request) (string, bool) {
 	values := r.Header["Authorization"]
 	if len(values) != 1 {
 		return "", false

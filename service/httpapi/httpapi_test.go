@@ -102,15 +102,20 @@ func (w *world) create(path, body string) apitype.UUID {
 func (w *world) get(path string) servicetest.Answer { return w.Do(w.all, http.MethodGet, path, "") }
 
 // problemOf returns the places that a problem names.
-func problemOf(t *testing.T, a servicetest.Answer) (problem apitype.Problem, places []string) {
+func problemOf(t *testing.T, a servicetest.Answer) (apitype.Problem, []string) {
 	t.Helper()
 	if kind := a.Header.Get("Content-Type"); kind != "application/problem+json" {
 		t.Fatalf("got %d with Content-Type %q and body %s, want a problem", a.Status, kind, a.Body)
 	}
+	var problem apitype.Problem
 	a.Decode(&problem)
-	if problem.Status != a.Status || problem.Instance != a.Header.Get("X-Request-Id") || !strings.HasPrefix(problem.Type, "urn:fundesk:problem:") || problem.Title == "" {
+	if problem.Status != a.Status ||
+		problem.Instance != a.Header.Get("X-Request-Id") ||
+		!strings.HasPrefix(problem.Type, "urn:fundesk:problem:") ||
+		problem.Title == "" {
 		t.Errorf("got problem %+v for status %d", problem, a.Status)
 	}
+	var places []string
 	for _, v := range problem.Errors {
 		places = append(places, cmp.Or(v.Pointer+v.Parameter, "(body)"))
 	}
@@ -125,17 +130,19 @@ type envelope struct {
 	} `json:"edges"`
 }
 
-func page(t *testing.T, a servicetest.Answer) (e envelope) {
+func page(t *testing.T, a servicetest.Answer) envelope {
 	t.Helper()
 	if a.Status != http.StatusOK {
 		t.Fatalf("got %d %s, want a page", a.Status, a.Body)
 	}
+	var e envelope
 	a.Decode(&e)
 	return e
 }
 
 // ids returns the identifiers of the records of a page.
-func (e envelope) ids() (ids []string) {
+func (e envelope) ids() []string {
+	var ids []string
 	for _, edge := range e.Edges {
 		ids = append(ids, edge.Node["uuid"].(string))
 	}
@@ -151,7 +158,7 @@ func walk(
 	size int,
 	backward bool,
 	see func(answer servicetest.Answer, p envelope),
-) (ids []string) {
+) []string {
 	t.Helper()
 	separator := "?"
 	if strings.Contains(path, "?") {
@@ -162,6 +169,7 @@ func walk(
 		count = "last="
 	}
 	cursor := ""
+	var ids []string
 	for range 2000 {
 		answer := h.Do(token, http.MethodGet, path+separator+count+strconv.Itoa(size)+cursor, "")
 		p := page(t, answer)
@@ -208,7 +216,11 @@ func TestConcurrentCreation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := apitype.NewUUID().String()
-	bodies := map[string]string{"persons": w.personBody(w.a, `,"uuid":"`+id+`"`), "pledges": w.pledgeBody(w.a, `,"uuid":"`+id+`"`), "calls": w.callBody(w.a, `,"uuid":"`+id+`"`)}
+	bodies := map[string]string{
+		"persons": w.personBody(w.a, `,"uuid":"`+id+`"`),
+		"pledges": w.pledgeBody(w.a, `,"uuid":"`+id+`"`),
+		"calls":   w.callBody(w.a, `,"uuid":"`+id+`"`),
+	}
 	for kind, body := range bodies {
 		statuses := parallel(32, func(int) int { return w.Do(w.all, "POST", "/api/v1/"+kind, body).Status })
 		if statuses[201] != 1 || statuses[409] != 31 {
@@ -232,8 +244,10 @@ func TestRate(t *testing.T) {
 	if refused.Header.Get("Retry-After") != "1" {
 		t.Errorf("got Retry-After %q, want 1", refused.Header.Get("Retry-After"))
 	}
-	if got := w.Do(w.a.token, "GET", "/api/v1/persons", ""); got.Status != 200 || got.Header.Get("X-RateLimit-Limit") != "100" {
-		t.Errorf("got %d and the limit %q for another account, want 200 and 100", got.Status, got.Header.Get("X-RateLimit-Limit"))
+	got := w.Do(w.a.token, "GET", "/api/v1/persons", "")
+	if got.Status != 200 || got.Header.Get("X-RateLimit-Limit") != "100" {
+		t.Errorf("got %d and the limit %q for another account, want 200 and 100",
+			got.Status, got.Header.Get("X-RateLimit-Limit"))
 	}
 	w.Clock.Advance(time.Second)
 	w.Want(200, w.b.token, "GET", "/api/v1/persons", "")
@@ -252,7 +266,8 @@ func TestLog(t *testing.T) {
 			t.Errorf("the log holds %q", secret)
 		}
 	}
-	if !strings.Contains(text, `route="PUT /api/v1/persons/{uuid}/actions/update" account=`+w.account.UUID.String()+" status=200") {
+	if !strings.Contains(text, `route="PUT /api/v1/persons/{uuid}/actions/update" account=`+w.account.UUID.String()+
+		" status=200") {
 		t.Errorf("got log %s", text)
 	}
 }
@@ -293,10 +308,14 @@ func TestOpenRoutes(t *testing.T) {
 func TestHead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodHead, w.URL+"/api/v1/persons/"+w.a.person.String(), http.NoBody)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodHead,
+		w.URL+"/api/v1/persons/"+w.a.person.String(), http.NoBody)
 	servicetest.Check(t, err)
 	request.Header.Set("Authorization", "Bearer "+w.all)
-	for name, transport := range map[string]http.RoundTripper{"server": http.DefaultTransport, "process": w.Transport()} {
+	for name, transport := range map[string]http.RoundTripper{
+		"server":  http.DefaultTransport,
+		"process": w.Transport(),
+	} {
 		response, err := transport.RoundTrip(request)
 		servicetest.Check(t, err)
 		servicetest.Report(t, response.Body.Close())

@@ -71,7 +71,9 @@ func newLarge(b *testing.B, database string, calls int) *largeDatabase {
 	person := node("/api/v1/persons?first=1&createdAfter=" + day(300))
 	organization := person["owningOrganization"].(map[string]any)["uuid"].(string)
 	one := l.Token(servicetest.For(apitype.MustParseUUID(organization)))
-	calls100, persons100, pledges100 := "/api/v1/calls?first=100", "/api/v1/persons?first=100", "/api/v1/pledges?first=100"
+	calls100 := "/api/v1/calls?first=100"
+	persons100 := "/api/v1/persons?first=100"
+	pledges100 := "/api/v1/pledges?first=100"
 	deep := fmt.Sprint("&after=", pageInfo(calls100+"&"+middle, "endCursor"))
 	deepPledge := fmt.Sprint(pageInfo("/api/v1/pledges?last=50", "startCursor"))
 	pledge := node("/api/v1/pledges?last=1")["uuid"].(string)

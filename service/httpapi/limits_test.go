@@ -27,20 +27,65 @@ func TestElementsAreCounted(t *testing.T) {
 	for _, test := range []struct {
 		name, method, path, body, place string
 	}{
-		{"a mebibyte of nothing", "POST", "/api/v1/entity-access/actions/mark-processed", `{"entries":` + elements(340_000, `{}`) + `}`, "/entries"},
-		{"entries", "POST", "/api/v1/entity-access/actions/mark-processed", `{"entries":` + elements(1001, `{"entityName":"call"}`) + `}`, "/entries"},
-		{"attempts", "POST", "/api/v1/calls", w.externalCallBody(w.a, `,"attempts":`+elements(300_000, `{}`)), "/attempts"},
-		{"focus areas", "POST", "/api/v1/pledges", strings.Replace(w.pledgeBody(w.a), `"focusAreaUuids":[`, `"focusAreaUuids":[`+strings.Repeat(`1,`, 300_000), 1), "/focusAreaUuids"},
-		{"one focus area too many", "POST", "/api/v1/pledges", strings.Replace(w.pledgeBody(w.a), `"focusAreaUuids":[`, `"focusAreaUuids":[`+strings.Repeat(`"22222222-2222-4222-8222-222222222222",`, 100), 1), "/focusAreaUuids"},
-		{"after one that is counted", "POST", "/api/v1/calls", w.externalCallBody(w.a, `,"attempts":[],"attempts":`+elements(9_000, `{}`)), "/attempts"},
-		{"after another array", "POST", "/api/v1/calls", w.externalCallBody(w.a, `,"notes":[1,2,3],"attempts":`+elements(9_000, `{}`)), "/attempts"},
+		{
+			name:   "a mebibyte of nothing",
+			method: "POST",
+			path:   "/api/v1/entity-access/actions/mark-processed",
+			body:   `{"entries":` + elements(340_000, `{}`) + `}`,
+			place:  "/entries",
+		},
+		{
+			name:   "entries",
+			method: "POST",
+			path:   "/api/v1/entity-access/actions/mark-processed",
+			body:   `{"entries":` + elements(1001, `{"entityName":"call"}`) + `}`,
+			place:  "/entries",
+		},
+		{
+			name:   "attempts",
+			method: "POST",
+			path:   "/api/v1/calls",
+			body:   w.externalCallBody(w.a, `,"attempts":`+elements(300_000, `{}`)),
+			place:  "/attempts",
+		},
+		{
+			name:   "focus areas",
+			method: "POST",
+			path:   "/api/v1/pledges",
+			body: strings.Replace(w.pledgeBody(w.a), `"focusAreaUuids":[`,
+				`"focusAreaUuids":[`+strings.Repeat(`1,`, 300_000), 1),
+			place: "/focusAreaUuids",
+		},
+		{
+			name:   "one focus area too many",
+			method: "POST",
+			path:   "/api/v1/pledges",
+			body: strings.Replace(w.pledgeBody(w.a), `"focusAreaUuids":[`,
+				`"focusAreaUuids":[`+strings.Repeat(`"22222222-2222-4222-8222-222222222222",`, 100), 1),
+			place: "/focusAreaUuids",
+		},
+		{
+			name:   "after one that is counted",
+			method: "POST",
+			path:   "/api/v1/calls",
+			body:   w.externalCallBody(w.a, `,"attempts":[],"attempts":`+elements(9_000, `{}`)),
+			place:  "/attempts",
+		},
+		{
+			name:   "after another array",
+			method: "POST",
+			path:   "/api/v1/calls",
+			body:   w.externalCallBody(w.a, `,"notes":[1,2,3],"attempts":`+elements(9_000, `{}`)),
+			place:  "/attempts",
+		},
 	} {
 		problem, places := problemOf(t, w.Do(w.all, test.method, test.path, test.body))
 		if problem.Status != http.StatusBadRequest || len(places) != 1 || places[0] != test.place {
 			t.Errorf("%s: got %d at %v, want 400 at %s alone", test.name, problem.Status, places, test.place)
 		}
 	}
-	full := `{"entries":` + elements(1000, fmt.Sprintf(`{"entityName":"call","entityUuid":%q,"processedAt":"2026-11-20T09:00:00Z"}`, w.a.call)) + `}`
+	full := `{"entries":` + elements(1000,
+		fmt.Sprintf(`{"entityName":"call","entityUuid":%q,"processedAt":"2026-11-20T09:00:00Z"}`, w.a.call)) + `}`
 	w.Want(http.StatusNoContent, w.all, "POST", "/api/v1/entity-access/actions/mark-processed", full)
 }
 
@@ -50,7 +95,8 @@ func TestLargestOfEachIsTaken(t *testing.T) {
 	w := newWorld(t)
 	padded := func(body string, length int) string { return body + strings.Repeat(" ", length-len(body)) }
 	pledge := func(focusAreas int, more string) string {
-		return strings.Replace(w.pledgeBody(w.a, more), `"focusAreaUuids":[`, `"focusAreaUuids":[`+strings.Repeat(`"`+w.a.focusArea.String()+`",`, focusAreas-1), 1)
+		return strings.Replace(w.pledgeBody(w.a, more), `"focusAreaUuids":[`,
+			`"focusAreaUuids":[`+strings.Repeat(`"`+w.a.focusArea.String()+`",`, focusAreas-1), 1)
 	}
 	metadata := func(length int) string {
 		return `,"externalMetadata":{"a":"` + strings.Repeat("x", length-len(`{"a":""}`)) + `"}`
@@ -78,13 +124,19 @@ func TestLargestOfEachIsTaken(t *testing.T) {
 func TestProblemsAreCapped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	problem, places := problemOf(t, w.Do(w.all, "POST", "/api/v1/calls", w.externalCallBody(w.a, `,"attempts":[`+strings.TrimSuffix(strings.Repeat(`{},`, 250), ",")+`]`)))
+	problem, places := problemOf(
+		t,
+		w.Do(w.all, "POST", "/api/v1/calls",
+			w.externalCallBody(w.a, `,"attempts":[`+strings.TrimSuffix(strings.Repeat(`{},`, 250), ",")+`]`)),
+	)
 	if len(places) != 100 || !strings.HasSuffix(problem.Detail, "; 150 more are not listed") {
 		t.Errorf("got %d problems and %q, want 100 of 250", len(places), problem.Detail)
 	}
-	mark := w.Do(w.all, "POST", "/api/v1/entity-access/actions/mark-processed", `{"entries":[`+strings.Repeat(`{"entityUuid":"x"},`, 999)+`{}]}`)
+	mark := w.Do(w.all, "POST", "/api/v1/entity-access/actions/mark-processed",
+		`{"entries":[`+strings.Repeat(`{"entityUuid":"x"},`, 999)+`{}]}`)
 	if failing, _ := mark.Object()["errors"].([]any); mark.Status != http.StatusBadRequest || len(failing) != 1000 {
-		t.Errorf("got %d with %d failing entries, want all 1000: what is not listed would count as marked", mark.Status, len(failing))
+		t.Errorf("got %d with %d failing entries, want all 1000: what is not listed would count as marked",
+			mark.Status, len(failing))
 	}
 }
 
@@ -215,10 +267,12 @@ func TestCompressedAnswers(t *testing.T) {
 		if want {
 			unpacked, err := gzip.NewReader(answer.Body)
 			servicetest.Check(t, err)
-			if length := answer.Header().Get("Content-Length"); length != strconv.Itoa(len(body)) || len(body)*2 > len(plain.Body) {
+			length := answer.Header().Get("Content-Length")
+			if length != strconv.Itoa(len(body)) || len(body)*2 > len(plain.Body) {
 				t.Errorf("%q: got %s for %d bytes of %d", accepts, length, len(body), len(plain.Body))
 			}
-			if body, err = io.ReadAll(unpacked); err != nil {
+			body, err = io.ReadAll(unpacked)
+			if err != nil {
 				t.Fatal(err)
 			}
 		}

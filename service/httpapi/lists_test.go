@@ -128,7 +128,8 @@ func TestPages(t *testing.T) {
 func TestWalkWhileInserting(t *testing.T) {
 	t.Parallel()
 	w, token, order := listed(t, 120)
-	organization := page(t, w.Do(token, "GET", "/api/v1/persons?first=1", "")).Edges[0].Node["owningOrganization"].(map[string]any)["uuid"]
+	organization := page(t,
+		w.Do(token, "GET", "/api/v1/persons?first=1", "")).Edges[0].Node["owningOrganization"].(map[string]any)["uuid"]
 	body := fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}`, organization, organization)
 	stop := make(chan struct{})
 	var group sync.WaitGroup
@@ -191,7 +192,8 @@ func TestCursorSurvivesChange(t *testing.T) {
 	w, token, order := listed(t, 3)
 	first := page(t, w.Do(token, "GET", "/api/v1/persons?first=1", ""))
 	w.Want(200, token, "PUT", "/api/v1/persons/"+order[0]+"/actions/update", `{"language":"fr"}`)
-	next := page(t, w.Do(token, "GET", "/api/v1/persons?first=1&createdAfter=2020-01-01&after="+*first.PageInfo.EndCursor, ""))
+	next := page(t,
+		w.Do(token, "GET", "/api/v1/persons?first=1&createdAfter=2020-01-01&after="+*first.PageInfo.EndCursor, ""))
 	if len(next.Edges) != 1 || next.Edges[0].Node["uuid"] != order[1] {
 		t.Errorf("got %v, want %s", next.Edges, order[1])
 	}
@@ -205,7 +207,8 @@ func TestBlankIBANFindsNobody(t *testing.T) {
 	t.Parallel()
 	w, token, _ := listed(t, 2)
 	for _, blank := range []string{"%20", "+", "%09%C2%A0"} {
-		if got := page(t, w.Do(token, "GET", "/api/v1/persons?iban="+blank, "")); len(got.Edges) > 0 || got.PageInfo.HasNextPage {
+		got := page(t, w.Do(token, "GET", "/api/v1/persons?iban="+blank, ""))
+		if len(got.Edges) > 0 || got.PageInfo.HasNextPage {
 			t.Errorf("iban=%s: got %d persons, want none", blank, len(got.Edges))
 		}
 	}
@@ -237,8 +240,11 @@ func TestPagesFromWhatDoesNotPass(t *testing.T) {
 			{"last=1&before=", passing[:before], before > 1, before < len(passing)},
 		} {
 			got := page(t, w.Do(token, "GET", "/api/v1/persons?iban="+iban+"&"+test.query+edge.Cursor, ""))
-			if got.PageInfo.HasPreviousPage != test.hasPrevious || got.PageInfo.HasNextPage != test.hasNext || len(got.Edges) != min(1, len(test.part)) {
-				t.Errorf("%s of %d: got %d records, previous %v, next %v, want %v, %v of %v", test.query, i, len(got.Edges),
+			if got.PageInfo.HasPreviousPage != test.hasPrevious ||
+				got.PageInfo.HasNextPage != test.hasNext ||
+				len(got.Edges) != min(1, len(test.part)) {
+				t.Errorf("%s of %d: got %d records, previous %v, next %v, want %v, %v of %v", test.query, i,
+					len(got.Edges),
 					got.PageInfo.HasPreviousPage, got.PageInfo.HasNextPage, test.hasPrevious, test.hasNext, test.part)
 			}
 		}
@@ -299,7 +305,8 @@ func TestLongestTextsAreFound(t *testing.T) {
 	source := string([]rune(application)[:200])
 	marks := w.Token(servicetest.May(service.EntitiesMark), servicetest.Sources(source))
 	mark := fmt.Sprintf(`{"entries":[{"entityName":"call","entityUuid":%q,"processedAt":"2026-11-20T08:00:00Z","externalSourceName":%q}]}`, w.a.call, source)
-	if answer := w.Do(marks, http.MethodPost, "/api/v1/entity-access/actions/mark-processed", mark); answer.Status >= 300 {
+	answer := w.Do(marks, http.MethodPost, "/api/v1/entity-access/actions/mark-processed", mark)
+	if answer.Status >= 300 {
 		t.Errorf("mark: got %d %.300s", answer.Status, answer.Body)
 	}
 }

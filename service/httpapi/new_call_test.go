@@ -48,7 +48,10 @@ func TestNewCallIsLeased(t *testing.T) {
 		call := apitype.MustParseUUID(answer.Object()["uuid"].(string))
 		leases := f.leases("")
 		end := f.In(apitype.NewCallLease)
-		if len(leases) != 1 || leases[0].CallUUID != call || leases[0].UserUUID != me || !leases[0].ExpiresAt.Equal(end) {
+		if len(leases) != 1 ||
+			leases[0].CallUUID != call ||
+			leases[0].UserUUID != me ||
+			!leases[0].ExpiresAt.Equal(end) {
 			t.Fatalf("got the leases %+v, want one for the agent until %s", leases, end)
 		}
 		if taken := f.take(other, ""); len(taken.Leases) != 0 {
@@ -93,7 +96,8 @@ func TestNewCallLeavesOtherLeases(t *testing.T) {
 			t.Errorf("got %d %s", answer.Status, answer.Body)
 		}
 		for range apitype.MaxLeases + 1 {
-			if answer := f.createFor(f.token, me.String(), f.newCall(f.person("null"))); answer.Status != http.StatusCreated {
+			answer := f.createFor(f.token, me.String(), f.newCall(f.person("null")))
+			if answer.Status != http.StatusCreated {
 				t.Errorf("got %d %s", answer.Status, answer.Body)
 			}
 		}
@@ -123,7 +127,8 @@ func TestNewCallForNoUser(t *testing.T) {
 	}
 }
 
-// TestNewCallOfASignedInPerson leases the new call for the person alone. Another user is refused, and nothing is created.
+// TestNewCallOfASignedInPerson leases the new call for the person alone. Another user is refused, and nothing is
+// created.
 func TestNewCallOfASignedInPerson(t *testing.T) {
 	onEnginesSignedIn(t, func(t *testing.T, s *signedIn) {
 		token := s.provider.Token(t, "anneke", nil)

@@ -39,7 +39,8 @@ func TestOpenAPIIsGenerated(t *testing.T) {
 		schemas: map[string]object{},
 		unused:  notes.places(),
 	}
-	document, err := json.Marshal(g.document((&api{}).operations()), json.Deterministic(true), jsontext.WithIndent("  "))
+	document, err := json.Marshal(g.document((&api{}).operations()), json.Deterministic(true),
+		jsontext.WithIndent("  "))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -802,7 +803,7 @@ func (f field) mayBeNull(s side) bool {
 }
 
 // unwrapped returns the type of a value without pointers, Embedded and Patch, and whether it had one of the last two.
-func unwrapped(t reflect.Type) (inner reflect.Type, wrapped bool) {
+func unwrapped(t reflect.Type) (reflect.Type, bool) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}

@@ -62,7 +62,8 @@ func TestOpenAPIForGeneratedPrograms(t *testing.T) {
 			return
 		}
 		seen[s] = true
-		if s.Type.Includes("number") && s.Format != "double" || s.Type.Includes("integer") && s.Format != "int32" && s.Format != "int64" {
+		if s.Type.Includes("number") && s.Format != "double" ||
+			s.Type.Includes("integer") && s.Format != "int32" && s.Format != "int64" {
 			t.Errorf("%s: got the format %q of a number", path, s.Format)
 		}
 		for _, part := range slices.Concat(s.AnyOf, s.AllOf) {
@@ -121,10 +122,12 @@ func TestOpenAPIBounds(t *testing.T) {
 	tried := 0
 	for path, item := range document.Paths.Map() {
 		for method, operation := range item.Operations() {
-			if operation.RequestBody == nil || strings.HasSuffix(path, "mark-processed") { // Its entries fail one by one.
+			// Its entries fail one by one.
+			if operation.RequestBody == nil || strings.HasSuffix(path, "mark-processed") {
 				continue
 			}
-			for _, beyond := range beyondBounds("", operation.RequestBody.Value.Content["application/json"].Schema.Value) {
+			for _, beyond := range beyondBounds("",
+				operation.RequestBody.Value.Content["application/json"].Schema.Value) {
 				tried++
 				if strings.HasPrefix(beyond.pointer, "/externalSource") { // Only an external call has one.
 					beyond.body.(map[string]any)["externalMetadata"] = map[string]any{"applicationName": "x"}
@@ -132,7 +135,8 @@ func TestOpenAPIBounds(t *testing.T) {
 				body, err := json.Marshal(beyond.body)
 				servicetest.Check(t, err)
 				answer := w.Do(token, method, strings.ReplaceAll(path, "{uuid}", w.a.call.String()), string(body))
-				if answer.Status != http.StatusBadRequest || !bytes.Contains(answer.Body, []byte(`"`+beyond.pointer+`"`)) {
+				if answer.Status != http.StatusBadRequest ||
+					!bytes.Contains(answer.Body, []byte(`"`+beyond.pointer+`"`)) {
 					t.Errorf("%s %s with %.100s: got %d %s", method, path, body, answer.Status, answer.Body)
 				}
 			}

@@ -34,8 +34,8 @@ func (s trying) Write(ctx context.Context, mode service.WriteMode, change func(s
 	return s.Store.Write(ctx, mode, change)
 }
 
-// TestTokenBesideARotation replaces the signing key before the row of a new token is stored. The token is signed with the
-// new key, so requests accept it.
+// TestTokenBesideARotation replaces the signing key before the row of a new token is stored. The token is signed with
+// the new key, so requests accept it.
 func TestTokenBesideARotation(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		account := f.Account()
@@ -69,8 +69,8 @@ func TestAccountComesWithItsToken(t *testing.T) {
 	})
 }
 
-// TestTokensReplacedAtOnce replaces the tokens of an account without any in the middle of another replacement, at another
-// process. One of the two tokens is good.
+// TestTokensReplacedAtOnce replaces the tokens of an account without any in the middle of another replacement, at
+// another process. One of the two tokens is good.
 func TestTokensReplacedAtOnce(t *testing.T) {
 	t.Parallel()
 	f := postgresFloor(t)

@@ -197,7 +197,8 @@ func TestLeasesOfUserAndPerson(t *testing.T) {
 				}
 			}
 		}
-		answer := f.Do(f.Token(servicetest.For(foreign)), http.MethodGet, "/fundesk/v1/queue/leases?personUuid="+persons[0].String(), "")
+		answer := f.Do(f.Token(servicetest.For(foreign)), http.MethodGet,
+			"/fundesk/v1/queue/leases?personUuid="+persons[0].String(), "")
 		var none apitype.Leases
 		answer.Decode(&none)
 		if len(none.Leases) != 0 {

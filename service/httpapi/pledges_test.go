@@ -33,7 +33,9 @@ func TestPledgeLife(t *testing.T) {
 	}
 	w.Clock.Advance(time.Millisecond)
 	released := page(t, w.Do(w.a.token, "GET", releasedAfter, ""))
-	if len(released.Edges) != 2 || released.Edges[0].Node["releasedAt"] != "2026-12-04T09:15:00.000Z" || released.Edges[0].Node["updatedAt"] != "2026-11-20T09:15:00.000Z" {
+	if len(released.Edges) != 2 ||
+		released.Edges[0].Node["releasedAt"] != "2026-12-04T09:15:00.000Z" ||
+		released.Edges[0].Node["updatedAt"] != "2026-11-20T09:15:00.000Z" {
 		t.Errorf("got %d released pledges, the first %v, want 2", len(released.Edges), released.Edges)
 	}
 	if got := act(ended, "activate"); got.Status != 200 {
@@ -49,9 +51,12 @@ func TestPledgeLife(t *testing.T) {
 func TestExternalRelease(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	id := w.create("/api/v1/pledges", w.pledgeBody(w.a, `,"externalSource":{"name":"x","identifier":"y"},"releasedAt":"2027-01-01"`))
+	id := w.create("/api/v1/pledges",
+		w.pledgeBody(w.a, `,"externalSource":{"name":"x","identifier":"y"},"releasedAt":"2027-01-01"`))
 	found := page(t, w.Do(w.a.token, "GET", "/api/v1/pledges?releasedAfter=2026-12-31", ""))
-	if len(found.Edges) != 1 || found.Edges[0].Node["uuid"] != id.String() || found.Edges[0].Node["releasedAt"] != "2027-01-01T00:00:00.000Z" {
+	if len(found.Edges) != 1 ||
+		found.Edges[0].Node["uuid"] != id.String() ||
+		found.Edges[0].Node["releasedAt"] != "2027-01-01T00:00:00.000Z" {
 		t.Errorf("got %v", found.Edges)
 	}
 }
@@ -60,20 +65,31 @@ func TestExternalRelease(t *testing.T) {
 func TestPledgeUpdate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	external := w.create("/api/v1/pledges", w.pledgeBody(w.a, `,"externalSource":{"name":"x","identifier":"y"},"status":"active","donationAmount":1e2,"releasedAt":"2026-11-01","endsAt":"2026-01-01"`))
+	external := w.create(
+		"/api/v1/pledges",
+		w.pledgeBody(
+			w.a,
+			`,"externalSource":{"name":"x","identifier":"y"},"status":"active","donationAmount":1e2,"releasedAt":"2026-11-01","endsAt":"2026-01-01"`,
+		),
+	)
 	update := func(id apitype.UUID, body string) servicetest.Answer {
 		return w.Do(w.a.token, "PUT", pledgePath(id)+"/actions/update", body)
 	}
 	_, places := problemOf(t, update(external, `{"donationInterval":"once","donationAmount":1,"endsAt":null}`))
 	servicetest.Same(t, "places", []string{"/donationInterval", "/donationAmount", "/endsAt"}, places)
 	got := update(external, `{"recruitingLocationLabel":"Markt","externalMetadata":{"z":1.0,"a":[]}}`)
-	if got.Status != 200 || !strings.Contains(string(got.Body), `"externalMetadata":{"z":1.0,"a":[]}`) || got.Object()["donationAmount"] != 100.0 {
+	if got.Status != 200 ||
+		!strings.Contains(string(got.Body), `"externalMetadata":{"z":1.0,"a":[]}`) ||
+		got.Object()["donationAmount"] != 100.0 {
 		t.Errorf("got %d %s", got.Status, got.Body)
 	}
 	w.Clock.Advance(time.Minute)
 	got = update(w.a.pledge, `{"donationAmount":12.500,"donationInterval":"yearly","endsAt":"2027-01-01"}`)
 	pledge := got.Object()
-	if pledge["donationAmount"] != 12.5 || pledge["initialDonationInterval"] != "monthly" || pledge["donationInterval"] != "yearly" || pledge["updatedAt"] != "2026-11-20T09:16:00.000Z" {
+	if pledge["donationAmount"] != 12.5 ||
+		pledge["initialDonationInterval"] != "monthly" ||
+		pledge["donationInterval"] != "yearly" ||
+		pledge["updatedAt"] != "2026-11-20T09:16:00.000Z" {
 		t.Errorf("got %s", got.Body)
 	}
 	_, places = problemOf(t, update(w.a.pledge, `{"startsAt":"2027-01-02"}`))
@@ -128,7 +144,8 @@ func TestSignature(t *testing.T) {
 		_, path := signedWith(file.content)
 		got := w.Do("", "GET", path, "")
 		if got.Status != 200 || string(got.Body) != file.content || got.Header.Get("Content-Type") != file.kind ||
-			got.Header.Get("Content-Disposition") != file.disposition || got.Header.Get("Content-Security-Policy") != "default-src 'none'; sandbox" {
+			got.Header.Get("Content-Disposition") != file.disposition ||
+			got.Header.Get("Content-Security-Policy") != "default-src 'none'; sandbox" {
 			t.Errorf("%s: got %d %v", file.kind, got.Status, got.Header)
 		}
 	}

@@ -22,7 +22,12 @@ import (
 
 // old loads a person of some months ago, with an equally old pledge of a status, or none if it is empty, and a call of
 // a status, or none.
-func (w *world) old(organization apitype.UUID, months int, pledge apitype.PledgeStatus, call apitype.CallStatus) (person, called apitype.UUID) {
+func (w *world) old(
+	organization apitype.UUID,
+	months int,
+	pledge apitype.PledgeStatus,
+	call apitype.CallStatus,
+) (person, called apitype.UUID) {
 	at := apitype.NewTime(servicetest.Start.AddDate(0, -months, 0))
 	donor := servicetest.NewPerson(organization, at)
 	donor.LastName = new("Jansen")
@@ -48,7 +53,9 @@ func TestRetention(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	o := w.Organization("Old")
-	if _, err := w.Privacy.SetRetention(t.Context(), o, func(r *service.Retention) { r.Calls, r.Leads, r.Persons = new(24), new(12), new(84) }); err != nil {
+	if _, err := w.Privacy.SetRetention(t.Context(), o, func(r *service.Retention) {
+		r.Calls, r.Leads, r.Persons = new(24), new(12), new(84)
+	}); err != nil {
 		t.Fatal(err)
 	}
 	goes := map[apitype.UUID]bool{}
@@ -67,7 +74,10 @@ func TestRetention(t *testing.T) {
 	person(false, 83, apitype.PledgeFulfilled, "")
 	person(false, 85, apitype.PledgeDropped, apitype.CallRequested)
 	blanked := person(false, 25, apitype.PledgeActive, apitype.CallExpired)
-	kept := []apitype.UUID{person(false, 23, apitype.PledgeActive, apitype.CallExpired), person(false, 25, apitype.PledgeActive, apitype.CallRequested)}
+	kept := []apitype.UUID{
+		person(false, 23, apitype.PledgeActive, apitype.CallExpired),
+		person(false, 25, apitype.PledgeActive, apitype.CallRequested),
+	}
 	other, _ := w.old(w.b.organization, 200, "", "")
 	goes[other] = false
 
@@ -95,7 +105,8 @@ func TestRetention(t *testing.T) {
 			t.Errorf("person: got %d, want that it is gone: %t", got, gone)
 		}
 	}
-	if got := w.get(callPath(blanked)).Object(); got["notes"] != nil || got["status"] != "expired" || got["person"] == nil {
+	got := w.get(callPath(blanked)).Object()
+	if got["notes"] != nil || got["status"] != "expired" || got["person"] == nil {
 		t.Errorf("got %v, want the call without notes", got)
 	}
 	for _, id := range kept {
@@ -104,7 +115,8 @@ func TestRetention(t *testing.T) {
 		}
 	}
 	lines := withoutBlanked(w.lines(t, service.AuditFilter{Since: &since}))
-	if len(lines) != 4 || lines[0].Operation != service.AuditRetentionRun || lines[0].Records == nil || *lines[0].Records != 1 || lines[1].Person == nil {
+	if len(lines) != 4 || lines[0].Operation != service.AuditRetentionRun || lines[0].Records == nil ||
+		*lines[0].Records != 1 || lines[1].Person == nil {
 		t.Errorf("got %v, want a line for the calls and one for each person", brief(lines))
 	}
 	servicetest.Same(t, "again", privacy.Retired{Organization: o}, run(false))
@@ -150,7 +162,13 @@ func TestRetentionAtTheEndOfAMonth(t *testing.T) {
 	w.Clock.Set(time.Date(2027, 3, 31, 9, 0, 0, 0, time.UTC))
 	_, err := w.Privacy.SetRetention(t.Context(), w.a.organization, func(r *service.Retention) { r.Calls = new(1) })
 	servicetest.Check(t, err)
-	calls := map[string]bool{"2027-02-27": true, "2027-02-28T08:59:59.999Z": true, "2027-02-28T09:00:00Z": false, "2027-03-01": false, "2027-03-02": false}
+	calls := map[string]bool{
+		"2027-02-27":               true,
+		"2027-02-28T08:59:59.999Z": true,
+		"2027-02-28T09:00:00Z":     false,
+		"2027-03-01":               false,
+		"2027-03-02":               false,
+	}
 	blanked := 0
 	for at, old := range calls {
 		updated, err := apitype.ParseTime(at)
@@ -190,12 +208,22 @@ func TestRetentionKeepsTheKindOfACall(t *testing.T) {
 		).Edges)
 	}
 	got := w.get("/api/v1/calls/" + call).Object()
-	want := map[string]any{"applicationName": "dialler", "referenceId": "7", "agentReferenceId": nil, "statusCode": nil, "statusDescription": nil, "additionalProperties": map[string]any{}}
-	servicetest.Same(t, "the metadata", want, got["externalMetadata"].(map[string]any))
-	if found, managed := byReference("dialler", "7"), byReference("null", "null"); got["notes"] != nil || found != 1 || managed != 2 {
-		t.Errorf("got notes %v, %d calls by the reference and %d without one, want none, 1 and 2", got["notes"], found, managed)
+	want := map[string]any{
+		"applicationName":      "dialler",
+		"referenceId":          "7",
+		"agentReferenceId":     nil,
+		"statusCode":           nil,
+		"statusDescription":    nil,
+		"additionalProperties": map[string]any{},
 	}
-	if _, err := w.Privacy.Erase(t.Context(), w.a.person, apitype.EraseRequest{Reason: "r"}); err != nil || byReference("dialler", "7") != 0 {
+	servicetest.Same(t, "the metadata", want, got["externalMetadata"].(map[string]any))
+	found, managed := byReference("dialler", "7"), byReference("null", "null")
+	if got["notes"] != nil || found != 1 || managed != 2 {
+		t.Errorf("got notes %v, %d calls by the reference and %d without one, want none, 1 and 2",
+			got["notes"], found, managed)
+	}
+	if _, err := w.Privacy.Erase(t.Context(), w.a.person, apitype.EraseRequest{Reason: "r"}); err != nil ||
+		byReference("dialler", "7") != 0 {
 		t.Errorf("got %v, or the call by its reference after an erasure", err)
 	}
 }
@@ -261,7 +289,8 @@ func TestEraseOverHTTP(t *testing.T) {
 		}
 	}
 	lines := w.lines(t, service.AuditFilter{Person: &w.a.person})
-	if last := lines[len(lines)-1]; last.Operation != service.AuditPersonErase || last.Account == nil || last.Reason != "r" {
+	last := lines[len(lines)-1]
+	if last.Operation != service.AuditPersonErase || last.Account == nil || last.Reason != "r" {
 		t.Errorf("got %+v, want the erasure by the account", last)
 	}
 	if got := w.get("/api/v1/persons?first=10"); len(page(t, got).Edges) != 1 {
@@ -324,7 +353,8 @@ func TestErasureWaitsForNoCleaning(t *testing.T) {
 	}
 	waits := func(want ...string) {
 		t.Helper()
-		if waiting, err := w.Store.Unclean(t.Context()); err != nil || !slices.Equal(slices.Collect(maps.Keys(waiting)), want) {
+		waiting, err := w.Store.Unclean(t.Context())
+		if err != nil || !slices.Equal(slices.Collect(maps.Keys(waiting)), want) {
 			t.Errorf("got %v, %v, want that %v waits to be cleaned", waiting, err, want)
 		}
 	}
@@ -348,7 +378,8 @@ func TestErasureWaitsForNoCleaning(t *testing.T) {
 	}
 	waits()
 	erase(may, 404)
-	if done, err := p.Erase(t.Context(), w.a.person, apitype.EraseRequest{Reason: "r"}); err != nil || !done.Repeated || len(done.Scrubbed.Later) > 0 {
+	done, err := p.Erase(t.Context(), w.a.person, apitype.EraseRequest{Reason: "r"})
+	if err != nil || !done.Repeated || len(done.Scrubbed.Later) > 0 {
 		t.Errorf("got %+v, %v, want that nothing holds the bytes any more", done, err)
 	}
 
@@ -437,7 +468,8 @@ func TestCleaningGivesWay(t *testing.T) {
 	}
 	servicetest.Check(t, dump.Rollback())
 	all, err := f.Privacy.Clean(t.Context())
-	if waiting, unclean := f.Store.Unclean(t.Context()); err != nil || unclean != nil || len(waiting) > 0 || len(all.Rewritten) < 7 {
+	waiting, unclean := f.Store.Unclean(t.Context())
+	if err != nil || unclean != nil || len(waiting) > 0 || len(all.Rewritten) < 7 {
 		t.Errorf("got %+v, %v, still waiting %v, want every table written anew", all, err, waiting)
 	}
 	if again, err := f.Privacy.Clean(t.Context()); err != nil || len(again.Rewritten) > 0 {
@@ -463,7 +495,9 @@ func testRetentionDoubts(t *testing.T, f *floor) {
 		}
 		f.LoadAll(all...)
 	}
-	if _, err := f.Privacy.SetRetention(t.Context(), organization, func(r *service.Retention) { r.Leads = new(12) }); err != nil {
+	if _, err := f.Privacy.SetRetention(t.Context(), organization, func(r *service.Retention) {
+		r.Leads = new(12)
+	}); err != nil {
 		t.Fatal(err)
 	}
 	erased := 0
@@ -519,7 +553,9 @@ func TestErasureDuringCleaning(t *testing.T) {
 	erase := func() {
 		w.old(o, 13, "", "")
 		w.Clock.Advance(time.Second)
-		if all, _, err := on(failAt("before Unclean", errUncleaned)).RunRetention(t.Context(), privacy.RetentionRun{Sure: true}); !errors.Is(err, errUncleaned) || all[0].Leads != 1 {
+		all, _, err := on(failAt("before Unclean", errUncleaned)).RunRetention(t.Context(),
+			privacy.RetentionRun{Sure: true})
+		if !errors.Is(err, errUncleaned) || all[0].Leads != 1 {
 			t.Errorf("got %v, %v, want one person, and no cleaning", all, err)
 		}
 	}

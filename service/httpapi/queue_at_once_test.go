@@ -111,7 +111,11 @@ type crowd struct {
 // take lets one more agent take calls.
 func (c *crowd) take(ctx context.Context, user, request apitype.UUID, count int) {
 	c.Go(func() {
-		answer, err := queue.New(c.service, nil).Take(ctx, c.caller, apitype.TakeRequest{RequestUUID: request, UserUUID: user, Count: &count})
+		answer, err := queue.New(c.service, nil).Take(ctx, c.caller, apitype.TakeRequest{
+			RequestUUID: request,
+			UserUUID:    user,
+			Count:       &count,
+		})
 		var taken apitype.Taken
 		if err == nil {
 			err = json.Unmarshal(answer.JSON, &taken)
@@ -156,7 +160,9 @@ func (r rival) Write(ctx context.Context, mode service.WriteMode, change func(se
 	if mode != service.WriteShared {
 		return r.Store.Write(ctx, mode, change)
 	}
-	return r.Store.Write(ctx, service.WriteShared, func(tx service.Tx) error { return change(&rivalTx{Tx: tx, until: r.until}) })
+	return r.Store.Write(ctx, service.WriteShared, func(tx service.Tx) error {
+		return change(&rivalTx{Tx: tx, until: r.until})
+	})
 }
 
 type rivalTx struct {
@@ -249,7 +255,8 @@ func testRequestRepeatedElsewhere(t *testing.T, count int) {
 				return
 			default:
 			}
-			if err := db.QueryRowContext(t.Context(), `SELECT COUNT(*) > 0 FROM pg_locks WHERE NOT granted`).Scan(&waits); err != nil {
+			err := db.QueryRowContext(t.Context(), `SELECT COUNT(*) > 0 FROM pg_locks WHERE NOT granted`).Scan(&waits)
+			if err != nil {
 				t.Error(err)
 				return
 			}
@@ -298,8 +305,8 @@ func TestRequestRepeatedBesideAnEnd(t *testing.T) {
 	servicetest.Same(t, "the repeated request", left, second.calls[request])
 }
 
-// TestYearsRelaxedBesideATake allows more years after the last pledge while a take at another process marks calls by the
-// earlier years. The call of a donor within the later years is given.
+// TestYearsRelaxedBesideATake allows more years after the last pledge while a take at another process marks calls by
+// the earlier years. The call of a donor within the later years is given.
 func TestYearsRelaxedBesideATake(t *testing.T) {
 	t.Parallel()
 	f := postgresFloor(t)
@@ -322,7 +329,8 @@ func TestYearsRelaxedBesideATake(t *testing.T) {
 				return
 			default:
 			}
-			if err := db.QueryRowContext(t.Context(), `SELECT COUNT(*) > 0 FROM pg_locks WHERE NOT granted`).Scan(&waits); err != nil {
+			err := db.QueryRowContext(t.Context(), `SELECT COUNT(*) > 0 FROM pg_locks WHERE NOT granted`).Scan(&waits)
+			if err != nil {
 				t.Error(err)
 				return
 			}

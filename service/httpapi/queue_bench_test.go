@@ -73,7 +73,10 @@ const (
 func newTakeBench(b *testing.B, h *servicetest.Harness, rules apitype.OrganizationSettings) *takeBench {
 	b.Helper()
 	f := &takeBench{Harness: h, caller: service.Caller{Account: h.Account()}, held: map[apitype.UUID]bool{}}
-	owner := h.OrganizationWith(service.Organization{OrganizationReference: apitype.OrganizationReference{Name: "A", Abbreviation: "A"}, Settings: &rules})
+	owner := h.OrganizationWith(service.Organization{
+		OrganizationReference: apitype.OrganizationReference{Name: "A", Abbreviation: "A"},
+		Settings:              &rules,
+	})
 	now := h.Clock.Now()
 	err := servicetest.Load(b.Context(), h.Service, func(add func(service.LoadRecord) error) error {
 		for i := range waitingCalls + oldCalls {
@@ -138,7 +141,7 @@ func (f *takeBench) run(b *testing.B, server *servicetest.Cluster, queues []*que
 }
 
 // takes returns the time of each of n takes, by 50 agents.
-func (f *takeBench) takes(b *testing.B, queues []*queue.Queue, n int) (took []time.Duration) {
+func (f *takeBench) takes(b *testing.B, queues []*queue.Queue, n int) []time.Duration {
 	b.Helper()
 	var mu sync.Mutex
 	next := make(chan struct{}, n)
@@ -147,12 +150,17 @@ func (f *takeBench) takes(b *testing.B, queues []*queue.Queue, n int) (took []ti
 	}
 	close(next)
 	var agents sync.WaitGroup
+	var took []time.Duration
 	for range 50 {
 		agents.Go(func() {
 			s := queues[rand.IntN(len(queues))]
 			for range next {
 				begun := time.Now()
-				answer, err := s.Take(context.Background(), f.caller, apitype.TakeRequest{RequestUUID: apitype.NewUUID(), UserUUID: apitype.NewUUID()}) // One user may hold ten.
+				// One user may hold ten.
+				answer, err := s.Take(context.Background(), f.caller, apitype.TakeRequest{
+					RequestUUID: apitype.NewUUID(),
+					UserUUID:    apitype.NewUUID(),
+				})
 				duration := time.Since(begun)
 				var taken apitype.Taken
 				if err == nil {

@@ -18,7 +18,9 @@ import (
 func (f *floor) named(name string) {
 	f.t.Helper()
 	err := f.Store.Write(f.t.Context(), service.WriteIsolated, func(tx service.Tx) error {
-		return tx.InsertUser(service.User{RecruiterUser: apitype.RecruiterUser{UUID: f.users[0], Identifier: "a1", Name: name}})
+		return tx.InsertUser(service.User{
+			RecruiterUser: apitype.RecruiterUser{UUID: f.users[0], Identifier: "a1", Name: name},
+		})
 	})
 	servicetest.Check(f.t, err)
 }
@@ -37,19 +39,27 @@ func TestChosenCallIsLeased(t *testing.T) {
 		f.update(person, `{"optIns":{"phone":false}}`)
 		f.later(first, fmt.Sprintf(`{"notBefore":%q}`, f.In(time.Hour)))
 		status, lease, _ := f.choose(anneke, first)
-		if status != 200 || lease.CallUUID != first || lease.Ahead || lease.Name == nil || *lease.Name != "Anneke" || lease.Call.Value().UUID != first {
+		if status != 200 || lease.CallUUID != first || lease.Ahead || lease.Name == nil || *lease.Name != "Anneke" ||
+			lease.Call.Value().UUID != first {
 			t.Fatalf("got %d %+v, want Anneke's lease with its call", status, lease)
 		}
 		f.Clock.Advance(time.Minute)
 		for _, call := range []apitype.UUID{first, second} {
 			status, _, problem := f.choose(bert, call)
-			want := &apitype.LeaseHolder{UserUUID: anneke, Name: new("Anneke"), TakenAt: lease.TakenAt, ExpiresAt: lease.ExpiresAt}
+			want := &apitype.LeaseHolder{
+				UserUUID:  anneke,
+				Name:      new("Anneke"),
+				TakenAt:   lease.TakenAt,
+				ExpiresAt: lease.ExpiresAt,
+			}
 			if diff := cmp.Diff(want, problem.Lease); status != 409 || diff != "" {
 				t.Errorf("got %d, the holder: %s", status, diff)
 			}
 		}
 		// The same agent: the call again, and the other call of the donor.
-		if status, again, _ := f.choose(anneke, first); status != 200 || again.LeaseUUID != lease.LeaseUUID || !again.ExpiresAt.After(lease.ExpiresAt.Time) {
+		if status, again, _ := f.choose(anneke, first); status != 200 ||
+			again.LeaseUUID != lease.LeaseUUID ||
+			!again.ExpiresAt.After(lease.ExpiresAt.Time) {
 			t.Errorf("got %d %+v, want the same lease for longer", status, again)
 		}
 		status, moved, _ := f.choose(anneke, second)
@@ -68,14 +78,15 @@ func TestChosenCallIsLeased(t *testing.T) {
 			t.Errorf("got %d after the lease has ended", status)
 		}
 		f.act(first, "cancel", `{}`)
-		if status, _, problem := f.choose(bert, first); status != 409 || problem.Lease != nil || problem.Detail != "the call is cancelled and waits no more" {
+		status, _, problem := f.choose(bert, first)
+		if status != 409 || problem.Lease != nil || problem.Detail != "the call is cancelled and waits no more" {
 			t.Errorf("got %d %+v of a cancelled call", status, problem)
 		}
 	})
 }
 
-// TestUnseenCallbackOutlivesAMove opens a call of a donor whose callback was taken ahead and not shown yet. The callback
-// stays due, for its user and with its reason. One that was shown is used up.
+// TestUnseenCallbackOutlivesAMove opens a call of a donor whose callback was taken ahead and not shown yet. The
+// callback stays due, for its user and with its reason. One that was shown is used up.
 func TestUnseenCallbackOutlivesAMove(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		me := f.users[0]
@@ -118,7 +129,9 @@ func TestAheadIsNotTaken(t *testing.T) {
 		shown := f.take(f.users[0], "").Leases[0]
 		f.Clock.Advance(time.Minute)
 		ahead := f.take(f.users[0], `,"ahead":true`).Leases[0]
-		if got := agent(); shown.Ahead || !ahead.Ahead || got.Taken != 1 || *got.CallUUID != shown.CallUUID || *got.Type != "happy_call" || *got.Name != "Anneke" {
+		got := agent()
+		if shown.Ahead || !ahead.Ahead || got.Taken != 1 || *got.CallUUID != shown.CallUUID ||
+			*got.Type != "happy_call" || *got.Name != "Anneke" {
 			t.Errorf("got %+v, want the call on the screen", got)
 		}
 		f.release(ahead.LeaseUUID, "")
@@ -134,7 +147,10 @@ func TestAheadIsNotTaken(t *testing.T) {
 		}
 		var lease apitype.Lease
 		f.Do(f.token, "POST", leasePath(next.LeaseUUID)+"/extend", `{"ahead":false}`).Decode(&lease)
-		if got := agent(); lease.Ahead || got.Taken != 2 || *got.CallUUID != next.CallUUID || !got.TakenAt.Equal(f.Now()) {
+		if got := agent(); lease.Ahead ||
+			got.Taken != 2 ||
+			*got.CallUUID != next.CallUUID ||
+			!got.TakenAt.Equal(f.Now()) {
 			t.Errorf("got %+v, %+v, want the next call on the screen since now", lease, got)
 		}
 	})
@@ -155,7 +171,8 @@ func TestMostLeases(t *testing.T) {
 		if got := f.take(me, `,"count":8`); len(got.Leases) != 2 || got.Waiting != 3 {
 			t.Errorf("got %d more and %d waiting, want 2 and 3", len(got.Leases), got.Waiting)
 		}
-		if status, _, problem := f.choose(me, calls[12]); status != 409 || problem.Detail != "the user holds 10 calls already; release one" {
+		status, _, problem := f.choose(me, calls[12])
+		if status != 409 || problem.Detail != "the user holds 10 calls already; release one" {
 			t.Errorf("got %d %+v of the eleventh call", status, problem)
 		}
 		if got := f.take(other, `,"count":2`); len(got.Leases) != 2 {
@@ -172,7 +189,8 @@ func TestMostLeases(t *testing.T) {
 			}
 			return all
 		}
-		if got := callbacks("&userUuid=" + me.String()); len(got) != 1 || got[0].CallUUID != calls[12] || *got[0].Name != "Anneke" {
+		got := callbacks("&userUuid=" + me.String())
+		if len(got) != 1 || got[0].CallUUID != calls[12] || *got[0].Name != "Anneke" {
 			t.Errorf("got %+v, want the callback", got)
 		}
 		later := func() (mine, theirs int) {
@@ -195,8 +213,11 @@ func TestMostLeases(t *testing.T) {
 		if released != (apitype.ReleasedUser{Leases: 10}) || len(callbacks("&userUuid="+me.String())) != 1 {
 			t.Errorf("got %+v, want ten leases, and the callback kept", released)
 		}
-		f.Do(f.token, "POST", "/fundesk/v1/queue/release", fmt.Sprintf(`{"userUuid":%q,"deferrals":true}`, me)).Decode(&released)
-		if released != (apitype.ReleasedUser{Deferrals: 1}) || len(callbacks("&userUuid="+me.String())) != 0 || len(callbacks("")) != 1 {
+		f.Do(f.token, "POST", "/fundesk/v1/queue/release",
+			fmt.Sprintf(`{"userUuid":%q,"deferrals":true}`, me)).Decode(&released)
+		if released != (apitype.ReleasedUser{Deferrals: 1}) ||
+			len(callbacks("&userUuid="+me.String())) != 0 ||
+			len(callbacks("")) != 1 {
 			t.Errorf("got %+v, want the callback open to every user", released)
 		}
 		if mine, theirs := later(); mine != 0 || theirs != 0 {
@@ -312,7 +333,8 @@ func testNotesForTheNextAgent(t *testing.T, f *floor) {
 	if len(taken.Leases) != 1 || noteOf(taken.Leases[0]) != "wife says: call Tuesday 18:00" {
 		t.Fatalf("got %+v for the next agent", taken)
 	}
-	if again := f.takeAs(request, joost, ""); len(again.Leases) != 1 || noteOf(again.Leases[0]) != noteOf(taken.Leases[0]) {
+	again := f.takeAs(request, joost, "")
+	if len(again.Leases) != 1 || noteOf(again.Leases[0]) != noteOf(taken.Leases[0]) {
 		t.Errorf("got %+v for the same request", again)
 	}
 	if list := string(f.get("/fundesk/v1/queue/leases").Body); strings.Contains(list, "wife") {

@@ -22,9 +22,10 @@ var (
 )
 
 // randomOf draws by -seed, which it logs.
-func randomOf(t *testing.T) (random *rand.Rand, seed uint64) {
+func randomOf(t *testing.T) (*rand.Rand, uint64) {
 	t.Helper()
-	if seed = *modelSeed; seed == 0 {
+	seed := *modelSeed
+	if seed == 0 {
 		seed = rand.Uint64()
 	}
 	t.Logf("seed %d", seed)
@@ -38,7 +39,13 @@ func TestQueueModel(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		f.Serve(f.Service) // Too many to check each.
 		random, seed := randomOf(t)
-		m := &queueModel{floor: f, random: random, persons: map[apitype.UUID]*queuedPerson{}, calls: map[apitype.UUID]*queuedCall{}, returned: map[apitype.UUID]map[apitype.UUID]time.Time{}}
+		m := &queueModel{
+			floor:    f,
+			random:   random,
+			persons:  map[apitype.UUID]*queuedPerson{},
+			calls:    map[apitype.UUID]*queuedCall{},
+			returned: map[apitype.UUID]map[apitype.UUID]time.Time{},
+		}
 		for range 12 {
 			m.addPerson()
 		}
@@ -132,14 +139,25 @@ func (m *queueModel) step() {
 		m.persons[id].language = anyOf(m, []string{"nl", "de"})
 		m.update(id, fmt.Sprintf(`{"language":%q}`, m.persons[id].language))
 	default:
-		m.Clock.Advance(time.Duration(1+m.random.IntN(20)) * anyOf(m, []time.Duration{time.Second, time.Minute, 9 * time.Minute, 25 * time.Minute}))
+		m.Clock.Advance(time.Duration(1+m.random.IntN(20)) * anyOf(m, []time.Duration{
+			time.Second,
+			time.Minute,
+			9 * time.Minute,
+			25 * time.Minute,
+		}))
 	}
 	m.Clock.Advance(time.Millisecond) // So that no two times are the same.
 }
 
 func (m *queueModel) addCall() {
-	c := &queuedCall{person: anyOf(m, m.order), kind: anyOf(m, []string{"happy_call", "winback", "verification"}), open: true}
-	c.requested = m.now().Add(-time.Duration(m.random.Int64N(int64(30*time.Hour))) + 2*time.Hour).Truncate(time.Millisecond)
+	c := &queuedCall{
+		person: anyOf(m, m.order),
+		kind:   anyOf(m, []string{"happy_call", "winback", "verification"}),
+		open:   true,
+	}
+	c.requested = m.now().Add(-time.Duration(
+		m.random.Int64N(int64(30*time.Hour)),
+	) + 2*time.Hour).Truncate(time.Millisecond)
 	body := fmt.Sprintf(`"type":%q`, c.kind)
 	if m.random.IntN(5) == 0 {
 		c.external, c.kind = true, "verification"
@@ -160,7 +178,8 @@ func (m *queueModel) addCall() {
 			}
 		}
 	}
-	c.id = m.created("/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"requestedAt":%q,%s}`, c.person, apitype.NewTime(c.requested), body))
+	c.id = m.created("/api/v1/calls",
+		fmt.Sprintf(`{"personUuid":%q,"requestedAt":%q,%s}`, c.person, apitype.NewTime(c.requested), body))
 	m.calls[c.id] = c
 	m.ids = append(m.ids, c.id)
 }
@@ -186,7 +205,7 @@ func (m *queueModel) eligible(c *queuedCall, user *apitype.UUID) bool {
 }
 
 // rank returns the place of a call for a user.
-func (m *queueModel) rank(c *queuedCall, user *apitype.UUID) (rank int, at time.Time) {
+func (m *queueModel) rank(c *queuedCall, user *apitype.UUID) (int, time.Time) {
 	if user != nil {
 		if at, ok := m.returned[*user][c.id]; ok && m.now().Sub(at) < 10*time.Minute {
 			return 3, c.requested
@@ -203,7 +222,7 @@ func (m *queueModel) rank(c *queuedCall, user *apitype.UUID) (rank int, at time.
 }
 
 // next returns the order for a user, narrowed.
-func (m *queueModel) next(user *apitype.UUID, types, languages []string) (ids []apitype.UUID) {
+func (m *queueModel) next(user *apitype.UUID, types, languages []string) []apitype.UUID {
 	var calls []*queuedCall
 	for _, c := range m.calls {
 		language := m.persons[c.person].language
@@ -217,6 +236,7 @@ func (m *queueModel) next(user *apitype.UUID, types, languages []string) (ids []
 		y, atY := m.rank(b, user)
 		return cmp.Or(cmp.Compare(x, y), atX.Compare(atY), a.id.Compare(b.id))
 	})
+	var ids []apitype.UUID
 	for _, c := range calls {
 		ids = append(ids, c.id)
 	}
@@ -245,7 +265,8 @@ func (m *queueModel) takeOne(user apitype.UUID) {
 		}
 	}
 	request := apitype.NewUUID()
-	taken := m.takeAs(request, user, fmt.Sprintf(`,"count":%d,"leaseSeconds":%d%s`, count, 300+m.random.IntN(900), body))
+	taken := m.takeAs(request, user,
+		fmt.Sprintf(`,"count":%d,"leaseSeconds":%d%s`, count, 300+m.random.IntN(900), body))
 	if diff := gocmp.Diff(want, callsOf(taken)); diff != "" {
 		m.t.Errorf("taken: %s", diff)
 		return
@@ -265,7 +286,9 @@ func (m *queueModel) takeOne(user apitype.UUID) {
 	}
 	if m.random.IntN(4) == 0 {
 		m.Clock.Advance(time.Duration(m.random.IntN(3)) * 7 * time.Minute)
-		live := slices.DeleteFunc(slices.Clone(taken.Leases), func(l apitype.Lease) bool { return !l.ExpiresAt.After(m.now()) })
+		live := slices.DeleteFunc(slices.Clone(taken.Leases), func(l apitype.Lease) bool {
+			return !l.ExpiresAt.After(m.now())
+		})
 		again := m.takeAs(request, user, "")
 		if len(taken.Leases) > 0 {
 			if want := callsOf(apitype.Taken{Leases: live}); !slices.Equal(callsOf(again), want) {
@@ -286,7 +309,8 @@ func (m *queueModel) takeOne(user apitype.UUID) {
 }
 
 // held counts the live leases of a user.
-func (m *queueModel) held(user apitype.UUID) (n int) {
+func (m *queueModel) held(user apitype.UUID) int {
+	var n int
 	for _, p := range m.persons {
 		if p.user == user && p.until.After(m.now()) {
 			n++
@@ -353,7 +377,8 @@ func (m *queueModel) releaseUser(user apitype.UUID) {
 		}
 	}
 	var got apitype.ReleasedUser
-	m.Do(m.token, http.MethodPost, "/fundesk/v1/queue/release", fmt.Sprintf(`{"userUuid":%q,"deferrals":true}`, user)).Decode(&got)
+	m.Do(m.token, http.MethodPost, "/fundesk/v1/queue/release",
+		fmt.Sprintf(`{"userUuid":%q,"deferrals":true}`, user)).Decode(&got)
 	if got != want {
 		m.t.Errorf("released %+v, want %+v", got, want)
 	}
@@ -479,7 +504,10 @@ func (m *queueModel) changeCall(user apitype.UUID) {
 
 // oddTime returns a time as the clock of a computer may give it: mostly right, sometimes hours away.
 func (m *queueModel) oddTime() time.Time {
-	off := anyOf(m, []time.Duration{0, 0, 0, -5 * time.Hour, 3 * time.Hour, -time.Duration(m.random.Int64N(int64(9 * time.Hour)))})
+	off := anyOf(m, []time.Duration{
+		0, 0, 0, -5 * time.Hour, 3 * time.Hour,
+		-time.Duration(m.random.Int64N(int64(9 * time.Hour))),
+	})
 	return m.now().Add(off).Truncate(time.Millisecond)
 }
 
@@ -518,7 +546,8 @@ func (m *queueModel) compare(step int) {
 			if c.due != nil {
 				state.Due++
 			}
-			if at := apitype.NewTime(c.requested); state.OldestRequestedAt == nil || at.Before(state.OldestRequestedAt.Time) {
+			at := apitype.NewTime(c.requested)
+			if state.OldestRequestedAt == nil || at.Before(state.OldestRequestedAt.Time) {
 				state.OldestRequestedAt = &at
 			}
 		}

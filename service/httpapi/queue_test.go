@@ -35,7 +35,9 @@ func testQueueOrder(t *testing.T, f *floor) {
 	later(calls[5], 20*time.Minute, `"`+me.String()+`"`)
 	later(calls[4], 10*time.Minute, "null")
 	later(calls[3], 15*time.Minute, `"`+other.String()+`"`)
-	if got := f.state(""); got.Waiting != 3 || got.Deferred != 3 || got.Due != 0 || got.ByType["happy_call"] != 3 || got.ByLanguage[""] != 3 {
+	got := f.state("")
+	if got.Waiting != 3 || got.Deferred != 3 || got.Due != 0 || got.ByType["happy_call"] != 3 ||
+		got.ByLanguage[""] != 3 {
 		t.Errorf("got %+v", got)
 	}
 	if next := f.take(f.users[2], `,"types":["winback"]`); len(next.Leases) != 0 || next.Waiting != 0 {
@@ -101,8 +103,8 @@ func testQueueGivesNot(t *testing.T, f *floor) {
 	wants("leased")
 }
 
-// A take that comes again is known by its request for 24 hours, and gives nothing more. It gives nothing that the account
-// sees no more.
+// A take that comes again is known by its request for 24 hours, and gives nothing more. It gives nothing that the
+// account sees no more.
 func TestRepeatedTake(t *testing.T) { onEngines(t, testRepeatedTake) }
 
 func testRepeatedTake(t *testing.T, f *floor) {
@@ -113,7 +115,8 @@ func testRepeatedTake(t *testing.T, f *floor) {
 	if got := f.takeAs(request, f.users[0], ""); len(got.Leases) != 1 {
 		t.Fatalf("got %+v, want a call", got)
 	}
-	if got := f.takeAs(request, f.users[1], `,"count":9`); len(got.Leases) != 1 || got.Leases[0].UserUUID != f.users[0] {
+	got := f.takeAs(request, f.users[1], `,"count":9`)
+	if len(got.Leases) != 1 || got.Leases[0].UserUUID != f.users[0] {
 		t.Errorf("the same request for another user: got %+v, want the lease of the first one", got)
 	}
 	f.Clock.Advance(24*time.Hour - time.Millisecond)
@@ -147,7 +150,8 @@ func testReturned(t *testing.T, f *floor) {
 	}
 	lease := f.take(me, "").Leases[0]
 	f.release(lease.LeaseUUID, "")
-	servicetest.Same(t, "to the same user", []apitype.UUID{calls[1], calls[2], calls[0]}, f.order("&userUuid="+me.String()))
+	servicetest.Same(t, "to the same user", []apitype.UUID{calls[1], calls[2], calls[0]},
+		f.order("&userUuid="+me.String()))
 	servicetest.Same(t, "to another", calls, f.order("&userUuid="+other.String()))
 	servicetest.Same(t, "taken", []apitype.UUID{calls[1], calls[2], calls[0]}, callsOf(f.take(me, `,"count":3`)))
 	if got := f.state(""); got.Leased != 3 || got.Waiting != 0 {
@@ -207,7 +211,15 @@ func TestQueueRefusals(t *testing.T) {
 		places                   string // Separated by spaces.
 	}{
 		{"nothing", "POST", take, `{}`, 400, "/requestUuid /userUuid"},
-		{"bounds", "POST", take, `{"requestUuid":"` + id + `","userUuid":"` + id + `","count":11,"leaseSeconds":29,"types":["x"],"languages":["xx"]}`, 400, "/count /leaseSeconds /types/0 /languages/0"},
+		{
+			name:   "bounds",
+			method: "POST",
+			path:   take,
+			body: `{"requestUuid":"` + id + `","userUuid":"` + id +
+				`","count":11,"leaseSeconds":29,"types":["x"],"languages":["xx"]}`,
+			status: 400,
+			places: "/count /leaseSeconds /types/0 /languages/0",
+		},
 		{"unknown field", "POST", take, `{"requestUuid":"` + id + `","userUuid":"` + id + `","n":1}`, 400, "/n"},
 		{"400 days ago", "PUT", later, `{"notBefore":"2025-10-16T09:14:59.999Z"}`, 400, "/notBefore"},
 		{"beyond 400 days", "PUT", later, `{"notBefore":"2027-12-25T09:15:00.001Z"}`, 400, "/notBefore"},
@@ -216,7 +228,14 @@ func TestQueueRefusals(t *testing.T) {
 		{"unknown lease", "POST", lease + "/extend", `{}`, 404, ""},
 		{"unknown lease released", "POST", lease + "/release", `{}`, 404, ""},
 		{"malformed lease", "POST", "/fundesk/v1/queue/leases/x/release", `{}`, 400, "uuid"},
-		{"release beyond 400 days", "POST", lease + "/release", `{"notBefore":"2027-12-25T09:15:01Z"}`, 400, "/notBefore"},
+		{
+			name:   "release beyond 400 days",
+			method: "POST",
+			path:   lease + "/release",
+			body:   `{"notBefore":"2027-12-25T09:15:01Z"}`,
+			status: 400,
+			places: "/notBefore",
+		},
 		{"unknown parameter", "GET", "/fundesk/v1/queue?first=1", "", 400, "first"},
 		{"before", "GET", "/fundesk/v1/queue/calls?before=x", "", 400, "before"},
 		{"cursor", "GET", "/fundesk/v1/queue/calls?after=x", "", 400, "after"},
@@ -238,7 +257,8 @@ func TestQueueRefusals(t *testing.T) {
 	}
 	f.act(call, "complete", `{}`)
 	f.want(409, "PUT", later, `{}`)
-	if got := string(f.get("/fundesk/v1").Body); got != `{"extensions":["`+strings.ReplaceAll(httpapi.Announced, ", ", `","`)+`"],"version":"devel"}` {
+	got := string(f.get("/fundesk/v1").Body)
+	if got != `{"extensions":["`+strings.ReplaceAll(httpapi.Announced, ", ", `","`)+`"],"version":"devel"}` {
 		t.Errorf("got %s", got)
 	}
 }
@@ -337,7 +357,11 @@ func testAgentsAreCountedByTheHour(t *testing.T, f *floor) {
 		count        apitype.QueueAgent
 	}{
 		{"add-attempt", `{"userUuid":%q}`, apitype.QueueAgent{Attempts: 1}},
-		{"complete", `{"userUuid":%q,"result":{"resultCode":"reached"}}`, apitype.QueueAgent{Completed: 1, ByResult: map[string]int{"reached": 1}}},
+		{
+			action: "complete",
+			body:   `{"userUuid":%q,"result":{"resultCode":"reached"}}`,
+			count:  apitype.QueueAgent{Completed: 1, ByResult: map[string]int{"reached": 1}},
+		},
 		{"complete", `{"userUuid":%q}`, apitype.QueueAgent{Completed: 1}},
 		{"cancel", `{}`, apitype.QueueAgent{Cancelled: 1}},
 		{"expire", `{}`, apitype.QueueAgent{Expired: 1}},
@@ -419,7 +443,9 @@ func testQueueMaximum(t *testing.T, f *floor) {
 		maximum *int
 		waiting int
 	}{{new(2), 1}, {new(3), 2}, {new(1), 1}, {nil, 2}, {new(2), 1}, {new(5), 2}} {
-		if _, err := f.Service.SetOrganization(t.Context(), f.organization, func(o *service.Organization) { o.MaxCallAttempts = step.maximum }); err != nil {
+		if _, err := f.Service.SetOrganization(t.Context(), f.organization, func(o *service.Organization) {
+			o.MaxCallAttempts = step.maximum
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if got := f.state("").Waiting; got != step.waiting {
@@ -450,7 +476,10 @@ func TestAttemptBesideAMaximum(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := servicetest.NewOn(t, servicetest.PostgresDatabase(t))
-			owner := h.OrganizationWith(service.Organization{OrganizationReference: apitype.OrganizationReference{Name: "A", Abbreviation: "A"}, MaxCallAttempts: &row.from})
+			owner := h.OrganizationWith(service.Organization{
+				OrganizationReference: apitype.OrganizationReference{Name: "A", Abbreviation: "A"},
+				MaxCallAttempts:       &row.from,
+			})
 			_, call, _ := h.LoadForChanges(owner)
 			set := make(chan error, 1)
 			point := "before OrganizationForShare"
@@ -459,7 +488,8 @@ func TestAttemptBesideAMaximum(t *testing.T) {
 			}
 			another := h.On(hooked{h.Store, once(point, func() {
 				go func() {
-					_, err := h.Service.SetOrganization(context.WithoutCancel(t.Context()), owner, func(o *service.Organization) { o.MaxCallAttempts = &row.to })
+					_, err := h.Service.SetOrganization(context.WithoutCancel(t.Context()), owner,
+						func(o *service.Organization) { o.MaxCallAttempts = &row.to })
 					set <- err
 				}()
 				if !row.seen {
@@ -472,7 +502,9 @@ func TestAttemptBesideAMaximum(t *testing.T) {
 				case <-time.After(200 * time.Millisecond):
 				}
 			})})
-			if _, err := another.AddAttempt(t.Context(), service.Caller{Account: h.Account()}, call, nil, apitype.AddAttemptRequest{}); err != nil {
+			_, err := another.AddAttempt(t.Context(), service.Caller{Account: h.Account()}, call, nil,
+				apitype.AddAttemptRequest{})
+			if err != nil {
 				t.Fatal(err)
 			}
 			servicetest.Check(t, <-set)

@@ -23,7 +23,12 @@ func TestRates(t *testing.T) {
 		{2.5, "2", []time.Duration{0, 0, 400 * time.Millisecond}, 400 * time.Millisecond},
 		{0.5, "1", []time.Duration{0, 2 * time.Second}, 2 * time.Second},
 	} {
-		for pause, isTaken := range map[time.Duration]bool{0: false, test.later / 4: false, test.later: true, time.Hour: true} {
+		for pause, isTaken := range map[time.Duration]bool{
+			0:              false,
+			test.later / 4: false,
+			test.later:     true,
+			time.Hour:      true,
+		} {
 			now := clock
 			g := newGate(test.perSecond, func() time.Time { return now })
 			if g.limit[0] != test.limit {

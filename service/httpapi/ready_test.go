@@ -39,7 +39,8 @@ func TestReadyMeansAChangeWorks(t *testing.T) {
 func testReady(t *testing.T, database string, refused int, execute func(text string)) {
 	f := newFloor(t, servicetest.NewOn(t, database))
 	f.person("null")
-	body := `{"owningOrganizationUuid":"` + f.organization.String() + `","recruitingOrganizationUuid":"` + f.organization.String() + `"}`
+	body := `{"owningOrganizationUuid":"` + f.organization.String() + `","recruitingOrganizationUuid":"` +
+		f.organization.String() + `"}`
 	for _, table := range []string{"persons", "audit"} {
 		f.want(200, http.MethodGet, "/readyz", "")
 		execute(`ALTER TABLE ` + table + ` RENAME TO gone`)

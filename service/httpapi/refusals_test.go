@@ -16,7 +16,9 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	calls, persons, pledges := "/api/v1/calls", "/api/v1/persons", "/api/v1/pledges"
-	call, person, pledge := calls+"/"+w.a.call.String(), persons+"/"+w.a.person.String(), pledges+"/"+w.a.pledge.String()
+	call := calls + "/" + w.a.call.String()
+	person := persons + "/" + w.a.person.String()
+	pledge := pledges + "/" + w.a.pledge.String()
 	unknown := apitype.NewUUID().String()
 	tests := []struct {
 		name, method, path, body string
@@ -38,45 +40,150 @@ func TestRefusals(t *testing.T) {
 		{"first and last", "GET", calls + "?first=1&last=1", "", 400, "last"},
 		{"lone from", "GET", calls + "?requestedFrom=2026-11-20", "", 400, "requestedFrom"},
 		{"lone reference", "GET", calls + "?externalReferenceId=1", "", 400, "externalApplicationName"},
-		{"half a null pair", "GET", calls + "?externalReferenceId=null&externalApplicationName=x", "", 400, "externalApplicationName"},
+		{
+			name:   "half a null pair",
+			method: "GET",
+			path:   calls + "?externalReferenceId=null&externalApplicationName=x",
+			status: 400,
+			places: "externalApplicationName",
+		},
 		{"an array", "POST", persons, `[]`, 400, "(body)"},
 		{"nothing sent", "POST", persons, ``, 400, "/owningOrganizationUuid /recruitingOrganizationUuid"},
-		{"null for what is required", "POST", calls, `{"personUuid":null,"requestedAt":null,"type":null}`, 400, "/requestedAt /personUuid /type"},
 		{
-			"wrong values", "POST", persons, w.personBody(w.a, `,"iban":"NL00BANK0123456789","email":"a@b","gender":"x","language":"xx","phoneNumber":"0612345678","dateOfBirth":"2099-01-01","socialSecurityNumber":"12-3"`), 400,
+			name:   "null for what is required",
+			method: "POST",
+			path:   calls,
+			body:   `{"personUuid":null,"requestedAt":null,"type":null}`,
+			status: 400,
+			places: "/requestedAt /personUuid /type",
+		},
+		{
+			"wrong values", "POST", persons,
+			w.personBody(
+				w.a,
+				`,"iban":"NL00BANK0123456789","email":"a@b","gender":"x","language":"xx","phoneNumber":"0612345678","dateOfBirth":"2099-01-01","socialSecurityNumber":"12-3"`,
+			), 400,
 			"/dateOfBirth /socialSecurityNumber /gender /phoneNumber /email /language /iban",
 		},
-		{"part of an address", "POST", persons, w.personBody(w.a, `,"address":{"street":"Kade"}`), 400, "/address/houseNumber /address/zipCode /address/city /address/country"},
-		{"unknown organizations", "POST", persons, fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}`, unknown, unknown), 400, "/owningOrganizationUuid /recruitingOrganizationUuid"},
-		{"uuid of version 1", "POST", persons, w.personBody(w.a, `,"uuid":"c232ab00-9414-11ec-b3c8-9f6bdeced846"`), 400, "/uuid"},
-		{"uuid of version 1 for a call", "POST", calls, w.callBody(w.a, `,"uuid":"c232ab00-9414-11ec-b3c8-9f6bdeced846"`), 400, "/uuid"},
-		{"uuid of version 1 for a pledge", "POST", pledges, w.pledgeBody(w.a, `,"uuid":"c232ab00-9414-11ec-b3c8-9f6bdeced846"`), 400, "/uuid"},
+		{
+			name:   "part of an address",
+			method: "POST",
+			path:   persons,
+			body:   w.personBody(w.a, `,"address":{"street":"Kade"}`),
+			status: 400,
+			places: "/address/houseNumber /address/zipCode /address/city /address/country",
+		},
+		{
+			name:   "unknown organizations",
+			method: "POST",
+			path:   persons,
+			body:   fmt.Sprintf(`{"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q}`, unknown, unknown),
+			status: 400,
+			places: "/owningOrganizationUuid /recruitingOrganizationUuid",
+		},
+		{
+			name:   "uuid of version 1",
+			method: "POST",
+			path:   persons,
+			body:   w.personBody(w.a, `,"uuid":"c232ab00-9414-11ec-b3c8-9f6bdeced846"`),
+			status: 400,
+			places: "/uuid",
+		},
+		{
+			name:   "uuid of version 1 for a call",
+			method: "POST",
+			path:   calls,
+			body:   w.callBody(w.a, `,"uuid":"c232ab00-9414-11ec-b3c8-9f6bdeced846"`),
+			status: 400,
+			places: "/uuid",
+		},
+		{
+			name:   "uuid of version 1 for a pledge",
+			method: "POST",
+			path:   pledges,
+			body:   w.pledgeBody(w.a, `,"uuid":"c232ab00-9414-11ec-b3c8-9f6bdeced846"`),
+			status: 400,
+			places: "/uuid",
+		},
 		{"person taken", "POST", persons, w.personBody(w.a, `,"uuid":"`+w.b.person.String()+`"`), 409, "/uuid"},
 		{"empty text in an update", "PUT", person + "/actions/update", `{"academicTitle":""}`, 400, "/academicTitle"},
-		{"part of an address in an update", "PUT", person + "/actions/update", `{"address":{"city":"Delft"}}`, 400, "/address/street /address/houseNumber /address/zipCode /address/country"},
-		{"street cleared alone", "PUT", person + "/actions/update", `{"address":{"street":null}}`, 400, "/address/street"},
 		{
-			"fields of a service-managed call", "POST", calls, w.callBody(w.a, `,"status":"requested","attempts":[],"result":{},"completedAt":"2026-11-20","cancelledAt":"2026-11-20","externalSource":{"name":"x","identifier":"y"}`), 400,
+			name:   "part of an address in an update",
+			method: "PUT",
+			path:   person + "/actions/update",
+			body:   `{"address":{"city":"Delft"}}`,
+			status: 400,
+			places: "/address/street /address/houseNumber /address/zipCode /address/country",
+		},
+		{
+			name:   "street cleared alone",
+			method: "PUT",
+			path:   person + "/actions/update",
+			body:   `{"address":{"street":null}}`,
+			status: 400,
+			places: "/address/street",
+		},
+		{
+			"fields of a service-managed call", "POST", calls,
+			w.callBody(
+				w.a,
+				`,"status":"requested","attempts":[],"result":{},"completedAt":"2026-11-20","cancelledAt":"2026-11-20","externalSource":{"name":"x","identifier":"y"}`,
+			), 400,
 			"/status /cancelledAt /completedAt /externalSource /attempts /result",
 		},
 		{"type of an external call", "POST", calls, w.externalCallBody(w.a, `,"type":"winback"`), 400, "/type"},
-		{"time of another state", "POST", calls, w.externalCallBody(w.a, `,"status":"expired","completedAt":"2026-11-20"`), 400, "/completedAt"},
 		{
-			"references of a call", "POST", calls, fmt.Sprintf(`{"personUuid":%q,"relatedCaseUuid":%q,"callingOrganizationUuid":%q,"requestedAt":"2026-11-20","type":"winback"}`, unknown, unknown, unknown), 400,
+			name:   "time of another state",
+			method: "POST",
+			path:   calls,
+			body:   w.externalCallBody(w.a, `,"status":"expired","completedAt":"2026-11-20"`),
+			status: 400,
+			places: "/completedAt",
+		},
+		{
+			"references of a call", "POST", calls,
+			fmt.Sprintf(`{"personUuid":%q,"relatedCaseUuid":%q,"callingOrganizationUuid":%q,"requestedAt":"2026-11-20","type":"winback"}`, unknown, unknown, unknown), 400,
 			"/personUuid /relatedCaseUuid /callingOrganizationUuid",
 		},
-		{"pledge of another person", "POST", calls, fmt.Sprintf(`{"personUuid":%q,"relatedCaseUuid":%q,"requestedAt":"2026-11-20","type":"winback"}`, w.a.person, w.b.pledge), 400, "/relatedCaseUuid"},
-		{"call taken", "POST", calls, w.callBody(w.a, `,"uuid":"`+w.a.call.String()+`"`), 409, "/uuid"},
-		{"rating too high", "PUT", call + "/actions/complete", `{"result":{"donorRetentionRating":10.01,"resultCode":""}}`, 400, "/result/donorRetentionRating /result/resultCode"},
 		{
-			"fields of a service-managed pledge", "POST", pledges, w.pledgeBody(w.a, `,"status":"lead","donationInterval":"once","donationAmount":1,"cancelledAt":"2026-11-20","droppedAt":"2026-11-20","releasedAt":"2026-11-20"`), 400,
+			name:   "pledge of another person",
+			method: "POST",
+			path:   calls,
+			body: fmt.Sprintf(`{"personUuid":%q,"relatedCaseUuid":%q,"requestedAt":"2026-11-20","type":"winback"}`,
+				w.a.person, w.b.pledge),
+			status: 400,
+			places: "/relatedCaseUuid",
+		},
+		{"call taken", "POST", calls, w.callBody(w.a, `,"uuid":"`+w.a.call.String()+`"`), 409, "/uuid"},
+		{
+			name:   "rating too high",
+			method: "PUT",
+			path:   call + "/actions/complete",
+			body:   `{"result":{"donorRetentionRating":10.01,"resultCode":""}}`,
+			status: 400,
+			places: "/result/donorRetentionRating /result/resultCode",
+		},
+		{
+			"fields of a service-managed pledge", "POST", pledges,
+			w.pledgeBody(
+				w.a,
+				`,"status":"lead","donationInterval":"once","donationAmount":1,"cancelledAt":"2026-11-20","droppedAt":"2026-11-20","releasedAt":"2026-11-20"`,
+			), 400,
 			"/status /donationInterval /donationAmount /cancelledAt /droppedAt /releasedAt",
 		},
 		{"end before start", "POST", pledges, w.pledgeBody(w.a, `,"endsAt":"2026-11-01"`), 400, "/endsAt"},
 		{"pledge taken", "POST", pledges, w.pledgeBody(w.a, `,"uuid":"`+w.a.pledge.String()+`"`), 409, "/uuid"},
-		{"focus area of another organization", "POST", pledges, strings.Replace(w.pledgeBody(w.a), w.a.focusArea.String(), w.b.focusArea.String(), 1), 400, "/focusAreaUuids/0"},
 		{
-			"required fields cleared", "PUT", pledge + "/actions/update", `{"donationInterval":null,"donationAmount":null,"recruiterUserUuid":null,"startsAt":null}`, 400,
+			name:   "focus area of another organization",
+			method: "POST",
+			path:   pledges,
+			body:   strings.Replace(w.pledgeBody(w.a), w.a.focusArea.String(), w.b.focusArea.String(), 1),
+			status: 400,
+			places: "/focusAreaUuids/0",
+		},
+		{
+			"required fields cleared", "PUT", pledge + "/actions/update",
+			`{"donationInterval":null,"donationAmount":null,"recruiterUserUuid":null,"startsAt":null}`, 400,
 			"/donationInterval /donationAmount /recruiterUserUuid /startsAt",
 		},
 		{"three decimals", "PUT", pledge + "/actions/update", `{"donationAmount":1.005}`, 400, "/donationAmount"},
@@ -84,7 +191,14 @@ func TestRefusals(t *testing.T) {
 		{"not released", "PUT", pledge + "/actions/activate", "", 409, ""},
 		{"body of an action", "PUT", pledge + "/actions/drop", `{"a":1}`, 400, "/a"},
 		{"no entries", "POST", "/api/v1/entity-access/actions/mark-processed", `{}`, 400, "/entries"},
-		{"entries of another type", "POST", "/api/v1/entity-access/actions/mark-processed", `{"entries":[{"entityName":1}]}`, 400, "/entries/0/entityName"},
+		{
+			name:   "entries of another type",
+			method: "POST",
+			path:   "/api/v1/entity-access/actions/mark-processed",
+			body:   `{"entries":[{"entityName":1}]}`,
+			status: 400,
+			places: "/entries/0/entityName",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -111,7 +225,14 @@ func TestHeaders(t *testing.T) {
 		status                   int
 		want                     string
 	}{
-		{"own request id", "GET", person, "", "X-Request-Id: abc-1", 200, "X-Request-Id: abc-1\nCache-Control: no-store\nEtag: \"1\""},
+		{
+			name:   "own request id",
+			method: "GET",
+			path:   person,
+			header: "X-Request-Id: abc-1",
+			status: 200,
+			want:   "X-Request-Id: abc-1\nCache-Control: no-store\nEtag: \"1\"",
+		},
 		{"405", "POST", person, "", "", 405, "Allow: GET, HEAD"},
 		{"405 of a list", "PUT", "/api/v1/calls", "", "", 405, "Allow: GET, HEAD, POST"},
 		{"no type", "PUT", update, `{}`, "", 415, ""},

@@ -13,9 +13,10 @@ import (
 )
 
 // deferred returns the time of a deferral, and its user.
-func (f *floor) deferred(call apitype.UUID) (at *apitype.Time, user *apitype.UUID) {
+func (f *floor) deferred(call apitype.UUID) (*apitype.Time, *apitype.UUID) {
 	f.t.Helper()
 	envelope := page(f.t, f.get("/fundesk/v1/queue/deferrals"))
+	var user *apitype.UUID
 	for _, edge := range envelope.Edges {
 		if edge.Node["callUuid"] != call.String() {
 			continue
@@ -35,7 +36,9 @@ func (f *floor) deferred(call apitype.UUID) (at *apitype.Time, user *apitype.UUI
 // TestDeferralReplaces refuses a deferral that was made against another one than there is now.
 func TestDeferralReplaces(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
-		sunday, tuesday, friday := f.Clock.Now().Add(24*time.Hour), f.Clock.Now().Add(72*time.Hour), f.Clock.Now().Add(120*time.Hour)
+		sunday := f.Clock.Now().Add(24 * time.Hour)
+		tuesday := f.Clock.Now().Add(72 * time.Hour)
+		friday := f.Clock.Now().Add(120 * time.Hour)
 		body := func(at time.Time, more string) string {
 			return fmt.Sprintf(`{"notBefore":%q%s}`, apitype.NewTime(at), more)
 		}
@@ -77,7 +80,8 @@ func TestDeferralReplaces(t *testing.T) {
 				t.Errorf("%s: got %v deferred, want %v", test.name, got, test.want)
 			}
 		}
-		f.want(400, http.MethodPut, queuePath(f.waitingCalls(1)[0])+"/later", body(sunday, `,"replaces":{"notBefore":"x"}`))
+		f.want(400, http.MethodPut, queuePath(f.waitingCalls(1)[0])+"/later",
+			body(sunday, `,"replaces":{"notBefore":"x"}`))
 	})
 }
 
@@ -111,7 +115,8 @@ func TestReleaseOfEndedLeaseReplaces(t *testing.T) {
 		if at, _ := f.deferred(call); at == nil || !at.Equal(newer) {
 			t.Errorf("got %v, want the newer callback", at)
 		}
-		f.want(204, http.MethodPost, release(lease), fmt.Sprintf(`{"notBefore":%q}`, later)) // Without replaces, as before.
+		// Without replaces, as before.
+		f.want(204, http.MethodPost, release(lease), fmt.Sprintf(`{"notBefore":%q}`, later))
 		if at, _ := f.deferred(call); at == nil || !at.Equal(newer) {
 			t.Errorf("got %v, want the newer callback", at)
 		}
@@ -137,22 +142,30 @@ func TestDeferralWhoseTimePassed(t *testing.T) {
 		for _, test := range []struct {
 			late       time.Duration
 			forAnybody bool // It was due so long ago that any user may get it.
-		}{{time.Millisecond, false}, {20 * time.Minute, false}, {40 * time.Minute, true}, {400 * 24 * time.Hour, true}} {
+		}{
+			{time.Millisecond, false},
+			{20 * time.Minute, false},
+			{40 * time.Minute, true},
+			{400 * 24 * time.Hour, true},
+		} {
 			call := f.call(f.person("null"), time.Hour, "happy_call")
 			f.waitingCalls(2) // They were requested earlier.
-			body := fmt.Sprintf(`{"notBefore":%q,"userUuid":%q,"replaces":{"notBefore":null}}`, f.In(-test.late), f.users[0])
+			body := fmt.Sprintf(`{"notBefore":%q,"userUuid":%q,"replaces":{"notBefore":null}}`,
+				f.In(-test.late), f.users[0])
 			path := queuePath(call) + "/later"
 			f.want(204, http.MethodPut, path, body)
 			f.want(204, http.MethodPut, path, body)
 			other := f.take(f.users[1], "").Leases[0]
 			if (other.CallUUID == call) != test.forAnybody {
-				t.Errorf("%v late: another user got the callback: %v, want %v", test.late, other.CallUUID == call, test.forAnybody)
+				t.Errorf("%v late: another user got the callback: %v, want %v",
+					test.late, other.CallUUID == call, test.forAnybody)
 			}
 			if test.forAnybody {
 				continue
 			}
 			if got := f.take(f.users[0], "").Leases[0]; got.CallUUID != call || got.DueAt == nil {
-				t.Errorf("%v late: its user got %v due at %v, want the callback first", test.late, got.CallUUID, got.DueAt)
+				t.Errorf("%v late: its user got %v due at %v, want the callback first",
+					test.late, got.CallUUID, got.DueAt)
 			}
 		}
 		call := f.waitingCalls(1)[0]
@@ -161,8 +174,8 @@ func TestDeferralWhoseTimePassed(t *testing.T) {
 	})
 }
 
-// TestDeferralByAHolderReplaces refuses the deferral of a lease's holder who has not seen the newest callback. A callback
-// that the lease has used up counts as seen, shown or not.
+// TestDeferralByAHolderReplaces refuses the deferral of a lease's holder who has not seen the newest callback. A
+// callback that the lease has used up counts as seen, shown or not.
 func TestDeferralByAHolderReplaces(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		me, other := f.users[0], f.users[1]

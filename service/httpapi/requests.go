@@ -17,8 +17,9 @@ import (
 const maxDrain = 16 << 20
 
 // decode reads a body strictly. No body is {}. Spec gap: R13.
-func decode[T any](w *recorder, r *http.Request) (request T, err error) {
+func decode[T any](w *recorder, r *http.Request) (T, error) {
 	data, err := body(w, r)
+	var request T
 	if err != nil || len(data) == 0 {
 		return request, err
 	}
@@ -111,7 +112,7 @@ func pathUUID(r *http.Request) (apitype.UUID, error) {
 }
 
 // noParameters returns the violations of a query for an operation without parameters.
-func noParameters(r *http.Request) (v apitype.Violations) {
+func noParameters(r *http.Request) apitype.Violations {
 	if r.URL.RawQuery == "" {
 		return nil
 	}
@@ -119,6 +120,7 @@ func noParameters(r *http.Request) (v apitype.Violations) {
 	if err != nil {
 		return apitype.Violations{{Message: "the query is not well formed"}}
 	}
+	var v apitype.Violations
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		v = append(v, apitype.Violation{Parameter: name, Message: "is not a parameter of this operation"})
 	}

@@ -15,8 +15,9 @@ import (
 )
 
 // missing reads the calls that lack checks, the last completion first, each as its identifier and what it lacks.
-func (f *floor) missing(token string) (found []string) {
+func (f *floor) missing(token string) []string {
 	f.t.Helper()
+	var found []string
 	for cursor := ""; ; {
 		var page struct {
 			PageInfo struct {
@@ -55,7 +56,10 @@ func TestRequiredChecks(t *testing.T) {
 			return call.String()
 		}
 		before := complete("verification")
-		for _, wrong := range []string{`{"hello":["iban"]}`, `{"verification":["shoe"]}`, `{"verification":["iban","iban"]}`, `["iban"]`, `{"verification":"iban"}`} {
+		for _, wrong := range []string{
+			`{"hello":["iban"]}`, `{"verification":["shoe"]}`, `{"verification":["iban","iban"]}`,
+			`["iban"]`, `{"verification":"iban"}`,
+		} {
 			servicetest.Same(t, wrong, 400, require(wrong))
 		}
 		if got := require(`{"verification":["objection","iban"]}`); got != 200 {

@@ -24,7 +24,8 @@ func TestRevisionsInLists(t *testing.T) {
 			{"/api/v1/pledges", "&include=transactions"},
 		} {
 			plain := f.get(list.path + "?first=100" + list.more)
-			if got := f.get(list.path + "?first=100&revisions=false" + list.more); string(got.Body) != string(plain.Body) {
+			got := f.get(list.path + "?first=100&revisions=false" + list.more)
+			if string(got.Body) != string(plain.Body) {
 				t.Errorf("%s with revisions=false: got %s, want %s", list.path, got.Body, plain.Body)
 			}
 			for _, edge := range revisionsOf(t, plain) {

@@ -193,8 +193,9 @@ func (a *api) markProcessed(
 	ctx context.Context,
 	c service.Caller,
 	request markRequest,
-) (answer service.Answer, err error) {
+) (service.Answer, error) {
 	failures, err := a.service.MarkProcessed(ctx, c, request.Entries)
+	var answer service.Answer
 	if err != nil || len(failures) == 0 {
 		return answer, err
 	}
@@ -237,7 +238,9 @@ func announce(header http.Header, path string) {
 	}
 }
 
-func (a *api) extensions(_ context.Context, c service.Caller) (answer service.Answer, err error) {
+func (a *api) extensions(_ context.Context, c service.Caller) (service.Answer, error) {
+	var answer service.Answer
+	var err error
 	answer.JSON, err = json.Marshal(apitype.Extensions{
 		Extensions: extensionsFor(c.Account),
 		Version:    a.version,

@@ -19,7 +19,13 @@ func TestWhatIsEmbeddedNeedsItsPermission(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	token := w.Token(servicetest.MayNot(service.PersonsRead, service.PledgesRead))
-	for include, want := range map[string]int{"person": 403, "personQualityResult": 403, "pledge": 403, "transactions": 403, "recruiterFullName": 200} {
+	for include, want := range map[string]int{
+		"person":              403,
+		"personQualityResult": 403,
+		"pledge":              403,
+		"transactions":        403,
+		"recruiterFullName":   200,
+	} {
 		w.Want(want, token, "GET", "/api/v1/calls?include="+include, "")
 	}
 	pledge := w.Do(w.Token(servicetest.MayNot(service.CallsRead)), "GET", pledgePath(w.a.pledge), "").Object()
@@ -48,7 +54,8 @@ type onRecords struct {
 
 // send sends it about some records. Their identifiers replace the names of their kinds in the path.
 func (r onRecords) send(o owned) servicetest.Answer {
-	ids := strings.NewReplacer("PERSON", o.person.String(), "CALL", o.call.String(), "PLEDGE", o.pledge.String(), "OWNER", o.organization.String())
+	ids := strings.NewReplacer("PERSON", o.person.String(), "CALL", o.call.String(), "PLEDGE", o.pledge.String(),
+		"OWNER", o.organization.String())
 	return r.w.Do(r.w.a.token, r.method, "/api/v1/"+ids.Replace(r.path), r.body(o))
 }
 
@@ -57,7 +64,8 @@ func (w *world) onRecords() []onRecords {
 	text := func(body string) func(owned) string { return func(owned) string { return body } }
 	mark := func(name string, id func(owned) apitype.UUID) func(owned) string {
 		return func(o owned) string {
-			return fmt.Sprintf(`{"entries":[{"entityName":%q,"entityUuid":%q,"processedAt":"2026-11-20"}]}`, name, id(o))
+			return fmt.Sprintf(`{"entries":[{"entityName":%q,"entityUuid":%q,"processedAt":"2026-11-20"}]}`,
+				name, id(o))
 		}
 	}
 	const marked = "entity-access/actions/mark-processed"
@@ -81,13 +89,22 @@ func (w *world) onRecords() []onRecords {
 		{w, "mark person", "POST", marked, mark("person", func(o owned) apitype.UUID { return o.person })},
 		{w, "mark pledge", "POST", marked, mark("pledge", func(o owned) apitype.UUID { return o.pledge })},
 		{w, "mark call", "POST", marked, mark("call", func(o owned) apitype.UUID { return o.call })},
-		{w, "mark transaction", "POST", marked, mark("transaction", func(o owned) apitype.UUID { return o.transaction })},
+		{w, "mark transaction", "POST", marked, mark("transaction", func(o owned) apitype.UUID {
+			return o.transaction
+		})},
 	}
 }
 
 // unknownRecords returns records that do not exist.
 func unknownRecords() owned {
-	return owned{organization: apitype.NewUUID(), person: apitype.NewUUID(), pledge: apitype.NewUUID(), call: apitype.NewUUID(), transaction: apitype.NewUUID(), focusArea: apitype.NewUUID()}
+	return owned{
+		organization: apitype.NewUUID(),
+		person:       apitype.NewUUID(),
+		pledge:       apitype.NewUUID(),
+		call:         apitype.NewUUID(),
+		transaction:  apitype.NewUUID(),
+		focusArea:    apitype.NewUUID(),
+	}
 }
 
 // TestForeignRecords shows that another organization's record answers like one that does not exist, on every operation
@@ -130,7 +147,8 @@ func TestForeignRecords(t *testing.T) {
 func TestRecruitedPledge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	body := strings.Replace(w.pledgeBody(w.a), `"recruitingOrganizationUuid":"`+w.a.organization.String(), `"recruitingOrganizationUuid":"`+w.b.organization.String(), 1)
+	body := strings.Replace(w.pledgeBody(w.a), `"recruitingOrganizationUuid":"`+w.a.organization.String(),
+		`"recruitingOrganizationUuid":"`+w.b.organization.String(), 1)
 	path := pledgePath(w.create("/api/v1/pledges", body))
 	got := w.Do(w.b.token, "GET", path, "")
 	if got.Status != 200 || got.Object()["person"] != nil || len(got.Object()["calls"].([]any)) != 0 {
@@ -213,17 +231,21 @@ func TestCoveredTransactions(t *testing.T) {
 }
 
 func testCoveredTransactions(t *testing.T, w *world) {
-	body := strings.Replace(w.pledgeBody(w.a), `"recruitingOrganizationUuid":"`+w.a.organization.String(), `"recruitingOrganizationUuid":"`+w.b.organization.String(), 1)
+	body := strings.Replace(w.pledgeBody(w.a), `"recruitingOrganizationUuid":"`+w.a.organization.String(),
+		`"recruitingOrganizationUuid":"`+w.b.organization.String(), 1)
 	pledge := w.create("/api/v1/pledges", body)
 	call := w.create("/api/v1/calls", strings.Replace(w.callBody(w.a), w.a.pledge.String(), pledge.String(), 1))
 	paid := servicetest.NewTransaction(pledge, w.a.person, apitype.NewTime(servicetest.Start))
 	paid.Amount, paid.Name, paid.IBAN = apitype.Cents(4321), new("A. Jansen"), new("NL91ABNA0417164300")
-	paid.Description, paid.Method, paid.ReferenceID = new("gift of Ada Jansen"), new(apitype.PaymentQRMethod), new("R-7")
+	paid.Description = new("gift of Ada Jansen")
+	paid.Method = new(apitype.PaymentQRMethod)
+	paid.ReferenceID = new("R-7")
 	paid.ProviderMetadata = new(apitype.Object(`{"payer":"Ada Jansen"}`))
 	w.LoadAll(paid)
 	reads := []string{
 		pledgePath(pledge), "/api/v1/pledges?include=transactions&first=500",
-		callPath(call), "/api/v1/calls?include=transactions&first=500", "/api/v1/calls?include=pledge,transactions&first=500",
+		callPath(call), "/api/v1/calls?include=transactions&first=500",
+		"/api/v1/calls?include=pledge,transactions&first=500",
 	}
 	tests := []struct {
 		name, token string
@@ -233,14 +255,21 @@ func testCoveredTransactions(t *testing.T, w *world) {
 		{"the owner", w.a.token, true, reads},
 		{"everybody's", w.all, true, reads},
 		{"the recruiter", w.b.token, false, reads[:2]},
-		{"the owner without persons:read", w.Token(servicetest.For(w.a.organization), servicetest.MayNot(service.PersonsRead)), false, reads},
+		{
+			name:  "the owner without persons:read",
+			token: w.Token(servicetest.For(w.a.organization), servicetest.MayNot(service.PersonsRead)),
+			reads: reads,
+		},
 		{"everybody's without persons:read", w.Token(servicetest.MayNot(service.PersonsRead)), false, reads},
 	}
 	for _, test := range tests {
 		for _, path := range test.reads {
 			got := w.Do(test.token, "GET", path, "")
 			text := string(got.Body)
-			if got.Status != 200 || !strings.Contains(text, `"amount":43.21`) || !strings.Contains(text, `"referenceId":"R-7"`) || !strings.Contains(text, `"method":"payment_qr"`) {
+			if got.Status != 200 ||
+				!strings.Contains(text, `"amount":43.21`) ||
+				!strings.Contains(text, `"referenceId":"R-7"`) ||
+				!strings.Contains(text, `"method":"payment_qr"`) {
 				t.Fatalf("%s: GET %s: got %d %s, want the transaction", test.name, path, got.Status, text)
 			}
 			for _, secret := range []string{`"name":"A. Jansen"`, "NL91", "gift of", "payer"} {
@@ -248,7 +277,8 @@ func testCoveredTransactions(t *testing.T, w *world) {
 					t.Errorf("%s: GET %s: got %q in %s: %v", test.name, path, secret, text, !test.sees)
 				}
 			}
-			covered := strings.Contains(text, `"personUuid":null,"origin":null,"amount":43.21,"name":null,"iban":null,"description":null`)
+			covered := strings.Contains(text,
+				`"personUuid":null,"origin":null,"amount":43.21,"name":null,"iban":null,"description":null`)
 			if covered == test.sees {
 				t.Errorf("%s: GET %s: got %s", test.name, path, text)
 			}

@@ -25,7 +25,8 @@ import (
 
 var (
 	searched = flag.Int("searched", 20_000, "persons in the database of BenchmarkSearch")
-	searches = flag.String("searches", "", "what the kinds of searches that BenchmarkSearch measures have in their name")
+	searches = flag.String("searches", "",
+		"what the kinds of searches that BenchmarkSearch measures have in their name")
 )
 
 // BenchmarkSearch prints how long a page of each kind of search takes: the median, the slowest twentieth and the
@@ -40,7 +41,8 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	token := h.Token()
 	page := func(query string) (took time.Duration, found int) {
-		request := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/api/v1/persons?search="+query, http.NoBody)
+		request := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/api/v1/persons?search="+query,
+			http.NoBody)
 		request.Header.Set("Authorization", "Bearer "+token)
 		w := httptest.NewRecorder()
 		start := time.Now()
@@ -223,7 +225,8 @@ func (p *population) person(i int) apitype.Person {
 		OptInPhone:        new(true),
 		Address: apitype.Embed(apitype.Address{
 			Street: "Dorpsstraat", HouseNumber: strconv.Itoa(1 + r.IntN(180)), City: "Utrecht", Country: "NL",
-			ZipCode: strconv.Itoa(1000+r.IntN(9000)) + " " + string(rune('A'+r.IntN(26))) + string(rune('A'+r.IntN(26))),
+			ZipCode: strconv.Itoa(1000+r.IntN(9000)) + " " + string(rune('A'+r.IntN(26))) +
+				string(rune('A'+r.IntN(26))),
 		}),
 	}
 	if r.IntN(5) == 0 {

@@ -18,7 +18,7 @@ import (
 )
 
 // searched returns the uuids of a page of persons.
-func (f *floor) searched(token, text string) (ids []string) {
+func (f *floor) searched(token, text string) []string {
 	f.t.Helper()
 	return page(f.t, f.Do(token, http.MethodGet, "/api/v1/persons?search="+url.QueryEscape(text), "")).ids()
 }
@@ -87,7 +87,10 @@ func TestSearchPersons(t *testing.T) {
 				t.Errorf("%s: got %v, want %v", text, got, ids)
 			}
 		}
-		for _, text := range []string{"06 1234 5678", "+31612345678", "0612", "06 1234", "+31612", "345678", "ijssel 06", "nl91 abna 0417 1643 00", "A@EXAMPLE.ORG", "1234ab 12", "ijssel 5678"} {
+		for _, text := range []string{
+			"06 1234 5678", "+31612345678", "0612", "06 1234", "+31612", "345678", "ijssel 06",
+			"nl91 abna 0417 1643 00", "A@EXAMPLE.ORG", "1234ab 12", "ijssel 5678",
+		} {
 			want(f.token, text, first)
 			want(scoped, text)
 		}
@@ -97,7 +100,8 @@ func TestSearchPersons(t *testing.T) {
 		want(f.token, "ijssel", second, first)
 		want(scoped, "IJSSEL", second)
 		want(f.token, "ijsselm van", second)
-		f.Do(f.token, http.MethodPut, "/api/v1/persons/"+first+"/actions/update", `{"name":{"lastName":"Waal"},"mobilePhoneNumber":null}`)
+		f.Do(f.token, http.MethodPut, "/api/v1/persons/"+first+"/actions/update",
+			`{"name":{"lastName":"Waal"},"mobilePhoneNumber":null}`)
 		want(f.token, "0612345678")
 		want(f.token, "ijssel", second)
 		want(f.token, "waal", first)

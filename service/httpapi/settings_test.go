@@ -54,9 +54,13 @@ func testSettings(t *testing.T, f *floor) {
 		answer.Decode(&s)
 		return s, answer.Header.Get("Etag")
 	}
-	empty := `{"organizations":[{"uuid":"` + f.organization.String() + `","maxCallAttempts":3,"results":{},"scripts":{},"callingHours":{}}],"users":[]}`
+	empty := `{"organizations":[{"uuid":"` + f.organization.String() +
+		`","maxCallAttempts":3,"results":{},"scripts":{},"callingHours":{}}],"users":[]}`
 	servicetest.Same(t, "before any", empty, string(f.Do(agent, "GET", settingsPath, "").Body))
-	for _, u := range []service.User{{RecruiterUser: apitype.RecruiterUser{Name: "Anneke"}}, {RecruiterUser: apitype.RecruiterUser{Name: "Joost"}, Organization: &other}} {
+	for _, u := range []service.User{
+		{RecruiterUser: apitype.RecruiterUser{Name: "Anneke"}},
+		{RecruiterUser: apitype.RecruiterUser{Name: "Joost"}, Organization: &other},
+	} {
 		u, err := f.Service.AddUser(t.Context(), u)
 		servicetest.Check(t, err)
 		_, _, err = f.Service.SetUser(t.Context(), u.UUID, service.UserChange{Name: u.Name + " B"})
@@ -76,8 +80,10 @@ func testSettings(t *testing.T, f *floor) {
 	}
 	stop := apitype.EffectOptOut
 	want := apitype.OrganizationSettings{
-		UUID:    f.organization,
-		Results: map[apitype.CallType][]apitype.ResultChoice{"winback": {{Code: "back", Label: "gives again"}, {Code: "stop", Effect: &stop, AsksNotes: true}}},
+		UUID: f.organization,
+		Results: map[apitype.CallType][]apitype.ResultChoice{
+			"winback": {{Code: "back", Label: "gives again"}, {Code: "stop", Effect: &stop, AsksNotes: true}},
+		},
 		Scripts: map[string]string{"winback.nl": "Goedemiddag <naam> & co", "winback": "Hello"},
 		CallingHours: map[string]apitype.HoursOfDays{
 			"NL": {Weekday: "09:00-21:00", Sunday: "-"},
@@ -92,7 +98,8 @@ func testSettings(t *testing.T, f *floor) {
 	if got := f.asked(agent, "GET", settingsPath, "", "If-None-Match", before); got.Status != http.StatusOK {
 		t.Errorf("got %d with an older ETag, want 200", got.Status)
 	}
-	if got := f.asked(lead, "PUT", path, fmt.Sprintf(floorBody, "9"), "If-Match", before); got.Status != http.StatusPreconditionFailed {
+	got := f.asked(lead, "PUT", path, fmt.Sprintf(floorBody, "9"), "If-Match", before)
+	if got.Status != http.StatusPreconditionFailed {
 		t.Errorf("got %d over what changed meanwhile, want 412", got.Status)
 	}
 	refused := []struct {
@@ -139,7 +146,8 @@ func testSettingsAreAudited(t *testing.T, f *floor) {
 		got = append(got, line.Fields)
 		return nil
 	}))
-	if want := []string{"maxCallAttempts,results,scripts,callingHours", "maxCallAttempts", "maxCallAttempts"}; !cmp.Equal(got, want) {
+	want := []string{"maxCallAttempts,results,scripts,callingHours", "maxCallAttempts", "maxCallAttempts"}
+	if !cmp.Equal(got, want) {
 		t.Errorf("got the lines %q, want %q", got, want)
 	}
 }

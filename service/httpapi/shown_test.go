@@ -164,10 +164,12 @@ func (w *shownWorld) bodies() map[string]string {
 		"POST /api/v1/pledges": w.pledgeBody(w.a, ""),
 		"POST /api/v1/entity-access/actions/mark-processed": fmt.Sprintf(
 			`{"entries":[{"entityName":"person","entityUuid":%q,"processedAt":"2026-01-01"}]}`, w.person),
-		"PUT /fundesk/v1/queue/users/{uuid}/state":    `{"state":"ready"}`,
-		"PUT /fundesk/v1/queue/message":               fmt.Sprintf(`{"organizationUuid":%q,"text":"x"}`, w.a.organization),
-		"POST /fundesk/v1/queue/take":                 strings.Replace(lease, "{", `{"count":10,`, 1),
-		"POST /fundesk/v1/queue/release":              fmt.Sprintf(`{"userUuid":%q,"deferrals":true}`, apitype.NewUUID()),
+		"PUT /fundesk/v1/queue/users/{uuid}/state": `{"state":"ready"}`,
+		"PUT /fundesk/v1/queue/message": fmt.Sprintf(`{"organizationUuid":%q,"text":"x"}`,
+			w.a.organization),
+		"POST /fundesk/v1/queue/take": strings.Replace(lease, "{", `{"count":10,`, 1),
+		"POST /fundesk/v1/queue/release": fmt.Sprintf(`{"userUuid":%q,"deferrals":true}`,
+			apitype.NewUUID()),
 		"POST /fundesk/v1/queue/leases/{uuid}/extend": `{"leaseSeconds":60}`,
 		"PUT /fundesk/v1/queue/calls/{uuid}/later":    fmt.Sprintf(`{"notBefore":%q}`, w.In(time.Hour)),
 		"POST /fundesk/v1/queue/calls/{uuid}/notes":   `{"text":"x"}`,
@@ -192,7 +194,12 @@ func TestWhatRoutesShow(t *testing.T) {
 		Paths map[string]map[string]any `json:"paths"`
 	}
 	servicetest.Check(t, json.Unmarshal(httpapi.OpenAPI, &document))
-	showing := []string{"GET /api/v1/persons", "GET /api/v1/calls", "GET /api/v1/pledges/{uuid}", "POST /fundesk/v1/queue/take"}
+	showing := []string{
+		"GET /api/v1/persons",
+		"GET /api/v1/calls",
+		"GET /api/v1/pledges/{uuid}",
+		"POST /fundesk/v1/queue/take",
+	}
 	for path, item := range document.Paths {
 		for method := range item {
 			route := strings.ToUpper(method) + " " + path
@@ -211,7 +218,7 @@ func TestWhatRoutesShow(t *testing.T) {
 }
 
 // whatRouteShows reports whether a route shows a donor to an account that has all permissions.
-func (w *shownWorld) whatRouteShows(t *testing.T, route string) (showsDonor bool) {
+func (w *shownWorld) whatRouteShows(t *testing.T, route string) bool {
 	t.Helper()
 	permissions, ok := needed()[route]
 	if !ok {
@@ -242,7 +249,11 @@ func (w *shownWorld) whatRouteShows(t *testing.T, route string) (showsDonor bool
 	if whole.Status/100 != 2 && !strings.Contains(route, "/leases/{uuid}/") {
 		t.Errorf("got %d %s", whole.Status, whole.Body)
 	}
-	hidden := map[service.Permission]string{service.PersonsRead: ofPerson, service.CallsRead: ofCall, service.PledgesRead: ofPledge}
+	hidden := map[service.Permission]string{
+		service.PersonsRead: ofPerson,
+		service.CallsRead:   ofCall,
+		service.PledgesRead: ofPledge,
+	}
 	if route == "GET /fundesk/v1/persons/{uuid}/export" { // Its permissions show everything.
 		hidden = nil
 	}

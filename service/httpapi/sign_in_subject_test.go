@@ -17,14 +17,20 @@ import (
 func TestSubjectOfUser(t *testing.T) { onEnginesSignedIn(t, testSubjectOfUser) }
 
 func testSubjectOfUser(t *testing.T, s *signedIn) {
-	user, err := s.Service.AddUser(t.Context(), service.User{RecruiterUser: apitype.RecruiterUser{Name: "Anneke (old)"}})
+	user, err := s.Service.AddUser(t.Context(), service.User{
+		RecruiterUser: apitype.RecruiterUser{Name: "Anneke (old)"},
+	})
 	servicetest.Check(t, err)
 	as := `"userUuid":"` + user.UUID.String() + `"`
 	call := func() apitype.UUID { return s.call(s.person(`"nl"`), time.Hour, "happy_call") }
 	leased, tried, later := call(), call(), call()
 	at := s.In(time.Hour).String()
 	for _, r := range []struct{ method, path, body string }{
-		{http.MethodPut, queuePath(leased) + "/lease", `{"requestUuid":"` + apitype.NewUUID().String() + `",` + as + `}`},
+		{
+			method: http.MethodPut,
+			path:   queuePath(leased) + "/lease",
+			body:   `{"requestUuid":"` + apitype.NewUUID().String() + `",` + as + `}`,
+		},
 		{http.MethodPut, callPath(tried) + "/actions/add-attempt", `{` + as + `}`},
 		{http.MethodPut, queuePath(later) + "/later", `{"notBefore":"` + at + `",` + as + `}`},
 	} {
@@ -58,7 +64,8 @@ func testSubjectOfUser(t *testing.T, s *signedIn) {
 		t.Errorf("got %d %s for the completion of the leased call", done.Status, done.Body)
 	}
 	figures := s.get("/fundesk/v1/queue/agents?userUuid=" + user.UUID.String())
-	if text := string(figures.Body); !strings.Contains(text, `"completed":1`) || !strings.Contains(text, `"attempts":1`) {
+	text := string(figures.Body)
+	if !strings.Contains(text, `"completed":1`) || !strings.Contains(text, `"attempts":1`) {
 		t.Errorf("got the figures %s, want the completion beside the attempt from before", text)
 	}
 	other, err := s.Service.AddUser(t.Context(), service.User{RecruiterUser: apitype.RecruiterUser{Name: "Other"}})

@@ -148,7 +148,8 @@ func testSignedInPerson(t *testing.T, s *signedIn) {
 	s.Want(http.StatusForbidden, agent, http.MethodPost, settings, body)
 	s.Want(http.StatusNoContent, supervisor, http.MethodPost, settings, body)
 	refused := s.Do(s.provider.Token(t, "nobody", nil), http.MethodGet, "/api/v1/calls", "")
-	if refused.Status != http.StatusForbidden || !strings.Contains(string(refused.Body), "no entry of the service's map") {
+	if refused.Status != http.StatusForbidden ||
+		!strings.Contains(string(refused.Body), "no entry of the service's map") {
 		t.Errorf("got %d %s for a person without a role, want 403 that says so", refused.Status, refused.Body)
 	}
 	const why = "no entry of the map matches: the token has no claim realm_access.roles; the claim groups has other values"
@@ -220,7 +221,8 @@ func testForgedTokens(t *testing.T, s *signedIn) {
 		var problem apitype.Problem
 		answer.Decode(&problem)
 		texts = append(texts, problem.Title+problem.Detail+problem.Type)
-		if strings.Contains(s.log.String(), token) || len(token) > 20 && strings.Contains(s.log.String(), token[len(token)-20:]) {
+		if strings.Contains(s.log.String(), token) ||
+			len(token) > 20 && strings.Contains(s.log.String(), token[len(token)-20:]) {
 			t.Errorf("%s: the log has the token", name)
 		}
 	}
@@ -286,7 +288,8 @@ func testKeyRotation(t *testing.T, s *signedIn) {
 	s.Clock.Advance(time.Minute)
 	p.SetDown(true)
 	for range 2 {
-		servicetest.Same(t, "with a key that cannot be read", http.StatusServiceUnavailable, status(p.Token(t, "anneke", nil)))
+		servicetest.Same(t, "with a key that cannot be read", http.StatusServiceUnavailable,
+			status(p.Token(t, "anneke", nil)))
 	}
 	servicetest.Same(t, "with a known key while the issuer is dead", http.StatusOK, status(before))
 	s.Want(http.StatusOK, "", http.MethodGet, "/readyz", "")

@@ -28,7 +28,8 @@ func TestNumbersOutsideADouble(t *testing.T) {
 		{`"{\"e\":1e400}"`, "/externalMetadata/additionalProperties"},
 	} {
 		answer := call(test.properties)
-		if _, places := problemOf(t, answer); answer.Status != 400 || len(places) != 1 || !strings.HasPrefix(places[0], test.place) {
+		_, places := problemOf(t, answer)
+		if answer.Status != 400 || len(places) != 1 || !strings.HasPrefix(places[0], test.place) {
 			t.Errorf("%.40s: got %d %s, want 400 at %s", test.properties, answer.Status, answer.Body, test.place)
 		}
 	}
@@ -42,7 +43,8 @@ func TestNumbersOutsideADouble(t *testing.T) {
 		pledgePath(w.a.pledge)+"/actions/update",
 		`{"externalMetadata":{"a":{"b":1e400}}}`,
 	)
-	if _, places := problemOf(t, pledge); pledge.Status != 400 || len(places) != 1 || !strings.HasPrefix(places[0], "/externalMetadata/a/b") {
+	_, places := problemOf(t, pledge)
+	if pledge.Status != 400 || len(places) != 1 || !strings.HasPrefix(places[0], "/externalMetadata/a/b") {
 		t.Errorf("got %d %s, want 400 with its place", pledge.Status, pledge.Body)
 	}
 }
@@ -60,7 +62,13 @@ func TestRecordsThatAreSame(t *testing.T) {
 			same, name = 200, fmt.Sprintf("Changed %d", i)
 			w.Want(200, w.all, http.MethodPut, person+"/actions/update", fmt.Sprintf(`{"name":{"lastName":%q}}`, name))
 		}
-		for value, want := range map[string]int{tag: same, "W/" + tag: same, `"0", ` + tag: same, "*": same, `"0"`: 200} {
+		for value, want := range map[string]int{
+			tag:           same,
+			"W/" + tag:    same,
+			`"0", ` + tag: same,
+			"*":           same,
+			`"0"`:         200,
+		} {
 			answer := f.asked(w.all, http.MethodGet, path, "", "If-None-Match", value)
 			if answer.Status != want || answer.Header.Get("Etag") != tag || want == 304 && len(answer.Body) > 0 {
 				t.Errorf("%s, %s: got %d %s, want %d", path, value, answer.Status, answer.Body, want)
@@ -107,7 +115,8 @@ func TestFailingEntryIsCut(t *testing.T) {
 	w := newWorld(t)
 	long := strings.Repeat("é", 5000)
 	answer := w.Do(w.all, http.MethodPost, "/api/v1/entity-access/actions/mark-processed",
-		fmt.Sprintf(`{"entries":[{"entityName":%q,"entityUuid":%q,"processedAt":"2026-11-20T09:00:00Z"}]}`, long, w.a.call))
+		fmt.Sprintf(`{"entries":[{"entityName":%q,"entityUuid":%q,"processedAt":"2026-11-20T09:00:00Z"}]}`,
+			long, w.a.call))
 	if answer.Status != 400 || strings.Count(string(answer.Body), "é") != 1000 {
 		t.Errorf("got %d with %d characters, want 1000", answer.Status, strings.Count(string(answer.Body), "é"))
 	}

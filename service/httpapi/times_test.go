@@ -21,7 +21,7 @@ func (f *floor) restart() {
 }
 
 // settled waits until lists name a settled time that is not before another one.
-func (f *floor) settled(least apitype.Time) (at apitype.Time) {
+func (f *floor) settled(least apitype.Time) apitype.Time {
 	f.t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; {
 		header := f.get("/api/v1/calls?first=1").Header.Get(apitype.SettledHeader)
@@ -43,7 +43,8 @@ func TestTimeNeverGoesBack(t *testing.T) {
 		token := f.Token(servicetest.May(append(slices.Clone(service.Permissions), service.PersonsErase)...))
 		person := f.person("null")
 		call := f.call(person, time.Hour, "winback")
-		organizations := fmt.Sprintf(`"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q`, f.organization, f.organization)
+		organizations := fmt.Sprintf(`"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q`,
+			f.organization, f.organization)
 		pledge := f.created("/api/v1/pledges", fmt.Sprintf(`{%s,"personUuid":%q,"recruiterUserUuid":%q,"createdAt":"2026-11-20T09:00:00Z",`+
 			`"startsAt":"2026-12-01","recruitmentType":"d2d","initialDonationAmount":10,"initialDonationInterval":"monthly"}`, organizations, person, f.users[0]))
 		amount := 10
@@ -58,11 +59,31 @@ func TestTimeNeverGoesBack(t *testing.T) {
 			amount++
 			erased := f.person("null")
 			for _, change := range []struct{ list, method, path, body string }{
-				{"/api/v1/persons?updatedAfter=", "PUT", personPath(person) + "/actions/update", fmt.Sprintf(`{"name":{"firstName":"A%d"}}`, amount)},
+				{
+					list:   "/api/v1/persons?updatedAfter=",
+					method: "PUT",
+					path:   personPath(person) + "/actions/update",
+					body:   fmt.Sprintf(`{"name":{"firstName":"A%d"}}`, amount),
+				},
 				{"/api/v1/calls?updatedAfter=", "PUT", callPath(call) + "/actions/add-attempt", `{}`},
-				{"/api/v1/calls?updatedAfter=", "PUT", callPath(f.call(person, time.Hour, "winback")) + "/actions/complete", `{}`},
-				{"/api/v1/pledges?updatedAfter=", "PUT", pledgePath(pledge) + "/actions/update", fmt.Sprintf(`{"donationAmount":%d}`, amount)},
-				{"/fundesk/v1/erasures?after=", "POST", "/fundesk/v1/persons/" + erased.String() + "/erase", `{"reason":"asked"}`},
+				{
+					list:   "/api/v1/calls?updatedAfter=",
+					method: "PUT",
+					path:   callPath(f.call(person, time.Hour, "winback")) + "/actions/complete",
+					body:   `{}`,
+				},
+				{
+					list:   "/api/v1/pledges?updatedAfter=",
+					method: "PUT",
+					path:   pledgePath(pledge) + "/actions/update",
+					body:   fmt.Sprintf(`{"donationAmount":%d}`, amount),
+				},
+				{
+					list:   "/fundesk/v1/erasures?after=",
+					method: "POST",
+					path:   "/fundesk/v1/persons/" + erased.String() + "/erase",
+					body:   `{"reason":"asked"}`,
+				},
 			} {
 				answer := f.Do(token, change.method, change.path, change.body)
 				if answer.Status == 409 { // It has its three attempts.
@@ -89,7 +110,8 @@ func TestTimeNeverGoesBack(t *testing.T) {
 			}
 			f.settled(before)
 			answer := f.get("/api/v1/pledges?first=1")
-			if at, err := apitype.ParseTime(answer.Header.Get(apitype.SettledHeader)); err != nil || at.Before(before.Time) {
+			at, err := apitype.ParseTime(answer.Header.Get(apitype.SettledHeader))
+			if err != nil || at.Before(before.Time) {
 				t.Errorf("%s back: got %s of pledges, want %s or later", back, at, before)
 			}
 		}
@@ -180,7 +202,8 @@ func TestSettled(t *testing.T) {
 			return tx.UpdateCall(row, false)
 		})
 		if now := f.Now(); err != nil || now.Sub(during.Time) < 1500*time.Millisecond {
-			t.Errorf("got %v, %s while a change was under way since 1.5 s, want a time before it (now %s)", err, during, now)
+			t.Errorf("got %v, %s while a change was under way since 1.5 s, want a time before it (now %s)",
+				err, during, now)
 		}
 		for deadline := time.Now().Add(20 * time.Second); ; {
 			if at := settled(); f.Clock.Now().Sub(at.Time) < 1400*time.Millisecond {
@@ -231,7 +254,11 @@ func TestReleasesComeAfterSettled(t *testing.T) {
 func TestWrongClockIsNotReady(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, servicetest.New(t))
-	for ahead, want := range map[time.Duration]int{30 * time.Second: 200, 31 * time.Second: 503, -31 * time.Second: 503} {
+	for ahead, want := range map[time.Duration]int{
+		30 * time.Second:  200,
+		31 * time.Second:  503,
+		-31 * time.Second: 503,
+	} {
 		f.Serve(f.On(skewed{f.Store, ahead}))
 		if got := f.Do("", "GET", "/readyz", "").Status; got != want {
 			t.Errorf("%s ahead: got %d, want %d", ahead, got, want)
@@ -255,11 +282,13 @@ func TestLateChangesAreDatedLate(t *testing.T) {
 			}
 			return answer.Object()["uuid"].(string)
 		}
-		organizations := fmt.Sprintf(`"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q`, f.organization, f.organization)
+		organizations := fmt.Sprintf(`"owningOrganizationUuid":%q,"recruitingOrganizationUuid":%q`,
+			f.organization, f.organization)
 		person := dated("a person", "createdAt", "POST", "/api/v1/persons", "{"+organizations+"}")
 		call := func() string {
 			return "/api/v1/calls/" + dated("a call", "lastUpdatedAt", "POST", "/api/v1/calls",
-				fmt.Sprintf(`{"personUuid":%q,"requestedAt":"2026-11-20T09:00:00Z","type":"winback"}`, person)) + "/actions/"
+				fmt.Sprintf(`{"personUuid":%q,"requestedAt":"2026-11-20T09:00:00Z","type":"winback"}`,
+					person)) + "/actions/"
 		}
 		attempted := call()
 		dated("an attempt", "lastUpdatedAt", "PUT", attempted+"add-attempt", `{}`)

@@ -109,7 +109,11 @@ func (r watchedReader) WholeCall(id apitype.UUID, scope service.Scope, w service
 }
 
 // WholePledge notes the read.
-func (r watchedReader) WholePledge(id apitype.UUID, scope service.Scope, w service.Weight) (*service.WholePledge, error) {
+func (r watchedReader) WholePledge(
+	id apitype.UUID,
+	scope service.Scope,
+	w service.Weight,
+) (*service.WholePledge, error) {
 	r.note(fmt.Sprint("whole pledge ", w))
 	return r.Reader.WholePledge(id, scope, w)
 }
@@ -176,7 +180,8 @@ func TestTimingTellsNothing(t *testing.T) {
 			o.send(of)
 			return store.asked
 		}
-		servicetest.Same(t, o.name+": a foreign record is read unlike an unknown one", asked(unknownRecords()), asked(w.b))
+		servicetest.Same(t, o.name+": a foreign record is read unlike an unknown one", asked(unknownRecords()),
+			asked(w.b))
 	}
 }
 
@@ -226,13 +231,20 @@ func newPaced(t *testing.T, database string) *paced {
 	servicetest.Check(t, err)
 	p := &paced{handler: httpapi.New(httpapi.Options{Service: s}), tokens: map[string]string{}}
 	for _, name := range []string{"agents", "greedy"} {
-		account, err := s.AddAccount(t.Context(), service.Account{Name: name, Permissions: service.Permissions, Scope: service.Scope{All: true}})
+		account, err := s.AddAccount(t.Context(), service.Account{
+			Name:        name,
+			Permissions: service.Permissions,
+			Scope:       service.Scope{All: true},
+		})
 		servicetest.Check(t, err)
-		if p.tokens[name], _, err = s.IssueToken(t.Context(), account.UUID, time.Hour); err != nil {
+		p.tokens[name], _, err = s.IssueToken(t.Context(), account.UUID, time.Hour)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	o, err := s.AddOrganization(t.Context(), service.Organization{OrganizationReference: apitype.OrganizationReference{Name: "A", Abbreviation: "A"}})
+	o, err := s.AddOrganization(t.Context(), service.Organization{
+		OrganizationReference: apitype.OrganizationReference{Name: "A", Abbreviation: "A"},
+	})
 	servicetest.Check(t, err)
 	person := servicetest.NewPerson(o.UUID, apitype.NewTime(time.Now()))
 	p.person = person.UUID
@@ -288,7 +300,8 @@ func TestHeavyRequestsArePaced(t *testing.T) {
 		}
 		work := func() {
 			t.Helper()
-			if status, _, took := p.do(t.Context(), "agents", "GET", "/fundesk/v1", ""); status != http.StatusOK || took != 0 {
+			status, _, took := p.do(t.Context(), "agents", "GET", "/fundesk/v1", "")
+			if status != http.StatusOK || took != 0 {
 				t.Errorf("agents: got %d after %v, want 200 at once", status, took)
 			}
 		}
@@ -304,7 +317,8 @@ func TestHeavyRequestsArePaced(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Second)
-		if bytes, took := send("greedy", mark, heavyAnswer, 10); took < time.Duration(bytes)*9/10*time.Second/(32<<20)-time.Millisecond || took > time.Second {
+		bytes, took := send("greedy", mark, heavyAnswer, 10)
+		if took < time.Duration(bytes)*9/10*time.Second/(32<<20)-time.Millisecond || took > time.Second {
 			t.Errorf("got %v for 10 answers of %d bytes together, want 32 MiB a second", took, bytes)
 		}
 		time.Sleep(time.Second)
@@ -313,7 +327,8 @@ func TestHeavyRequestsArePaced(t *testing.T) {
 		}
 		ctx, leave := context.WithCancel(t.Context())
 		time.AfterFunc(time.Millisecond, leave)
-		if status, _, took := p.do(ctx, "greedy", "POST", persons, heavyBody); status != 499 || took != time.Millisecond {
+		if status, _, took := p.do(ctx, "greedy", "POST", persons, heavyBody); status != 499 ||
+			took != time.Millisecond {
 			t.Errorf("got %d after %v for a caller who left while it was paced, want 499, which is not a failure of the service, at once", status, took)
 		}
 		time.Sleep(6 * time.Second)
@@ -331,7 +346,8 @@ func TestHeavyAnswerDoesNotSlowColleagues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPaced(t, database)
 		heavy := apitype.NewUUID().String()
-		body := fmt.Sprintf(`{"uuid":%q,"personUuid":%q,"type":"winback","requestedAt":"2026-01-01","notes":%q}`, heavy, p.person, strings.Repeat("😀", 20_000))
+		body := fmt.Sprintf(`{"uuid":%q,"personUuid":%q,"type":"winback","requestedAt":"2026-01-01","notes":%q}`,
+			heavy, p.person, strings.Repeat("😀", 20_000))
 		read := func(name, call string) (took time.Duration) {
 			t.Helper()
 			status, _, took := p.do(t.Context(), name, "GET", "/api/v1/calls/"+call, "")

@@ -55,9 +55,10 @@ const (
 // transition is one field of a table.
 type transition struct{ state, move, outcome string }
 
-func transitions(table string) (all []transition) {
+func transitions(table string) []transition {
 	lines := strings.Split(strings.TrimSpace(table), "\n")
 	moves := strings.Fields(lines[0])
+	var all []transition
 	for _, line := range lines[1:] {
 		fields := strings.Fields(line)
 		for i, outcome := range fields[1:] {
@@ -78,8 +79,11 @@ func TestTransitions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	permissions := map[string]service.Permission{
-		"complete": service.CallsComplete, "cancel": service.CallsCancel, "expire": service.CallsExpire, "add-attempt": service.CallsAttempt,
-		"pledge": service.PledgesAct,
+		"complete":    service.CallsComplete,
+		"cancel":      service.CallsCancel,
+		"expire":      service.CallsExpire,
+		"add-attempt": service.CallsAttempt,
+		"pledge":      service.PledgesAct,
 	}
 	tokens := map[string]string{}
 	for move, permission := range permissions {
@@ -91,10 +95,30 @@ func TestTransitions(t *testing.T) {
 		path  string
 		load  func(w *world, state string) apitype.UUID
 	}{
-		{"service-managed call", managedCalls, "/api/v1/calls/", func(w *world, state string) apitype.UUID { return w.callIn(state, false) }},
-		{"external call", externalCalls, "/api/v1/calls/", func(w *world, state string) apitype.UUID { return w.callIn(state, true) }},
-		{"service-managed pledge", managedPledges, "/api/v1/pledges/", func(w *world, state string) apitype.UUID { return w.pledgeIn(state, false) }},
-		{"external pledge", externalPledges, "/api/v1/pledges/", func(w *world, state string) apitype.UUID { return w.pledgeIn(state, true) }},
+		{
+			name:  "service-managed call",
+			table: managedCalls,
+			path:  "/api/v1/calls/",
+			load:  func(w *world, state string) apitype.UUID { return w.callIn(state, false) },
+		},
+		{
+			name:  "external call",
+			table: externalCalls,
+			path:  "/api/v1/calls/",
+			load:  func(w *world, state string) apitype.UUID { return w.callIn(state, true) },
+		},
+		{
+			name:  "service-managed pledge",
+			table: managedPledges,
+			path:  "/api/v1/pledges/",
+			load:  func(w *world, state string) apitype.UUID { return w.pledgeIn(state, false) },
+		},
+		{
+			name:  "external pledge",
+			table: externalPledges,
+			path:  "/api/v1/pledges/",
+			load:  func(w *world, state string) apitype.UUID { return w.pledgeIn(state, true) },
+		},
 	} {
 		for _, tr := range transitions(mode.table) {
 			t.Run(fmt.Sprint(mode.name, " ", tr.state, " ", tr.move), func(t *testing.T) {
@@ -138,9 +162,11 @@ func (tr transition) check(t *testing.T, before, got, after servicetest.Answer) 
 		t.Errorf("got %v with %v attempts, want %s with %v", record["status"], record["attemptsCount"], state, attempts)
 	}
 	if (before.Header.Get("ETag") != after.Header.Get("ETag")) != changed {
-		t.Errorf("got revision %s after %s, want a change: %v", after.Header.Get("ETag"), before.Header.Get("ETag"), changed)
+		t.Errorf("got revision %s after %s, want a change: %v",
+			after.Header.Get("ETag"), before.Header.Get("ETag"), changed)
 	}
-	if problem := got.Object(); status == http.StatusConflict && !strings.Contains(fmt.Sprint(problem["detail"]), state) {
+	problem := got.Object()
+	if status == http.StatusConflict && !strings.Contains(fmt.Sprint(problem["detail"]), state) {
 		t.Errorf("got the detail %q, want the status %s named", problem["detail"], state)
 	}
 }

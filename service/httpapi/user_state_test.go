@@ -20,9 +20,10 @@ import (
 )
 
 // setState sets the state of a user.
-func (f *floor) setState(token string, user apitype.UUID, body string) (state apitype.UserState, answer servicetest.Answer) {
+func (f *floor) setState(token string, user apitype.UUID, body string) (apitype.UserState, servicetest.Answer) {
 	f.t.Helper()
-	answer = f.Do(token, http.MethodPut, "/fundesk/v1/queue/users/"+user.String()+"/state", body)
+	answer := f.Do(token, http.MethodPut, "/fundesk/v1/queue/users/"+user.String()+"/state", body)
+	var state apitype.UserState
 	if answer.Status == http.StatusOK {
 		answer.Decode(&state)
 	}
@@ -45,9 +46,9 @@ func (f *floor) agent(token string, user apitype.UUID) *apitype.QueueAgent {
 const lunch = `{"state":"paused","reason":"lunch"}`
 
 // takeStatus returns the status of a take.
-func (f *floor) takeStatus(user apitype.UUID) (status int, answer servicetest.Answer) {
+func (f *floor) takeStatus(user apitype.UUID) (int, servicetest.Answer) {
 	f.t.Helper()
-	answer = f.Do(f.token, http.MethodPost, "/fundesk/v1/queue/take",
+	answer := f.Do(f.token, http.MethodPost, "/fundesk/v1/queue/take",
 		leaseFor(user))
 	return answer.Status, answer
 }
@@ -82,12 +83,13 @@ func TestPauseGivesLeasesBack(t *testing.T) {
 }
 
 // callbacksOf returns the callbacks of a user.
-func (f *floor) callbacksOf(user apitype.UUID) (all []apitype.Deferral) {
+func (f *floor) callbacksOf(user apitype.UUID) []apitype.Deferral {
 	f.t.Helper()
 	var page struct {
 		Edges []struct{ Node apitype.Deferral }
 	}
 	f.get("/fundesk/v1/queue/deferrals?userUuid=" + user.String()).Decode(&page)
+	var all []apitype.Deferral
 	for _, edge := range page.Edges {
 		all = append(all, edge.Node)
 	}
@@ -131,8 +133,8 @@ func TestPauseKeepsACallback(t *testing.T) {
 	})
 }
 
-// TestCallbackThatIsNotDueOutlivesALease opens the donor of a callback before its time, and gives the donor back in each
-// way. The callback stays with its time, its user and its reason, until it is due or an attempt is made.
+// TestCallbackThatIsNotDueOutlivesALease opens the donor of a callback before its time, and gives the donor back in
+// each way. The callback stays with its time, its user and its reason, until it is due or an attempt is made.
 func TestCallbackThatIsNotDueOutlivesALease(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		me, other := f.users[0], f.users[1]
@@ -212,8 +214,8 @@ func TestPauseDuringATake(t *testing.T) {
 	})
 }
 
-// TestReadyDuringATake lets a user pause before their take is answered, and be ready and repeat the take before it gives
-// the call back. Both answers have the lease, which stays.
+// TestReadyDuringATake lets a user pause before their take is answered, and be ready and repeat the take before it
+// gives the call back. Both answers have the lease, which stays.
 func TestReadyDuringATake(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		me := f.users[0]
@@ -250,8 +252,8 @@ func TestReadyDuringATake(t *testing.T) {
 	})
 }
 
-// TestPauseDuringAReading lets a user pause while the answer to their take is read. The connection is lost then, and the
-// answer is read again: the take is refused, and the call is free.
+// TestPauseDuringAReading lets a user pause while the answer to their take is read. The connection is lost then, and
+// the answer is read again: the take is refused, and the call is free.
 func TestPauseDuringAReading(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		me := f.users[0]
@@ -383,7 +385,9 @@ func TestPauseEnds(t *testing.T) {
 				t.Errorf("%s: got %d, want a pause", name, status)
 			}
 			end()
-			if agent := f.agent(f.token, me); agent.State != apitype.UserReady || agent.Reason != nil || !agent.Since.Equal(since()) {
+			if agent := f.agent(f.token, me); agent.State != apitype.UserReady ||
+				agent.Reason != nil ||
+				!agent.Since.Equal(since()) {
 				t.Errorf("%s: got %+v, want ready since %s", name, agent, since())
 			}
 			if status, answer := f.takeStatus(me); status != 200 {
@@ -442,7 +446,8 @@ func TestStateRefusals(t *testing.T) {
 	})
 }
 
-// Promise S91: TestMessageToAllDesks shows the line of a supervisor to the accounts of its organization until midnight there.
+// Promise S91: TestMessageToAllDesks shows the line of a supervisor to the accounts of its organization until
+// midnight there.
 func TestMessageToAllDesks(t *testing.T) {
 	onEngines(t, func(t *testing.T, f *floor) {
 		elsewhere := f.Organization("B")
@@ -487,7 +492,9 @@ func TestMessageToAllDesks(t *testing.T) {
 			t.Errorf("got %+v, want it ended after 12 hours", got)
 		}
 
-		_, err := f.Service.SetOrganization(t.Context(), elsewhere, func(o *service.Organization) { o.Settings.Country = "NL" })
+		_, err := f.Service.SetOrganization(t.Context(), elsewhere, func(o *service.Organization) {
+			o.Settings.Country = "NL"
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -514,7 +521,8 @@ func TestMessageToAllDesks(t *testing.T) {
 
 		for body, pointer := range map[string]string{
 			`{"text":"a"}`: "/organizationUuid",
-			fmt.Sprintf(`{"organizationUuid":%q,"text":"a"}`, apitype.NewUUID()):                       "/organizationUuid",
+			fmt.Sprintf(`{"organizationUuid":%q,"text":"a"}`,
+				apitype.NewUUID()): "/organizationUuid",
 			fmt.Sprintf(`{"organizationUuid":%q,"text":"a\nb"}`, f.organization):                       "/text",
 			fmt.Sprintf(`{"organizationUuid":%q,"text":%q}`, f.organization, strings.Repeat("é", 201)): "/text",
 		} {

@@ -128,7 +128,7 @@ func (s *Service) prunable(before apitype.Time) apitype.Time {
 }
 
 // CountPrunable returns how many lines PruneAudit would delete.
-func (s *Service) CountPrunable(ctx context.Context, before apitype.Time) (lines int, err error) {
+func (s *Service) CountPrunable(ctx context.Context, before apitype.Time) (int, error) {
 	return service.View(ctx, s.rules, "count lines of the audit", func(r service.Reader) (int, error) {
 		return r.CountAudit(s.prunable(before))
 	})
@@ -136,8 +136,9 @@ func (s *Service) CountPrunable(ctx context.Context, before apitype.Time) (lines
 
 // PruneAudit deletes the lines of the audit from before a time, in small steps. Each step adds a line about itself, so
 // that an interrupted prune is in the audit too. Lines of the last 31 days always stay.
-func (s *Service) PruneAudit(ctx context.Context, before apitype.Time, reason string) (deleted int, err error) {
+func (s *Service) PruneAudit(ctx context.Context, before apitype.Time, reason string) (int, error) {
 	before = s.prunable(before)
+	var deleted int
 	for {
 		var batch int
 		err := s.rules.Write(ctx, service.WriteIsolated, "prune the audit", func(tx service.Tx) (err error) {

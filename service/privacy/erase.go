@@ -156,8 +156,9 @@ func (s *Service) erase(ctx context.Context, line service.AuditLine, dry bool, c
 }
 
 // planErasure counts what an erasure would erase.
-func (s *Service) planErasure(ctx context.Context, id apitype.UUID, c *service.Caller) (erasure Erasure, err error) {
-	err = s.rules.ReadLong(ctx, "count what would be erased", func(r service.Reader) error {
+func (s *Service) planErasure(ctx context.Context, id apitype.UUID, c *service.Caller) (Erasure, error) {
+	var erasure Erasure
+	err := s.rules.ReadLong(ctx, "count what would be erased", func(r service.Reader) error {
 		begun, err := s.begunErasure(r, id, c)
 		if err != nil {
 			return err
@@ -236,7 +237,9 @@ type Replay struct {
 
 // ReplayErasures repeats the erasures that a restored database has lost. It reserves the uuid of an unknown person, so
 // that it is never used again.
-func (s *Service) ReplayErasures(ctx context.Context, persons []service.ErasedPerson) (done Replay, err error) {
+func (s *Service) ReplayErasures(ctx context.Context, persons []service.ErasedPerson) (Replay, error) {
+	var done Replay
+	var err error
 	done.NewEpoch, err = s.rules.ChangeEpochIfRestored(ctx)
 	if err != nil {
 		return done, err
@@ -279,9 +282,10 @@ func (s *Service) lacksErasure(ctx context.Context, id apitype.UUID) (bool, erro
 	})
 }
 
-func (s *Service) replayErasure(ctx context.Context, person service.ErasedPerson) (isNew bool, err error) {
+func (s *Service) replayErasure(ctx context.Context, person service.ErasedPerson) (bool, error) {
 	id := person.UUID
-	err = s.rules.Write(ctx, service.WriteShared, "replay the erasure", func(tx service.Tx) error {
+	var isNew bool
+	err := s.rules.Write(ctx, service.WriteShared, "replay the erasure", func(tx service.Tx) error {
 		isNew = false
 		err := tx.ExcludeErasure(false)
 		if err != nil {

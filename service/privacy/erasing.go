@@ -243,8 +243,9 @@ func (s *Service) completePlan(
 	ctx context.Context,
 	id apitype.UUID,
 	blanked map[apitype.UUID]bool,
-) (isDone bool, err error) {
-	err = s.rules.Write(ctx, service.WriteShared, "erase the person", func(tx service.Tx) error {
+) (bool, error) {
+	var isDone bool
+	err := s.rules.Write(ctx, service.WriteShared, "erase the person", func(tx service.Tx) error {
 		isDone = false
 		err := tx.ExcludeErasure(false)
 		if err != nil {
@@ -392,11 +393,13 @@ type openErasure struct {
 func (s *Service) Clean(ctx context.Context) (service.Scrubbed, error) {
 	done := service.Scrubbed{Rewritten: []string{}, Later: []string{}}
 	waiting, err := s.rules.Store().Unclean(ctx) // First: later erasures belong to the next cleaning.
-	if err = cmp.Or(err, s.FinishErasures(ctx)); err != nil || len(waiting) == 0 {
+	err = cmp.Or(err, s.FinishErasures(ctx))
+	if err != nil || len(waiting) == 0 {
 		return done, err
 	}
 	delete(waiting, uncleanTables)
-	if done, err = s.rules.Store().Scrub(ctx); err != nil || len(done.Busy) > 0 {
+	done, err = s.rules.Store().Scrub(ctx)
+	if err != nil || len(done.Busy) > 0 {
 		return done, err
 	}
 	return done, s.rules.Write(ctx, service.WriteIsolated, "note that the files are clean", func(tx service.Tx) error {

@@ -197,7 +197,9 @@ func (e *Export) queue(ctx context.Context, out *exportWriter) {
 }
 
 // readKept reads some of the records, unless the person was erased since the export began.
-func readKept[T any](ctx context.Context, e *Export, read func(service.Reader) (T, error)) (found T, err error) {
+func readKept[T any](ctx context.Context, e *Export, read func(service.Reader) (T, error)) (T, error) {
+	var found T
+	var err error
 	err = e.s.rules.Read(ctx, service.ReadSnapshot, "export the person", func(r service.Reader) error {
 		if e.kept.ErasedAt == nil {
 			if _, err := r.Person(*e.line.Record, service.Scope{All: true}); err != nil {
@@ -283,7 +285,8 @@ func (o *exportWriter) close() {
 
 // list writes the items that each adds as a member, or as lines of a kind.
 func (o *exportWriter) list(name, kind string, each func() error) {
-	if o.kind = kind; !o.lines {
+	o.kind = kind
+	if !o.lines {
 		o.tokens(jsontext.String(name), jsontext.BeginArray)
 		defer o.tokens(jsontext.EndArray)
 	}
@@ -367,14 +370,20 @@ func (s *Service) ExportFor(ctx context.Context, c service.Caller, id apitype.UU
 
 func (s *Service) export(ctx context.Context, line service.AuditLine, c *service.Caller) (*Export, error) {
 	id := *line.Record
-	e := &Export{s: s, line: line, caller: c, mayShow: func(*apitype.UUID) bool { return true }}
+	e := &Export{
+		s:       s,
+		line:    line,
+		caller:  c,
+		mayShow: func(*apitype.UUID) bool { return true },
+	}
 	var accounts []service.Account
 	err := s.rules.ReadLong(ctx, "export the person", func(r service.Reader) (err error) {
 		if c != nil {
 			if _, err := service.VisiblePerson(r, *c, id); err != nil {
 				return err
 			}
-			if accounts, err = r.Accounts(); err != nil {
+			accounts, err = r.Accounts()
+			if err != nil {
 				return err
 			}
 		}

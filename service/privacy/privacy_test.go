@@ -48,7 +48,10 @@ func TestWhoIsOver(t *testing.T) {
 		return []service.CallRow{{RequestedAt: old, UpdatedAt: old}, {RequestedAt: requested, UpdatedAt: updated}}
 	}
 	pledge := func(status apitype.PledgeStatus, updated apitype.Time) []service.PledgeRow {
-		return []service.PledgeRow{{Status: apitype.PledgeDropped, UpdatedAt: old}, {Status: status, UpdatedAt: updated}}
+		return []service.PledgeRow{
+			{Status: apitype.PledgeDropped, UpdatedAt: old},
+			{Status: status, UpdatedAt: updated},
+		}
 	}
 	for _, test := range []struct {
 		name  string
@@ -61,14 +64,31 @@ func TestWhoIsOver(t *testing.T) {
 		{"a lead made then", service.Kept{Person: person(now)}, true, false},
 		{"a lead who was erased", service.Kept{Person: person(old), ErasedAt: &old}, true, false},
 		{"a lead with calls", service.Kept{Person: person(old), Calls: call(old, old)}, true, true},
-		{"a lead with a call that waits", service.Kept{Person: person(old), Calls: call(old, old), Waiting: 1}, true, false},
+		{
+			name:  "a lead with a call that waits",
+			kept:  service.Kept{Person: person(old), Calls: call(old, old), Waiting: 1},
+			leads: true,
+		},
 		{"a lead with a call of then", service.Kept{Person: person(old), Calls: call(now, old)}, true, false},
 		{"a lead with a call that changed then", service.Kept{Person: person(old), Calls: call(old, now)}, true, false},
 		{"a person", service.Kept{Person: person(old), Pledges: pledge(apitype.PledgeFulfilled, old)}, false, true},
-		{"a person, as a lead", service.Kept{Person: person(old), Pledges: pledge(apitype.PledgeFulfilled, old)}, true, false},
-		{"a person with a pledge to be released", service.Kept{Person: person(old), Pledges: pledge(apitype.PledgeLead, old)}, false, false},
-		{"a person with a pledge that holds", service.Kept{Person: person(old), Pledges: pledge(apitype.PledgeActive, old)}, false, false},
-		{"a person with a pledge that ended then", service.Kept{Person: person(old), Pledges: pledge(apitype.PledgeCancelled, now)}, false, false},
+		{
+			name:  "a person, as a lead",
+			kept:  service.Kept{Person: person(old), Pledges: pledge(apitype.PledgeFulfilled, old)},
+			leads: true,
+		},
+		{
+			name: "a person with a pledge to be released",
+			kept: service.Kept{Person: person(old), Pledges: pledge(apitype.PledgeLead, old)},
+		},
+		{
+			name: "a person with a pledge that holds",
+			kept: service.Kept{Person: person(old), Pledges: pledge(apitype.PledgeActive, old)},
+		},
+		{
+			name: "a person with a pledge that ended then",
+			kept: service.Kept{Person: person(old), Pledges: pledge(apitype.PledgeCancelled, now)},
+		},
 	} {
 		if got := isOver(test.kept, service.RetainQuery{Before: now, Leads: test.leads}); got != test.want {
 			t.Errorf("%s: got it over: %t, want %t", test.name, got, test.want)
@@ -84,16 +104,35 @@ func TestErasureCounts(t *testing.T) {
 		return service.LeaseRow{Lease: apitype.Lease{ExpiresAt: expires}, EndedAt: ended}
 	}
 	kept := service.Kept{
-		Person: service.PersonRow{UUID: id}, Calls: make([]service.CallRow, 1), Pledges: make([]service.PledgeRow, 2), Transactions: make([]service.TransactionRow, 3),
-		Signatures: make([]service.SignatureRow, 4), Waiting: 5,
-		Leases: []service.LeaseRow{lease(testLater, nil), lease(testLater, nil), lease(testNow, nil), lease(testLater, &testNow)},
+		Person:       service.PersonRow{UUID: id},
+		Calls:        make([]service.CallRow, 1),
+		Pledges:      make([]service.PledgeRow, 2),
+		Transactions: make([]service.TransactionRow, 3),
+		Signatures:   make([]service.SignatureRow, 4),
+		Waiting:      5,
+		Leases: []service.LeaseRow{
+			lease(testLater, nil),
+			lease(testLater, nil),
+			lease(testNow, nil),
+			lease(testLater, &testNow),
+		},
 	}
-	want := Erasure{PersonUUID: id, ErasedAt: testNow, Calls: 1, Pledges: 2, Transactions: 3, Signatures: 4, Waiting: 5, Leases: 2}
+	want := Erasure{
+		PersonUUID:   id,
+		ErasedAt:     testNow,
+		Calls:        1,
+		Pledges:      2,
+		Transactions: 3,
+		Signatures:   4,
+		Waiting:      5,
+		Leases:       2,
+	}
 	if diff := cmp.Diff(want, erasureOf(kept, testNow)); diff != "" {
 		t.Error(diff)
 	}
 	kept.ErasedAt = ago(time.Hour)
-	if diff := cmp.Diff(Erasure{PersonUUID: id, ErasedAt: *ago(time.Hour), Repeated: true}, erasureOf(kept, testNow)); diff != "" {
+	diff := cmp.Diff(Erasure{PersonUUID: id, ErasedAt: *ago(time.Hour), Repeated: true}, erasureOf(kept, testNow))
+	if diff != "" {
 		t.Error(diff)
 	}
 }

@@ -22,8 +22,9 @@ func (s *Service) SetRetention(
 	ctx context.Context,
 	organization apitype.UUID,
 	set func(*service.Retention),
-) (r service.Retention, err error) {
-	err = s.rules.Write(ctx, service.WriteIsolated, "change the retention", func(tx service.Tx) error {
+) (service.Retention, error) {
+	var r service.Retention
+	err := s.rules.Write(ctx, service.WriteIsolated, "change the retention", func(tx service.Tx) error {
 		line := service.AuditLine{At: s.rules.TimeOf(tx), Operation: service.AuditRetentionSet, Fields: "audit"}
 		if !organization.IsZero() {
 			line.Record = &organization
@@ -91,7 +92,8 @@ type lastRun struct {
 func (s *Service) RunRetention(ctx context.Context, o RetentionRun) (all []Retired, later []string, err error) {
 	run := &retaining{s: s, dry: true, now: s.rules.Now()}
 	if !o.Dry && !o.Sure {
-		if all, err = run.all(ctx); err == nil {
+		all, err = run.all(ctx)
+		if err == nil {
 			err = run.doubt(ctx, all)
 		}
 	}
@@ -118,9 +120,9 @@ type retaining struct {
 	now apitype.Time
 }
 
-func (r *retaining) all(ctx context.Context) (all []Retired, err error) {
+func (r *retaining) all(ctx context.Context) ([]Retired, error) {
 	retentions, err := r.s.Retentions(ctx)
-	all = []Retired{}
+	all := []Retired{}
 	for _, of := range retentions {
 		if err != nil {
 			break
@@ -140,10 +142,11 @@ func (r *retaining) doubt(ctx context.Context, counted []Retired) error {
 		r.s.rules,
 		"look at the newest change",
 		func(reader service.Reader) (facts service.RetentionFacts, err error) {
-			if last, err = settingOf[lastRun](reader, lastRetention); err == nil {
-				facts, err = reader.RetentionFacts()
+			last, err = settingOf[lastRun](reader, lastRetention)
+			if err != nil {
+				return facts, err
 			}
-			return facts, err
+			return reader.RetentionFacts()
 		},
 	)
 	if err != nil {
@@ -157,8 +160,7 @@ func (r *retaining) doubt(ctx context.Context, counted []Retired) error {
 	for _, of := range counted {
 		persons += of.Leads + of.Persons
 	}
-	switch {
-	case !newest.IsZero() && r.now.Sub(newest.Time) > maxQuiet:
+	if !newest.IsZero() && r.now.Sub(newest.Time) > maxQuiet {
 		return fmt.Errorf(
 			"run the retention: %w: the clock says %s, but the newest change is of %s; correct the clock, or use "+
 				"--yes if it is right",
@@ -166,7 +168,8 @@ func (r *retaining) doubt(ctx context.Context, counted []Retired) error {
 			r.now,
 			newest,
 		)
-	case persons >= doubtfulFrom && persons*100 > facts.Persons*maxShare:
+	}
+	if persons >= doubtfulFrom && persons*100 > facts.Persons*maxShare {
 		return fmt.Errorf(
 			"run the retention: %w: this run would erase %d of %d persons, more than %d %%; look at --dry-run, then "+
 				"use --yes",
@@ -186,24 +189,28 @@ func (r *retaining) begin(ctx context.Context) error {
 	})
 }
 
-func (r *retaining) organization(ctx context.Context, of service.Retention) (done Retired, err error) {
+func (r *retaining) organization(ctx context.Context, of service.Retention) (Retired, error) {
+	var done Retired
 	done.Organization = of.Organization
 	query := func(months int) service.RetainQuery {
 		return service.RetainQuery{Organization: of.Organization, Before: r.monthsAgo(months), Limit: retentionBatch}
 	}
+	var err error
 	if of.Audit != nil {
 		done.AuditLines, err = r.audit(ctx, *of.Audit)
 		return done, err
 	}
 	if of.Calls != nil {
-		if done.Calls, err = r.calls(ctx, query(*of.Calls)); err != nil {
+		done.Calls, err = r.calls(ctx, query(*of.Calls))
+		if err != nil {
 			return done, err
 		}
 	}
 	if of.Leads != nil {
 		q := query(*of.Leads)
 		q.Leads = true
-		if done.Leads, err = r.persons(ctx, q, fmt.Sprintf("retention: leads, %dmo", *of.Leads)); err != nil {
+		done.Leads, err = r.persons(ctx, q, fmt.Sprintf("retention: leads, %dmo", *of.Leads))
+		if err != nil {
 			return done, err
 		}
 	}
@@ -223,7 +230,7 @@ func (r *retaining) monthsAgo(months int) apitype.Time {
 	return apitype.NewTime(before)
 }
 
-func (r *retaining) audit(ctx context.Context, months int) (lines int, err error) {
+func (r *retaining) audit(ctx context.Context, months int) (int, error) {
 	before := r.monthsAgo(months)
 	if r.dry {
 		return r.s.CountPrunable(ctx, before)
@@ -232,7 +239,8 @@ func (r *retaining) audit(ctx context.Context, months int) (lines int, err error
 }
 
 // calls blanks calls that ended before a time, a batch in a transaction, with one line each batch.
-func (r *retaining) calls(ctx context.Context, q service.RetainQuery) (blanked int, err error) {
+func (r *retaining) calls(ctx context.Context, q service.RetainQuery) (int, error) {
+	var blanked int
 	for more := true; more; {
 		var last *service.Position
 		var n int
@@ -268,7 +276,8 @@ func (r *retaining) calls(ctx context.Context, q service.RetainQuery) (blanked i
 					return err
 				}
 			}
-			if more = len(rows) == q.Limit; n == 0 || r.dry {
+			more = len(rows) == q.Limit
+			if n == 0 || r.dry {
 				return nil
 			}
 			return errors.Join(
@@ -292,7 +301,8 @@ func (r *retaining) calls(ctx context.Context, q service.RetainQuery) (blanked i
 }
 
 // persons erases persons one by one, as they are erased on request.
-func (r *retaining) persons(ctx context.Context, q service.RetainQuery, reason string) (n int, err error) {
+func (r *retaining) persons(ctx context.Context, q service.RetainQuery, reason string) (int, error) {
+	var n int
 	for {
 		found, err := service.View(
 			ctx,
@@ -307,7 +317,8 @@ func (r *retaining) persons(ctx context.Context, q service.RetainQuery, reason s
 			q.After = &service.Position{At: row.CreatedAt, UUID: row.UUID}
 			done := true
 			if !r.dry {
-				if done, err = r.person(ctx, row.UUID, q, reason); err != nil {
+				done, err = r.person(ctx, row.UUID, q, reason)
+				if err != nil {
 					return n, err
 				}
 			}
@@ -327,7 +338,7 @@ func (r *retaining) person(
 	id apitype.UUID,
 	q service.RetainQuery,
 	reason string,
-) (isErased bool, err error) {
+) (bool, error) {
 	line := service.AuditLine{
 		Operation: service.AuditRetentionRun,
 		Record:    &id,
@@ -335,7 +346,8 @@ func (r *retaining) person(
 		Reason:    reason,
 		Fields:    erasedFields,
 	}
-	err = r.s.erasing(ctx, "run the retention", func(tx service.Tx, record recorder) error {
+	var isErased bool
+	err := r.s.erasing(ctx, "run the retention", func(tx service.Tx, record recorder) error {
 		isErased = false
 		err := tx.ExcludeErasure(false)
 		if err != nil {

@@ -23,7 +23,8 @@ func (q *Queue) checkDeferral(
 	if err := Require(c); err != nil {
 		return now, err
 	}
-	if now, err = q.rules.StoreTime(ctx); err != nil {
+	now, err = q.rules.StoreTime(ctx)
+	if err != nil {
 		return now, err
 	}
 	return now, service.NotValid(request.Validate(now.Time))
@@ -49,7 +50,12 @@ func (q *Queue) Defer(ctx context.Context, c service.Caller, id apitype.UUID, re
 		return err
 	}
 	err := q.rules.Write(ctx, service.WriteIsolated, "defer the call", func(tx service.Tx) error {
-		return deferCall(tx, deferring{c: c, call: id, request: request, now: q.rules.TimeOf(tx)})
+		return deferCall(tx, deferring{
+			c:       c,
+			call:    id,
+			request: request,
+			now:     q.rules.TimeOf(tx),
+		})
 	})
 	q.countRefused(err)
 	return err
@@ -125,7 +131,7 @@ func usedBy(lease service.LeaseRow) *apitype.Time {
 }
 
 // check compares replaces with the deferral in force, and reports whether that already is as requested.
-func (d deferring) check(tx service.Tx, person apitype.UUID) (isDone bool, err error) {
+func (d deferring) check(tx service.Tx, person apitype.UUID) (bool, error) {
 	if d.request.Replaces == nil {
 		return false, nil
 	}
@@ -186,7 +192,12 @@ func (q *Queue) Deferrals(
 		Now:     q.rules.Now(),
 		Filters: o.Query,
 		Rows: func(r service.Reader, after *service.Position, limit int) ([]service.DeferralRow, error) {
-			return r.Deferrals(service.DeferralQuery{Scope: c.Scope, User: o.UserUUID, After: after, Limit: limit})
+			return r.Deferrals(service.DeferralQuery{
+				Scope: c.Scope,
+				User:  o.UserUUID,
+				After: after,
+				Limit: limit,
+			})
 		},
 		More: func(r service.Reader, rows []service.DeferralRow) error {
 			users := []apitype.UUID{}

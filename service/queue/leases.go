@@ -24,7 +24,7 @@ func (q *Queue) Lease(
 	c service.Caller,
 	id apitype.UUID,
 	request apitype.LeaseRequest,
-) (answer service.Answer, err error) {
+) (service.Answer, error) {
 	if err := Require(c); err != nil {
 		return service.Answer{}, err
 	}
@@ -64,10 +64,13 @@ func (q *Queue) Lease(
 		return service.Answer{}, err
 	}
 	answer, isPaused, err := q.leaseAnswer(ctx, t)
-	if err == nil && isPaused { // The pause began during the lease, which ends it.
+	if err != nil {
+		return answer, err
+	}
+	if isPaused { // The pause began during the lease, which ends it.
 		return q.Lease(ctx, c, id, request)
 	}
-	return answer, err
+	return answer, nil
 }
 
 // leaseAnswer reads the chosen call, and whether its user has paused by now.
@@ -146,10 +149,10 @@ func (t *taking) reserve(tx service.Tx, person, call apitype.UUID) error {
 		return err
 	}
 	lease, err := t.choose(tx, call)
-	switch {
-	case service.KindOf(err) == service.Conflict:
+	if service.KindOf(err) == service.Conflict {
 		return nil
-	case err != nil:
+	}
+	if err != nil {
 		return err
 	}
 	t.leases = []service.LeaseRow{lease}
@@ -157,8 +160,9 @@ func (t *taking) reserve(tx service.Tx, person, call apitype.UUID) error {
 }
 
 // choose leases a call. It extends the user's lease of this call, and ends their lease of another call of the donor.
-func (t *taking) choose(tx service.Tx, id apitype.UUID) (lease service.LeaseRow, err error) {
+func (t *taking) choose(tx service.Tx, id apitype.UUID) (service.LeaseRow, error) {
 	person, err := service.WaitingCall(tx, t.c, id)
+	var lease service.LeaseRow
 	if err != nil {
 		return lease, err
 	}
@@ -208,8 +212,9 @@ func (t *taking) choose(tx service.Tx, id apitype.UUID) (lease service.LeaseRow,
 }
 
 // insert claims the donor for a call, which is one of the calls that wait of the donor.
-func (t *taking) insert(tx service.Tx, id apitype.UUID, rows []service.QueueRow) (lease service.LeaseRow, err error) {
+func (t *taking) insert(tx service.Tx, id apitype.UUID, rows []service.QueueRow) (service.LeaseRow, error) {
 	i := slices.IndexFunc(rows, func(q service.QueueRow) bool { return q.Call == id })
+	var lease service.LeaseRow
 	if i < 0 {
 		return lease, service.ErrAgain // The lease ended in between.
 	}
@@ -290,13 +295,13 @@ func (q *Queue) extend(
 	id apitype.UUID,
 	request apitype.ExtendRequest,
 	isOpened bool,
-) (answer service.Answer, err error) {
+) (service.Answer, error) {
 	if err := cmp.Or(Require(c), service.NotValid(request.Validate())); err != nil {
 		return service.Answer{}, err
 	}
 	var lease service.LeaseRow
 	endsPause := false
-	err = q.rules.Write(ctx, service.WriteIsolated, "extend the lease", func(tx service.Tx) (err error) {
+	err := q.rules.Write(ctx, service.WriteIsolated, "extend the lease", func(tx service.Tx) (err error) {
 		now := q.rules.TimeOf(tx)
 		lease, err = tx.Lease(id, c.Scope)
 		if err == nil && !lease.Live(now) {
@@ -329,6 +334,7 @@ func (q *Queue) extend(
 		return service.Answer{}, err
 	}
 	isPaused := false
+	var answer service.Answer
 	answer.JSON, err = json.Marshal(sent(c, lease))
 	if err != nil || !endsPause {
 		return answer, err
@@ -338,10 +344,13 @@ func (q *Queue) extend(
 		isPaused = pause != nil
 		return err
 	})
-	if err == nil && isPaused { // The pause began during the extension, and may have ended the lease.
+	if err != nil {
+		return answer, err
+	}
+	if isPaused { // The pause began during the extension, and may have ended the lease.
 		return q.extend(ctx, c, id, request, true)
 	}
-	return answer, err
+	return answer, nil
 }
 
 // Release gives a call back: to its place, or deferred. A callback that is not due yet stays. A lease that has ended is
@@ -359,7 +368,13 @@ func (q *Queue) Release(ctx context.Context, c service.Caller, id apitype.UUID, 
 		if err != nil {
 			return service.OrNotFound(err, "lease")
 		}
-		d := deferring{c: c, call: lease.CallUUID, request: request, now: now, used: usedBy(lease)}
+		d := deferring{
+			c:       c,
+			call:    lease.CallUUID,
+			request: request,
+			now:     now,
+			used:    usedBy(lease),
+		}
 		if !lease.Live(now) {
 			if request.NotBefore == nil || request.Replaces == nil {
 				return nil
@@ -368,13 +383,12 @@ func (q *Queue) Release(ctx context.Context, c service.Caller, id apitype.UUID, 
 			return deferCall(tx, d)
 		}
 		by, change := service.EndedByReturn, deferral(lease.CallUUID, request)
-		switch {
-		case request.NotBefore != nil:
+		if request.NotBefore != nil {
 			by = service.EndedByDeferral
 			if _, err := d.check(tx, lease.Person); err != nil {
 				return err
 			}
-		case lease.DueAt != nil && lease.DueAt.After(now.Time):
+		} else if lease.DueAt != nil && lease.DueAt.After(now.Time) {
 			change = nil // The user looked at the donor before the callback.
 		}
 		released = 1
@@ -487,10 +501,9 @@ func releaseLeases(
 	}
 	for _, lease := range leases {
 		by, keepsDeferral := service.EndedByReturn, deferralOf(lease)
-		switch {
-		case isPause && lease.DueAt != nil:
+		if isPause && lease.DueAt != nil {
 			by = service.EndedByDeferral
-		case !isPause && lease.ShownAt != nil:
+		} else if !isPause && lease.ShownAt != nil {
 			keepsDeferral = nil
 		}
 		if err := service.EndLease(tx, lease, now, by, keepsDeferral); err != nil {

@@ -112,7 +112,7 @@ const maxMemo = 1000
 
 // get returns the stored answer to a query if it is still fresh. An answer of a later time is not: the clock was put
 // back.
-func (m *memo[T]) get(asked string, now apitype.Time) (value T, ok bool) {
+func (m *memo[T]) get(asked string, now apitype.Time) (T, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, ok := m.kept[asked]

@@ -42,15 +42,19 @@ func (q *Queue) State(ctx context.Context, c service.Caller, o apitype.QueueOpti
 }
 
 // countQueue counts the calls of the queue.
-func (q *Queue) countQueue(ctx context.Context, query service.QueueQuery) (state apitype.QueueState, err error) {
+func (q *Queue) countQueue(ctx context.Context, query service.QueueQuery) (apitype.QueueState, error) {
+	var state apitype.QueueState
+	var err error
 	err = q.rules.Read(ctx, service.ReadPlanned, "count the queue", func(r service.Reader) error {
 		query := query
-		if query.Rules, err = q.rules.ReadFloorRules(r); err != nil {
+		query.Rules, err = q.rules.ReadFloorRules(r)
+		if err != nil {
 			return err
 		}
 		var reserved []service.QueueCount
 		if query.User != nil {
-			if reserved, err = r.QueueReserved(query); err != nil {
+			reserved, err = r.QueueReserved(query)
+			if err != nil {
 				return err
 			}
 			query.User = nil
@@ -163,7 +167,12 @@ func (q *Queue) Leases(ctx context.Context, c service.Caller, o apitype.QueueLea
 	}
 	return service.Answered(
 		service.View(ctx, q.rules, "list the leases", func(r service.Reader) (all apitype.Leases, err error) {
-			rows, err := r.Leases(service.LeaseQuery{Scope: c.Scope, User: o.UserUUID, Person: o.PersonUUID, Now: now})
+			rows, err := r.Leases(service.LeaseQuery{
+				Scope:  c.Scope,
+				User:   o.UserUUID,
+				Person: o.PersonUUID,
+				Now:    now,
+			})
 			if err != nil {
 				return all, err
 			}
@@ -230,7 +239,8 @@ func (q *Queue) Agents(ctx context.Context, c service.Caller, o apitype.QueueAge
 		if err := agents.states(r, c, o.UserUUID, since, now); err != nil {
 			return err
 		}
-		if later, err = r.DeferralCounts(c.Scope, o.UserUUID); err != nil {
+		later, err = r.DeferralCounts(c.Scope, o.UserUUID)
+		if err != nil {
 			return err
 		}
 		names, err = r.UserNames(slices.Collect(maps.Keys(agents)))
@@ -305,12 +315,19 @@ func (a agentCounts) answer() apitype.QueueAgents {
 
 // Oldest returns the time of request of the oldest waiting call, or nil if none waits.
 func (q *Queue) Oldest(ctx context.Context) (oldest *apitype.Time, now apitype.Time, err error) {
-	if now, err = q.rules.StoreTime(ctx); err != nil {
+	now, err = q.rules.StoreTime(ctx)
+	if err != nil {
 		return nil, now, err
 	}
-	query := service.QueueQuery{Scope: service.Scope{All: true}, Now: now, KeptUntil: now, Returned: now}
+	query := service.QueueQuery{
+		Scope:     service.Scope{All: true},
+		Now:       now,
+		KeptUntil: now,
+		Returned:  now,
+	}
 	err = q.rules.Read(ctx, service.ReadSnapshot, "look at the queue", func(r service.Reader) (err error) {
-		if query.Rules, err = q.rules.ReadFloorRules(r); err != nil {
+		query.Rules, err = q.rules.ReadFloorRules(r)
+		if err != nil {
 			return err
 		}
 		oldest, err = r.QueueOldest(query)

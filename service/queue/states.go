@@ -29,7 +29,12 @@ func (q *Queue) SetState(
 	var state apitype.UserState
 	err := q.rules.Write(ctx, service.WriteIsolated, "set the state of the user", func(tx service.Tx) error {
 		now := q.rules.TimeOf(tx)
-		state = apitype.UserState{UserUUID: user, State: request.State, Reason: request.Reason, Since: now}
+		state = apitype.UserState{
+			UserUUID: user,
+			State:    request.State,
+			Reason:   request.Reason,
+			Since:    now,
+		}
 		if err := visibleUser(tx, c, user); err != nil {
 			return err
 		}

@@ -26,7 +26,13 @@ func (q *Queue) Take(ctx context.Context, c service.Caller, request apitype.Take
 		return service.Answer{}, err
 	}
 	query, ok := queryOf(c, request.QueueFilter, &request.UserUUID, apitype.Time{})
-	t := &taking{c: c, request: request, query: query, nothing: !ok, parse: q.rules.FloorRules}
+	t := &taking{
+		c:       c,
+		request: request,
+		query:   query,
+		nothing: !ok,
+		parse:   q.rules.FloorRules,
+	}
 	err = q.rules.Write(ctx, service.WriteShared, "take calls", func(tx service.Tx) error {
 		if err := ctx.Err(); err != nil { // A caller that went away is given nothing.
 			return err
@@ -47,10 +53,11 @@ func (q *Queue) Take(ctx context.Context, c service.Caller, request apitype.Take
 }
 
 // shown returns the audit lines of the persons in the answer.
-func (t *taking) shown() (lines []service.AuditLine) {
+func (t *taking) shown() []service.AuditLine {
 	if !t.c.May(service.PersonsRead) {
 		return nil
 	}
+	var lines []service.AuditLine
 	for _, lease := range t.leases {
 		lines = append(
 			lines,
@@ -136,7 +143,8 @@ func (t *taking) give(tx service.Tx) error {
 			break
 		}
 		for len(rows) > 0 && t.want > 0 {
-			if rows, err = t.lease(tx, rows); err != nil {
+			rows, err = t.lease(tx, rows)
+			if err != nil {
 				return err
 			}
 		}
@@ -145,7 +153,8 @@ func (t *taking) give(tx service.Tx) error {
 }
 
 // workOf returns the work that new leases count for their user, by organization.
-func workOf(leases []service.LeaseRow) (all []service.Work) {
+func workOf(leases []service.LeaseRow) []service.Work {
+	var all []service.Work
 	for _, lease := range leases {
 		i := slices.IndexFunc(all, func(w service.Work) bool { return w.Owner == lease.Owner })
 		if i < 0 {
@@ -217,12 +226,24 @@ func (t *taking) mayGive(tx service.Tx, row service.QueueRow) (bool, error) {
 func (t *taking) newLease(row service.QueueRow, ordinal int) service.LeaseRow {
 	lease := service.LeaseRow{
 		Lease: apitype.Lease{
-			LeaseUUID: apitype.NewUUID(), CallUUID: row.Call, UserUUID: t.request.UserUUID, Name: t.userName,
-			TakenAt: t.now, ExpiresAt: apitype.NewTime(t.now.Add(t.request.Lease())), DueAt: row.DueAt, Note: row.Note,
-			Reason: row.DueReason,
+			LeaseUUID: apitype.NewUUID(),
+			CallUUID:  row.Call,
+			UserUUID:  t.request.UserUUID,
+			Name:      t.userName,
+			TakenAt:   t.now,
+			ExpiresAt: apitype.NewTime(t.now.Add(t.request.Lease())),
+			DueAt:     row.DueAt,
+			Note:      row.Note,
+			Reason:    row.DueReason,
 		},
-		Account: t.c.UUID, Request: t.request.RequestUUID, Ordinal: ordinal,
-		Person: row.Person, Owner: row.Owner, Type: row.Type, Language: row.Language, KeptFor: row.KeptFor,
+		Account:     t.c.UUID,
+		Request:     t.request.RequestUUID,
+		Ordinal:     ordinal,
+		Person:      row.Person,
+		Owner:       row.Owner,
+		Type:        row.Type,
+		Language:    row.Language,
+		KeptFor:     row.KeptFor,
 		IsReplacing: row.LeasedUntil != nil,
 	}
 	if !t.request.Ahead {
@@ -234,10 +255,11 @@ func (t *taking) newLease(row service.QueueRow, ordinal int) service.LeaseRow {
 // takeAnswer writes the leases with their calls, and how many calls wait. It ends like a page before it gets
 // too long, with one lease at least; the other calls wait again. Spec gap: S32. If the user has paused by now, it gives
 // all calls back.
-func (q *Queue) takeAnswer(ctx context.Context, t *taking) (answer service.Answer, err error) {
+func (q *Queue) takeAnswer(ctx context.Context, t *taking) (service.Answer, error) {
 	given := 0
 	var pause *apitype.PauseReason
-	err = q.rules.Read(ctx, service.ReadRecord, "read what was taken", func(r service.Reader) (err error) {
+	var answer service.Answer
+	err := q.rules.Read(ctx, service.ReadRecord, "read what was taken", func(r service.Reader) (err error) {
 		given, pause = 0, nil // An earlier try may have failed.
 		if len(t.leases) > 0 {
 			pause, err = pauseOf(r, t.request.UserUUID, t.now)
@@ -251,7 +273,8 @@ func (q *Queue) takeAnswer(ctx context.Context, t *taking) (answer service.Answe
 			if given > 0 {
 				dst = append(dst, ',')
 			}
-			if dst, err = q.appendLease(dst, t, r, sent(t.c, t.leases[given])); err != nil {
+			dst, err = q.appendLease(dst, t, r, sent(t.c, t.leases[given]))
+			if err != nil {
 				return err
 			}
 			if given > 0 && len(dst) > service.PageBytes {
@@ -260,7 +283,8 @@ func (q *Queue) takeAnswer(ctx context.Context, t *taking) (answer service.Answe
 			}
 		}
 		rest := queueRest{NextDueAt: t.nextDueAt}
-		if rest.Waiting, err = q.waiting(r, t.query); err != nil {
+		rest.Waiting, err = q.waiting(r, t.query)
+		if err != nil {
 			return err
 		}
 		rest.Waiting = min(rest.Waiting+len(t.leases)-given, apitype.MaxWaiting)
@@ -336,10 +360,12 @@ func (q *Queue) appendLease(dst []byte, t *taking, r service.Reader, lease apity
 		return nil, service.OrNotFound(err, "call")
 	}
 	if t.c.May(service.PersonsRead) && t.c.Scope.Contains(row.Owner) {
-		if lease.NumberContactedAt, err = q.rules.NumberContacted(r, row.PersonRow, lease.TakenAt); err != nil {
+		lease.NumberContactedAt, err = q.rules.NumberContacted(r, row.PersonRow, lease.TakenAt)
+		if err != nil {
 			return nil, err
 		}
-		if lease.NumberBlocked, err = service.NumberBlockedByKey(r, t.blockKey, *row.PersonRow); err != nil {
+		lease.NumberBlocked, err = service.NumberBlockedByKey(r, t.blockKey, *row.PersonRow)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -224,7 +224,7 @@ func fromHere(origin string) bool {
 // shared lets pages of this machine call the interface, which no service with real records does. Only the sandbox's
 // own pages may use paths below /sandbox. It reports whether it answered a browser's preflight request. Caches store
 // no answer, so none has a Vary header.
-func shared(w http.ResponseWriter, r *http.Request) (answered bool) {
+func shared(w http.ResponseWriter, r *http.Request) bool {
 	if strings.HasPrefix(r.URL.Path, "/sandbox/") {
 		return false
 	}

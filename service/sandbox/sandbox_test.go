@@ -109,11 +109,23 @@ func TestClockOrders(t *testing.T) {
 		order{"PUT", clock, `{"move":"-2000000h"}`, 400, `move \"-2000000h\" leads out of the years that the service knows, 1900 to 9999`},
 		order{"GET", clock, "", 200, at("22T08:00:01.000", "false")},
 		order{"POST", "/sandbox/token", `{"ttl":"1h"}`, 200, `{"token":"T1h","account":"01000000-0000-0000-0000-000000000000","expiresAt":null}`},
-		order{"PUT", clock, `{"time":"9998-12-31T00:00:00Z","stopped":true}`, 200, `{"time":"9998-12-31T00:00:00.000Z","stopped":true}`}, // More than a duration holds from today.
-		order{"PUT", clock, `{"time":"2027-01-01T00:00:00Z","stopped":true}`, 200, `{"time":"2027-01-01T00:00:00.000Z","stopped":true}`},
+		// More than a duration holds from today.
+		order{"PUT", clock, `{"time":"9998-12-31T00:00:00Z","stopped":true}`, 200, `{"time":"9998-12-31T00:00:00.000Z","stopped":true}`},
+		order{
+			method: "PUT",
+			path:   clock,
+			body:   `{"time":"2027-01-01T00:00:00Z","stopped":true}`,
+			status: 200,
+			want:   `{"time":"2027-01-01T00:00:00.000Z","stopped":true}`,
+		},
 	)
 	b.reset = &service.Error{Kind: service.Conflict, Detail: "not here"}
-	b.orders(order{"POST", "/sandbox/reset", "", 409, "not here"}, order{"GET", clock, "", 200, `{"time":"2027-01-01T00:00:00.000Z","stopped":true}`})
+	b.orders(order{"POST", "/sandbox/reset", "", 409, "not here"}, order{
+		method: "GET",
+		path:   clock,
+		status: 200,
+		want:   `{"time":"2027-01-01T00:00:00.000Z","stopped":true}`,
+	})
 	b.reset = nil
 	b.orders(order{"POST", "/sandbox/reset", "", 200, at("20T09:00:00.000", "false")})
 }
@@ -142,8 +154,10 @@ func TestFaultOrders(t *testing.T) {
 		order{"PUT", fault, `{"fault":"slow-body","delay":"1ns"}`, 200, `{"faults":[{"fault":"slow-body","times":1,"delay":"1ns"}]}`},
 		order{"PUT", fault, `{"fault":"503","percent":100}`, 200, `{"faults":[{"fault":"503","times":1,"percent":100}]}`},
 		order{"POST", fault, `{"fault":"500","times":2,"method":"put","path":"/a"}`, 200, `{"faults":[{"fault":"503","times":1,"percent":100},{"fault":"500","times":2,"method":"PUT","path":"/a"}]}`},
-		order{"PUT", fault, `{"fault":"500","a":"` + strings.Repeat("x", 4<<10) + `"}`, 400, "the body could not be read"},
-		order{"PUT", fault, strings.Repeat(" ", 4<<10-len(`{"fault":"500"}`)) + `{"fault":"500"}`, 200, `{"faults":[{"fault":"500","times":1}]}`},
+		order{"PUT", fault, `{"fault":"500","a":"` + strings.Repeat("x", 4<<10) +
+			`"}`, 400, "the body could not be read"},
+		order{"PUT", fault, strings.Repeat(" ",
+			4<<10-len(`{"fault":"500"}`)) + `{"fault":"500"}`, 200, `{"faults":[{"fault":"500","times":1}]}`},
 		order{"DELETE", fault, "", 204, ""},
 		order{"GET", fault, "", 200, `{"faults":[]}`},
 		order{"PUT", fault, `{"fault":"500"}`, 200, `{"faults":[{"fault":"500","times":1}]}`},
@@ -168,14 +182,21 @@ func TestFaultsHappen(t *testing.T) {
 	fault(`{"fault":"503","times":2}`)
 	b.orders(bad, bad, good)
 	fault(`{"fault":"503","method":"PUT","path":"/b"}`)
-	b.orders(good, order{"GET", "/b", "", 200, whole}, order{"PUT", "/a", "", 200, whole}, order{"PUT", "/a/b", "", 503, refused}, order{"PUT", "/a/b", "", 200, whole})
+	b.orders(good, order{"GET", "/b", "", 200, whole}, order{"PUT", "/a", "", 200, whole},
+		order{"PUT", "/a/b", "", 503, refused}, order{"PUT", "/a/b", "", 200, whole})
 	fault(`{"fault":"503","percent":40,"times":3}`)
 	b.orders(good, good, bad, good, bad, good, good, bad, good, good, good)
 	fault(`{"fault":"503","percent":100,"times":2}`)
 	b.orders(bad, bad, good)
 	fault(`{"fault":"500"}`) // The next one takes its place, and the one after that is there with it.
 	fault(`{"fault":"503","percent":25,"times":2}`)
-	b.orders(order{"POST", "/sandbox/fault", `{"fault":"429","percent":50,"times":2}`, 200, `{"faults":[{"fault":"503","times":2,"percent":25},{"fault":"429","times":2,"percent":50}]}`})
+	b.orders(order{
+		method: "POST",
+		path:   "/sandbox/fault",
+		body:   `{"fault":"429","percent":50,"times":2}`,
+		status: 200,
+		want:   `{"faults":[{"fault":"503","times":2,"percent":25},{"fault":"429","times":2,"percent":50}]}`,
+	})
 	other := order{"GET", "/x", "", 429, refused}
 	b.orders(good, other, good, bad, other, good, good, bad, good)
 	fault(`{"fault":"502"}`)
@@ -186,7 +207,11 @@ func TestFaultsHappen(t *testing.T) {
 	b.orders(good)
 	fault(`{"fault":"slow-body","delay":"1ns"}`)
 	b.orders(good)
-	for name, want := range map[string]string{"truncated": `{"a":"`, "dropped-before-commit": "", "dropped-after-commit": ""} {
+	for name, want := range map[string]string{
+		"truncated":             `{"a":"`,
+		"dropped-before-commit": "",
+		"dropped-after-commit":  "",
+	} {
 		fault(`{"fault":"` + name + `"}`)
 		if answer := b.do("GET", "/x", ""); !b.ended || answer.Body.String() != want {
 			t.Errorf("%s: got %q, and the connection ended: %t, want %q", name, answer.Body, b.ended, want)
@@ -199,10 +224,14 @@ func TestFaultsHappen(t *testing.T) {
 func TestOriginsThatMayAsk(t *testing.T) {
 	t.Parallel()
 	const here = "http://localhost:3000"
-	asked := http.Header{"Access-Control-Allow-Origin": {here}, "Access-Control-Expose-Headers": {"ETag, Retry-After, X-Request-Id, X-RateLimit-Limit, Fundesk-Extensions"}}
+	asked := http.Header{
+		"Access-Control-Allow-Origin":   {here},
+		"Access-Control-Expose-Headers": {"ETag, Retry-After, X-Request-Id, X-RateLimit-Limit, Fundesk-Extensions"},
+	}
 	before := asked.Clone()
 	before.Set("Access-Control-Allow-Methods", "GET, POST, PUT")
-	before.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Traceparent, X-Request-Id")
+	before.Set("Access-Control-Allow-Headers",
+		"Authorization, Content-Type, If-Match, If-None-Match, Traceparent, X-Request-Id")
 	before.Set("Access-Control-Max-Age", "600")
 	b := newBox(t)
 	for _, test := range []struct {
@@ -239,12 +268,22 @@ func TestOriginsThatMayAsk(t *testing.T) {
 			test.want = http.Header{}
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" || answer.Code != test.status {
-			t.Errorf("%s %s of %s: got %d %s, want %d; headers: %s", test.method, test.path, test.origin, answer.Code, answer.Body, test.status, diff)
+			t.Errorf("%s %s of %s: got %d %s, want %d; headers: %s", test.method, test.path, test.origin, answer.Code,
+				answer.Body, test.status, diff)
 		}
 	}
 	for origin, want := range map[string]bool{
-		here: true, "https://localhost": true, "http://127.0.0.1:8080": true, "http://[::1]:8080": true,
-		"": false, "null": false, "http://localhost.a.example": false, "ftp://localhost": false, "http://localhost/a": false, "http://%zz": false, "http://a@localhost": false,
+		here:                         true,
+		"https://localhost":          true,
+		"http://127.0.0.1:8080":      true,
+		"http://[::1]:8080":          true,
+		"":                           false,
+		"null":                       false,
+		"http://localhost.a.example": false,
+		"ftp://localhost":            false,
+		"http://localhost/a":         false,
+		"http://%zz":                 false,
+		"http://a@localhost":         false,
 	} {
 		if got := fromHere(origin); got != want {
 			t.Errorf("%q: got it of this machine: %t, want %t", origin, got, want)

@@ -51,13 +51,14 @@ func startServer(t testing.TB, folder string, settings []string) *Cluster {
 }
 
 // ProcessorTime returns the processor time of the server's present sessions.
-func (c *Cluster) ProcessorTime(t testing.TB) (used time.Duration) {
+func (c *Cluster) ProcessorTime(t testing.TB) time.Duration {
 	t.Helper()
 	pid := c.running.Process.Pid
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	if err != nil {
 		t.Skip("this system does not tell what other processes use: ", err)
 	}
+	var used time.Duration
 	for child := range strings.FieldsSeq(string(children)) {
 		var nanoseconds int64
 		text, _ := os.ReadFile("/proc/" + child + "/schedstat") // It may have ended.
@@ -174,8 +175,10 @@ func startCluster(t testing.TB, folder string, create []string, settings ...stri
 	return c
 }
 
-func (c *Cluster) make(ctx context.Context, create []string, settings ...string) (err error) {
-	if c.attributes, err = Unprivileged(c.folder); err != nil {
+func (c *Cluster) make(ctx context.Context, create []string, settings ...string) error {
+	var err error
+	c.attributes, err = Unprivileged(c.folder)
+	if err != nil {
 		return err
 	}
 	data := filepath.Join(c.folder, "data")
@@ -207,13 +210,15 @@ func (c *Cluster) Start(t testing.TB) {
 	}
 }
 
-func (c *Cluster) start(ctx context.Context) (err error) {
+func (c *Cluster) start(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	c.running = exec.CommandContext(ctx, Program("postgres"), c.args...)
+	var err error
 	if c.isKept {
 		kept := append([]string{"-c", keep, "sh", c.folder, Program("postgres")}, c.args...)
 		c.running = exec.CommandContext(ctx, "sh", kept...)
-		if c.keeping, err = c.running.StdinPipe(); err != nil {
+		c.keeping, err = c.running.StdinPipe()
+		if err != nil {
 			return err
 		}
 	}

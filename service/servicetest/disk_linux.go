@@ -79,10 +79,8 @@ func (c *Cluster) FailDisk(t testing.TB, calls string) (heal func()) {
 				attached++
 				return true
 			}
-			return strings.Contains(
-				said.Text(),
-				fmt.Sprintf("SEIZE, %d)", process),
-			) // The process has ended: No such process, or not permitted.
+			// The process has ended: No such process, or not permitted.
+			return strings.Contains(said.Text(), fmt.Sprintf("SEIZE, %d)", process))
 		})
 	}
 	if err != nil {

@@ -88,7 +88,7 @@ func (f *Faulty) DeliverLate() {
 
 // Serve serves on a free port of this machine until the test ends. A kill ends the server with all connections, and
 // starts the next one at once.
-func (f *Faulty) Serve(t testing.TB) (url string) {
+func (f *Faulty) Serve(t testing.TB) string {
 	t.Helper()
 	opened, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -122,9 +122,9 @@ type lasting struct{ *net.TCPListener }
 // Close makes a server stop waiting for connections.
 func (l lasting) Close() error { return l.SetDeadline(time.Unix(1, 0)) }
 
-func (l lasting) serve(handler http.Handler) (server *http.Server, ended <-chan struct{}) {
+func (l lasting) serve(handler http.Handler) (*http.Server, <-chan struct{}) {
 	_ = l.SetDeadline(time.Time{})
-	server = &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
 	InOrder(server)
 	done := make(chan struct{})
 	go func() {

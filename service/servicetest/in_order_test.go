@@ -35,7 +35,8 @@ func TestReadsWaitForWhatCameBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = io.WriteString(sender, "PUT / HTTP/1.1\r\nHost: a.example\r\nContent-Length: 0\r\n\r\n"); err != nil {
+	_, err = io.WriteString(sender, "PUT / HTTP/1.1\r\nHost: a.example\r\nContent-Length: 0\r\n\r\n")
+	if err != nil {
 		t.Fatal(err)
 	}
 	<-came
@@ -44,7 +45,8 @@ func TestReadsWaitForWhatCameBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = io.WriteString(reader, "GET / HTTP/1.0\r\n\r\n"); err != nil {
+	_, err = io.WriteString(reader, "GET / HTTP/1.0\r\n\r\n")
+	if err != nil {
 		t.Fatal(err)
 	}
 	close(later)

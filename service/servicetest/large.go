@@ -66,7 +66,8 @@ func fillLarge(ctx context.Context, folder, database string, calls int, said fun
 	if err := m.read(ctx, strings.TrimPrefix(template, "sqlite:")); err != nil {
 		return err
 	}
-	if m.to, err = openBulk(ctx, database); err != nil {
+	m.to, err = openBulk(ctx, database)
+	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.to.close(ctx)) }()
@@ -120,7 +121,8 @@ func (m *multiplier) read(ctx context.Context, file string) (err error) {
 		"organizations", "users", "focus_areas", "persons", "pledges", "transactions",
 		"calls",
 	} {
-		if m.tables[name], err = readTable(ctx, db, name); err != nil {
+		m.tables[name], err = readTable(ctx, db, name)
+		if err != nil {
 			return err
 		}
 	}
@@ -134,7 +136,8 @@ func readTable(ctx context.Context, db *sql.DB, name string) (table *largeTable,
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	table = &largeTable{}
-	if table.columns, err = rows.Columns(); err != nil {
+	table.columns, err = rows.Columns()
+	if err != nil {
 		return nil, err
 	}
 	for rows.Next() {
@@ -156,9 +159,10 @@ type household struct {
 	pledges, transactions, calls [][]any
 }
 
-func (m *multiplier) households() (all []household) {
+func (m *multiplier) households() []household {
 	persons, pledges := m.tables["persons"], m.tables["pledges"]
 	transactions, calls := m.tables["transactions"], m.tables["calls"]
+	var all []household
 	for _, person := range persons.rows {
 		h := household{person: person}
 		of := map[any]bool{}
@@ -317,10 +321,11 @@ func openBulk(ctx context.Context, database string) (bulk, error) {
 			"sqlite",
 			"file:"+path+"?_pragma=journal_mode(OFF)&_pragma=synchronous(OFF)&_pragma=cache_size(-3000000)",
 		)
-		if err == nil {
-			db.SetMaxOpenConns(1)
+		if err != nil {
+			return sqliteBulk{db}, err
 		}
-		return sqliteBulk{db}, err
+		db.SetMaxOpenConns(1)
+		return sqliteBulk{db}, nil
 	}
 	db, err := pgx.Connect(ctx, database)
 	if err != nil {

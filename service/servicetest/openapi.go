@@ -193,8 +193,11 @@ func Conforms(r *http.Request, body []byte, answer Answer) error {
 		}
 	}
 	return openapi3filter.ValidateResponse(r.Context(), &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: input, Status: answer.Status, Header: answer.Header,
-		Body: io.NopCloser(bytes.NewReader(answer.Body)), Options: options,
+		RequestValidationInput: input,
+		Status:                 answer.Status,
+		Header:                 answer.Header,
+		Body:                   io.NopCloser(bytes.NewReader(answer.Body)),
+		Options:                options,
 	})
 }
 

@@ -64,7 +64,12 @@ func (h *Harness) As(p Personality) http.Handler {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return &actor{Personality: p, inner: h.Handler, dry: httpapi.New(httpapi.Options{Service: rules}), t: h.t}
+	return &actor{
+		Personality: p,
+		inner:       h.Handler,
+		dry:         httpapi.New(httpapi.Options{Service: rules}),
+		t:           h.t,
+	}
 }
 
 // actor answers in the way of a personality.

@@ -44,28 +44,101 @@ func TestPersonalities(t *testing.T) {
 		has, lacks         string
 	}{
 		{"ours", servicetest.Personality{}, "GET", "/api/v1/calls?first=2", "", 200, `"hasNextPage":true`, ""},
-		{"page of one", servicetest.Personality{PageSize: 1}, "GET", "/api/v1/persons?first=20", "", 200, `"hasNextPage":true`, "},{"},
-		{"large page", servicetest.Personality{PageSize: 1000}, "GET", "/api/v1/persons?first=1000", "", 200, `"hasNextPage":false`, ""},
-		{"no flags", servicetest.Personality{NoFlags: true}, "GET", "/api/v1/calls", "", 200, `"endCursor"`, "hasNextPage"},
-		{"always next", servicetest.Personality{AlwaysNext: true}, "GET", "/api/v1/persons?first=500", "", 200, `"hasNextPage":true`, ""},
+		{
+			name:   "page of one",
+			p:      servicetest.Personality{PageSize: 1},
+			method: "GET",
+			path:   "/api/v1/persons?first=20",
+			status: 200,
+			has:    `"hasNextPage":true`,
+			lacks:  "},{",
+		},
+		{
+			name:   "large page",
+			p:      servicetest.Personality{PageSize: 1000},
+			method: "GET",
+			path:   "/api/v1/persons?first=1000",
+			status: 200,
+			has:    `"hasNextPage":false`,
+		},
+		{
+			name:   "no flags",
+			p:      servicetest.Personality{NoFlags: true},
+			method: "GET",
+			path:   "/api/v1/calls",
+			status: 200,
+			has:    `"endCursor"`,
+			lacks:  "hasNextPage",
+		},
+		{
+			name:   "always next",
+			p:      servicetest.Personality{AlwaysNext: true},
+			method: "GET",
+			path:   "/api/v1/persons?first=500",
+			status: 200,
+			has:    `"hasNextPage":true`,
+		},
 		{"bare array", servicetest.Personality{BareArray: true}, "GET", "/api/v1/pledges", "", 200, `[{`, "pageInfo"},
 		{"422", servicetest.Personality{Status422: true}, "GET", "/api/v1/calls?first=x", "", 422, `"errors"`, ""},
-		{"all or nothing", servicetest.Personality{AllOrNothing: true}, "POST", "/api/v1/entity-access/actions/mark-processed", mark, 400, `"errorMessage"`, ""},
-		{"no embeds", servicetest.Personality{NoEmbeds: true}, "GET", "/api/v1/calls/" + call, "", 200, `"personUuid"`, `"pledgeCase"`},
-		{"circular", servicetest.Personality{Circular: true}, "GET", "/api/v1/pledges/" + pledge, "", 200, `"pledgeCase":"[Circular]"`, ""},
-		{"text", servicetest.Personality{PlainErrors: true}, "GET", "/api/v1/calls/x", "", 400, "this was refused", "{"},
-		{"other action", servicetest.Personality{Actions: map[string]string{"drop": "discard"}}, "PUT", "/api/v1/pledges/" + pledge + "/actions/drop", "", 404, "no such action", ""},
+		{
+			name:   "all or nothing",
+			p:      servicetest.Personality{AllOrNothing: true},
+			method: "POST",
+			path:   "/api/v1/entity-access/actions/mark-processed",
+			body:   mark,
+			status: 400,
+			has:    `"errorMessage"`,
+		},
+		{
+			name:   "no embeds",
+			p:      servicetest.Personality{NoEmbeds: true},
+			method: "GET",
+			path:   "/api/v1/calls/" + call,
+			status: 200,
+			has:    `"personUuid"`,
+			lacks:  `"pledgeCase"`,
+		},
+		{
+			name:   "circular",
+			p:      servicetest.Personality{Circular: true},
+			method: "GET",
+			path:   "/api/v1/pledges/" + pledge,
+			status: 200,
+			has:    `"pledgeCase":"[Circular]"`,
+		},
+		{
+			name:   "text",
+			p:      servicetest.Personality{PlainErrors: true},
+			method: "GET",
+			path:   "/api/v1/calls/x",
+			status: 400,
+			has:    "this was refused",
+			lacks:  "{",
+		},
+		{
+			name:   "other action",
+			p:      servicetest.Personality{Actions: map[string]string{"drop": "discard"}},
+			method: "PUT",
+			path:   "/api/v1/pledges/" + pledge + "/actions/drop",
+			status: 404,
+			has:    "no such action",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			status, text := send(test.p, test.method, test.path, test.body)
-			if status != test.status || !strings.Contains(text, test.has) || (test.lacks != "" && strings.Contains(text, test.lacks)) {
-				t.Errorf("got %d %.300s, want %d with %q and without %q", status, text, test.status, test.has, test.lacks)
+			if status != test.status ||
+				!strings.Contains(text, test.has) ||
+				(test.lacks != "" && strings.Contains(text, test.lacks)) {
+				t.Errorf("got %d %.300s, want %d with %q and without %q",
+					status, text, test.status, test.has, test.lacks)
 			}
 		})
 	}
-	if status, _ := send(servicetest.Personality{Actions: map[string]string{"drop": "discard"}}, http.MethodPut, "/api/v1/pledges/"+pledge+"/actions/discard", ""); status == http.StatusNotFound {
+	status, _ := send(servicetest.Personality{Actions: map[string]string{"drop": "discard"}}, http.MethodPut,
+		"/api/v1/pledges/"+pledge+"/actions/discard", "")
+	if status == http.StatusNotFound {
 		t.Error("the other name of an action is not known")
 	}
 }

@@ -14,7 +14,7 @@ import (
 // NewPooler starts PgBouncer in front of a server, as it is installed except for its mode and its number of sessions.
 // Zero sessions keeps the installed number. It returns the name of the database behind it. If PgBouncer is not
 // installed, the test is skipped. In CI it fails.
-func NewPooler(t testing.TB, c *Cluster, mode string, sessions int) (database string) {
+func NewPooler(t testing.TB, c *Cluster, mode string, sessions int) string {
 	t.Helper()
 	installed := "/usr/sbin/pgbouncer"
 	if _, err := os.Stat(installed); err != nil {
@@ -51,7 +51,7 @@ func NewPooler(t testing.TB, c *Cluster, mode string, sessions int) (database st
 		_ = running.Process.Signal(syscall.SIGKILL)
 		_ = running.Wait() // The signal ended it.
 	})
-	database = "postgres:///postgres?" + url.Values{"user": {"fundesk"}, "host": {folder}, "port": {"6432"}}.Encode()
+	database := "postgres:///postgres?" + url.Values{"user": {"fundesk"}, "host": {folder}, "port": {"6432"}}.Encode()
 	if err := answers(t.Context(), database); err != nil {
 		t.Fatalf("start the pooler: %v", err)
 	}

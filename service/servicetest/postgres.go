@@ -194,9 +194,10 @@ const postgresState = `SELECT current_database(),
 	pg_database_size(current_database()) > 24000000`
 
 // take returns a database that is empty, but for its tables.
-func (p *databasePool) take(server string) (database string, err error) {
+func (p *databasePool) take(server string) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	var database string
 	if len(p.free) > 0 {
 		database, p.free = p.free[0], p.free[1:]
 		return database, nil
@@ -207,7 +208,7 @@ func (p *databasePool) take(server string) (database string, err error) {
 			return "", err
 		}
 	}
-	database, _, err = createDatabase(ctx, server, p.empty.Template)
+	database, _, err := createDatabase(ctx, server, p.empty.Template)
 	return database, err
 }
 
@@ -229,7 +230,8 @@ func (p *databasePool) makeTemplate(ctx context.Context, server string) error {
 		return err
 	}
 	defer func() { _ = connection.Close(ctx) }()
-	if p.reset, err = resetOf(ctx, connection); err != nil {
+	p.reset, err = resetOf(ctx, connection)
+	if err != nil {
 		return err
 	}
 	p.empty, err = stateOf(ctx, connection)
@@ -269,9 +271,10 @@ func resetOf(ctx context.Context, connection *pgx.Conn) (string, error) {
 	return strings.Join(reset, "; "), nil
 }
 
-func stateOf(ctx context.Context, connection *pgx.Conn) (state databaseState, err error) {
+func stateOf(ctx context.Context, connection *pgx.Conn) (databaseState, error) {
 	row := connection.QueryRow(ctx, postgresState)
-	err = row.Scan(&state.Template, &state.Schema, &state.Settings, &state.Analyzed, &state.IsLarge)
+	var state databaseState
+	err := row.Scan(&state.Template, &state.Schema, &state.Settings, &state.Analyzed, &state.IsLarge)
 	return state, err
 }
 

@@ -15,7 +15,8 @@ type Ran struct {
 }
 
 // Words splits a command line at blanks, but not between single quotes.
-func Words(line string) (words []string) {
+func Words(line string) []string {
+	var words []string
 	for i, part := range strings.Split(line, "'") {
 		if i%2 == 1 {
 			words = append(words, part)

@@ -148,11 +148,12 @@ var migrated = sync.OnceValues(func() (content []byte, err error) {
 })
 
 // NewFile returns an empty SQLite database of the test's own.
-func NewFile(t testing.TB) (database string) {
+func NewFile(t testing.TB) string {
 	t.Helper()
 	content, err := migrated()
 	path := filepath.Join(t.TempDir(), "fundeskd.db")
-	if err = errors.Join(err, os.WriteFile(path, content, 0o600)); err != nil {
+	err = errors.Join(err, os.WriteFile(path, content, 0o600))
+	if err != nil {
 		t.Fatal(err)
 	}
 	return "sqlite:" + path
@@ -184,7 +185,12 @@ func NewOn(t testing.TB, database string, options ...Option) *Harness {
 // NewWithSignIn starts a service at which persons sign in.
 func NewWithSignIn(t testing.TB, database string, signIn service.SignIn, options ...Option) *Harness {
 	t.Helper()
-	h := &Harness{t: t, Clock: &Clock{now: Start}, Database: database, interfaceOnly: new(atomic.Pointer[[]string])}
+	h := &Harness{
+		t:             t,
+		Clock:         &Clock{now: Start},
+		Database:      database,
+		interfaceOnly: new(atomic.Pointer[[]string]),
+	}
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: h.Database, Postgres: pgdriver.Driver{}})
 	h.Store = store
 	if err != nil {
@@ -196,7 +202,8 @@ func NewWithSignIn(t testing.TB, database string, signIn service.SignIn, options
 		}
 	})
 	rules := service.Options{Store: h.Store, Now: h.Clock.Now, SignIn: signIn}
-	if h.Service, err = service.New(t.Context(), rules); err != nil {
+	h.Service, err = service.New(t.Context(), rules)
+	if err != nil {
 		t.Fatal(err)
 	}
 	h.Privacy = privacy.New(h.Service, nil)
@@ -397,7 +404,12 @@ func (h *Harness) Send(request *http.Request) Answer {
 	h.t.Helper()
 	w := httptest.NewRecorder()
 	h.Handler.ServeHTTP(w, request)
-	return Answer{Status: w.Code, Header: w.Header(), Body: w.Body.Bytes(), t: h.t}
+	return Answer{
+		Status: w.Code,
+		Header: w.Header(),
+		Body:   w.Body.Bytes(),
+		t:      h.t,
+	}
 }
 
 // Decode reads the body.

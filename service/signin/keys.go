@@ -59,7 +59,7 @@ func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, err
 }
 
 // verifyWith returns the payload of a token that one of the keys has signed.
-func verifyWith(keys []jose.JSONWebKey, signed *jose.JSONWebSignature) (payload []byte, ok bool) {
+func verifyWith(keys []jose.JSONWebKey, signed *jose.JSONWebSignature) ([]byte, bool) {
 	for _, key := range keys {
 		payload, err := signed.Verify(key)
 		if err == nil {
@@ -70,9 +70,10 @@ func verifyWith(keys []jose.JSONWebKey, signed *jose.JSONWebSignature) (payload 
 }
 
 // named returns the keys of an identifier, or all for a token without one.
-func (k *keySet) named(id string) (found []jose.JSONWebKey) {
+func (k *keySet) named(id string) []jose.JSONWebKey {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	var found []jose.JSONWebKey
 	for _, key := range k.known {
 		if id == "" || key.KeyID == id {
 			found = append(found, key)

@@ -79,7 +79,8 @@ func ParseMap(text string) (*Map, error) {
 }
 
 // check returns the problems of an entry, and prepares what it gives.
-func (e *entry) check() (problems []string) {
+func (e *entry) check() []string {
+	var problems []string
 	if e.Claim == "" || slices.Contains(strings.Split(e.Claim, "."), "") {
 		problems = append(problems, `claim must name a claim, such as "groups" or "realm_access.roles"`)
 	}
@@ -108,7 +109,8 @@ func (e *entry) check() (problems []string) {
 	return append(problems, e.checkScope()...)
 }
 
-func (e *entry) checkScope() (problems []string) {
+func (e *entry) checkScope() []string {
+	var problems []string
 	if e.AllOrganizations == (len(e.Organizations) > 0) {
 		problems = append(problems, "name organizations, or all_organizations = true")
 	}

@@ -178,7 +178,8 @@ var config = &oidc.Config{
 	SkipExpiryCheck:      true, // Checked by our leeway.
 }
 
-func algorithmNames() (names []string) {
+func algorithmNames() []string {
+	var names []string
 	for _, algorithm := range algorithms {
 		names = append(names, string(algorithm))
 	}
@@ -245,15 +246,16 @@ func (p *Provider) Verify(ctx context.Context, token string, now time.Time) (ser
 }
 
 // Explain returns the person of a valid token, or the reason why it is refused, with values of the token.
-func (p *Provider) Explain(ctx context.Context, token string, now time.Time) (person service.SignedIn, err error) {
+func (p *Provider) Explain(ctx context.Context, token string, now time.Time) (service.SignedIn, error) {
 	keys := p.keys.Load()
+	var person service.SignedIn
 	if keys == nil {
 		return person, errUnread
 	}
 	if len(token) > maxToken {
 		return person, refuse("the token has more than %d bytes", maxToken)
 	}
-	err = checkHeader(token)
+	err := checkHeader(token)
 	if err != nil {
 		return person, err
 	}
@@ -294,7 +296,8 @@ type signatureCheck struct {
 }
 
 // VerifySignature implements oidc.KeySet.
-func (c *signatureCheck) VerifySignature(ctx context.Context, token string) (payload []byte, err error) {
+func (c *signatureCheck) VerifySignature(ctx context.Context, token string) ([]byte, error) {
+	var payload []byte
 	payload, c.err = c.keySet.VerifySignature(ctx, token)
 	return payload, c.err
 }

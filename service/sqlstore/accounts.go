@@ -33,8 +33,9 @@ const maxParsed = 1000
 
 // scanAccount reads the account columns. Every request reads its account: lists that
 // were read before are not parsed again.
-func (r *reader) scanAccount(scan func(...any) error) (a service.Account, err error) {
+func (r *reader) scanAccount(scan func(...any) error) (service.Account, error) {
 	var lists accountLists
+	var a service.Account
 	if err := scan(
 		uuidDest{&a.UUID},
 		&a.Name,
@@ -99,20 +100,23 @@ func (r *reader) AccountOfToken(account, token apitype.UUID) (a service.Account,
 
 // SignedInUser reads the user of a request and the programs that may serve the schema. A user with that subject comes
 // before one with that UUID.
-func (r *reader) SignedInUser(subject apitype.UUID) (found service.SignedInUser, err error) {
+func (r *reader) SignedInUser(subject apitype.UUID) (service.SignedInUser, error) {
 	var programs *string
 	row := r.row(
 		`SELECT `+readServedBy+`, COALESCE((SELECT value FROM settings WHERE name = '`+epochSetting+`'), ''),
 			`+userColumns+` FROM users WHERE uuid = COALESCE((SELECT uuid FROM users WHERE subject = $1), $1)`,
 		identifier(subject),
 	)
-	err = row.scan(append([]any{&programs, &found.Epoch}, userDest(&found.User)...)...)
+	var found service.SignedInUser
+	err := row.scan(append([]any{&programs, &found.Epoch}, userDest(&found.User)...)...)
 	found.Epoch += r.engine.identity()
 	return found, cmp.Or(err, checkServedBy(programs))
 }
 
-func (r *reader) Accounts() (accounts []service.Account, err error) {
-	err = r.each(`SELECT `+accountFields()+` FROM accounts ORDER BY created_at, uuid`, nil, func(rows *sql.Rows) error {
+func (r *reader) Accounts() ([]service.Account, error) {
+	var accounts []service.Account
+	const order = ` FROM accounts ORDER BY created_at, uuid`
+	err := r.each(`SELECT `+accountFields()+order, nil, func(rows *sql.Rows) error {
 		a, err := r.scanAccount(rows.Scan)
 		accounts = append(accounts, a)
 		return err
@@ -168,8 +172,9 @@ func organizationDest(o *service.Organization) []any {
 	return []any{uuidDest{&o.UUID}, &o.Name, &o.Abbreviation, &o.MaxCallAttempts, milliDest{&o.CoolingOff}}
 }
 
-func (c *conn) organization(id apitype.UUID, lock string) (o service.Organization, err error) {
-	err = c.row(selectOrganization+lock, identifier(id)).scan(organizationDest(&o)...)
+func (c *conn) organization(id apitype.UUID, lock string) (service.Organization, error) {
+	var o service.Organization
+	err := c.row(selectOrganization+lock, identifier(id)).scan(organizationDest(&o)...)
 	return o, err
 }
 
@@ -257,8 +262,9 @@ func userDest(u *service.User) []any {
 	}
 }
 
-func (r *reader) User(id apitype.UUID) (u service.User, err error) {
-	err = r.row(`SELECT `+userColumns+` FROM users WHERE uuid = $1`, identifier(id)).scan(userDest(&u)...)
+func (r *reader) User(id apitype.UUID) (service.User, error) {
+	var u service.User
+	err := r.row(`SELECT `+userColumns+` FROM users WHERE uuid = $1`, identifier(id)).scan(userDest(&u)...)
 	return u, err
 }
 
@@ -282,8 +288,9 @@ func (t *tx) UpdateUser(u service.User) error {
 	return t.change(`UPDATE users SET (`+userColumns+`) = ($1, $2, $3, $4, $5) WHERE uuid = $1`, userDest(&u)...)
 }
 
-func (r *reader) FocusArea(id apitype.UUID) (a service.FocusArea, err error) {
-	err = r.row(`SELECT organization, doc FROM focus_areas WHERE uuid = $1`, identifier(id)).
+func (r *reader) FocusArea(id apitype.UUID) (service.FocusArea, error) {
+	var a service.FocusArea
+	err := r.row(`SELECT organization, doc FROM focus_areas WHERE uuid = $1`, identifier(id)).
 		scan(uuidDest{&a.Organization}, jsonDest{&a.FocusArea})
 	return a, err
 }
@@ -297,8 +304,9 @@ func (t *tx) InsertFocusArea(a service.FocusArea) error {
 	)
 }
 
-func (c *conn) Setting(name string) (value string, err error) {
-	err = c.row(`SELECT COALESCE((SELECT value FROM settings WHERE name = $1), '')`, name).scan(&value)
+func (c *conn) Setting(name string) (string, error) {
+	var value string
+	err := c.row(`SELECT COALESCE((SELECT value FROM settings WHERE name = $1), '')`, name).scan(&value)
 	return value, err
 }
 
@@ -323,12 +331,13 @@ func (t *tx) DeleteSetting(name string) error {
 
 var tokenColumns = []string{"token_uuid", "account_uuid", "issued_at", "expires_at", "ended_at"}
 
-func (r *reader) Tokens(account *apitype.UUID) (tokens []service.IssuedToken, err error) {
+func (r *reader) Tokens(account *apitype.UUID) ([]service.IssuedToken, error) {
 	text, args := `SELECT `+strings.Join(tokenColumns, `, `)+` FROM tokens`, []any(nil)
 	if account != nil {
 		text, args = text+` WHERE account_uuid = $1`, []any{identifier(*account)}
 	}
-	err = r.each(text+` ORDER BY account_uuid, issued_at, token_uuid`, args, func(rows *sql.Rows) error {
+	var tokens []service.IssuedToken
+	err := r.each(text+` ORDER BY account_uuid, issued_at, token_uuid`, args, func(rows *sql.Rows) error {
 		var t service.IssuedToken
 		err := rows.Scan(uuidDest{&t.UUID}, uuidDest{&t.Account}, timeDest{&t.IssuedAt},
 			nullTimeDest{&t.ExpiresAt}, nullTimeDest{&t.EndedAt})

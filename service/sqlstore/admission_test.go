@@ -24,9 +24,9 @@ import (
 )
 
 // made makes a database of ours, with its key, and closes it.
-func made(t *testing.T) (path string) {
+func made(t *testing.T) string {
 	t.Helper()
-	path = filepath.Join(t.TempDir(), "x.db")
+	path := filepath.Join(t.TempDir(), "x.db")
 	store := reopen(t, "sqlite:"+path)
 	if _, err := store.SigningSeed(t.Context()); err != nil {
 		t.Fatal(err)
@@ -83,7 +83,8 @@ func TestRefusedFilesAreNotChanged(t *testing.T) {
 		}, "version -1"},
 		"of a later program": {func(t *testing.T) string {
 			path := made(t)
-			statements(t, path, `PRAGMA user_version = 1000`, `UPDATE settings SET value = '1000' WHERE name = 'schema-served-by'`)
+			statements(t, path, `PRAGMA user_version = 1000`,
+				`UPDATE settings SET value = '1000' WHERE name = 'schema-served-by'`)
 			return path
 		}, "a later fundeskd made it"},
 	} {
@@ -128,7 +129,10 @@ func TestDamageIsNotReady(t *testing.T) {
 		t.Fatalf("before anything was seen: %v", err)
 	}
 	err = try(t, store, func(tx service.Tx) error {
-		return tx.InsertPerson(service.PersonRow{UUID: apitype.NewUUID(), Owner: apitype.NewUUID(), Doc: []byte(`{}`), Rev: 1}, nil)
+		return tx.InsertPerson(
+			service.PersonRow{UUID: apitype.NewUUID(), Owner: apitype.NewUUID(), Doc: []byte(`{}`), Rev: 1},
+			nil,
+		)
 	})
 	if service.KindOf(err) != service.Unavailable {
 		t.Fatalf("got %v of a damaged table", err)
@@ -158,7 +162,8 @@ func TestPatientSessions(t *testing.T) {
 	servicetest.Check(t, err)
 	defer func() { _ = db.Close() }()
 	var timeout string
-	if err := db.QueryRowContext(context.Background(), `SHOW idle_in_transaction_session_timeout`).Scan(&timeout); err != nil || timeout != "0" {
+	if err := db.QueryRowContext(context.Background(), `SHOW idle_in_transaction_session_timeout`).Scan(&timeout); err != nil ||
+		timeout != "0" {
 		t.Errorf("got %q, %v, want no time-out", timeout, err)
 	}
 }
@@ -180,7 +185,14 @@ func TestLogBeginsAnewBesideWriters(t *testing.T) {
 	for range writers {
 		group.Go(func() {
 			for !stop.Load() && made.Add(1) <= changes {
-				row := service.PersonRow{UUID: apitype.NewUUID(), Owner: owner, Recruiting: owner, CreatedAt: apitype.NewTime(time.Now()), Rev: 1, Doc: document}
+				row := service.PersonRow{
+					UUID:       apitype.NewUUID(),
+					Owner:      owner,
+					Recruiting: owner,
+					CreatedAt:  apitype.NewTime(time.Now()),
+					Rev:        1,
+					Doc:        document,
+				}
 				if err := try(t, store, func(tx service.Tx) error { return tx.InsertPerson(row, nil) }); err != nil {
 					t.Error(err)
 					return

@@ -17,8 +17,9 @@ var newestChanges = []string{
 }
 
 // NewestChange returns the highest time that the database has given or holds of a change.
-func (r *reader) NewestChange() (newest apitype.Time, err error) {
-	if newest, err = r.HighestTime(); err != nil {
+func (r *reader) NewestChange() (apitype.Time, error) {
+	newest, err := r.HighestTime()
+	if err != nil {
 		return newest, err
 	}
 	for _, query := range newestChanges {
@@ -79,8 +80,9 @@ func (t *tx) RaiseRevisions(by int64) error {
 }
 
 // Others counts the sessions of our other programs. Programs with an SQLite file are found by its locks.
-func (e *postgresEngine) Others(ctx context.Context) (others int, err error) {
-	err = e.read(ctx, service.ReadRecord, func(c *conn) error {
+func (e *postgresEngine) Others(ctx context.Context) (int, error) {
+	var others int
+	err := e.read(ctx, service.ReadRecord, func(c *conn) error {
 		return c.row(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database()
 			AND application_name LIKE '` + application + `%'`).
 			scan(&others)

@@ -75,7 +75,8 @@ func auditDest(l *service.AuditLine) []any {
 }
 
 // newLineUUID returns an increasing identifier, so that lines of the same time keep their order.
-func newLineUUID() (id apitype.UUID) {
+func newLineUUID() apitype.UUID {
+	var id apitype.UUID
 	binary.BigEndian.PutUint64(id[:8], uint64(time.Now().UnixNano()))
 	binary.BigEndian.PutUint64(id[8:], rand.Uint64())
 	return id
@@ -151,17 +152,19 @@ func selectAudit() string {
 	return `SELECT ` + strings.Join(auditColumns[:auditArguments], `, `) + ` FROM audit`
 }
 
-func (r *reader) CountAudit(before apitype.Time) (lines int, err error) {
-	err = r.row(`SELECT COUNT(*) FROM audit WHERE done_at < $1`, before.UnixMilli()).scan(&lines)
+func (r *reader) CountAudit(before apitype.Time) (int, error) {
+	var lines int
+	err := r.row(`SELECT COUNT(*) FROM audit WHERE done_at < $1`, before.UnixMilli()).scan(&lines)
 	return lines, err
 }
 
-func (r *reader) CountChanges() (lines int, err error) {
-	err = r.row(`SELECT COUNT(*) FROM audit WHERE operation <> $1`, service.AuditLoad).scan(&lines)
+func (r *reader) CountChanges() (int, error) {
+	var lines int
+	err := r.row(`SELECT COUNT(*) FROM audit WHERE operation <> $1`, service.AuditLoad).scan(&lines)
 	return lines, err
 }
 
-func (t *tx) PruneAudit(before apitype.Time, limit int) (deleted int, err error) {
+func (t *tx) PruneAudit(before apitype.Time, limit int) (int, error) {
 	result, err := t.exec(`DELETE FROM audit WHERE (done_at, line_uuid) IN (
 		SELECT done_at, line_uuid FROM audit WHERE done_at < $1 ORDER BY done_at, line_uuid
 		LIMIT $2)`, before.UnixMilli(), limit)

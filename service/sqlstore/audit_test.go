@@ -23,7 +23,13 @@ func testAuditLines(t *testing.T, database string) {
 	accounts := [3]apitype.UUID{apitype.NewUUID(), apitype.NewUUID(), apitype.NewUUID()}
 	line := func(i int) service.AuditLine {
 		at := apitype.NewTime(now.Add(time.Duration(i/2) * time.Second)) // Two at a time.
-		l := service.AuditLine{At: at, Operation: service.AuditPersonUpdate, Account: &accounts[i%3], Records: &i, Fields: "iban"}
+		l := service.AuditLine{
+			At:        at,
+			Operation: service.AuditPersonUpdate,
+			Account:   &accounts[i%3],
+			Records:   &i,
+			Fields:    "iban",
+		}
 		if i%5 == 0 {
 			l.User = &accounts[1]
 		}
@@ -36,13 +42,19 @@ func testAuditLines(t *testing.T, database string) {
 	update(t, store, func(tx service.Tx) (err error) {
 		for _, id := range persons {
 			row := service.PersonRow{UUID: id, CreatedAt: now, Rev: 1, Doc: []byte(`{}`)}
-			err = errors.Join(err, tx.InsertPerson(row, &service.AuditLine{At: now, Operation: service.AuditPersonCreate, Person: &id}))
+			err = errors.Join(err, tx.InsertPerson(row, &service.AuditLine{
+				At:        now,
+				Operation: service.AuditPersonCreate,
+				Person:    &id,
+			}))
 		}
 		return err
 	})
 	again := service.PersonRow{UUID: persons[0], CreatedAt: now, Rev: 1, Doc: []byte(`{}`)}
 	created := service.AuditLine{At: now, Operation: service.AuditPersonCreate, Person: &persons[0]}
-	if err := try(t, store, func(tx service.Tx) error { return tx.InsertPerson(again, &created) }); !errors.Is(err, service.ErrExists) {
+	if err := try(t, store, func(tx service.Tx) error {
+		return tx.InsertPerson(again, &created)
+	}); !errors.Is(err, service.ErrExists) {
 		t.Errorf("a person that is there was added again: %v", err)
 	}
 	update(t, store, func(tx service.Tx) (err error) { // More than are written by one statement.
@@ -57,13 +69,20 @@ func testAuditLines(t *testing.T, database string) {
 		created int // Of the persons.
 		want    func(i int) bool
 	}{
-		"all":             {service.AuditFilter{}, 2, func(int) bool { return true }},
-		"of a person":     {service.AuditFilter{Person: &persons[1]}, 1, func(i int) bool { return i%2 == 1 }},
-		"of another":      {service.AuditFilter{Person: &persons[0]}, 1, func(i int) bool { return i%4 == 2 }},
-		"of an account":   {service.AuditFilter{Account: &accounts[2]}, 0, func(i int) bool { return i%3 == 2 }},
-		"of a user":       {service.AuditFilter{User: &accounts[1]}, 0, func(i int) bool { return i%5 == 0 }},
-		"since":           {service.AuditFilter{Since: &since}, 0, func(i int) bool { return i >= 20 }},
-		"of both, since":  {service.AuditFilter{Person: &persons[1], Account: &accounts[0], Since: &since}, 0, func(i int) bool { return i >= 20 && i%2 == 1 && i%3 == 0 }},
+		"all":           {service.AuditFilter{}, 2, func(int) bool { return true }},
+		"of a person":   {service.AuditFilter{Person: &persons[1]}, 1, func(i int) bool { return i%2 == 1 }},
+		"of another":    {service.AuditFilter{Person: &persons[0]}, 1, func(i int) bool { return i%4 == 2 }},
+		"of an account": {service.AuditFilter{Account: &accounts[2]}, 0, func(i int) bool { return i%3 == 2 }},
+		"of a user":     {service.AuditFilter{User: &accounts[1]}, 0, func(i int) bool { return i%5 == 0 }},
+		"since":         {service.AuditFilter{Since: &since}, 0, func(i int) bool { return i >= 20 }},
+		"of both, since": {
+			filter: service.AuditFilter{Person: &persons[1], Account: &accounts[0], Since: &since},
+			want: func(i int) bool {
+				return i >= 20 &&
+					i%2 == 1 &&
+					i%3 == 0
+			},
+		},
 		"unknown person":  {service.AuditFilter{Person: &accounts[0]}, 0, func(int) bool { return false }},
 		"unknown account": {service.AuditFilter{Account: &persons[0]}, 0, func(int) bool { return false }},
 	} {
@@ -86,7 +105,11 @@ func testAuditLines(t *testing.T, database string) {
 						continue
 					}
 					got = append(got, *l.Records)
-					if i := *l.Records; !l.At.Equal(line(i).At) || *l.Account != accounts[i%3] || (i%4 != 0 && *l.Person != persons[i%2]) || l.Fields != "iban" {
+					i := *l.Records
+					if !l.At.Equal(line(i).At) ||
+						*l.Account != accounts[i%3] ||
+						(i%4 != 0 && *l.Person != persons[i%2]) ||
+						l.Fields != "iban" {
 						t.Errorf("%s: got %+v, want the line that was added", name, l)
 					}
 				}
@@ -111,11 +134,16 @@ func testAuditLists(t *testing.T, database string) {
 	copy(across[0][8:], a[:8])
 	copy(across[1][:8], a[8:])
 	user := apitype.NewUUID()
-	lists := [][]apitype.UUID{{a}, {b}, {}, across[:], {b, a}, {a, b}, {b}, append(slices.Clone(across[:]), a), {b}, {b}}
+	lists := [][]apitype.UUID{
+		{a}, {b}, {}, across[:], {b, a}, {a, b}, {b}, append(slices.Clone(across[:]), a), {b}, {b},
+	}
 	update(t, store, func(tx service.Tx) (err error) {
 		for i, shown := range lists {
 			line := service.AuditLine{
-				At: apitype.NewTime(now.Add(time.Duration(i) * time.Second)), Operation: service.AuditCallList, Records: &i, Shown: shown,
+				At:        apitype.NewTime(now.Add(time.Duration(i) * time.Second)),
+				Operation: service.AuditCallList,
+				Records:   &i,
+				Shown:     shown,
 			}
 			if i > 4 {
 				line.User = &user
@@ -128,11 +156,14 @@ func testAuditLists(t *testing.T, database string) {
 		filter service.AuditFilter
 		want   []int
 	}{
-		"a person":           {service.AuditFilter{Person: &a}, []int{0, 4, 5, 7}},
-		"another":            {service.AuditFilter{Person: &b}, []int{1, 4, 5, 6, 8, 9}},
-		"unknown":            {service.AuditFilter{Person: &user}, nil},
-		"shown to a user":    {service.AuditFilter{Person: &a, User: &user}, []int{5, 7}},
-		"shown since a time": {service.AuditFilter{Person: &a, Since: new(apitype.NewTime(now.Add(5 * time.Second)))}, []int{5, 7}},
+		"a person":        {service.AuditFilter{Person: &a}, []int{0, 4, 5, 7}},
+		"another":         {service.AuditFilter{Person: &b}, []int{1, 4, 5, 6, 8, 9}},
+		"unknown":         {service.AuditFilter{Person: &user}, nil},
+		"shown to a user": {service.AuditFilter{Person: &a, User: &user}, []int{5, 7}},
+		"shown since a time": {
+			filter: service.AuditFilter{Person: &a, Since: new(apitype.NewTime(now.Add(5 * time.Second)))},
+			want:   []int{5, 7},
+		},
 	} {
 		for limit := range 11 {
 			var got []int
@@ -160,7 +191,10 @@ func testNoChangeWithoutItsLine(t *testing.T, database string) {
 	store := reopen(t, database)
 	servicetest.Check(t, store.Execute(t.Context(), `ALTER TABLE audit RENAME TO hidden`))
 	change := func(tx service.Tx) error {
-		return errors.Join(tx.SetSetting("tried", "yes"), tx.Audit(service.AuditLine{At: now, Operation: service.AuditLoad}))
+		return errors.Join(tx.SetSetting("tried", "yes"), tx.Audit(service.AuditLine{
+			At:        now,
+			Operation: service.AuditLoad,
+		}))
 	}
 	for range 2 { // The connection is good for another one.
 		if err := try(t, store, change); err == nil {
@@ -186,11 +220,17 @@ func testTokens(t *testing.T, database string) {
 	account := service.Account{UUID: apitype.NewUUID(), Name: "a", Scope: all, CreatedAt: now}
 	later := func(days int) *apitype.Time { return new(apitype.NewTime(now.AddDate(0, 0, days))) }
 	first := service.IssuedToken{UUID: apitype.NewUUID(), Account: account.UUID, IssuedAt: now, ExpiresAt: later(90)}
-	second := service.IssuedToken{UUID: apitype.NewUUID(), Account: account.UUID, IssuedAt: *later(1), ExpiresAt: later(91)}
+	second := service.IssuedToken{
+		UUID:      apitype.NewUUID(),
+		Account:   account.UUID,
+		IssuedAt:  *later(1),
+		ExpiresAt: later(91),
+	}
 	shared := service.IssuedToken{UUID: apitype.NewUUID(), IssuedAt: now}
 	shared.Account = shared.UUID
 	update(t, store, func(tx service.Tx) error {
-		return errors.Join(tx.InsertAccount(account), tx.InsertToken(second), tx.InsertToken(first), tx.InsertToken(shared))
+		return errors.Join(tx.InsertAccount(account), tx.InsertToken(second), tx.InsertToken(first),
+			tx.InsertToken(shared))
 	})
 	update(t, store, func(tx service.Tx) error { return tx.EndToken(second.UUID, *later(2)) })
 	second.EndedAt = later(2)

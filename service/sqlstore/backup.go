@@ -25,7 +25,7 @@ const unfinished = ".unfinished"
 
 // Backup copies the database into a new file. The file gets its name once it is complete and on disk. Backup returns
 // its SHA-256. Spec gap: S13.
-func (e *sqliteEngine) Backup(ctx context.Context, file string) (sum string, err error) {
+func (e *sqliteEngine) Backup(ctx context.Context, file string) (string, error) {
 	if err := absent(file); err != nil {
 		return "", err
 	}
@@ -33,7 +33,7 @@ func (e *sqliteEngine) Backup(ctx context.Context, file string) (sum string, err
 	if err != nil {
 		return "", err
 	}
-	sum, err = SumOf(made)
+	sum, err := SumOf(made)
 	if err == nil {
 		err = publish(made, file)
 	}
@@ -58,13 +58,14 @@ func SumOf(path string) (sum string, err error) {
 }
 
 // copyBeside writes a complete copy of the database into the folder of its final place.
-func (e *sqliteEngine) copyBeside(ctx context.Context, path string) (made string, err error) {
+func (e *sqliteEngine) copyBeside(ctx context.Context, path string) (string, error) {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+unfinished) // 0600
 	if err != nil {
 		return "", err
 	}
 	_, err = e.db.ExecContext(ctx, `VACUUM INTO $1`, file.Name())
-	if err = errors.Join(copyError(path, err), file.Sync(), file.Close()); err != nil {
+	err = errors.Join(copyError(path, err), file.Sync(), file.Close())
+	if err != nil {
 		_ = os.Remove(file.Name()) // The first error is reported.
 	}
 	return file.Name(), err
@@ -81,11 +82,12 @@ func copyError(path string, err error) error {
 
 // publish gives a complete file its name, which survives a power loss. It refuses to replace a file.
 func publish(from, to string) error {
-	switch err := os.Link(from, to); {
-	case err == nil:
+	err := os.Link(from, to)
+	if err == nil {
 		err = os.Remove(from)
 		return errors.Join(err, durable.SyncFolder(filepath.Dir(to)))
-	case errors.Is(err, fs.ErrExist):
+	}
+	if errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	// The file system has no links.
@@ -97,14 +99,14 @@ func publish(from, to string) error {
 
 // absent refuses a path that exists.
 func absent(path string) error {
-	switch _, err := os.Lstat(path); {
-	case err == nil:
+	_, err := os.Lstat(path)
+	if err == nil {
 		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	default:
-		return err
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 func replace(from, to string) error {
@@ -120,7 +122,7 @@ func Restore(
 	ctx context.Context,
 	file, database string,
 	change func(restored *Store) error,
-) (kept []string, err error) {
+) ([]string, error) {
 	path, ok := strings.CutPrefix(database, "sqlite:")
 	if !ok || path == "" {
 		return nil, errors.New("only an SQLite database is restored; PostgreSQL has pg_restore")
@@ -129,6 +131,7 @@ func Restore(
 		return nil, err
 	}
 	made, err := checkedCopy(ctx, file, path, change)
+	var kept []string
 	if err == nil {
 		kept, err = takePlace(made, path)
 	}
@@ -169,10 +172,12 @@ func checkedCopy(ctx context.Context, file, path string, change func(*Store) err
 		return made, fmt.Errorf("open a copy of the backup: %w", err)
 	}
 	var found []string
-	if err = change(store); err == nil {
+	err = change(store)
+	if err == nil {
 		found, err = store.Check(ctx)
 	}
-	if err = errors.Join(err, store.Close()); err == nil && len(found) > 0 {
+	err = errors.Join(err, store.Close())
+	if err == nil && len(found) > 0 {
 		err = fmt.Errorf("problems of the backup: %d; the first: %s", len(found), found[0])
 	}
 	return made, err
@@ -184,24 +189,24 @@ const restoring = ".restoring"
 
 // unrestored refuses a database after a restore that was cut short.
 func unrestored(path string) error {
-	switch _, err := os.Lstat(path + restoring); {
-	case errors.Is(err, fs.ErrNotExist):
+	_, err := os.Lstat(path + restoring)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
-	case err != nil:
-		return err
-	default:
-		return fmt.Errorf(
-			"a restore was not finished; run fundeskd restore again. To go back, put the files named %s.before-… in "+
-				"their place and erase %s",
-			path,
-			path+restoring,
-		)
 	}
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf(
+		"a restore was not finished; run fundeskd restore again. To go back, put the files named %s.before-… in "+
+			"their place and erase %s",
+		path,
+		path+restoring,
+	)
 }
 
 // takePlace renames the files of the database, and gives a copy its name. It may be interrupted at any point: no
 // program opens the database until it has run to its end, and it can run again.
-func takePlace(made, path string) (kept []string, err error) {
+func takePlace(made, path string) ([]string, error) {
 	_, before := os.Lstat(path + restoring)
 	mark, err := os.OpenFile(path+restoring, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -217,14 +222,15 @@ func takePlace(made, path string) (kept []string, err error) {
 		return nil, err
 	}
 	old := path + ".before-" + time.Now().UTC().Format("20060102T150405.000Z")
+	var kept []string
 	for _, part := range []struct{ from, to string }{
 		{path, old},
 		{path + "-wal", old + "-wal"},
 	} {
-		switch err := os.Rename(part.from, part.to); {
-		case err == nil:
+		err := os.Rename(part.from, part.to)
+		if err == nil {
 			kept = append(kept, part.to)
-		case !errors.Is(err, fs.ErrNotExist):
+		} else if !errors.Is(err, fs.ErrNotExist) {
 			return kept, err
 		}
 	}

@@ -66,7 +66,12 @@ const changedLast = 1_000_000_000
 // changed last. What even records have, odd ones do not.
 func skewed(t *testing.T, database string, n, changed int) *sqlstore.Store {
 	t.Helper()
-	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}, AnswerTimeout: time.Hour}) // As served.
+	// As served.
+	store, err := sqlstore.Open(t.Context(), sqlstore.Options{
+		Database:      database,
+		Postgres:      pgdriver.Driver{},
+		AnswerTimeout: time.Hour,
+	})
 	servicetest.Check(t, err)
 	t.Cleanup(func() {
 		servicetest.Report(t, store.Close())
@@ -74,20 +79,27 @@ func skewed(t *testing.T, database string, n, changed int) *sqlstore.Store {
 	person := personRow(evenOnes, evenOnes)
 	update(t, store, func(tx service.Tx) error { return tx.InsertPerson(person, nil) })
 	blob := func(id apitype.UUID) string { return fmt.Sprintf(`X'%x'`, id[:]) }
-	random, document, series := `randomblob(16)`, `zeroblob(900)`, fmt.Sprintf(`(WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < %d) SELECT i FROM s)`, n)
+	random := `randomblob(16)`
+	document := `zeroblob(900)`
+	series := fmt.Sprintf(`(WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < %d) SELECT i FROM s)`, n)
 	if strings.HasPrefix(database, "postgres") {
 		blob = func(id apitype.UUID) string { return fmt.Sprintf(`UUID '%s'`, id) }
 		random, document, series = `gen_random_uuid()`, `convert_to(repeat('x', 900), 'UTF8')`, fmt.Sprintf(`(SELECT generate_series(1, %d) AS i)`, n)
 	}
-	owner := fmt.Sprintf(`CASE WHEN i %% 1000 IN (0, 501) THEN %s WHEN i %% 2 = 0 THEN %s ELSE %s END`, blob(thousandths), blob(evenOnes), blob(oddOnes))
+	owner := fmt.Sprintf(`CASE WHEN i %% 1000 IN (0, 501) THEN %s WHEN i %% 2 = 0 THEN %s ELSE %s END`,
+		blob(thousandths), blob(evenOnes), blob(oddOnes))
 	updated := fmt.Sprintf(`CASE WHEN i <= %d THEN %d + i ELSE i END`, changed, changedLast)
 	even := func(yes, no string) string { return `CASE WHEN i % 2 = 0 THEN ` + yes + ` ELSE ` + no + ` END` }
 	for _, text := range []string{
 		`INSERT INTO calls (uuid, owner, person_number, requested_at, updated_at, external, external_application, external_reference, external_status, private, rev, doc, status, completed_by)
-			SELECT ` + random + `, ` + owner + `, 1, i, ` + updated + `, ` + even(`1`, `0`) + `, ` + even(`'dialler'`, `NULL`) + `, CASE WHEN i % 4 = 0 THEN 'shared' WHEN i % 2 = 0 THEN CAST(i AS VARCHAR) END,
-			` + even(`'S1'`, `NULL`) + `, '', 1, ` + document + `, ` + even(`'completed'`, `'requested'`) + `, ` + even(blob(evenOnes), `NULL`) + ` FROM ` + series + ` n`,
+			SELECT ` + random + `, ` + owner + `, 1, i, ` + updated + `, ` + even(`1`, `0`) + `, ` +
+			even(`'dialler'`, `NULL`) + `, CASE WHEN i % 4 = 0 THEN 'shared' WHEN i % 2 = 0 THEN CAST(i AS VARCHAR) END,
+			` + even(`'S1'`, `NULL`) + `, '', 1, ` + document + `, ` + even(`'completed'`,
+			`'requested'`) + `, ` + even(blob(evenOnes), `NULL`) + ` FROM ` + series + ` n`,
 		`INSERT INTO pledges (uuid, owner, recruiting, person_number, recruiter, status, created_at, updated_at, released_at, external, payment_qr, has_signature, private, rev, doc)
-			SELECT ` + random + `, ` + owner + `, ` + owner + `, 1, ` + blob(newcomer) + `, ` + even(`'active'`, `'lead'`) + `, i, ` + updated + `, ` + updated + `, 0, ` + even(`1`, `0`) + `, 0, '', 1, ` + document + ` FROM ` + series + ` n WHERE i % 8 < 2`,
+			SELECT ` + random + `, ` + owner + `, ` + owner + `, 1, ` + blob(newcomer) + `, ` +
+			even(`'active'`, `'lead'`) + `, i, ` + updated + `, ` + updated + `, 0, ` + even(`1`, `0`) +
+			`, 0, '', 1, ` + document + ` FROM ` + series + ` n WHERE i % 8 < 2`,
 	} {
 		servicetest.Check(t, store.Execute(t.Context(), text))
 	}
@@ -105,17 +117,29 @@ func callFilters(n int) map[string]service.CallFilter {
 	requested, expired := []apitype.CallStatus{apitype.CallRequested}, []apitype.CallStatus{apitype.CallExpired}
 	from, until := apitype.TimeFromMilli(1), apitype.TimeFromMilli(int64(n))
 	return map[string]service.CallFilter{
-		"":                                   {},
-		"status code":                        {ExternalStatus: "S1"},
-		"no reference":                       {NoExternalReference: true},
-		"status code, no reference":          {ExternalStatus: "S1", NoExternalReference: true},
-		"requested":                          {Statuses: requested},
-		"completed":                          {Statuses: []apitype.CallStatus{apitype.CallCompleted}},
-		"expired":                            {Statuses: expired},
-		"one reference":                      {ExternalApplication: "dialler", ExternalReference: "shared"},
-		"one reference, other code":          {ExternalApplication: "dialler", ExternalReference: "shared", ExternalStatus: "S2"},
-		"one reference, requested":           {ExternalApplication: "dialler", ExternalReference: "shared", Statuses: requested},
-		"one reference, updated":             {ExternalApplication: "dialler", ExternalReference: "shared", UpdatedAfter: &after},
+		"":                          {},
+		"status code":               {ExternalStatus: "S1"},
+		"no reference":              {NoExternalReference: true},
+		"status code, no reference": {ExternalStatus: "S1", NoExternalReference: true},
+		"requested":                 {Statuses: requested},
+		"completed":                 {Statuses: []apitype.CallStatus{apitype.CallCompleted}},
+		"expired":                   {Statuses: expired},
+		"one reference":             {ExternalApplication: "dialler", ExternalReference: "shared"},
+		"one reference, other code": {
+			ExternalApplication: "dialler",
+			ExternalReference:   "shared",
+			ExternalStatus:      "S2",
+		},
+		"one reference, requested": {
+			ExternalApplication: "dialler",
+			ExternalReference:   "shared",
+			Statuses:            requested,
+		},
+		"one reference, updated": {
+			ExternalApplication: "dialler",
+			ExternalReference:   "shared",
+			UpdatedAfter:        &after,
+		},
 		"updated":                            {UpdatedAfter: &after},
 		"updated ever":                       {UpdatedAfter: &ever},
 		"updated, requested between":         {UpdatedAfter: &after, RequestedFrom: &from, RequestedUntil: &until},
@@ -132,25 +156,32 @@ func callFilters(n int) map[string]service.CallFilter {
 
 // pledgeFilters returns filters of pledges, alone and together.
 func pledgeFilters() map[string]service.PledgeFilter {
-	after, ever, late := apitype.TimeFromMilli(changedLast), apitype.TimeFromMilli(0), apitype.TimeFromMilli(2*changedLast)
+	after := apitype.TimeFromMilli(changedLast)
+	ever := apitype.TimeFromMilli(0)
+	late := apitype.TimeFromMilli(2 * changedLast)
 	return map[string]service.PledgeFilter{
-		"":                                {},
-		"active":                          {Status: apitype.PledgeActive},
-		"dropped":                         {Status: apitype.PledgeDropped},
-		"QR":                              {PaymentQR: new(true)},
-		"active, no QR":                   {Status: apitype.PledgeActive, PaymentQR: new(false)},
-		"updated":                         {UpdatedAfter: &after},
-		"updated, active":                 {UpdatedAfter: &after, Status: apitype.PledgeActive},
-		"updated, dropped":                {UpdatedAfter: &after, Status: apitype.PledgeDropped},
-		"updated ever, dropped":           {UpdatedAfter: &ever, Status: apitype.PledgeDropped},
-		"released":                        {ReleasedAfter: &after, ReleasedBy: late},
-		"released ever":                   {ReleasedAfter: &ever, ReleasedBy: late},
-		"released, active":                {ReleasedAfter: &after, ReleasedBy: late, Status: apitype.PledgeActive},
-		"released, dropped":               {ReleasedAfter: &after, ReleasedBy: late, Status: apitype.PledgeDropped},
-		"released ever, dropped":          {ReleasedAfter: &ever, ReleasedBy: late, Status: apitype.PledgeDropped},
-		"released ever, updated":          {ReleasedAfter: &ever, ReleasedBy: late, UpdatedAfter: &after},
-		"released ever, updated, dropped": {ReleasedAfter: &ever, ReleasedBy: late, UpdatedAfter: &after, Status: apitype.PledgeDropped},
-		"released ever, no QR":            {ReleasedAfter: &ever, ReleasedBy: late, PaymentQR: new(false)},
+		"":                       {},
+		"active":                 {Status: apitype.PledgeActive},
+		"dropped":                {Status: apitype.PledgeDropped},
+		"QR":                     {PaymentQR: new(true)},
+		"active, no QR":          {Status: apitype.PledgeActive, PaymentQR: new(false)},
+		"updated":                {UpdatedAfter: &after},
+		"updated, active":        {UpdatedAfter: &after, Status: apitype.PledgeActive},
+		"updated, dropped":       {UpdatedAfter: &after, Status: apitype.PledgeDropped},
+		"updated ever, dropped":  {UpdatedAfter: &ever, Status: apitype.PledgeDropped},
+		"released":               {ReleasedAfter: &after, ReleasedBy: late},
+		"released ever":          {ReleasedAfter: &ever, ReleasedBy: late},
+		"released, active":       {ReleasedAfter: &after, ReleasedBy: late, Status: apitype.PledgeActive},
+		"released, dropped":      {ReleasedAfter: &after, ReleasedBy: late, Status: apitype.PledgeDropped},
+		"released ever, dropped": {ReleasedAfter: &ever, ReleasedBy: late, Status: apitype.PledgeDropped},
+		"released ever, updated": {ReleasedAfter: &ever, ReleasedBy: late, UpdatedAfter: &after},
+		"released ever, updated, dropped": {
+			ReleasedAfter: &ever,
+			ReleasedBy:    late,
+			UpdatedAfter:  &after,
+			Status:        apitype.PledgeDropped,
+		},
+		"released ever, no QR": {ReleasedAfter: &ever, ReleasedBy: late, PaymentQR: new(false)},
 	}
 }
 
@@ -161,7 +192,14 @@ func boundedPages(t *testing.T, database string, n, changed int) {
 	scopes := []struct {
 		name  string
 		scope service.Scope
-	}{{"all", all}, {"even", of(evenOnes)}, {"odd", of(oddOnes)}, {"thousandth", of(thousandths)}, {"newcomer", of(newcomer)}, {"two", of(oddOnes, thousandths)}}
+	}{
+		{"all", all},
+		{"even", of(evenOnes)},
+		{"odd", of(oddOnes)},
+		{"thousandth", of(thousandths)},
+		{"newcomer", of(newcomer)},
+		{"two", of(oddOnes, thousandths)},
+	}
 	growing := int64(n) * 12 / 1000
 	if strings.HasPrefix(database, "sqlite") { // Their pages are half as large.
 		growing *= 2
@@ -192,14 +230,18 @@ func boundedPages(t *testing.T, database string, n, changed int) {
 	for _, scope := range scopes {
 		for name, f := range callFilters(n) {
 			f.Scope = scope.scope
-			ask("calls of "+scope.name+": "+name, f.UpdatedAfter != nil, func(r service.Reader, part service.Range) error {
+			ask("calls of "+scope.name+": "+name, f.UpdatedAfter != nil, func(
+				r service.Reader,
+				part service.Range,
+			) error {
 				_, err := r.Calls(f, part)
 				return err
 			})
 		}
 		for name, f := range pledgeFilters() {
 			f.Scope = scope.scope
-			ask("pledges of "+scope.name+": "+name, f.UpdatedAfter != nil || f.ReleasedAfter != nil, func(r service.Reader, part service.Range) error {
+			ask("pledges of "+scope.name+": "+name, f.UpdatedAfter != nil ||
+				f.ReleasedAfter != nil, func(r service.Reader, part service.Range) error {
 				_, err := r.Pledges(f, part)
 				return err
 			})

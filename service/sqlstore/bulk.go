@@ -87,8 +87,9 @@ func insertNew[T any](
 	columns []string,
 	rows []T,
 	values func(T) []any,
-) (taken []apitype.UUID, err error) {
-	err = inGroups(rows, func(group []T) error {
+) ([]apitype.UUID, error) {
+	var taken []apitype.UUID
+	err := inGroups(rows, func(group []T) error {
 		var args []any
 		for _, row := range group {
 			args = append(args, values(row)...)
@@ -109,7 +110,9 @@ func insertNew[T any](
 	return taken, err
 }
 
-func (t *tx) InsertRows(rows service.Rows) (taken []service.Taken, err error) {
+func (t *tx) InsertRows(rows service.Rows) ([]service.Taken, error) {
+	var taken []service.Taken
+	var err error
 	// Rows that belong to others are taken if these are.
 	note := func(kind service.LoadKind) func([]apitype.UUID, error) {
 		return func(ids []apitype.UUID, problem error) {

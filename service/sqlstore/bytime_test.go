@@ -20,13 +20,17 @@ import (
 func TestByTimeModel(t *testing.T) { //nolint:paralleltest // It sets the bounds of the package.
 	servicetest.Slow(t)
 	defer sqlstore.SetListBounds(12, 9)()
-	for engine, database := range map[string]func(testing.TB) string{"SQLite": servicetest.NewFile, "PostgreSQL": servicetest.PostgresDatabase} {
+	for engine, database := range map[string]func(testing.TB) string{
+		"SQLite":     servicetest.NewFile,
+		"PostgreSQL": servicetest.PostgresDatabase,
+	} {
 		t.Run(engine, func(t *testing.T) {
 			store := reopen(t, database(t))
 			random := rand.New(rand.NewPCG(3, 5))
 			organizations, calls := fillCalls(t, store, random, 160)
 			for i := range 300 {
-				f, part := service.CallFilter{Scope: service.Scope{All: true}}, service.Range{Limit: 1 + random.IntN(12), Backward: random.IntN(2) == 0}
+				f := service.CallFilter{Scope: service.Scope{All: true}}
+				part := service.Range{Limit: 1 + random.IntN(12), Backward: random.IntN(2) == 0}
 				if n := random.IntN(3); n > 0 {
 					f.Scope = service.Scope{Organizations: organizations[:n]}
 				}
@@ -42,7 +46,10 @@ func TestByTimeModel(t *testing.T) { //nolint:paralleltest // It sets the bounds
 				for _, bound := range []**service.Bound{&part.Above, &part.Below} {
 					if random.IntN(3) == 0 {
 						c := calls[random.IntN(len(calls))]
-						*bound = &service.Bound{Position: service.Position{At: c.RequestedAt, UUID: c.UUID}, Inclusive: random.IntN(2) == 0}
+						*bound = &service.Bound{
+							Position:  service.Position{At: c.RequestedAt, UUID: c.UUID},
+							Inclusive: random.IntN(2) == 0,
+						}
 					}
 				}
 				want := wantCalls(calls, f, part)
@@ -63,7 +70,7 @@ func TestByTimeModel(t *testing.T) { //nolint:paralleltest // It sets the bounds
 }
 
 // wantCalls returns a part of the list by a plain reading.
-func wantCalls(calls []service.CallRow, f service.CallFilter, part service.Range) (want []apitype.UUID) {
+func wantCalls(calls []service.CallRow, f service.CallFilter, part service.Range) []apitype.UUID {
 	compare := func(c service.CallRow, b service.Position) int {
 		return cmp.Or(c.RequestedAt.Compare(b.At.Time), c.UUID.Compare(b.UUID))
 	}
@@ -84,6 +91,7 @@ func wantCalls(calls []service.CallRow, f service.CallFilter, part service.Range
 		}
 		return order
 	})
+	var want []apitype.UUID
 	for _, c := range passed[:min(len(passed), part.Limit)] {
 		want = append(want, c.UUID)
 	}
@@ -91,15 +99,18 @@ func wantCalls(calls []service.CallRow, f service.CallFilter, part service.Range
 }
 
 // fillCalls makes calls of three organizations: a third was never updated, a third lately.
-func fillCalls(t *testing.T, store *sqlstore.Store, random *rand.Rand, n int) (organizations []apitype.UUID, calls []service.CallRow) {
+func fillCalls(t *testing.T, store *sqlstore.Store, random *rand.Rand, n int) ([]apitype.UUID, []service.CallRow) {
 	t.Helper()
+	var organizations []apitype.UUID
+	var calls []service.CallRow
 	update(t, store, func(tx service.Tx) error {
 		organizations, calls = nil, nil
 		persons := make([]apitype.UUID, 3)
 		for i := range persons {
 			organizations, persons[i] = append(organizations, apitype.NewUUID()), apitype.NewUUID()
 			person := personRow(persons[i], organizations[i])
-			if err := errors.Join(tx.InsertOrganization(namedA(organizations[i])), tx.InsertPerson(person, nil)); err != nil {
+			err := errors.Join(tx.InsertOrganization(namedA(organizations[i])), tx.InsertPerson(person, nil))
+			if err != nil {
 				return err
 			}
 		}
@@ -129,7 +140,8 @@ func fillCalls(t *testing.T, store *sqlstore.Store, random *rand.Rand, n int) (o
 }
 
 // namedA returns an organization.
-func namedA(id apitype.UUID) (o service.Organization) {
+func namedA(id apitype.UUID) service.Organization {
+	var o service.Organization
 	o.UUID, o.Name, o.Abbreviation = id, "A", "A"
 	return o
 }

@@ -54,9 +54,10 @@ func callValues(c service.CallRow) []any {
 	return append(callDest(&c), identifier(c.Person), nullUUID(c.Case))
 }
 
-func (r *reader) Call(id apitype.UUID, scope service.Scope) (c service.CallRow, err error) {
+func (r *reader) Call(id apitype.UUID, scope service.Scope) (service.CallRow, error) {
 	cond, args := one(id, scope, `t.owner`)
-	err = r.row(selectCall+cond, args...).scan(callDest(&c)...)
+	var c service.CallRow
+	err := r.row(selectCall+cond, args...).scan(callDest(&c)...)
 	return c, err
 }
 
@@ -71,8 +72,7 @@ func (r *reader) callQuery(f service.CallFilter, part service.Range) (*listQuery
 	q := &listQuery{table: "calls", time: "requested_at"}
 	q.scope(f.Scope, `t.owner`)
 	byTime := timeFilter{column: `updated_at`, parts: []string{unlinkedCalls, linkedCalls}}
-	switch {
-	case f.ExternalReference != "":
+	if f.ExternalReference != "" {
 		q.checkBranches()
 		q.conds = append(
 			q.conds,
@@ -80,7 +80,7 @@ func (r *reader) callQuery(f service.CallFilter, part service.Range) (*listQuery
 			q.text(`t.external_reference`, f.ExternalReference),
 		)
 		byTime.parts = byTime.parts[1:]
-	case f.NoExternalReference:
+	} else if f.NoExternalReference {
 		q.checkBranches()
 		q.conds = append(q.conds, unlinkedCalls)
 		byTime.parts = byTime.parts[:1]
@@ -194,11 +194,10 @@ func (q *listQuery) included(f service.CallFilter) (columns, joins string) {
 	if f.WithQuality {
 		columns += `, p.quality`
 	}
-	switch {
-	case f.WithPledge || (f.WithPledgeNumber && !f.Viewer.All):
+	if f.WithPledge || (f.WithPledgeNumber && !f.Viewer.All) {
 		columns += `, l.number`
 		joins += ` LEFT JOIN pledges l ON l.number = t.pledge_number` + q.visible(f.Viewer, `l.owner`, `l.recruiting`)
-	case f.WithPledgeNumber:
+	} else if f.WithPledgeNumber {
 		columns += `, t.pledge_number` // Nothing of the pledge itself is read.
 	}
 	if f.WithPledge {
@@ -255,7 +254,8 @@ func newCallNode(f service.CallFilter) *callNode {
 }
 
 // scan reads a row. It copies the joined rows that exist.
-func (n *callNode) scan(result *sql.Rows) (c service.CallRow, err error) {
+func (n *callNode) scan(result *sql.Rows) (service.CallRow, error) {
+	var c service.CallRow
 	if err := result.Scan(n.dest...); err != nil {
 		return c, err
 	}

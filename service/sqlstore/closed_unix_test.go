@@ -16,7 +16,15 @@ import (
 // it, to serve it and to look at it. The service's own group may. The log of a file is closed as the file is.
 func TestFileThatOthersMayRead(t *testing.T) {
 	t.Parallel()
-	for mode, isClosed := range map[fs.FileMode]bool{0o600: true, 0o640: true, 0o660: true, 0o644: false, 0o604: false, 0o602: false, 0o666: false} {
+	for mode, isClosed := range map[fs.FileMode]bool{
+		0o600: true,
+		0o640: true,
+		0o660: true,
+		0o644: false,
+		0o604: false,
+		0o602: false,
+		0o666: false,
+	} {
 		path := made(t)
 		servicetest.Check(t, os.Chmod(path, mode))
 		for _, inspect := range []bool{false, true} {
@@ -42,7 +50,8 @@ func TestFileThatOthersMayRead(t *testing.T) {
 	path := made(t)
 	servicetest.Check(t, os.Chmod(path, 0o640))
 	servicetest.Check(t, os.Chown(path, 0, 54321))
-	if _, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: "sqlite:" + path}); err == nil || !strings.Contains(err.Error(), "chmod 600 "+path) {
+	_, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: "sqlite:" + path})
+	if err == nil || !strings.Contains(err.Error(), "chmod 600 "+path) {
 		t.Errorf("another group's: got %v", err)
 	}
 }

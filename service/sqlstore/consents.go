@@ -47,14 +47,15 @@ func (r *reader) ConsentsOf(
 // the person, and calls that were completed with the effect no-contact. A withdrawn consent leaves a block, too, which
 // does not have the time of that consent. The lines of changes that share a commit with this one are not in the table
 // yet.
-func (r *reader) ObjectedAt(person apitype.UUID, channel apitype.ConsentChannel) (at *apitype.Time, err error) {
+func (r *reader) ObjectedAt(person apitype.UUID, channel apitype.ConsentChannel) (*apitype.Time, error) {
 	field := map[apitype.ConsentChannel]string{
 		apitype.ChannelPhone: "optInPhone",
 		apitype.ChannelEmail: "optInEmail",
 		apitype.ChannelMail:  "optInMail",
 		apitype.ChannelSMS:   "optInSms",
 	}[channel]
-	err = r.row(`SELECT MAX(at) FROM (
+	var at *apitype.Time
+	err := r.row(`SELECT MAX(at) FROM (
 			SELECT done_at AS at FROM audit
 			WHERE person_number = (SELECT number FROM persons WHERE uuid = $1)
 				AND (operation = 'person.no-contact' OR operation = 'person.opt-out' AND $2 = 'optInPhone' OR

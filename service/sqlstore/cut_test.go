@@ -42,16 +42,17 @@ type cutter struct {
 }
 
 // newCutter returns a cutter before a server, and the name of the database behind it.
-func newCutter(t *testing.T, database string, at int64, after bool, happens func(*cutter)) (c *cutter, behind string) {
+func newCutter(t *testing.T, database string, at int64, after bool, happens func(*cutter)) (*cutter, string) {
 	t.Helper()
 	config, err := pgconn.ParseConfig(database)
 	servicetest.Check(t, err)
 	folder, err := os.MkdirTemp("", "fundesk-cut-") // Short enough for a socket.
 	servicetest.Check(t, err)
-	c = &cutter{at: at, after: after, happens: happens}
+	c := &cutter{at: at, after: after, happens: happens}
 	c.network, c.address = pgconn.NetworkAddress(config.Host, config.Port)
 	c.cut, c.stop = context.WithCancel(t.Context())
-	if c.Listener, err = new(net.ListenConfig).Listen(t.Context(), "unix", filepath.Join(folder, ".s.PGSQL.5432")); err != nil {
+	c.Listener, err = new(net.ListenConfig).Listen(t.Context(), "unix", filepath.Join(folder, ".s.PGSQL.5432"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -59,7 +60,11 @@ func newCutter(t *testing.T, database string, at int64, after bool, happens func
 		servicetest.Report(t, os.RemoveAll(folder))
 	})
 	go c.serve()
-	name := url.URL{Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Path: "/" + config.Database}
+	name := url.URL{
+		Scheme: "postgres",
+		User:   url.UserPassword(config.User, config.Password),
+		Path:   "/" + config.Database,
+	}
 	name.RawQuery = url.Values{"host": {folder}, "sslmode": {"disable"}}.Encode()
 	return c, name.String()
 }
@@ -107,7 +112,8 @@ func (c *cutter) pass(server io.Writer, program io.Reader) error {
 			return err
 		}
 		last := false
-		if len(header) == 5 && (header[0] == 'Q' || header[0] == 'E' || header[0] == 'c') { // A query, a prepared one, the end of a COPY.
+		// A query, a prepared one, the end of a COPY.
+		if len(header) == 5 && (header[0] == 'Q' || header[0] == 'E' || header[0] == 'c') {
 			last = c.statements.Add(1) == c.at
 		}
 		if last && !c.after {
@@ -194,7 +200,9 @@ func cutCommands(t *testing.T) []cutCommand {
 	records := manyRecords(20)
 	signed := &signedDatabase{}
 	return []cutCommand{
-		{"migrate", func(*testing.T, string) {}, func(ctx context.Context, store *sqlstore.Store) error { return store.Ping(ctx) }, func(error) bool { return false }, func(t *testing.T, store *sqlstore.Store) {
+		{"migrate", func(*testing.T, string) {}, func(ctx context.Context, store *sqlstore.Store) error {
+			return store.Ping(ctx)
+		}, func(error) bool { return false }, func(t *testing.T, store *sqlstore.Store) {
 			t.Helper()
 			if n := count(t, store, "settings"); n != 0 { // The dump has none that a migration makes.
 				t.Errorf("got %d settings, want none", n)
@@ -205,7 +213,9 @@ func cutCommands(t *testing.T) []cutCommand {
 			if err != nil {
 				return err
 			}
-			return servicetest.Load(ctx, s, func(add func(service.LoadRecord) error) error { return source.Dump(ctx, add) })
+			return servicetest.Load(ctx, s, func(add func(service.LoadRecord) error) error {
+				return source.Dump(ctx, add)
+			})
 		}, func(err error) bool {
 			refusal, is := errors.AsType[*service.Error](err)
 			return is && refusal.Kind == service.Conflict
@@ -228,7 +238,15 @@ func cutCommands(t *testing.T) []cutCommand {
 			t.Helper()
 			servicetest.Same(t, "persons", 20, count(t, store, "persons"))
 		}, []int64{8, 15}, false},
-		{"key rotate", signed.prepare, signed.rotate, func(error) bool { return false }, signed.verify, []int64{12, 13, 14}, true},
+		{
+			name:    "key rotate",
+			prepare: signed.prepare,
+			run:     signed.rotate,
+			twice:   func(error) bool { return false },
+			verify:  signed.verify,
+			at:      []int64{12, 13, 14},
+			little:  true,
+		},
 		{"check", damaged, func(ctx context.Context, store *sqlstore.Store) error {
 			found, err := store.Check(ctx)
 			if err == nil && len(found) != 1 {
@@ -256,7 +274,8 @@ func (d *signedDatabase) prepare(t *testing.T, database string) {
 	account, err := s.AddAccount(t.Context(), service.Account{Name: "a", Scope: service.Scope{All: true}})
 	servicetest.Check(t, err)
 	d.token, _, err = s.IssueToken(t.Context(), account.UUID, time.Hour)
-	if err = errors.Join(err, store.Close()); err != nil {
+	err = errors.Join(err, store.Close())
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -269,7 +288,8 @@ func (d *signedDatabase) rotate(ctx context.Context, store *sqlstore.Store) erro
 // verify wants the token to be refused, and the rotation to have its line in the audit.
 func (d *signedDatabase) verify(t *testing.T, store *sqlstore.Store) {
 	t.Helper()
-	if _, err := d.service(t, store).Authenticate(t.Context(), d.token); service.KindOf(err) != service.Unauthenticated {
+	_, err := d.service(t, store).Authenticate(t.Context(), d.token)
+	if service.KindOf(err) != service.Unauthenticated {
 		t.Errorf("a token of before: got %v, want that it is refused", err)
 	}
 	var lines []service.AuditLine
@@ -288,7 +308,10 @@ func damaged(t *testing.T, database string) {
 	t.Helper()
 	store := reopen(t, database)
 	update(t, store, func(tx service.Tx) error {
-		return tx.InsertFocusArea(service.FocusArea{FocusArea: apitype.FocusArea{UUID: apitype.NewUUID()}, Organization: apitype.NewUUID()})
+		return tx.InsertFocusArea(service.FocusArea{
+			FocusArea:    apitype.FocusArea{UUID: apitype.NewUUID()},
+			Organization: apitype.NewUUID(),
+		})
 	})
 	servicetest.Check(t, store.Close())
 }
@@ -300,7 +323,7 @@ func repair(t *testing.T, store *sqlstore.Store) {
 }
 
 // meetsAt brings trouble at a statement, and reports whether the command has that many.
-func (c cutCommand) meetsAt(t *testing.T, what trouble, at int64) (failure error, met bool) {
+func (c cutCommand) meetsAt(t *testing.T, what trouble, at int64) (error, bool) {
 	t.Helper()
 	database, drop, err := servicetest.NewPostgresDatabase(t.Context(), what.server)
 	servicetest.Check(t, err)
@@ -313,12 +336,13 @@ func (c cutCommand) meetsAt(t *testing.T, what trouble, at int64) (failure error
 		return errors.Join(c.run(t.Context(), store), store.Close())
 	}
 	before, behind := newCutter(t, database, at, at%2 == 0, what.begins)
-	failure = do(behind)
+	failure := do(behind)
 	if before.end(); before.statements.Load() < at {
 		return nil, false
 	}
 	what.ends()
-	await(t, database, `SELECT COUNT(*) = 1 FROM pg_stat_activity WHERE datname = current_database()`) // It may go on by itself.
+	// It may go on by itself.
+	await(t, database, `SELECT COUNT(*) = 1 FROM pg_stat_activity WHERE datname = current_database()`)
 	if err := do(database); err != nil && !c.twice(err) {
 		t.Fatalf("at %d got %v, then: %v", at, failure, err)
 	}
@@ -345,10 +369,11 @@ func await(t *testing.T, database, question string) {
 }
 
 // holds asks once.
-func holds(t *testing.T, database, question string) (is bool) {
+func holds(t *testing.T, database, question string) bool {
 	t.Helper()
 	connection, err := pgx.Connect(t.Context(), database)
 	servicetest.Check(t, err)
+	var is bool
 	servicetest.Check(t, connection.QueryRow(t.Context(), question).Scan(&is))
 	servicetest.Check(t, connection.Close(t.Context()))
 	return is

@@ -77,13 +77,14 @@ func (t *tx) WaitingBlockedBy(organization apitype.UUID, numbers []apitype.UUID)
 		q.args...)
 }
 
-func (r *reader) BlockedSince(numbers []apitype.UUID, scope service.Scope) (at *apitype.Time, err error) {
+func (r *reader) BlockedSince(numbers []apitype.UUID, scope service.Scope) (*apitype.Time, error) {
 	q := &listQuery{}
 	q.conds = append(q.conds, `digest`+isOne(bind(q, numbers, identifier)))
 	if places, some := q.organizations(scope); some {
 		q.conds = append(q.conds, `organization`+isOne(places))
 	}
-	err = r.row(`SELECT MIN(blocked_at) FROM do_not_call WHERE `+strings.Join(q.conds, ` AND `), q.args...).
+	var at *apitype.Time
+	err := r.row(`SELECT MIN(blocked_at) FROM do_not_call WHERE `+strings.Join(q.conds, ` AND `), q.args...).
 		scan(nullTimeDest{&at})
 	return at, err
 }

@@ -119,13 +119,15 @@ func (t copyTable) dump(ctx context.Context, c *conn, each func(service.LoadReco
 	var after []any
 	for {
 		rows, err := t.read(c, after, t.batch)
-		if err = cmp.Or(err, ctx.Err()); err != nil {
+		err = cmp.Or(err, ctx.Err())
+		if err != nil {
 			return err
 		}
 		for _, row := range rows {
 			values := make(map[string]json.RawMessage, len(row))
 			for i, column := range t.columns {
-				if values[column], err = dumped(column, row[i]); err != nil {
+				values[column], err = dumped(column, row[i])
+				if err != nil {
 					return err
 				}
 			}
@@ -150,12 +152,13 @@ var (
 
 func dumped(column string, value any) (json.RawMessage, error) {
 	raw, isBytes := value.([]byte)
-	switch {
-	case !isBytes || slices.Contains(files, column):
+	if !isBytes || slices.Contains(files, column) {
 		return json.Marshal(value)
-	case slices.Contains(documents, column) && (len(raw) == 0 || !json.Valid(raw)): // Of an erased person.
+	}
+	if slices.Contains(documents, column) && (len(raw) == 0 || !json.Valid(raw)) { // Of an erased person.
 		return json.Marshal(string(raw))
-	case slices.Contains(documents, column):
+	}
+	if slices.Contains(documents, column) {
 		return raw, nil
 	}
 	var id *apitype.UUID
@@ -182,35 +185,39 @@ var identifierColumns = []string{
 }
 
 // loaded reads the value of a column of a dump, as it is bound.
-func loaded(column string, text json.RawMessage) (value any, err error) {
-	switch {
-	case string(text) == "null":
+func loaded(column string, text json.RawMessage) (any, error) {
+	var err error
+	if string(text) == "null" {
 		return nil, nil
-	case slices.Contains(files, column):
+	}
+	if slices.Contains(files, column) {
 		var content []byte
 		err = json.Unmarshal(text, &content)
 		return content, err
-	case slices.Contains(documents, column) && text[0] == '"':
+	}
+	if slices.Contains(documents, column) && text[0] == '"' {
 		var content string
 		err = json.Unmarshal(text, &content)
 		return []byte(content), err
-	case slices.Contains(documents, column):
+	}
+	if slices.Contains(documents, column) {
 		return []byte(text), nil
-	case slices.Contains(identifierColumns, column),
-		strings.HasSuffix(column, "_uuid"),
-		strings.HasSuffix(column, "_owner"):
+	}
+	if slices.Contains(identifierColumns, column) ||
+		strings.HasSuffix(column, "_uuid") ||
+		strings.HasSuffix(column, "_owner") {
 		var id apitype.UUID
 		err = json.Unmarshal(text, &id)
 		return identifier(id), err
-	case text[0] == '"':
+	}
+	if text[0] == '"' {
 		var content string
 		err = json.Unmarshal(text, &content)
 		return content, err
-	default:
-		var number int64
-		err = json.Unmarshal(text, &number)
-		return number, err
 	}
+	var number int64
+	err = json.Unmarshal(text, &number)
+	return number, err
 }
 
 // errUnfinishedErasure refuses a dump from a program that left a tombstone before it had blanked all calls.
@@ -277,7 +284,7 @@ func (t *tx) insertUnreleased(table string, rows []map[string]json.RawMessage) (
 	return saved, true, nil
 }
 
-func (t *tx) InsertDumped(table string, rows []map[string]json.RawMessage, skip bool) (saved int, err error) {
+func (t *tx) InsertDumped(table string, rows []map[string]json.RawMessage, skip bool) (int, error) {
 	saved, isKnown, err := t.insertUnreleased(table, rows)
 	if isKnown || err != nil {
 		return saved, err
@@ -323,7 +330,8 @@ func (t copyTable) values(row map[string]json.RawMessage) ([]any, error) {
 			return nil, fmt.Errorf("%s lacks %s", t.name, column)
 		}
 		var err error
-		if values[i], err = loaded(column, bytes.TrimSpace(text)); err != nil {
+		values[i], err = loaded(column, bytes.TrimSpace(text))
+		if err != nil {
 			return nil, fmt.Errorf("%s of %s: %w", column, t.name, err)
 		}
 	}
@@ -338,13 +346,14 @@ func (t *tx) ThereAlready(table string, ids []apitype.UUID) ([]apitype.UUID, err
 	return t.identifiers(`SELECT uuid FROM `+table+` WHERE `+cond, arg)
 }
 
-func (r *reader) HasRecords() (there bool, err error) {
-	err = r.row(`SELECT EXISTS (SELECT 1 FROM accounts) OR EXISTS (SELECT 1 FROM persons)`).scan(&there)
+func (r *reader) HasRecords() (bool, error) {
+	var there bool
+	err := r.row(`SELECT EXISTS (SELECT 1 FROM accounts) OR EXISTS (SELECT 1 FROM persons)`).scan(&there)
 	return there, err
 }
 
 // read returns up to limit rows after a key. A nil key starts at the beginning.
-func (t copyTable) read(c *conn, after []any, limit int) (rows [][]any, err error) {
+func (t copyTable) read(c *conn, after []any, limit int) ([][]any, error) {
 	q := &listQuery{}
 	if t.where != "" {
 		q.conds = append(q.conds, t.where)
@@ -358,9 +367,11 @@ func (t copyTable) read(c *conn, after []any, limit int) (rows [][]any, err erro
 		text += ` LIMIT ` + strconv.Itoa(limit)
 	}
 	var types []*sql.ColumnType
-	err = c.each(text, after, func(result *sql.Rows) (err error) {
+	var rows [][]any
+	err := c.each(text, after, func(result *sql.Rows) (err error) {
 		if types == nil {
-			if types, err = result.ColumnTypes(); err != nil {
+			types, err = result.ColumnTypes()
+			if err != nil {
 				return err
 			}
 		}

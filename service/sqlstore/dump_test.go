@@ -27,12 +27,26 @@ func filled(t *testing.T, persons int) *sqlstore.Store {
 		return embedded.Sample(embedded.SampleOptions{Persons: persons, Now: now.Time}, add)
 	})
 	servicetest.Check(t, err)
-	account := service.Account{UUID: apitype.NewUUID(), Name: "a <b> & \"c\"", CreatedAt: now, Scope: service.Scope{All: true}}
+	account := service.Account{
+		UUID:      apitype.NewUUID(),
+		Name:      "a <b> & \"c\"",
+		CreatedAt: now,
+		Scope:     service.Scope{All: true},
+	}
 	update(t, store, func(tx service.Tx) error {
 		entry := apitype.ProcessedEntry{EntityName: "call", EntityUUID: apitype.NewUUID(), ProcessedAt: now}
-		return errors.Join(tx.InsertAccount(account), tx.InsertToken(service.IssuedToken{UUID: account.UUID, Account: account.UUID, IssuedAt: now}), tx.Mark(account.UUID, entry), tx.SetSetting("kept", "1"), tx.SetRetention(service.Retention{Organization: account.UUID, Calls: new(24)}),
+		return errors.Join(tx.InsertAccount(account), tx.InsertToken(service.IssuedToken{
+			UUID:     account.UUID,
+			Account:  account.UUID,
+			IssuedAt: now,
+		}), tx.Mark(account.UUID, entry), tx.SetSetting("kept", "1"), tx.SetRetention(service.Retention{
+			Organization: account.UUID,
+			Calls:        new(24),
+		}),
 			tx.RecordContact(entry.EntityUUID, now, []apitype.UUID{apitype.NewUUID()}),
-			tx.CountWork([]service.Work{{User: account.UUID, Owner: account.UUID, Attempts: 1, SeenAt: now}}), endedLease(tx, now), claim(tx, now))
+			tx.CountWork([]service.Work{
+				{User: account.UUID, Owner: account.UUID, Attempts: 1, SeenAt: now},
+			}), endedLease(tx, now), claim(tx, now))
 	})
 	return store
 }
@@ -100,7 +114,8 @@ func TestDumpDuringARotation(t *testing.T) {
 }
 
 // withoutLoads returns a dump without the audit's lines about its loads.
-func withoutLoads(lines string) (all []string) {
+func withoutLoads(lines string) []string {
+	var all []string
 	for line := range strings.Lines(lines) {
 		if !strings.Contains(line, `"operation":"load"`) {
 			all = append(all, line)
@@ -120,9 +135,20 @@ func testDump(t *testing.T, database string) {
 	source, target := filled(t, 400), reopen(t, database)
 	update(t, source, func(tx service.Tx) error { return tx.EraseUnknown(apitype.NewUUID(), now) })
 	number := apitype.NewUUID()
-	block := service.Block{Organization: apitype.NewUUID(), Number: number, Person: apitype.NewUUID(), At: now, User: new(apitype.NewUUID())}
+	block := service.Block{
+		Organization: apitype.NewUUID(),
+		Number:       number,
+		Person:       apitype.NewUUID(),
+		At:           now,
+		User:         new(apitype.NewUUID()),
+	}
 	update(t, source, func(tx service.Tx) error { return tx.InsertBlock(block) })
-	consent := apitype.Consent{Channel: apitype.ChannelPhone, Basis: apitype.BasisConsent, Source: new("a form"), At: now}
+	consent := apitype.Consent{
+		Channel: apitype.ChannelPhone,
+		Basis:   apitype.BasisConsent,
+		Source:  new("a form"),
+		At:      now,
+	}
 	update(t, source, func(tx service.Tx) error {
 		some, err := tx.Calls(service.CallFilter{Scope: service.Scope{All: true}}, service.Range{Limit: 1})
 		if err != nil {
@@ -137,12 +163,22 @@ func testDump(t *testing.T, database string) {
 		dutch.UUID, dutch.Name, dutch.Abbreviation = apitype.NewUUID(), "N", "N"
 		return tx.InsertOrganization(dutch)
 	})
-	update(t, source, func(tx service.Tx) error { return tx.RecordContact(apitype.NewUUID(), now, []apitype.UUID{number}) })
 	update(t, source, func(tx service.Tx) error {
-		return tx.SetUserState(service.UserStateRow{User: number, Account: number, State: apitype.UserPaused, Since: now})
+		return tx.RecordContact(apitype.NewUUID(), now, []apitype.UUID{number})
 	})
 	update(t, source, func(tx service.Tx) error {
-		return tx.SetQueueMessage(service.MessageRow{QueueMessage: apitype.QueueMessage{Text: "a", At: now}, EndsAt: now})
+		return tx.SetUserState(service.UserStateRow{
+			User:    number,
+			Account: number,
+			State:   apitype.UserPaused,
+			Since:   now,
+		})
+	})
+	update(t, source, func(tx service.Tx) error {
+		return tx.SetQueueMessage(service.MessageRow{
+			QueueMessage: apitype.QueueMessage{Text: "a", At: now},
+			EndsAt:       now,
+		})
 	})
 	// A target that was served once has a key of its own, on which nothing hangs.
 	if _, err := target.SigningSeed(t.Context()); err != nil {
@@ -160,10 +196,12 @@ func testDump(t *testing.T, database string) {
 	if found, err := target.Check(t.Context()); len(found) > 0 || err != nil {
 		t.Errorf("check: %v %v", found, err)
 	}
-	if err := loadLines(t, target, lines, false); err == nil || !strings.Contains(err.Error(), "into an empty database") {
+	err := loadLines(t, target, lines, false)
+	if err == nil || !strings.Contains(err.Error(), "into an empty database") {
 		t.Errorf("a dump into a database in use: got %v, want a refusal", err)
 	}
-	if err := loadLines(t, target, dump(t, filled(t, 1)), true); err == nil || !strings.Contains(err.Error(), "into an empty database") {
+	if err := loadLines(t, target, dump(t, filled(t, 1)), true); err == nil ||
+		!strings.Contains(err.Error(), "into an empty database") {
 		t.Errorf("the dump of another database: got %v, want a refusal", err)
 	}
 	// The way back ends at the start.
@@ -181,10 +219,13 @@ func testDump(t *testing.T, database string) {
 		servicetest.Check(t, err)
 	}
 	// New records get numbers of their own.
-	update(t, target, func(tx service.Tx) error { return insertCalls(tx, calls(3, []apitype.UUID{apitype.NewUUID()})...) })
+	update(t, target, func(tx service.Tx) error {
+		return insertCalls(tx, calls(3, []apitype.UUID{apitype.NewUUID()})...)
+	})
 }
 
-// TestUnreleasedDump loads a dump of a program from before the first release: contacts are kept, leases and counts are not.
+// TestUnreleasedDump loads a dump of a program from before the first release: contacts are kept, leases and counts
+// are not.
 func TestUnreleasedDump(t *testing.T) { eachEmpty(t, testUnreleasedDump) }
 
 func testUnreleasedDump(t *testing.T, database string) {
@@ -246,13 +287,16 @@ func testLoadMissing(t *testing.T, database string) {
 		before := len(withoutLoads(dump(t, other)))
 		saved, err := s.LoadRecords(t.Context(), true, feed(part))
 		servicetest.Check(t, err)
-		rows := len(withoutLoads(dump(t, other))) - before - saved[service.LoadCall] - saved[service.LoadPledge] // A row of the queue, a signature.
-		if n := saved[service.LoadOrganization] + saved[service.LoadPerson] + saved[service.LoadPledge] + saved[service.LoadCall] + saved[service.LoadTransaction]; n != rows {
+		// A row of the queue, a signature.
+		rows := len(withoutLoads(dump(t, other))) - before - saved[service.LoadCall] - saved[service.LoadPledge]
+		n := saved[service.LoadOrganization] + saved[service.LoadPerson] + saved[service.LoadPledge] + saved[service.LoadCall] + saved[service.LoadTransaction]
+		if n != rows {
 			t.Errorf("got %v, want the %d records that were not there", saved, rows)
 		}
 	}
 	whole := reopen(t, "sqlite:"+t.TempDir()+"/whole.db")
-	if s, err = service.New(t.Context(), service.Options{Store: whole}); err == nil {
+	s, err = service.New(t.Context(), service.Options{Store: whole})
+	if err == nil {
 		err = servicetest.Load(t.Context(), s, feed(records))
 	}
 	servicetest.Check(t, err)
@@ -307,8 +351,9 @@ func testLoadMissingAfterAnErasure(t *testing.T, database string) {
 }
 
 // waitingPerson returns a person of a dump who has a waiting call.
-func waitingPerson(t *testing.T, lines string) (person apitype.UUID) {
+func waitingPerson(t *testing.T, lines string) apitype.UUID {
 	t.Helper()
+	var person apitype.UUID
 	for line := range strings.Lines(lines) {
 		record, err := service.DecodeLoadRecord([]byte(line))
 		servicetest.Check(t, err)

@@ -125,21 +125,23 @@ type sharedClock struct {
 	ahead atomic.Int64
 }
 
-func (e *postgresEngine) ClockAhead(ctx context.Context) (ahead time.Duration, err error) {
+func (e *postgresEngine) ClockAhead(ctx context.Context) (time.Duration, error) {
 	now := e.now()
 	if seen := e.clock.seen.Load(); seen > 0 && now.Sub(time.Unix(0, seen)) < clockLife {
 		return time.Duration(e.clock.ahead.Load()), nil
 	}
 	var server int64
-	err = e.read(ctx, service.ReadRecord, func(c *conn) error {
+	err := e.read(ctx, service.ReadRecord, func(c *conn) error {
 		return c.row(`SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`).scan(&server)
 	})
-	if err == nil {
-		ahead = aheadBy(time.UnixMicro(server), now, e.now())
-		e.clock.ahead.Store(int64(ahead))
-		e.clock.seen.Store(now.UnixNano())
+	var ahead time.Duration
+	if err != nil {
+		return ahead, err
 	}
-	return ahead, err
+	ahead = aheadBy(time.UnixMicro(server), now, e.now())
+	e.clock.ahead.Store(int64(ahead))
+	e.clock.seen.Store(now.UnixNano())
+	return ahead, nil
 }
 
 // aheadBy returns how far a clock is ahead that was read at some moment between asking and the answer. It returns 0 if
@@ -156,11 +158,11 @@ func aheadBy(read, asked, answered time.Time) time.Duration {
 // Lists of identifiers and numbers as one argument, as each engine reads them: a statement is the same
 // for any number of them.
 
-func (e *sqliteEngine) among(column string, ids []apitype.UUID) (cond string, arg any) {
+func (e *sqliteEngine) among(column string, ids []apitype.UUID) (string, any) {
 	return column + ` IN (SELECT unhex(value, '-') FROM json_each($1))`, `["` + strings.Join(texts(ids), `","`) + `"]`
 }
 
-func (e *sqliteEngine) amongNumbers(column string, numbers []int64) (cond string, arg any) {
+func (e *sqliteEngine) amongNumbers(column string, numbers []int64) (string, any) {
 	list := []byte{'['}
 	for _, number := range numbers {
 		list = append(strconv.AppendInt(list, number, 10), ',')
@@ -168,11 +170,11 @@ func (e *sqliteEngine) amongNumbers(column string, numbers []int64) (cond string
 	return column + ` IN (SELECT value FROM json_each($1))`, string(append(list[:max(len(list)-1, 1)], ']'))
 }
 
-func (e *sqliteEngine) amongTexts(column, place string, texts []string) (cond string, arg any) {
+func (e *sqliteEngine) amongTexts(column, place string, texts []string) (string, any) {
 	return column + ` IN (SELECT value FROM json_each(` + place + `))`, quotedTexts(`[`, texts, `]`)
 }
 
-func (e *postgresEngine) amongTexts(column, place string, texts []string) (cond string, arg any) {
+func (e *postgresEngine) amongTexts(column, place string, texts []string) (string, any) {
 	return column + ` = ANY(` + place + `::text[])`, quotedTexts(`{`, texts, `}`)
 }
 
@@ -197,11 +199,11 @@ func quotedTexts(begin string, texts []string, end string) string {
 	return begin + `"` + strings.Join(texts, `","`) + `"` + end
 }
 
-func (e *postgresEngine) among(column string, ids []apitype.UUID) (cond string, arg any) {
+func (e *postgresEngine) among(column string, ids []apitype.UUID) (string, any) {
 	return column + ` = ANY($1::uuid[])`, `{` + strings.Join(texts(ids), `,`) + `}`
 }
 
-func (e *postgresEngine) amongNumbers(column string, numbers []int64) (cond string, arg any) {
+func (e *postgresEngine) amongNumbers(column string, numbers []int64) (string, any) {
 	return column + ` = ANY($1::bigint[])`, numbers
 }
 
@@ -224,10 +226,13 @@ func (e *postgresEngine) insertPerson(c *conn, p service.PersonRow, line service
 	n, err := c.exec(
 		insertPersonAudited(),
 		slices.Concat(personDest(&p), []any{joinTerms(p.Terms), service.Letters(p.Terms...)}, auditDest(&line))...)
-	if err == nil && n == 0 {
+	if err != nil {
+		return err
+	}
+	if n == 0 {
 		return service.ErrExists
 	}
-	return err
+	return nil
 }
 
 // advanceNumbers moves the sequence behind the numbers that rows were written with.

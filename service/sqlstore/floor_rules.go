@@ -29,8 +29,9 @@ func (t *tx) saveRules(o service.Organization) error {
 // allRules is a JSON array of the rules of all organizations.
 const allRules = `(SELECT COALESCE(string_agg(rules, ',' ORDER BY organization), '') FROM queue_rules)`
 
-func (r *reader) QueueRules() (rules string, err error) {
-	err = r.row(`SELECT ` + allRules).scan(&rules)
+func (r *reader) QueueRules() (string, error) {
+	var rules string
+	err := r.row(`SELECT ` + allRules).scan(&rules)
 	return "[" + rules + "]", err
 }
 
@@ -80,7 +81,8 @@ func (t *tx) markAllLapsed(
 	if err != nil {
 		return nil, err
 	}
-	if rules, err = parse(text); err != nil {
+	rules, err = parse(text)
+	if err != nil {
 		return nil, err
 	}
 	for _, lapsed := range rules.Lapsed(query.Scope, query.Now) {
@@ -99,8 +101,8 @@ func (t *tx) markAllLapsed(
 }
 
 // lapsedCalls is the query of calls that are ready although the last pledge ended too long ago.
-func lapsedCalls(lapsed service.Lapsed) (q *listQuery, text string) {
-	q = &listQuery{}
+func lapsedCalls(lapsed service.Lapsed) (*listQuery, string) {
+	q := &listQuery{}
 	owners := `owner` + isOne(bind(q, lapsed.Owners, identifier))
 	before := q.arg(lapsed.Before.UnixMilli())
 	return q, `SELECT call_number FROM queue_calls WHERE ` + owners + ` AND ready = 1 AND ended_at < ` + before

@@ -21,14 +21,18 @@ var errKeyMissing = errors.New("its signing key is missing from the table settin
 // before it makes one: a server, or a role, may be read-only.
 func (s *Store) SigningSeed(ctx context.Context) ([]byte, error) {
 	seed, err := readSeed(ctx, s.engine)
-	if err == nil && len(seed) == 0 {
+	if err != nil {
+		return seed, err
+	}
+	if len(seed) == 0 {
 		return s.makeSeed(ctx)
 	}
-	return seed, err
+	return seed, nil
 }
 
-func readSeed(ctx context.Context, e engine) (seed []byte, err error) {
-	err = e.read(ctx, service.ReadRecord, func(c *conn) (err error) {
+func readSeed(ctx context.Context, e engine) ([]byte, error) {
+	var seed []byte
+	err := e.read(ctx, service.ReadRecord, func(c *conn) (err error) {
 		seed, err = c.SigningSeed()
 		return err
 	})
@@ -36,11 +40,13 @@ func readSeed(ctx context.Context, e engine) (seed []byte, err error) {
 }
 
 // makeSeed makes the secret, unless something hangs on one. Processes that race for it get the same.
-func (s *Store) makeSeed(ctx context.Context) (seed []byte, err error) {
+func (s *Store) makeSeed(ctx context.Context) ([]byte, error) {
 	made := make([]byte, ed25519.SeedSize)
 	_, _ = rand.Read(made) // It never fails.
-	err = s.engine.write(ctx, service.WriteIsolated, func(c *conn) (err error) {
-		if seed, err = c.SigningSeed(); err != nil || len(seed) > 0 {
+	var seed []byte
+	err := s.engine.write(ctx, service.WriteIsolated, func(c *conn) (err error) {
+		seed, err = c.SigningSeed()
+		if err != nil || len(seed) > 0 {
 			return err
 		}
 		if signed, err := c.signedFor(); err != nil || signed {
@@ -91,8 +97,11 @@ func (c *conn) signedFor() (there bool, err error) {
 // keyThere refuses a database without its key.
 func keyThere(ctx context.Context, e engine) error {
 	seed, err := readSeed(ctx, e)
-	if err == nil && len(seed) == 0 {
+	if err != nil {
+		return err
+	}
+	if len(seed) == 0 {
 		return errKeyMissing
 	}
-	return err
+	return nil
 }

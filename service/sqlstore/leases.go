@@ -187,7 +187,8 @@ func (t *tx) claimMany(leases []service.LeaseRow) (saved []apitype.UUID, expired
 	err = t.each(claimMany(), columns, func(rows *sql.Rows) error {
 		var id *apitype.UUID
 		err := rows.Scan(nullUUIDDest{&id}, &expired)
-		if isRepeated = id == nil; !isRepeated {
+		isRepeated = id == nil
+		if !isRepeated {
 			saved = append(saved, *id)
 		}
 		return err
@@ -241,14 +242,15 @@ func heldLeases(user, now string) string {
 // QueueRequest returns the leases that a request was given, and what there is to look at for another one. Each
 // is looked for in the order of an index: for one at all, PostgreSQL reads a table that was small
 // when it made its plan.
-func (t *tx) QueueRequest(account, request apitype.UUID, query service.QueueQuery) (q service.QueueRequest, err error) {
+func (t *tx) QueueRequest(account, request apitype.UUID, query service.QueueQuery) (service.QueueRequest, error) {
 	p := &queueParts{query: query}
 	now, user := p.arg(query.Now.UnixMilli()), p.arg(identifier(*query.User))
 	later := append(p.narrowed(), `due_at > `+now, `(kept_for IS NULL OR kept_for = `+user+`)`)
 	returned, by, requested := p.arg(query.Returned.UnixMilli()), p.arg(identifier(account)), p.arg(identifier(request))
 	ofRequest := `account_uuid = ` + by + ` AND request_uuid = ` + requested + ` ORDER BY ordinal LIMIT 1`
 	isRepeated := false
-	err = t.row(`SELECT
+	var q service.QueueRequest
+	err := t.row(`SELECT
 			(SELECT 1 FROM queue_calls WHERE ready = 0 AND eligible_at <= `+now+` ORDER BY eligible_at
 				LIMIT 1) IS NOT NULL,
 			(SELECT 1 FROM queue_calls WHERE due_at <= `+now+` AND eligible_at <= `+now+`
@@ -309,12 +311,13 @@ func (t *tx) OpenQueue(
 	return q, rules, err
 }
 
-func (r *reader) Lease(id apitype.UUID, scope service.Scope) (lease service.LeaseRow, err error) {
+func (r *reader) Lease(id apitype.UUID, scope service.Scope) (service.LeaseRow, error) {
 	q := &listQuery{}
 	q.where(`lease_uuid = %s`, identifier(id))
 	q.amongOwners(scope)
 	which := strings.Join(q.conds, ` AND `)
-	err = r.row(selectClaim+which+` UNION ALL `+selectEnded+which, q.args...).scan(leaseNotedDest(&lease)...)
+	var lease service.LeaseRow
+	err := r.row(selectClaim+which+` UNION ALL `+selectEnded+which, q.args...).scan(leaseNotedDest(&lease)...)
 	return lease, err
 }
 
@@ -325,8 +328,9 @@ func (q *listQuery) amongOwners(scope service.Scope) {
 	}
 }
 
-func (r *reader) LeaseOfPerson(person apitype.UUID) (lease service.LeaseRow, err error) {
-	err = r.row(selectClaim+`person_uuid = $1`, identifier(person)).scan(leaseNotedDest(&lease)...)
+func (r *reader) LeaseOfPerson(person apitype.UUID) (service.LeaseRow, error) {
+	var lease service.LeaseRow
+	err := r.row(selectClaim+`person_uuid = $1`, identifier(person)).scan(leaseNotedDest(&lease)...)
 	return lease, err
 }
 
@@ -419,8 +423,9 @@ func (t *tx) ExtendLease(l service.LeaseRow, now apitype.Time) error {
 	)
 }
 
-func (r *reader) HasPeriodicWork(now apitype.Time) (is bool, err error) {
-	err = r.row(`SELECT
+func (r *reader) HasPeriodicWork(now apitype.Time) (bool, error) {
+	var is bool
+	err := r.row(`SELECT
 			(SELECT 1 FROM queue_calls WHERE ready = 0 AND eligible_at <= $1 ORDER BY eligible_at LIMIT 1) IS NOT NULL
 			OR (SELECT 1 FROM donors WHERE `+hasExpired+`$1 ORDER BY expires_at LIMIT 1) IS NOT NULL`,
 		now.UnixMilli()).scan(&is)
@@ -452,8 +457,9 @@ func (t *tx) LogExpired(now apitype.Time, limit int) (int, error) {
 
 // ForgetQueue deletes old rows, up to a number of each kind. It returns the highest number of rows that it deleted
 // from one table.
-func (t *tx) ForgetQueue(before service.QueueForgets, limit int) (most int, err error) {
+func (t *tx) ForgetQueue(before service.QueueForgets, limit int) (int, error) {
 	locked := t.engine.locking(`UPDATE SKIP LOCKED`)
+	var most int
 	for _, part := range []struct {
 		text   string
 		before apitype.Time

@@ -36,7 +36,13 @@ func TestQuestionsOfLists(t *testing.T) {
 func TestQuestionsOfTheQueue(t *testing.T) {
 	t.Parallel()
 	compareQuestions(t, "testdata/queue.sql", func(out *strings.Builder, r *reader) error {
-		query := service.QueueQuery{Scope: service.Scope{All: true}, User: &apitype.UUID{1}, Due: true, GaveBack: true, Limit: 3}
+		query := service.QueueQuery{
+			Scope:    service.Scope{All: true},
+			User:     &apitype.UUID{1},
+			Due:      true,
+			GaveBack: true,
+			Limit:    3,
+		}
 		_, list := r.QueuePositions(query)
 		_, take := (&tx{reader: *r}).NextInQueue(query)
 		for _, text := range slices.Sorted(maps.Keys(r.statements)) {
@@ -52,7 +58,9 @@ func TestQuestionsOfTheQueue(t *testing.T) {
 func compareQuestions(t *testing.T, golden string, write func(*strings.Builder, *reader) error) {
 	t.Helper()
 	var out strings.Builder
-	err := openFile(t).engine.read(t.Context(), service.ReadSnapshot, func(c *conn) error { return write(&out, &reader{conn: c}) })
+	err := openFile(t).engine.read(t.Context(), service.ReadSnapshot, func(c *conn) error {
+		return write(&out, &reader{conn: c})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,24 +102,90 @@ func writeQuestions(out *strings.Builder, r *reader) error {
 		{"calls of nobody", first, service.CallFilter{}},
 		{"calls of one", first, service.CallFilter{Scope: of(1)}},
 		{"calls of two, below", service.Range{Below: place, Limit: 5}, service.CallFilter{Scope: of(2)}},
-		{"calls of 16, above and backward", service.Range{Above: place, Backward: true, Limit: 5}, service.CallFilter{Scope: of(16)}},
-		{"calls of 17, between", service.Range{Above: place, Below: &service.Bound{Position: place.Position, Inclusive: true}, Limit: 5}, service.CallFilter{Scope: of(17)}},
+		{
+			name: "calls of 16, above and backward",
+			part: service.Range{Above: place, Backward: true, Limit: 5},
+			f:    service.CallFilter{Scope: of(16)},
+		},
+		{
+			name: "calls of 17, between",
+			part: service.Range{
+				Above: place,
+				Below: &service.Bound{Position: place.Position, Inclusive: true},
+				Limit: 5,
+			},
+			f: service.CallFilter{Scope: of(17)},
+		},
 		{"by reference", first, service.CallFilter{Scope: of(1), ExternalApplication: "a", ExternalReference: "r"}},
-		{"by a long reference and status", first, service.CallFilter{Scope: all, ExternalApplication: "a", ExternalReference: long, ExternalStatus: "s"}},
-		{"without reference, by two statuses", first, service.CallFilter{Scope: all, NoExternalReference: true, Statuses: apitype.CallStatuses[:2]}},
+		{
+			name: "by a long reference and status",
+			part: first,
+			f: service.CallFilter{
+				Scope:               all,
+				ExternalApplication: "a",
+				ExternalReference:   long,
+				ExternalStatus:      "s",
+			},
+		},
+		{
+			name: "without reference, by two statuses",
+			part: first,
+			f:    service.CallFilter{Scope: all, NoExternalReference: true, Statuses: apitype.CallStatuses[:2]},
+		},
 		{"by a status of theirs", first, service.CallFilter{Scope: of(1), ExternalStatus: "s"}},
 		{"by status", first, service.CallFilter{Scope: of(1), Statuses: apitype.CallStatuses[:1]}},
-		{"by both statuses", first, service.CallFilter{Scope: all, ExternalStatus: "s", Statuses: apitype.CallStatuses[:1]}},
-		{"by when they were requested", first, service.CallFilter{Scope: all, RequestedFrom: &at, RequestedUntil: &at, RequestedAfter: &at}},
+		{
+			name: "by both statuses",
+			part: first,
+			f:    service.CallFilter{Scope: all, ExternalStatus: "s", Statuses: apitype.CallStatuses[:1]},
+		},
+		{
+			name: "by when they were requested",
+			part: first,
+			f:    service.CallFilter{Scope: all, RequestedFrom: &at, RequestedUntil: &at, RequestedAfter: &at},
+		},
 		{"updated", first, service.CallFilter{Scope: of(1), UpdatedAfter: &at}},
-		{"updated, by reference", service.Range{Limit: 5, Backward: true}, service.CallFilter{Scope: all, UpdatedAfter: &at, ExternalApplication: "a", ExternalReference: "r"}},
-		{"of a person, updated, by status", first, service.CallFilter{Scope: of(1), Person: &id, UpdatedAfter: &at, Statuses: apitype.CallStatuses[:2]}},
-		{"of a user, requested, by reference", first, service.CallFilter{Scope: of(1), CompletedBy: &id, RequestedAfter: &at, ExternalApplication: "a", ExternalReference: "r"}},
-		{"of a user, updated, by status", first, service.CallFilter{Scope: of(1), CompletedBy: &id, UpdatedAfter: &at, Statuses: apitype.CallStatuses[:1]}},
+		{
+			name: "updated, by reference",
+			part: service.Range{Limit: 5, Backward: true},
+			f:    service.CallFilter{Scope: all, UpdatedAfter: &at, ExternalApplication: "a", ExternalReference: "r"},
+		},
+		{
+			name: "of a person, updated, by status",
+			part: first,
+			f:    service.CallFilter{Scope: of(1), Person: &id, UpdatedAfter: &at, Statuses: apitype.CallStatuses[:2]},
+		},
+		{
+			name: "of a user, requested, by reference",
+			part: first,
+			f: service.CallFilter{
+				Scope:               of(1),
+				CompletedBy:         &id,
+				RequestedAfter:      &at,
+				ExternalApplication: "a",
+				ExternalReference:   "r",
+			},
+		},
+		{
+			name: "of a user, updated, by status",
+			part: first,
+			f: service.CallFilter{
+				Scope:        of(1),
+				CompletedBy:  &id,
+				UpdatedAfter: &at,
+				Statuses:     apitype.CallStatuses[:1],
+			},
+		},
 		{"of a person and a user", first, service.CallFilter{Scope: all, CompletedBy: &id, Person: &id}},
-		{"updated, without reference", first, service.CallFilter{Scope: all, UpdatedAfter: &at, NoExternalReference: true}},
+		{
+			name: "updated, without reference",
+			part: first,
+			f:    service.CallFilter{Scope: all, UpdatedAfter: &at, NoExternalReference: true},
+		},
 	} {
-		if err := write(test.name, test.part, func() (*listQuery, error) { return r.callQuery(test.f, test.part) }); err != nil {
+		if err := write(test.name, test.part, func() (*listQuery, error) {
+			return r.callQuery(test.f, test.part)
+		}); err != nil {
 			return err
 		}
 	}
@@ -122,16 +196,27 @@ func writeQuestions(out *strings.Builder, r *reader) error {
 		{"pledges", service.PledgeFilter{Scope: all}},
 		{"pledges of two", service.PledgeFilter{Scope: of(2)}},
 		{"pledges of 17", service.PledgeFilter{Scope: of(17)}},
-		{"pledges of a person, by status", service.PledgeFilter{Scope: of(1), Person: &id, Status: apitype.PledgeActive}},
+		{
+			name: "pledges of a person, by status",
+			f:    service.PledgeFilter{Scope: of(1), Person: &id, Status: apitype.PledgeActive},
+		},
 		{"pledges by status", service.PledgeFilter{Scope: all, Status: apitype.PledgeActive}},
 		{"pledges of one, by status", service.PledgeFilter{Scope: of(1), Status: apitype.PledgeActive}},
 		{"pledges with a code", service.PledgeFilter{Scope: all, PaymentQR: new(true)}},
-		{"pledges without a code, by status", service.PledgeFilter{Scope: all, PaymentQR: new(false), Status: apitype.PledgeActive}},
+		{
+			name: "pledges without a code, by status",
+			f:    service.PledgeFilter{Scope: all, PaymentQR: new(false), Status: apitype.PledgeActive},
+		},
 		{"pledges updated", service.PledgeFilter{Scope: all, UpdatedAfter: &at}},
 		{"pledges released", service.PledgeFilter{Scope: all, ReleasedAfter: &at, ReleasedBy: at}},
-		{"pledges released and updated", service.PledgeFilter{Scope: of(1), ReleasedAfter: &at, ReleasedBy: at, UpdatedAfter: &at}},
+		{
+			name: "pledges released and updated",
+			f:    service.PledgeFilter{Scope: of(1), ReleasedAfter: &at, ReleasedBy: at, UpdatedAfter: &at},
+		},
 	} {
-		if err := write(test.name, first, func() (*listQuery, error) { return r.pledgeQuery(test.f, first) }); err != nil {
+		if err := write(test.name, first, func() (*listQuery, error) {
+			return r.pledgeQuery(test.f, first)
+		}); err != nil {
 			return err
 		}
 	}
@@ -144,7 +229,9 @@ func writeQuestions(out *strings.Builder, r *reader) error {
 		{"persons by IBAN, made after", service.PersonFilter{Scope: of(1), IBAN: "x", CreatedAfter: &at}},
 		{"persons changed after", service.PersonFilter{Scope: of(2), UpdatedAfter: &at}},
 	} {
-		if err := write(test.name, first, func() (*listQuery, error) { return r.personQuery(test.f, first) }); err != nil {
+		if err := write(test.name, first, func() (*listQuery, error) {
+			return r.personQuery(test.f, first)
+		}); err != nil {
 			return err
 		}
 	}
@@ -189,8 +276,9 @@ var (
 )
 
 // plan returns SQLite's plan of a query, step by step.
-func (c *conn) plan(text string) (steps []string, err error) {
-	err = c.each(`EXPLAIN QUERY PLAN `+text, make([]any, strings.Count(text, "$")), func(rows *sql.Rows) error {
+func (c *conn) plan(text string) ([]string, error) {
+	var steps []string
+	err := c.each(`EXPLAIN QUERY PLAN `+text, make([]any, strings.Count(text, "$")), func(rows *sql.Rows) error {
 		var id, parent, unused int
 		var step string
 		err := rows.Scan(&id, &parent, &unused, &step)
@@ -204,10 +292,15 @@ func (c *conn) plan(text string) (steps []string, err error) {
 func askAll(r *reader) error {
 	id, at := apitype.NewUUID(), apitype.NewTime(time.Now())
 	place := &service.Bound{Position: service.Position{At: at, UUID: id}}
-	one, two := service.Scope{Organizations: []apitype.UUID{id}}, service.Scope{Organizations: []apitype.UUID{id, apitype.NewUUID()}}
+	one := service.Scope{Organizations: []apitype.UUID{id}}
+	two := service.Scope{Organizations: []apitype.UUID{id, apitype.NewUUID()}}
 	var errs []error
 	for _, scope := range []service.Scope{{All: true}, one, two} {
-		for _, part := range []service.Range{{Limit: 5}, {Below: place, Limit: 5}, {Above: place, Backward: true, Limit: 5}} {
+		for _, part := range []service.Range{
+			{Limit: 5},
+			{Below: place, Limit: 5},
+			{Above: place, Backward: true, Limit: 5},
+		} {
 			for _, f := range []service.CallFilter{
 				{},
 				{WithPerson: true, WithQuality: true},
@@ -230,7 +323,12 @@ func askAll(r *reader) error {
 				errs = append(errs, err)
 			}
 			for _, f := range []service.PledgeFilter{
-				{}, {Person: &id}, {PaymentQR: new(true)}, {Status: apitype.PledgeActive}, {UpdatedAfter: &at}, {ReleasedAfter: &at, ReleasedBy: at},
+				{},
+				{Person: &id},
+				{PaymentQR: new(true)},
+				{Status: apitype.PledgeActive},
+				{UpdatedAfter: &at},
+				{ReleasedAfter: &at, ReleasedBy: at},
 			} {
 				f.Scope = scope
 				_, err := r.Pledges(f, part)

@@ -25,14 +25,21 @@ import (
 // which other work on the machine does not change, of PostgreSQL by the clock.
 func BenchmarkLoad(b *testing.B) {
 	b.Run("sqlite", func(b *testing.B) {
-		benchmarkLoad(b, func() string { return "sqlite:" + filepath.Join(b.TempDir(), "a.db") }, processorTime, bareInserts)
+		benchmarkLoad(b, func() string {
+			return "sqlite:" + filepath.Join(b.TempDir(), "a.db")
+		}, processorTime, bareInserts)
 	})
 	b.Run("postgres", func(b *testing.B) {
 		benchmarkLoad(b, func() string { return servicetest.EmptyDatabase(b) }, clock, bareCopy)
 	})
 }
 
-func benchmarkLoad(b *testing.B, database func() string, used func(*testing.B) time.Duration, bare func(b *testing.B, database string, tables []sqlstore.TableRows)) {
+func benchmarkLoad(
+	b *testing.B,
+	database func() string,
+	used func(*testing.B) time.Duration,
+	bare func(b *testing.B, database string, tables []sqlstore.TableRows),
+) {
 	b.Helper()
 	var records []service.LoadRecord
 	servicetest.Check(b, embedded.Sample(embedded.SampleOptions{Persons: 10_000, Now: now.Time}, func(r service.LoadRecord) error {
@@ -42,7 +49,11 @@ func benchmarkLoad(b *testing.B, database func() string, used func(*testing.B) t
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // As the command does.
 	open := func() (store *sqlstore.Store, name string) {
 		name = database()
-		store, err := sqlstore.Open(b.Context(), sqlstore.Options{Database: name, Postgres: pgdriver.Driver{}, Bulk: true})
+		store, err := sqlstore.Open(b.Context(), sqlstore.Options{
+			Database: name,
+			Postgres: pgdriver.Driver{},
+			Bulk:     true,
+		})
 		servicetest.Check(b, err)
 		return store, name
 	}
@@ -88,13 +99,15 @@ func clock(*testing.B) time.Duration { return time.Since(now.Time) }
 
 func bareInserts(b *testing.B, database string, tables []sqlstore.TableRows) {
 	b.Helper()
-	db, err := sql.Open("sqlite", "file:"+database[len("sqlite:"):]+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	db, err := sql.Open("sqlite",
+		"file:"+database[len("sqlite:"):]+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
 	servicetest.Check(b, err)
 	defer func() { _ = db.Close() }()
 	tx, err := db.BeginTx(b.Context(), nil)
 	servicetest.Check(b, err)
 	for _, table := range tables {
-		insert, err := tx.PrepareContext(b.Context(), table.Insert+` ON CONFLICT DO NOTHING`) //nolint:sqlclosecheck // The end of the transaction closes it.
+		text := table.Insert + ` ON CONFLICT DO NOTHING`
+		insert, err := tx.PrepareContext(b.Context(), text) //nolint:sqlclosecheck // The end of the transaction closes it.
 		servicetest.Check(b, err)
 		for _, row := range table.Rows {
 			_, err := insert.ExecContext(b.Context(), row...)

@@ -49,9 +49,21 @@ func testLoadBatches(t *testing.T, database string) {
 		want    string
 	}{
 		{"twice in one batch", with(50, records[20]), "line 51: a person with this uuid already exists"},
-		{"a bad one later in the batch", append(with(10_080, records[20]), service.LoadRecord{Kind: service.LoadPerson, Data: nobody}), "line 10081: a person with this uuid already exists"},
-		{"a bad one earlier in the batch", with(10_070, service.LoadRecord{Kind: service.LoadPerson, Data: nobody}), "line 10071: "},
-		{"no such person", with(1, records[len(records)-3]), "line 2: the request has values that are not valid: person.uuid names no person"},
+		{
+			name:    "a bad one later in the batch",
+			records: append(with(10_080, records[20]), service.LoadRecord{Kind: service.LoadPerson, Data: nobody}),
+			want:    "line 10081: a person with this uuid already exists",
+		},
+		{
+			name:    "a bad one earlier in the batch",
+			records: with(10_070, service.LoadRecord{Kind: service.LoadPerson, Data: nobody}),
+			want:    "line 10071: ",
+		},
+		{
+			name:    "no such person",
+			records: with(1, records[len(records)-3]),
+			want:    "line 2: the request has values that are not valid: person.uuid names no person",
+		},
 	}
 	for _, test := range tests {
 		if err := load(test.records...); err == nil || !strings.HasPrefix(err.Error(), test.want) {
@@ -68,18 +80,33 @@ func testLoadBatches(t *testing.T, database string) {
 		t.Fatal(err)
 	}
 	servicetest.Check(t, load(records...))
-	if err := load(records[30]); err == nil || !strings.Contains(err.Error(), "line 1: a person with this uuid already exists") {
+	if err := load(records[30]); err == nil ||
+		!strings.Contains(err.Error(), "line 1: a person with this uuid already exists") {
 		t.Errorf("again: got %v", err)
 	}
 	pledge := records[len(records)-3].Data.(service.LoadedPledge).UUID
-	later := service.LoadRecord{Kind: service.LoadTransaction, Data: service.LoadedTransaction{PledgeUUID: pledge, Transaction: transaction()}}
+	later := service.LoadRecord{
+		Kind: service.LoadTransaction,
+		Data: service.LoadedTransaction{PledgeUUID: pledge, Transaction: transaction()},
+	}
 	servicetest.Check(t, load(later))
 	// A record of another kind may have the uuid of a person that the batch names after it.
 	person := records[2].Data.(service.LoadedPerson).UUID
-	twin := service.LoadedCall{Call: apitype.Call{UUID: person, PersonUUID: records[1].Data.(service.LoadedPerson).UUID, Status: apitype.CallRequested, Type: apitype.CallHappy, RequestedAt: now}}
+	twin := service.LoadedCall{
+		Call: apitype.Call{
+			UUID:        person,
+			PersonUUID:  records[1].Data.(service.LoadedPerson).UUID,
+			Status:      apitype.CallRequested,
+			Type:        apitype.CallHappy,
+			RequestedAt: now,
+		},
+	}
 	call := twin
 	call.UUID, call.PersonUUID = apitype.NewUUID(), person
-	servicetest.Check(t, load(service.LoadRecord{Kind: service.LoadCall, Data: twin}, service.LoadRecord{Kind: service.LoadCall, Data: call}))
+	servicetest.Check(t, load(service.LoadRecord{Kind: service.LoadCall, Data: twin}, service.LoadRecord{
+		Kind: service.LoadCall,
+		Data: call,
+	}))
 	checkLoaded(t, store, pledge)
 }
 
@@ -135,14 +162,21 @@ func endedDonors(donors int) []service.LoadRecord {
 }
 
 func transaction() apitype.Transaction {
-	return apitype.Transaction{UUID: apitype.NewUUID(), Amount: apitype.Cents(500), Method: new(apitype.PaymentQRMethod), CreatedAt: now}
+	return apitype.Transaction{
+		UUID:      apitype.NewUUID(),
+		Amount:    apitype.Cents(500),
+		Method:    new(apitype.PaymentQRMethod),
+		CreatedAt: now,
+	}
 }
 
 // manyRecords returns an organization, persons, and at the end a pledge of the first person
 // and a call and a transaction of that pledge.
 func manyRecords(persons int) []service.LoadRecord {
 	organization := apitype.OrganizationReference{UUID: apitype.NewUUID(), Name: "A", Abbreviation: "A"}
-	records := []service.LoadRecord{{Kind: service.LoadOrganization, Data: service.LoadedOrganization{OrganizationReference: organization}}}
+	records := []service.LoadRecord{
+		{Kind: service.LoadOrganization, Data: service.LoadedOrganization{OrganizationReference: organization}},
+	}
 	for range persons {
 		records = append(records, servicetest.Record(servicetest.NewPerson(organization.UUID, now)))
 	}
@@ -195,7 +229,16 @@ func testRowsNameOthers(t *testing.T, database string) {
 		}
 	}
 	call := func(of service.PledgeRow) service.CallRow {
-		return service.CallRow{UUID: apitype.NewUUID(), Owner: owner, Person: of.Person, Case: &of.UUID, RequestedAt: now, Private: []byte("{}"), Doc: []byte("{}"), Rev: 1}
+		return service.CallRow{
+			UUID:        apitype.NewUUID(),
+			Owner:       owner,
+			Person:      of.Person,
+			Case:        &of.UUID,
+			RequestedAt: now,
+			Private:     []byte("{}"),
+			Doc:         []byte("{}"),
+			Rev:         1,
+		}
 	}
 	old, fresh := person(), person()
 	oldPledge := pledge(old)
@@ -207,7 +250,12 @@ func testRowsNameOthers(t *testing.T, database string) {
 	named := append([]service.PledgeRow{oldPledge}, pledges...)
 	for _, l := range named {
 		rows.Calls = append(rows.Calls, call(l))
-		rows.Transactions = append(rows.Transactions, service.TransactionRow{UUID: apitype.NewUUID(), Pledge: l.UUID, CreatedAt: now, Doc: []byte("{}")})
+		rows.Transactions = append(rows.Transactions, service.TransactionRow{
+			UUID:      apitype.NewUUID(),
+			Pledge:    l.UUID,
+			CreatedAt: now,
+			Doc:       []byte("{}"),
+		})
 	}
 	update(t, store, func(tx service.Tx) error {
 		taken, err := tx.InsertRows(rows)
@@ -222,7 +270,10 @@ func testRowsNameOthers(t *testing.T, database string) {
 			if err != nil {
 				return err
 			}
-			if len(got.Calls) != 1 || got.Calls[0].UUID != rows.Calls[i].UUID || len(got.Transactions) != 1 || got.Transactions[0].UUID != rows.Transactions[i].UUID {
+			if len(got.Calls) != 1 ||
+				got.Calls[0].UUID != rows.Calls[i].UUID ||
+				len(got.Transactions) != 1 ||
+				got.Transactions[0].UUID != rows.Transactions[i].UUID {
 				t.Errorf("pledge %d: got calls %+v and transactions %+v", i, got.Calls, got.Transactions)
 			}
 			if plain, err := r.Pledge(want.UUID, all); plain.Person != want.Person || err != nil {

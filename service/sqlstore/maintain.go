@@ -20,7 +20,12 @@ type Maintained struct {
 
 // maintain updates the statistics by which SQLite chooses its plans. Its indexes are rebuilt with the file.
 func (e *sqliteEngine) maintain(ctx context.Context, _ time.Time) (Maintained, error) {
-	done := Maintained{Rebuilt: []string{}, Made: []string{}, Dropped: []string{}, Analyzed: true}
+	done := Maintained{
+		Rebuilt:  []string{},
+		Made:     []string{},
+		Dropped:  []string{},
+		Analyzed: true,
+	}
 	c, err := e.connect()
 	if err != nil {
 		return done, err
@@ -37,7 +42,8 @@ func (e *postgresEngine) maintain(ctx context.Context, now time.Time) (Maintaine
 		if _, err := c.raw.ExecContext(ctx, lockTimeout); err != nil {
 			return false, c.fail(err)
 		}
-		if done.Made, err = makeMonths(ctx, c, now, monthsAhead); err != nil {
+		done.Made, err = makeMonths(ctx, c, now, monthsAhead)
+		if err != nil {
 			return false, err
 		}
 		done.Dropped, err = dropMonths(ctx, c, now)
@@ -72,8 +78,8 @@ const monthsWithLines = `SELECT DISTINCT date_trunc('month', to_timestamp(done_a
 
 // makeMonths makes the partitions of the present month and of some after it, unless audit_other has lines of them. It
 // moves the lines of months that have ended out of audit_other.
-func makeMonths(ctx context.Context, c *conn, now time.Time, ahead int) (made []string, err error) {
-	made = []string{}
+func makeMonths(ctx context.Context, c *conn, now time.Time, ahead int) ([]string, error) {
+	made := []string{}
 	present := monthOf(now)
 	ended, err := readColumn[time.Time](ctx, c, monthsWithLines, present.begin.UnixMilli())
 	if err != nil {
@@ -129,8 +135,8 @@ func moveMonth(ctx context.Context, c *conn, m month) error {
 }
 
 // dropMonths drops the partitions of months that ended more than a month ago, if they are empty.
-func dropMonths(ctx context.Context, c *conn, now time.Time) (dropped []string, err error) {
-	dropped = []string{}
+func dropMonths(ctx context.Context, c *conn, now time.Time) ([]string, error) {
+	dropped := []string{}
 	partitions, err := readColumn[string](
 		ctx,
 		c,

@@ -26,7 +26,11 @@ func TestMaintain(t *testing.T) {
 	days := []int{900, 400, 399, 40, 1, 0}
 	err := try(t, store, func(tx service.Tx) error {
 		for _, n := range days {
-			err := tx.Audit(service.AuditLine{At: apitype.NewTime(today.AddDate(0, 0, -n)), Operation: "test", RequestID: "r"})
+			err := tx.Audit(service.AuditLine{
+				At:        apitype.NewTime(today.AddDate(0, 0, -n)),
+				Operation: "test",
+				RequestID: "r",
+			})
 			if err != nil {
 				return err
 			}
@@ -77,8 +81,8 @@ func TestMaintain(t *testing.T) {
 	servicetest.Same(t, "the lines", before[1:], lines())
 }
 
-// TestMaintainTwice maintains a database from several machines at one time, as their timers do. Each succeeds, and one at
-// a time rebuilds the indexes: two of them would wait for each other.
+// TestMaintainTwice maintains a database from several machines at one time, as their timers do. Each succeeds, and
+// one at a time rebuilds the indexes: two of them would wait for each other.
 func TestMaintainTwice(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)
@@ -106,8 +110,8 @@ func TestMaintainTwice(t *testing.T) {
 	}
 }
 
-// TestMaintainBesideTheFeed moves lines of the audit to their own partition while the feed of changes waits to read them.
-// The feed has each line.
+// TestMaintainBesideTheFeed moves lines of the audit to their own partition while the feed of changes waits to read
+// them. The feed has each line.
 func TestMaintainBesideTheFeed(t *testing.T) {
 	t.Parallel()
 	servicetest.NeedPostgres(t)

@@ -84,7 +84,8 @@ func (e *sqliteEngine) migrate(ctx context.Context, o Options) (err error) {
 		}
 	}
 	defer func() { _, _ = c.raw.ExecContext(ctx, `ROLLBACK`) }() // Nothing is under way after the commit.
-	if found, err = c.schema(); err != nil {
+	found, err = c.schema()
+	if err != nil {
 		return err
 	}
 	if pending, err := found.pending(o); err != nil || !pending {
@@ -123,8 +124,9 @@ func (c *conn) empty(ctx context.Context) error {
 	return err
 }
 
-func (e *sqliteEngine) Version(ctx context.Context) (version int, err error) {
-	err = e.read(ctx, service.ReadSnapshot, func(c *conn) error {
+func (e *sqliteEngine) Version(ctx context.Context) (int, error) {
+	var version int
+	err := e.read(ctx, service.ReadSnapshot, func(c *conn) error {
 		s, err := c.schema()
 		version = s.version
 		return err
@@ -133,8 +135,9 @@ func (e *sqliteEngine) Version(ctx context.Context) (version int, err error) {
 }
 
 // schema reads what a file reports of its tables.
-func (c *conn) schema() (s schema, err error) {
-	err = c.raw.QueryRowContext(c.ctx, `PRAGMA user_version`).Scan(&s.version)
+func (c *conn) schema() (schema, error) {
+	var s schema
+	err := c.raw.QueryRowContext(c.ctx, `PRAGMA user_version`).Scan(&s.version)
 	if err != nil || s.version <= 0 {
 		return s, err
 	}
@@ -198,7 +201,7 @@ func (e *postgresEngine) givingWay(ctx context.Context, migrate func(*conn) (don
 }
 
 // migrateAll runs the migrations that are pending, in one transaction. Its lock keeps other programs from migrating.
-func (e *postgresEngine) migrateAll(ctx context.Context, c *conn, o Options) (done bool, err error) {
+func (e *postgresEngine) migrateAll(ctx context.Context, c *conn, o Options) (bool, error) {
 	var isAlone bool
 	if err := c.row(migrationLock).scan(&isAlone); err != nil {
 		return false, err
@@ -241,23 +244,25 @@ func (e *postgresEngine) migrateAll(ctx context.Context, c *conn, o Options) (do
 }
 
 // found reads what the database reports of its tables.
-func (e *postgresEngine) found(ctx context.Context) (s schema, err error) {
+func (e *postgresEngine) found(ctx context.Context) (schema, error) {
 	var encoding string
 	var there bool
-	err = e.read(ctx, service.ReadRecord, func(c *conn) error {
+	var s schema
+	err := e.read(ctx, service.ReadRecord, func(c *conn) error {
 		const text = `SELECT current_setting('server_encoding'), current_database(),
 			to_regclass('schema_version') IS NOT NULL`
 		return c.row(text).scan(&encoding, &s.name, &there)
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return s, err
-	case encoding != "UTF8" && encoding != "SQL_ASCII":
+	}
+	if encoding != "UTF8" && encoding != "SQL_ASCII" {
 		return s, fmt.Errorf(
 			"its encoding is %s, which cannot hold every name; make one with ENCODING 'UTF8'",
 			encoding,
 		)
-	case !there:
+	}
+	if !there {
 		return s, nil
 	}
 	s.version, err = e.Version(ctx)
@@ -270,8 +275,9 @@ func (e *postgresEngine) found(ctx context.Context) (s schema, err error) {
 
 const readVersion = `SELECT COALESCE(MAX(version), 0) FROM schema_version`
 
-func (e *postgresEngine) Version(ctx context.Context) (version int, err error) {
-	err = e.read(ctx, service.ReadSnapshot, func(c *conn) error {
+func (e *postgresEngine) Version(ctx context.Context) (int, error) {
+	var version int
+	err := e.read(ctx, service.ReadSnapshot, func(c *conn) error {
 		return c.row(readVersion).scan(&version)
 	})
 	return version, err
@@ -322,8 +328,7 @@ func (s schema) pending(o Options) (bool, error) {
 	if s.name != "" {
 		database = "database " + s.name + ": "
 	}
-	switch {
-	case s.version > 0 && s.first != firstSchema():
+	if s.version > 0 && s.first != firstSchema() {
 		return false, fmt.Errorf(
 			"%sits schema is of version %d of an unreleased fundeskd or of another program, and this one has "+
 				"version %d; "+
@@ -332,26 +337,28 @@ func (s schema) pending(o Options) (bool, error) {
 			s.version,
 			known,
 		)
-	case s.version < 0:
+	}
+	if s.version < 0 {
 		return false, fmt.Errorf(
 			"its schema is of version %d, which no program makes: the file is damaged, or another program's",
 			s.version,
 		)
-	case s.version > known && (s.servedBy == 0 || s.servedBy > known):
+	}
+	if s.version > known && (s.servedBy == 0 || s.servedBy > known) {
 		return false, fmt.Errorf(
 			"its schema is of version %d, and this program knows %d; a later fundeskd made it, or another program",
 			s.version,
 			known,
 		)
-	case s.version < known && o.NoMigrate:
+	}
+	if s.version < known && o.NoMigrate {
 		return false, fmt.Errorf(
 			"its schema is of version %d, and this program needs %d; run fundeskd migrate",
 			s.version,
 			known,
 		)
-	default:
-		return s.version < known, nil
 	}
+	return s.version < known, nil
 }
 
 // readServedBy is the setting as a column of a query.

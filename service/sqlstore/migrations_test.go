@@ -40,7 +40,8 @@ func testNextMigrations(t *testing.T, database string) {
 	before := dump(t, store)
 	version, err := store.Version(t.Context())
 	servicetest.Check(t, err)
-	if store, err := next(t.Context(), database, true); err == nil || !strings.Contains(err.Error(), "run fundeskd migrate") {
+	if store, err := next(t.Context(), database, true); err == nil ||
+		!strings.Contains(err.Error(), "run fundeskd migrate") {
 		t.Fatalf("not to be changed: got %v, %v", store, err)
 	}
 	var group sync.WaitGroup
@@ -63,7 +64,11 @@ func testNextMigrations(t *testing.T, database string) {
 			t.Errorf("check: %v %v", found, err)
 		}
 	}
-	for _, made := range []string{`UPDATE persons SET later = 'x'`, `DROP INDEX persons_later`, `DROP INDEX calls_later`} {
+	for _, made := range []string{
+		`UPDATE persons SET later = 'x'`,
+		`DROP INDEX persons_later`,
+		`DROP INDEX calls_later`,
+	} {
 		servicetest.Report(t, store.Execute(t.Context(), made))
 	}
 }
@@ -125,7 +130,11 @@ func testUnreleasedSchema(t *testing.T, database string) {
 					servicetest.Check(t, opened.Close())
 					t.Fatalf("version %d, %+v: it was opened", version, o)
 				}
-				for _, want := range []string{"open the database", fmt.Sprintf("version %d of an unreleased fundeskd", version), "fundeskd load"} {
+				for _, want := range []string{
+					"open the database",
+					fmt.Sprintf("version %d of an unreleased fundeskd", version),
+					"fundeskd load",
+				} {
 					if !strings.Contains(err.Error(), want) {
 						t.Errorf("version %d: got %v, want %q", version, err, want)
 					}
@@ -150,7 +159,11 @@ func testLaterSchema(t *testing.T, database string) {
 	}
 	account := service.Account{UUID: apitype.NewUUID(), Name: "a", Scope: service.Scope{All: true}, CreatedAt: now}
 	update(t, store, func(tx service.Tx) error {
-		return errors.Join(tx.InsertAccount(account), tx.InsertToken(service.IssuedToken{UUID: account.UUID, Account: account.UUID, IssuedAt: now}))
+		return errors.Join(tx.InsertAccount(account), tx.InsertToken(service.IssuedToken{
+			UUID:     account.UUID,
+			Account:  account.UUID,
+			IssuedAt: now,
+		}))
 	})
 	later := fmt.Sprintf(`PRAGMA user_version = %d`, version+1)
 	if strings.HasPrefix(database, "postgres") {
@@ -165,16 +178,24 @@ func testLaterSchema(t *testing.T, database string) {
 		servedBy int
 		serves   bool
 	}{{version, true}, {version + 1, false}, {version, true}} {
-		update(t, store, func(tx service.Tx) error { return tx.SetSetting("schema-served-by", fmt.Sprint(test.servedBy)) })
+		update(t, store, func(tx service.Tx) error {
+			return tx.SetSetting("schema-served-by", fmt.Sprint(test.servedBy))
+		})
 		err := store.Read(t.Context(), service.ReadRecord, func(r service.Reader) error {
 			_, _, err := r.AccountOfToken(account.UUID, account.UUID)
 			return err
 		})
-		if ping := store.Ping(t.Context()); test.serves != (err == nil && ping == nil) || !test.serves && !(unavailable(err) && unavailable(ping)) {
-			t.Errorf("served by programs of version %d: got %v, %v from one of version %d", test.servedBy, err, ping, version)
+		ping := store.Ping(t.Context())
+		if test.serves != (err == nil && ping == nil) || !test.serves && !(unavailable(err) && unavailable(ping)) {
+			t.Errorf("served by programs of version %d: got %v, %v from one of version %d",
+				test.servedBy, err, ping, version)
 		}
 		for _, inspect := range []bool{false, true} {
-			again, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}, Inspect: inspect})
+			again, err := sqlstore.Open(t.Context(), sqlstore.Options{
+				Database: database,
+				Postgres: pgdriver.Driver{},
+				Inspect:  inspect,
+			})
 			if err == nil {
 				err = again.Close()
 			} else if !strings.Contains(err.Error(), "later fundeskd") {

@@ -48,7 +48,8 @@ func TestConnectionToAMovedFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := &sqliteEngine{path: name, file: file, moved: make(chan struct{}, 1)}
-		if e.db, err = sql.Open("sqlite", sqliteName(name, sqliteSettings)); err != nil {
+		e.db, err = sql.Open("sqlite", sqliteName(name, sqliteSettings))
+		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = e.db.ExecContext(t.Context(), `CREATE TABLE name AS SELECT $1 AS name`, name)

@@ -169,7 +169,8 @@ func TestLosingTransactionRunsAgain(t *testing.T) {
 					}
 					return test.err
 				})
-				if kind := service.KindOf(err); (kind == service.Unavailable) != (test.wins == 0) || runs < test.min || runs > test.max {
+				kind := service.KindOf(err)
+				if (kind == service.Unavailable) != (test.wins == 0) || runs < test.min || runs > test.max {
 					t.Errorf("got %v after %d runs, want %d to %d", err, runs, test.min, test.max)
 				}
 				if took := time.Since(began); took > test.patience+2*time.Second {
@@ -217,8 +218,11 @@ func TestCommitThatIsNotConfirmed(t *testing.T) {
 		e.pool.patience = 10 * time.Second
 		for n, want := range []time.Duration{10 * time.Second, 10 * time.Second, 0, 0} {
 			began := time.Now()
-			if err := e.write(t.Context(), service.WriteIsolated, func(*conn) error { return nil }); !errors.Is(err, errUnconfirmed) || time.Since(began) != want {
-				t.Errorf("change %d: got %v after %v, want that it is not confirmed, after %v", n, err, time.Since(began), want)
+			if err := e.write(t.Context(), service.WriteIsolated, func(*conn) error {
+				return nil
+			}); !errors.Is(err, errUnconfirmed) || time.Since(began) != want {
+				t.Errorf("change %d: got %v after %v, want that it is not confirmed, after %v",
+					n, err, time.Since(began), want)
 			}
 		}
 		for range 2 {

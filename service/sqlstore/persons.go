@@ -14,9 +14,10 @@ func (r *reader) Person(id apitype.UUID, scope service.Scope) (service.PersonRow
 	return r.person(id, scope, ``)
 }
 
-func (r *reader) person(id apitype.UUID, scope service.Scope, lock string) (p service.PersonRow, err error) {
+func (r *reader) person(id apitype.UUID, scope service.Scope, lock string) (service.PersonRow, error) {
 	cond, args := one(id, scope, `t.owner`)
-	err = r.row(`SELECT `+personFields()+` FROM persons t WHERE t.erased_at IS NULL AND `+cond+lock, args...).
+	var p service.PersonRow
+	err := r.row(`SELECT `+personFields()+` FROM persons t WHERE t.erased_at IS NULL AND `+cond+lock, args...).
 		scan(personDest(&p)...)
 	return p, err
 }

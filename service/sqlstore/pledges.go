@@ -64,9 +64,10 @@ func pledgeReadDest(p *service.PledgeRow) []any {
 
 func pledgeValues(p service.PledgeRow) []any { return append(pledgeDest(&p), identifier(p.Person)) }
 
-func (r *reader) Pledge(id apitype.UUID, scope service.Scope) (p service.PledgeRow, err error) {
+func (r *reader) Pledge(id apitype.UUID, scope service.Scope) (service.PledgeRow, error) {
 	cond, args := one(id, scope, `t.owner`, `t.recruiting`)
-	err = r.row(selectPledge+cond, args...).scan(pledgeReadDest(&p)...)
+	var p service.PledgeRow
+	err := r.row(selectPledge+cond, args...).scan(pledgeReadDest(&p)...)
 	return p, err
 }
 
@@ -177,8 +178,9 @@ func (r *reader) Pledges(f service.PledgeFilter, part service.Range) ([]service.
 	)
 }
 
-func (r *reader) Signature(pledge apitype.UUID) (content []byte, err error) {
-	err = r.row(`SELECT content FROM signatures WHERE pledge = $1`, identifier(pledge)).scan(&content)
+func (r *reader) Signature(pledge apitype.UUID) ([]byte, error) {
+	var content []byte
+	err := r.row(`SELECT content FROM signatures WHERE pledge = $1`, identifier(pledge)).scan(&content)
 	return content, err
 }
 
@@ -197,9 +199,10 @@ func (r *reader) Transactions(pledges []int64) (map[int64][]service.TransactionR
 	return of, err
 }
 
-func (r *reader) Transaction(id apitype.UUID, scope service.Scope) (t service.TransactionRow, err error) {
+func (r *reader) Transaction(id apitype.UUID, scope service.Scope) (service.TransactionRow, error) {
 	cond, args := one(id, scope, `l.owner`, `l.recruiting`)
-	err = r.row(`SELECT t.uuid, l.uuid, t.created_at, t.method, t.doc
+	var t service.TransactionRow
+	err := r.row(`SELECT t.uuid, l.uuid, t.created_at, t.method, t.doc
 		FROM transactions t JOIN pledges l ON l.number = t.pledge_number WHERE `+cond, args...).
 		scan(uuidDest{&t.UUID}, uuidDest{&t.Pledge}, timeDest{&t.CreatedAt}, &t.Method, docDest{&t.Doc})
 	return t, err

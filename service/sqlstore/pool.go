@@ -82,9 +82,9 @@ func newPool(size int, connect func() (*conn, error)) *pool {
 
 // until returns the deadline of a request, less the time that it has used already, and a function that adds the time
 // that it uses from now on. Zero means no deadline.
-func (p *pool) until(ctx context.Context) (until time.Time, spent func()) {
+func (p *pool) until(ctx context.Context) (time.Time, func()) {
 	if p.patience == 0 {
-		return until, func() {}
+		return time.Time{}, func() {}
 	}
 	begun, before := time.Now(), service.RequestOf(ctx).Spent
 	if before == nil {
@@ -302,7 +302,7 @@ func (p *pool) permit(ctx context.Context, turns *service.Turns, until time.Time
 }
 
 // close ends all connections when they are back.
-func (p *pool) close() (err error) {
+func (p *pool) close() error {
 	close(p.stop)
 	for range p.turns.Size() {
 		_ = p.turns.Take(context.Background()) // Never given back: no request gets one any more.
@@ -310,6 +310,7 @@ func (p *pool) close() (err error) {
 	p.mu.Lock()
 	p.closed = true
 	p.mu.Unlock()
+	var err error
 	for {
 		select {
 		case c := <-p.idle:
@@ -358,7 +359,8 @@ func (c *conn) prepare(text string) (*sql.Stmt, error) {
 	return s, nil
 }
 
-func (c *conn) forget() (err error) {
+func (c *conn) forget() error {
+	var err error
 	for text, s := range c.statements {
 		err = errors.Join(err, s.Close())
 		delete(c.statements, text)
@@ -437,8 +439,9 @@ func (c *conn) each(text string, args []any, read func(*sql.Rows) error) (err er
 func textDest(text *string) []any { return []any{text} }
 
 // all reads all rows of a query, each into the values of dest.
-func all[T any](c *conn, text string, args []any, dest func(*T) []any) (rows []T, err error) {
-	err = c.each(text, args, func(result *sql.Rows) error {
+func all[T any](c *conn, text string, args []any, dest func(*T) []any) ([]T, error) {
+	var rows []T
+	err := c.each(text, args, func(result *sql.Rows) error {
 		var row T
 		err := result.Scan(dest(&row)...)
 		rows = append(rows, row)

@@ -84,7 +84,13 @@ func openPostgres(ctx context.Context, o Options) (*postgresEngine, error) {
 		return nil, err
 	}
 	size := cmp.Or(max(o.Connections, 0), postgresConnections)
-	e := &postgresEngine{driver: o.Postgres, now: o.Now, name: o.Database, db: db, takers: service.NewTurns(maxTakers)}
+	e := &postgresEngine{
+		driver: o.Postgres,
+		now:    o.Now,
+		name:   o.Database,
+		db:     db,
+		takers: service.NewTurns(maxTakers),
+	}
 	if e.now == nil {
 		e.now = time.Now
 	}
@@ -167,7 +173,12 @@ func (e *postgresEngine) connect() (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{ctx: context.Background(), raw: raw, engine: e, statements: map[string]*sql.Stmt{}}, nil
+	return &conn{
+		ctx:        context.Background(),
+		raw:        raw,
+		engine:     e,
+		statements: map[string]*sql.Stmt{},
+	}, nil
 }
 
 // full reports whether the server refused a connection because it has too many.
@@ -272,10 +283,11 @@ func (e *postgresEngine) pingCommit(ctx context.Context) error {
 	if !errors.Is(err, errUnconfirmed) {
 		e.tried.Store(0)
 	}
-	if err == nil {
-		e.waits.Store(false)
+	if err != nil {
+		return err
 	}
-	return err
+	e.waits.Store(false)
+	return nil
 }
 
 // takeRoom writes so much, which is more than a change needs, and takes it back. Processes do not
@@ -389,12 +401,11 @@ func (e *postgresEngine) commit(c *conn) error {
 		err := c.fail(
 			c.raw.Raw(func(connection any) error { return e.driver.Commit(connection, insertAuditLine(), lines) }),
 		)
-		switch {
-		case err == nil && (isChange || late.Load()): // What changes nothing does not wait.
+		if err == nil && (isChange || late.Load()) { // What changes nothing does not wait.
 			e.waits.Store(false)
 			e.damaged.CompareAndSwap(true, !isChange)
 			e.refused.CompareAndSwap(true, !isChange)
-		case err != nil && e.driver.Code(err) == "":
+		} else if err != nil && e.driver.Code(err) == "" {
 			e.tried.Store(0) // The connection was lost: another server may have taken over, and confirm.
 			return &service.Error{Kind: service.Unavailable, Detail: errUnconfirmed.Detail, Cause: err}
 		}
@@ -438,7 +449,8 @@ func (e *postgresEngine) integrity(context.Context) ([]string, error) { return n
 
 func (e *postgresEngine) Pool() PoolStats { return e.pool.stats() }
 
-func (e *postgresEngine) Close() (err error) {
+func (e *postgresEngine) Close() error {
+	var err error
 	e.once.Do(func() {
 		_ = e.pool.close() // The server may be away.
 		err = e.db.Close()

@@ -76,10 +76,13 @@ func TestRoleWithoutTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	role := "role_" + strings.ReplaceAll(apitype.NewUUID().String(), "-", "")
-	execute(t, database, `CREATE ROLE `+role+` LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO `+role)
+	execute(t, database,
+		`CREATE ROLE `+role+` LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO `+role)
 	defer execute(t, database, `DROP OWNED BY `+role+`; DROP ROLE `+role)
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{
-		Database: strings.Replace(database, "user=fundesk", "user="+role, 1), Postgres: pgdriver.Driver{}, NoMigrate: true,
+		Database:  strings.Replace(database, "user=fundesk", "user="+role, 1),
+		Postgres:  pgdriver.Driver{},
+		NoMigrate: true,
 	})
 	servicetest.Check(t, err)
 	err = try(t, store, func(tx service.Tx) error { return tx.SetSetting("a", "b") })
@@ -98,12 +101,22 @@ func TestFailuresToConnect(t *testing.T) {
 	address, err := url.Parse(database)
 	servicetest.Check(t, err)
 	name := strings.TrimPrefix(address.Path, "/")
-	execute(t, server, `CREATE ROLE `+role+` LOGIN; REVOKE CONNECT ON DATABASE `+name+` FROM PUBLIC; GRANT CONNECT ON DATABASE `+name+` TO `+role)
+	execute(
+		t,
+		server,
+		`CREATE ROLE `+role+` LOGIN; REVOKE CONNECT ON DATABASE `+name+` FROM PUBLIC; GRANT CONNECT ON DATABASE `+name+
+			` TO `+role,
+	)
 	execute(t, database, `GRANT SELECT ON ALL TABLES IN SCHEMA public TO `+role)
 	defer execute(t, server, `DROP ROLE `+role)
 	defer execute(t, database, `DROP OWNED BY `+role)
 	own := strings.Replace(database, "user=fundesk", "user="+role, 1)
-	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: own, Postgres: pgdriver.Driver{}, NoMigrate: true, AnswerTimeout: time.Minute})
+	store, err := sqlstore.Open(t.Context(), sqlstore.Options{
+		Database:      own,
+		Postgres:      pgdriver.Driver{},
+		NoMigrate:     true,
+		AnswerTimeout: time.Minute,
+	})
 	servicetest.Check(t, err)
 	defer func() {
 		servicetest.Report(t, store.Close())
@@ -117,8 +130,16 @@ func TestFailuresToConnect(t *testing.T) {
 	end := `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = '` + role + `'`
 	for _, refusal := range []struct{ name, refuse, allow string }{
 		{"no login", `ALTER ROLE ` + role + ` NOLOGIN`, `ALTER ROLE ` + role + ` LOGIN`},
-		{"no right to connect", `REVOKE CONNECT ON DATABASE ` + name + ` FROM ` + role, `GRANT CONNECT ON DATABASE ` + name + ` TO ` + role},
-		{"no connections to the database", `ALTER DATABASE ` + name + ` ALLOW_CONNECTIONS false`, `ALTER DATABASE ` + name + ` ALLOW_CONNECTIONS true`},
+		{
+			name:   "no right to connect",
+			refuse: `REVOKE CONNECT ON DATABASE ` + name + ` FROM ` + role,
+			allow:  `GRANT CONNECT ON DATABASE ` + name + ` TO ` + role,
+		},
+		{
+			name:   "no connections to the database",
+			refuse: `ALTER DATABASE ` + name + ` ALLOW_CONNECTIONS false`,
+			allow:  `ALTER DATABASE ` + name + ` ALLOW_CONNECTIONS true`,
+		},
 	} {
 		execute(t, server, refusal.refuse)
 		execute(t, server, end)
@@ -185,7 +206,9 @@ func TestEncodings(t *testing.T) {
 	servicetest.Slow(t)
 	database := onPostgres(t)
 	const name = "Łódź"
-	update(t, reopen(t, database+"&client_encoding=LATIN1"), func(tx service.Tx) error { return tx.SetSetting("a", name) })
+	update(t, reopen(t, database+"&client_encoding=LATIN1"), func(tx service.Tx) error {
+		return tx.SetSetting("a", name)
+	})
 	err := reopen(t, database).Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		got, err := r.Setting("a")
 		if got != name {
@@ -199,7 +222,10 @@ func TestEncodings(t *testing.T) {
 	latin := before[at+1:] + "_latin"
 	execute(t, database, `CREATE DATABASE `+latin+` TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'`)
 	defer execute(t, database, `DROP DATABASE `+latin+` WITH (FORCE)`)
-	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: before[:at+1] + latin + "?" + after, Postgres: pgdriver.Driver{}})
+	store, err := sqlstore.Open(t.Context(), sqlstore.Options{
+		Database: before[:at+1] + latin + "?" + after,
+		Postgres: pgdriver.Driver{},
+	})
 	if err == nil || !strings.Contains(err.Error(), "its encoding is LATIN1") {
 		t.Errorf("got %v, %v, want a refusal of its encoding", store, err)
 	}
@@ -214,7 +240,11 @@ func TestPooler(t *testing.T) {
 	servicetest.NeedPostgres(t)
 	cluster := servicetest.NewServer(t)
 	session := servicetest.NewPooler(t, cluster, "session", 0)
-	store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: session, Postgres: pgdriver.Driver{}, AnswerTimeout: time.Minute})
+	store, err := sqlstore.Open(t.Context(), sqlstore.Options{
+		Database:      session,
+		Postgres:      pgdriver.Driver{},
+		AnswerTimeout: time.Minute,
+	})
 	servicetest.Check(t, err)
 	update(t, store, func(tx service.Tx) error { return tx.SetSetting("a", "b") })
 	servicetest.Report(t, errors.Join(store.Ping(t.Context()), store.Close()))
@@ -223,9 +253,14 @@ func TestPooler(t *testing.T) {
 		connections int
 	}{{"transaction", 0}, {"transaction", 0}, {"transaction", 0}, {"transaction", 1}, {"statement", 0}} {
 		pooler := servicetest.NewPooler(t, cluster, test.mode, 0)
-		store, err = sqlstore.Open(t.Context(), sqlstore.Options{Database: pooler, Postgres: pgdriver.Driver{}, Connections: test.connections})
+		store, err = sqlstore.Open(t.Context(), sqlstore.Options{
+			Database:    pooler,
+			Postgres:    pgdriver.Driver{},
+			Connections: test.connections,
+		})
 		if err == nil || !strings.Contains(err.Error(), "pool_mode = session") {
-			t.Errorf("pool_mode = %s, %d connections: got %v, %v, want a refusal with the way out", test.mode, test.connections, store, err)
+			t.Errorf("pool_mode = %s, %d connections: got %v, %v, want a refusal with the way out",
+				test.mode, test.connections, store, err)
 		}
 	}
 }
@@ -235,7 +270,11 @@ func TestPooler(t *testing.T) {
 func TestTrace(t *testing.T) {
 	store := reopen(t, onPostgres(t))
 	const trace = "0af7651916cd43dd8448eb211c80319c"
-	for of, want := range map[string]string{trace: "fundeskd " + trace, "'; DROP TABLE calls; --": "fundeskd", "": "fundeskd"} {
+	for of, want := range map[string]string{
+		trace:                     "fundeskd " + trace,
+		"'; DROP TABLE calls; --": "fundeskd",
+		"":                        "fundeskd",
+	} {
 		ctx := service.WithRequest(t.Context(), service.Request{Trace: of})
 		name := func(kind string, transaction func(read func(service.Reader) error) error) {
 			err := transaction(func(r service.Reader) error {
@@ -250,7 +289,9 @@ func TestTrace(t *testing.T) {
 		name("a change", func(read func(service.Reader) error) error {
 			return store.Write(ctx, service.WriteIsolated, func(tx service.Tx) error { return read(tx) })
 		})
-		name("a view", func(read func(service.Reader) error) error { return store.Read(ctx, service.ReadSnapshot, read) })
+		name("a view", func(read func(service.Reader) error) error {
+			return store.Read(ctx, service.ReadSnapshot, read)
+		})
 	}
 }
 
@@ -266,7 +307,11 @@ func TestProcessesBehindAPooler(t *testing.T) {
 		pooler := servicetest.NewPooler(t, cluster, "session", sessions)
 		answers := make(chan error)
 		for process := range processes {
-			store, err := sqlstore.Open(t.Context(), sqlstore.Options{Database: pooler, Postgres: pgdriver.Driver{}, AnswerTimeout: timeout})
+			store, err := sqlstore.Open(t.Context(), sqlstore.Options{
+				Database:      pooler,
+				Postgres:      pgdriver.Driver{},
+				AnswerTimeout: timeout,
+			})
 			servicetest.Check(t, err)
 			defer func() {
 				servicetest.Report(t, store.Close())

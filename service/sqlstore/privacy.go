@@ -26,9 +26,10 @@ func (t *tx) LockPersonData(id apitype.UUID) (service.Kept, error) {
 	return t.kept(id, t.engine.locking(`UPDATE OF t`))
 }
 
-func (r *reader) kept(id apitype.UUID, lock string) (k service.Kept, err error) {
+func (r *reader) kept(id apitype.UUID, lock string) (service.Kept, error) {
 	var number int64
-	err = r.row(`SELECT number, erased_at, `+personFields()+` FROM persons t WHERE uuid = $1`, identifier(id)).
+	var k service.Kept
+	err := r.row(`SELECT number, erased_at, `+personFields()+` FROM persons t WHERE uuid = $1`, identifier(id)).
 		scan(append([]any{&number, nullTimeDest{&k.ErasedAt}}, personDest(&k.Person)...)...)
 	if err != nil {
 		return k, err
@@ -87,7 +88,7 @@ func (r *reader) kept(id apitype.UUID, lock string) (k service.Kept, err error) 
 	)
 }
 
-func (r *reader) keptOfPledges(k *service.Kept) (err error) {
+func (r *reader) keptOfPledges(k *service.Kept) error {
 	if len(k.Pledges) == 0 {
 		return nil
 	}
@@ -169,7 +170,8 @@ func (r *reader) Erasing() ([]apitype.UUID, error) {
 	names, err := all(r.conn, `SELECT name FROM settings WHERE `+isErasing, nil, textDest)
 	persons := make([]apitype.UUID, len(names))
 	for i, name := range names {
-		if persons[i], err = apitype.ParseUUID(strings.TrimPrefix(name, service.ErasingSetting)); err != nil {
+		persons[i], err = apitype.ParseUUID(strings.TrimPrefix(name, service.ErasingSetting))
+		if err != nil {
 			break
 		}
 	}
@@ -179,7 +181,8 @@ func (r *reader) Erasing() ([]apitype.UUID, error) {
 // isErasing selects the settings of erasures that were begun, by a range of the table's index.
 const isErasing = `name > '` + service.ErasingSetting + `' AND name < 'erasing.'`
 
-func (r *reader) keptBlocks(k *service.Kept) (err error) {
+func (r *reader) keptBlocks(k *service.Kept) error {
+	var err error
 	k.Blocks, err = all(
 		r.conn,
 		`SELECT `+strings.Join(blockColumns, `, `)+` FROM do_not_call
@@ -236,9 +239,10 @@ func (r *reader) keptMarks(k *service.Kept) error {
 	)
 }
 
-func (r *reader) keptOfQueue(k *service.Kept) (err error) {
+func (r *reader) keptOfQueue(k *service.Kept) error {
 	id := identifier(k.Person.UUID)
-	if err = r.row(`SELECT COUNT(*) FROM queue_calls WHERE `+ofPerson, id).scan(&k.Waiting); err != nil {
+	err := r.row(`SELECT COUNT(*) FROM queue_calls WHERE `+ofPerson, id).scan(&k.Waiting)
+	if err != nil {
 		return err
 	}
 	text := selectClaim + `person_uuid = $1 UNION ALL ` + selectEnded + `person_uuid = $1 ORDER BY taken_at, lease_uuid`
@@ -253,7 +257,8 @@ func (r *reader) keptOfQueue(k *service.Kept) (err error) {
 	return err
 }
 
-func (r *reader) keptConsents(k *service.Kept) (err error) {
+func (r *reader) keptConsents(k *service.Kept) error {
+	var err error
 	k.Consents, err = r.Consents(k.Person.UUID)
 	return err
 }
@@ -394,8 +399,9 @@ func (r *reader) Retentions() ([]service.Retention, error) {
 	)
 }
 
-func (r *reader) RetentionFacts() (facts service.RetentionFacts, err error) {
-	err = r.row(`SELECT
+func (r *reader) RetentionFacts() (service.RetentionFacts, error) {
+	var facts service.RetentionFacts
+	err := r.row(`SELECT
 			(SELECT MAX(done_at) FROM audit),
 			(SELECT COUNT(*) FROM persons WHERE erased_at IS NULL)`).
 		scan(nullTimeDest{&facts.Newest}, &facts.Persons)

@@ -30,7 +30,16 @@ func TestErasureWaitsForCreations(t *testing.T) {
 			}
 			close(held)
 			<-create
-			return tx.InsertCall(service.CallRow{UUID: call, Owner: person, Person: person, RequestedAt: now, UpdatedAt: now, Private: []byte(`{}`), Rev: 1, Doc: []byte(`{"status":"requested"}`)})
+			return tx.InsertCall(service.CallRow{
+				UUID:        call,
+				Owner:       person,
+				Person:      person,
+				RequestedAt: now,
+				UpdatedAt:   now,
+				Private:     []byte(`{}`),
+				Rev:         1,
+				Doc:         []byte(`{"status":"requested"}`),
+			})
 		})
 	}()
 	<-held
@@ -50,7 +59,10 @@ func TestErasureWaitsForCreations(t *testing.T) {
 	servicetest.Check(t, err)
 	t.Cleanup(func() { _ = connection.Close(context.Background()) })
 	for waits := false; !waits && len(found) == 0; { // An erasure that does not wait has found nothing.
-		err := connection.QueryRow(t.Context(), `SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits)
+		err := connection.QueryRow(
+			t.Context(),
+			`SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`,
+		).Scan(&waits)
 		servicetest.Check(t, err)
 	}
 	close(create)
@@ -74,7 +86,16 @@ func TestErasureTakesPersonFromQueue(t *testing.T) {
 		update(t, store, func(tx service.Tx) error {
 			return errors.Join(
 				tx.InsertPerson(personRow(person, person), nil),
-				tx.InsertCall(service.CallRow{UUID: call, Owner: person, Person: person, RequestedAt: now, UpdatedAt: now, Private: []byte(`{}`), Rev: 1, Doc: []byte(`{"status":"requested"}`)}),
+				tx.InsertCall(service.CallRow{
+					UUID:        call,
+					Owner:       person,
+					Person:      person,
+					RequestedAt: now,
+					UpdatedAt:   now,
+					Private:     []byte(`{}`),
+					Rev:         1,
+					Doc:         []byte(`{"status":"requested"}`),
+				}),
 				tx.RecordContact(person, now, nil))
 		})
 		if before := kept(); before.ContactedAt == nil {
@@ -82,7 +103,8 @@ func TestErasureTakesPersonFromQueue(t *testing.T) {
 		}
 		update(t, store, func(tx service.Tx) error { return tx.ErasePerson(person, now) })
 		if after := kept(); after.ContactedAt != nil || after.Waiting != 0 || after.ErasedAt == nil {
-			t.Errorf("got rung at %v, %d calls that wait, erased at %v, want the erasure alone", after.ContactedAt, after.Waiting, after.ErasedAt)
+			t.Errorf("got rung at %v, %d calls that wait, erased at %v, want the erasure alone",
+				after.ContactedAt, after.Waiting, after.ErasedAt)
 		}
 	})
 }
@@ -104,7 +126,13 @@ func TestCallbackThatCannotBeGivenIsNotDue(t *testing.T) {
 					tx.InsertQueueRow(service.QueueRow{Call: call, Person: person, Owner: person, Type: apitype.CallHappy, RequestedAt: past, DueAt: &past, EligibleAt: test.eligible})); err != nil {
 					return err
 				}
-				query := service.QueueQuery{Scope: service.Scope{All: true}, User: &person, Now: now, KeptUntil: past, Returned: past}
+				query := service.QueueQuery{
+					Scope:     service.Scope{All: true},
+					User:      &person,
+					Now:       now,
+					KeptUntil: past,
+					Returned:  past,
+				}
 				got, err := tx.QueueRequest(person, person, query)
 				if got.Due != test.want {
 					t.Errorf("eligible at %v: got due %t, want %t", test.eligible, got.Due, test.want)
@@ -131,6 +159,9 @@ func TestLargeTableIsNotWrittenAnew(t *testing.T) {
 	done, err := store.Scrub(t.Context())
 	servicetest.Check(t, err)
 	servicetest.Same(t, "the tables that wait", []string{"calls"}, done.Later)
-	want := []string{"persons", "pledges", "signatures", "transactions", "queue_calls", "donors", "queue_numbers", "consents", "search_persons", "search_terms", "pg_statistic"}
+	want := []string{
+		"persons", "pledges", "signatures", "transactions", "queue_calls", "donors",
+		"queue_numbers", "consents", "search_persons", "search_terms", "pg_statistic",
+	}
 	servicetest.Same(t, "the tables that were rewritten", want, done.Rewritten)
 }

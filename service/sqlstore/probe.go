@@ -23,10 +23,10 @@ func (p *probe) ask(hasFailed func() bool, write func() error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	isFresh := !p.at.IsZero() && time.Since(p.at) < ProbePause
-	switch {
-	case isFresh && p.err == nil && hasFailed():
+	if isFresh && p.err == nil && hasFailed() {
 		return &service.Error{Kind: service.Unavailable, Detail: "the database has just refused a change"}
-	case isFresh && (p.err == nil || hasFailed()):
+	}
+	if isFresh && (p.err == nil || hasFailed()) {
 		return p.err
 	}
 	p.err = write()

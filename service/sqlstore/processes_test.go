@@ -83,11 +83,13 @@ func TestTwoStores(t *testing.T) {
 	for i := range stores {
 		group.Go(func() {
 			var err error
-			if stores[i], err = sqlstore.Open(t.Context(), sqlstore.Options{Database: "sqlite:" + path}); err != nil {
+			stores[i], err = sqlstore.Open(t.Context(), sqlstore.Options{Database: "sqlite:" + path})
+			if err != nil {
 				t.Error(err)
 				return
 			}
-			if seeds[i], err = stores[i].SigningSeed(t.Context()); err != nil {
+			seeds[i], err = stores[i].SigningSeed(t.Context())
+			if err != nil {
 				t.Error(err)
 			}
 		})
@@ -145,11 +147,16 @@ func testManyProcesses(t *testing.T, database string) {
 	for i := range stores {
 		group.Go(func() {
 			var err error
-			if stores[i], err = sqlstore.Open(t.Context(), sqlstore.Options{Database: database, Postgres: pgdriver.Driver{}}); err != nil {
+			stores[i], err = sqlstore.Open(t.Context(), sqlstore.Options{
+				Database: database,
+				Postgres: pgdriver.Driver{},
+			})
+			if err != nil {
 				t.Error(err)
 				return
 			}
-			if seeds[i], err = stores[i].SigningSeed(t.Context()); err != nil {
+			seeds[i], err = stores[i].SigningSeed(t.Context())
+			if err != nil {
 				t.Error(err)
 			}
 		})
@@ -194,7 +201,8 @@ func testManyProcesses(t *testing.T, database string) {
 	err := stores[3].Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
 		call, err := r.Call(row.UUID, all)
 		if len(call.Doc) != 42 || call.Rev != 41 || created.Load() != 1 {
-			t.Errorf("got %d changes, revision %d, %d creations, want 40, 41, 1", len(call.Doc)-2, call.Rev, created.Load())
+			t.Errorf("got %d changes, revision %d, %d creations, want 40, 41, 1",
+				len(call.Doc)-2, call.Rev, created.Load())
 		}
 		return err
 	})
@@ -228,7 +236,10 @@ func TestBackup(t *testing.T) {
 	if found, err := again.Check(t.Context()); len(found) > 0 || err != nil {
 		t.Errorf("check: %v %v", found, err)
 	}
-	err = again.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error { _, err := r.Setting("a"); return err })
+	err = again.Read(t.Context(), service.ReadSnapshot, func(r service.Reader) error {
+		_, err := r.Setting("a")
+		return err
+	})
 	servicetest.Report(t, err)
 }
 

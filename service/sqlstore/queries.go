@@ -40,7 +40,8 @@ func (q *listQuery) arg(value any) string {
 }
 
 // bind binds values, and is their places.
-func bind[T any](q *listQuery, values []T, as func(T) any) (places []string) {
+func bind[T any](q *listQuery, values []T, as func(T) any) []string {
+	var places []string
 	for _, value := range values {
 		places = append(places, q.arg(as(value)))
 	}
@@ -102,10 +103,10 @@ func (q *listQuery) organizations(scope service.Scope) (placeholders []string, s
 
 // visible returns a further condition of a joined row: one of some columns names an organization of the scope.
 func (q *listQuery) visible(scope service.Scope, columns ...string) string {
-	switch {
-	case scope.All:
+	if scope.All {
 		return ``
-	case len(scope.Organizations) == 0:
+	}
+	if len(scope.Organizations) == 0 {
 		return ` AND 1 = 0`
 	}
 	among := isOne(bind(q, scope.Organizations, identifier))
@@ -165,10 +166,9 @@ func (q *listQuery) page(columns, joins string, r service.Range) string {
 	one := strings.Join(q.branches, ``)
 	found := `SELECT t.number, t.` + q.time + ` FROM ` + q.table + ` t` + q.condition(one) + q.order("t", r.Backward) +
 		limit
-	switch {
-	case len(q.branches) > 1, q.records != "":
+	if len(q.branches) > 1 || q.records != "" {
 		found = q.merged(r.Backward, limit)
-	case q.bySort == "" && len(q.checks) == 0:
+	} else if q.bySort == "" && len(q.checks) == 0 {
 		return `SELECT ` + columns + ` FROM ` + q.table + ` t` + joins + q.condition(one) + q.order("t", r.Backward) +
 			limit
 	}
@@ -211,9 +211,10 @@ func readPage[T interface{ Size() int }](
 	args []any,
 	part service.Range,
 	scan func(*sql.Rows) (T, error),
-) (rows []T, err error) {
+) ([]T, error) {
 	bytes := 0
-	err = r.each(text, args, func(result *sql.Rows) error {
+	var rows []T
+	err := r.each(text, args, func(result *sql.Rows) error {
 		row, err := scan(result)
 		if err != nil {
 			return err
@@ -326,7 +327,8 @@ func identifier(id apitype.UUID) any { return id[:] }
 type uuidDest struct{ id *apitype.UUID }
 
 // Scan reads the bytes, or the text that PostgreSQL sends; zero of a row that was joined and is not there.
-func (d uuidDest) Scan(value any) (err error) {
+func (d uuidDest) Scan(value any) error {
+	var err error
 	switch v := value.(type) {
 	case nil:
 		*d.id = apitype.UUID{}

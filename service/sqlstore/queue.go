@@ -212,8 +212,8 @@ func (t *tx) lockedRows(query string, args ...any) ([]service.QueueRow, error) {
 }
 
 // amongWaiting returns the condition that a waiting call is in a list, given as $1.
-func (r *reader) amongWaiting(calls []apitype.UUID) (cond string, arg any) {
-	cond, arg = r.engine.among("uuid", calls)
+func (r *reader) amongWaiting(calls []apitype.UUID) (string, any) {
+	cond, arg := r.engine.among("uuid", calls)
 	return `call_number IN (SELECT number FROM calls WHERE ` + cond + `)`, arg
 }
 
@@ -273,7 +273,8 @@ const restDonor = `INSERT INTO donors (person_uuid, contacted_at, rested_at, res
 			WHEN donors.rested_at <> $2 AND donors.rested_until > $3 THEN donors.rested_until
 			ELSE $3 END`
 
-func (t *tx) RestDonor(person apitype.UUID, contact apitype.Time, until *apitype.Time) (err error) {
+func (t *tx) RestDonor(person apitype.UUID, contact apitype.Time, until *apitype.Time) error {
+	var err error
 	if until == nil {
 		_, err = t.exec(
 			`UPDATE donors SET rested_at = NULL, rested_until = NULL WHERE person_uuid = $1 AND rested_at = $2`,
@@ -286,8 +287,9 @@ func (t *tx) RestDonor(person apitype.UUID, contact apitype.Time, until *apitype
 	return err
 }
 
-func (r *reader) AttemptedLease(person, call apitype.UUID, after, until apitype.Time) (taken *apitype.Time, err error) {
-	err = r.row(
+func (r *reader) AttemptedLease(person, call apitype.UUID, after, until apitype.Time) (*apitype.Time, error) {
+	var taken *apitype.Time
+	err := r.row(
 		`SELECT MAX(taken_at) FROM ended_leases
 			WHERE person_uuid = $1 AND call_uuid = $2 AND ended_by = $3 AND ended_at > $4 AND ended_at <= $5`,
 		identifier(person),
@@ -299,14 +301,15 @@ func (r *reader) AttemptedLease(person, call apitype.UUID, after, until apitype.
 	return taken, err
 }
 
-func (r *reader) NumbersContacted(numbers []apitype.UUID, since apitype.Time) (at *apitype.Time, err error) {
+func (r *reader) NumbersContacted(numbers []apitype.UUID, since apitype.Time) (*apitype.Time, error) {
 	q := &listQuery{}
 	q.where(`contacted_at > %s`, since.UnixMilli())
 	places := make([]string, len(numbers))
 	for i, number := range numbers {
 		places[i] = q.arg(identifier(number))
 	}
-	err = r.row(`SELECT MAX(contacted_at) FROM queue_numbers WHERE digest IN (`+strings.Join(places, `, `)+`)
+	var at *apitype.Time
+	err := r.row(`SELECT MAX(contacted_at) FROM queue_numbers WHERE digest IN (`+strings.Join(places, `, `)+`)
 		AND `+strings.Join(q.conds, ` AND `), q.args...).
 		scan(nullTimeDest{&at})
 	return at, err

@@ -165,14 +165,15 @@ func (r *reader) addCallbacks(counts *queueCounts) error {
 	})
 }
 
-func (r *reader) QueueReserved(query service.QueueQuery) (counts []service.QueueCount, err error) {
+func (r *reader) QueueReserved(query service.QueueQuery) ([]service.QueueCount, error) {
 	p := &queueParts{engine: r.engine, query: query, lapsed: query.Rules.Lapsed(query.Scope, query.Now)}
 	conds := append(p.narrowed(), p.notLapsed()...)
 	conds = append(conds, p.eligible(), p.forUser(true),
 		`due_at <= `+p.arg(query.Now.UnixMilli()), `due_at > `+p.arg(query.KeptUntil.UnixMilli()))
 	text := `SELECT kind, COUNT(*), MIN(requested_at) FROM queue_calls WHERE ` + strings.Join(conds, ` AND `) +
 		` GROUP BY kind`
-	err = r.each(text, p.args, func(rows *sql.Rows) error {
+	var counts []service.QueueCount
+	err := r.each(text, p.args, func(rows *sql.Rows) error {
 		var kind string
 		var c service.QueueCount
 		err := rows.Scan(&kind, &c.Due, nullTimeDest{&c.OldestDue})
@@ -198,11 +199,11 @@ const sumQueueCounts = `WITH summed AS (
 // mostSummed bounds the rows that are summed up at one time, so that no request waits long for it.
 const mostSummed = 20_000
 
-func (t *tx) SumQueueCounts() (hasMore bool, err error) {
+func (t *tx) SumQueueCounts() (bool, error) {
 	if !t.engine.sharesQueue() { // Its triggers keep one row of each kind.
 		return false, nil
 	}
 	var summed, sums int
-	err = t.row(sumQueueCounts, mostSummed).scan(&summed, &sums)
+	err := t.row(sumQueueCounts, mostSummed).scan(&summed, &sums)
 	return summed == mostSummed && sums < summed/2, err // Of very many kinds, the sums are as many.
 }

@@ -83,7 +83,8 @@ func testCheckComparesCounters(t *testing.T, database string) {
 			t.Errorf("after %s: got %v, want nothing", change, found)
 		}
 	}
-	servicetest.Check(t, store.Execute(t.Context(), `UPDATE queue_counts SET ready = ready + 1 WHERE kind = 'another one'`))
+	servicetest.Check(t,
+		store.Execute(t.Context(), `UPDATE queue_counts SET ready = ready + 1 WHERE kind = 'another one'`))
 	found, err := store.Check(t.Context())
 	servicetest.Check(t, err)
 	if want := "kinds of calls that the queue counts otherwise: 1"; !slices.Contains(found, want) {

@@ -116,7 +116,7 @@ func (p *queueParts) ofKinds(column string, kinds []string) string {
 const kindOfRow = `(kind || '')`
 
 // given returns the conditions of the rules for calls without a deferral, or for callbacks.
-func (p *queueParts) given(kinds []string) (conds []string) {
+func (p *queueParts) given(kinds []string) []string {
 	if !p.ruled {
 		return nil
 	}
@@ -124,7 +124,8 @@ func (p *queueParts) given(kinds []string) (conds []string) {
 }
 
 // notLapsed returns the conditions that the last pledge of the person did not end too long ago.
-func (p *queueParts) notLapsed() (conds []string) {
+func (p *queueParts) notLapsed() []string {
+	var conds []string
 	for _, lapsed := range p.lapsed {
 		conds = append(conds, `(ended_at IS NULL OR ended_at >= `+p.arg(lapsed.Before.UnixMilli())+
 			` OR owner NOT`+isOne(bind(&p.listQuery, lapsed.Owners, identifier))+`)`)
@@ -133,7 +134,8 @@ func (p *queueParts) notLapsed() (conds []string) {
 }
 
 // narrowed returns the conditions of the query's filters.
-func (p *queueParts) narrowed() (conds []string) {
+func (p *queueParts) narrowed() []string {
+	var conds []string
 	if placeholders, some := p.organizations(p.query.Scope); some {
 		conds = append(conds, `owner`+isOne(placeholders))
 	} else if !p.query.Scope.All {
@@ -219,13 +221,14 @@ func (p *queueParts) free(conds ...string) []string {
 }
 
 // deferred returns the part with the due deferrals.
-func (p *queueParts) deferred(state string) (parts []queuePart) {
+func (p *queueParts) deferred(state string) []queuePart {
 	under := func(alone bool) func() []string {
 		return func() []string {
 			conds := append(p.narrowed(), p.free(state, `due_at IS NOT NULL`, p.forUser(alone))...)
 			return append(conds, p.given(p.due)...)
 		}
 	}
+	var parts []queuePart
 	if p.query.User != nil {
 		parts = append(parts, queuePart{rankKept, `due_at`, under(true)})
 	}
@@ -271,13 +274,13 @@ const (
 )
 
 // positions reads the rows of the parts, which are used up then.
-func (r *reader) positions(p *queueParts) (positions []service.Position, err error) {
+func (r *reader) positions(p *queueParts) ([]service.Position, error) {
 	if len(p.parts) == 0 {
 		return nil, nil
 	}
 	text := `SELECT position_rank, position_at, call_uuid FROM (` + strings.Join(p.parts, ` UNION ALL `) +
 		`) AS positions ORDER BY position_rank, position_at, call_uuid LIMIT ` + p.arg(p.query.Limit)
-	positions, err = all(
+	positions, err := all(
 		r.conn,
 		text,
 		p.args,
@@ -289,7 +292,7 @@ func (r *reader) positions(p *queueParts) (positions []service.Position, err err
 
 // QueuePositions returns the waiting calls in the order of takes. A read cannot mark calls that have become eligible,
 // so it reads them, too.
-func (r *reader) QueuePositions(query service.QueueQuery) (positions []service.Position, err error) {
+func (r *reader) QueuePositions(query service.QueueQuery) ([]service.Position, error) {
 	p, err := r.newQueueParts(query, whichKinds{due: true, waking: true})
 	if err != nil || query.Limit == 0 {
 		return nil, err
@@ -315,7 +318,7 @@ func (r *reader) QueuePositions(query service.QueueQuery) (positions []service.P
 // NextInQueue returns the first waiting calls in the order of takes, up to the query's limit. No other take gets them
 // before the transaction ends. It skips calls that others have locked. Most calls have no deferral, so the parts are
 // read one by one.
-func (t *tx) NextInQueue(query service.QueueQuery) (rows []service.QueueRow, err error) {
+func (t *tx) NextInQueue(query service.QueueQuery) ([]service.QueueRow, error) {
 	p, err := t.newQueueParts(query, whichKinds{due: query.Due || query.GaveBack})
 	if err != nil {
 		return nil, err
@@ -337,6 +340,7 @@ func (t *tx) NextInQueue(query service.QueueQuery) (rows []service.QueueRow, err
 	if query.GaveBack {
 		parts = append(parts, p.givenBack())
 	}
+	var rows []service.QueueRow
 	for _, part := range parts {
 		limit := query.Limit - len(rows)
 		if limit == 0 {
@@ -445,7 +449,7 @@ func (r *reader) QueueWaiting(query service.QueueQuery) (requested, due int, err
 	return requested, due, err
 }
 
-func (r *reader) QueueOldest(query service.QueueQuery) (oldest *apitype.Time, err error) {
+func (r *reader) QueueOldest(query service.QueueQuery) (*apitype.Time, error) {
 	p, err := r.newQueueParts(query, whichKinds{due: true, waking: true})
 	if err != nil {
 		return nil, err
@@ -462,6 +466,7 @@ func (r *reader) QueueOldest(query service.QueueQuery) (oldest *apitype.Time, er
 			UNION ALL SELECT MIN(requested_at)` + due + `
 			UNION ALL SELECT MIN(requested_at)` + waking + `
 		) AS b`
+	var oldest *apitype.Time
 	err = r.row(text, p.args...).scan(nullTimeDest{&oldest})
 	return oldest, err
 }

@@ -63,7 +63,7 @@ func TestDeepPagesReadNoTable(t *testing.T) {
 
 // readFromBeginning returns how many rows of calls and persons a database read from the beginning of their tables,
 // after all statistics have arrived.
-func readFromBeginning(t *testing.T, database string) (rows int) {
+func readFromBeginning(t *testing.T, database string) int {
 	t.Helper()
 	db, err := pgx.Connect(t.Context(), database)
 	servicetest.Check(t, err)
@@ -73,10 +73,15 @@ func readFromBeginning(t *testing.T, database string) (rows int) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for others := 1; others > 0; <-tick.C { // What a connection did is counted when it ends.
-		err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`).Scan(&others)
+		err := db.QueryRow(
+			t.Context(),
+			`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`,
+		).Scan(&others)
 		servicetest.Check(t, err)
 	}
-	err = db.QueryRow(t.Context(), `SELECT SUM(seq_tup_read) FROM pg_stat_user_tables WHERE relname IN ('calls', 'persons')`).Scan(&rows)
+	var rows int
+	err = db.QueryRow(t.Context(),
+		`SELECT SUM(seq_tup_read) FROM pg_stat_user_tables WHERE relname IN ('calls', 'persons')`).Scan(&rows)
 	servicetest.Check(t, err)
 	return rows
 }
@@ -111,7 +116,8 @@ func TestPartitions(t *testing.T) {
 	database := onPostgres(t)
 	const n = 24_000
 	store := skewed(t, database, n, 3001)
-	execute(t, database, `UPDATE calls SET pledge_number = (SELECT MIN(number) FROM pledges) WHERE requested_at IN (10, 12000, 23000)`)
+	execute(t, database,
+		`UPDATE calls SET pledge_number = (SELECT MIN(number) FROM pledges) WHERE requested_at IN (10, 12000, 23000)`)
 	execute(t, database, `VACUUM ANALYZE calls`)
 	pledge := apitype.UUID{}
 	view(t, store, func(r service.Reader) error {
@@ -130,7 +136,10 @@ func TestPartitions(t *testing.T) {
 	}{
 		{"all", pageOf(service.CallFilter{Scope: all})},
 		{"two organizations", pageOf(service.CallFilter{Scope: two})},
-		{"two organizations, in the middle", pageOf(service.CallFilter{Scope: two, RequestedFrom: &from, RequestedUntil: &until})},
+		{
+			name: "two organizations, in the middle",
+			read: pageOf(service.CallFilter{Scope: two, RequestedFrom: &from, RequestedUntil: &until}),
+		},
 		{"a pledge", func(r service.Reader) (int, error) {
 			row, err := r.WholePledge(pledge, all, service.AnyWeight)
 			return len(row.Calls), err
@@ -170,7 +179,8 @@ func TestPartitions(t *testing.T) {
 func leastBlocks(r service.Reader, read func(service.Reader) (int, error)) (least int64, found int, err error) {
 	before, err := sqlstore.Blocks(r)
 	for i := 0; i < 6 && err == nil; i++ {
-		if found, err = read(r); err != nil {
+		found, err = read(r)
+		if err != nil {
 			break
 		}
 		var after int64
@@ -250,7 +260,16 @@ func saveLight(t *testing.T, store *sqlstore.Store, person, pledge, call, call2 
 		CreatedAt: now, UpdatedAt: now, Private: []byte("{}"), Doc: doc(pledge), Rev: 1,
 	}
 	row := func(more int) service.CallRow {
-		return service.CallRow{UUID: apitype.NewUUID(), Owner: owner, Person: donor.UUID, Case: &l.UUID, RequestedAt: now, Private: []byte("{}"), Doc: doc(more), Rev: 1}
+		return service.CallRow{
+			UUID:        apitype.NewUUID(),
+			Owner:       owner,
+			Person:      donor.UUID,
+			Case:        &l.UUID,
+			RequestedAt: now,
+			Private:     []byte("{}"),
+			Doc:         doc(more),
+			Rev:         1,
+		}
 	}
 	first, second := row(call), row(call2)
 	err := try(t, store, func(tx service.Tx) error {

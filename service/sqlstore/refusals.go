@@ -168,18 +168,17 @@ func (e *postgresEngine) noteStorage(refusal *service.Error, code string) bool {
 // ofStorage returns the problem of a server whose disk is full, or fails, or whose files are damaged. It returns an
 // empty text for other problems. Spec gap: S14.
 func ofStorage(code string) string {
-	switch {
-	case code == "53100":
+	if code == "53100" {
 		return "the database has no space left"
-	case code == "XX001", code == "XX002":
-		return errDamaged.Detail
-	case strings.HasPrefix(code, "58"),
-		strings.HasPrefix(code, "XX"),
-		code == "42501": // 42501: on a disk that can only be read, too.
-		return "the database cannot be read or written"
-	default:
-		return ""
 	}
+	if code == "XX001" || code == "XX002" {
+		return errDamaged.Detail
+	}
+	// 42501: on a disk that can only be read, too.
+	if strings.HasPrefix(code, "58") || strings.HasPrefix(code, "XX") || code == "42501" {
+		return "the database cannot be read or written"
+	}
+	return ""
 }
 
 // disconnected reports whether the server, or the connection to it, is away.

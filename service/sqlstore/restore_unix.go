@@ -31,7 +31,12 @@ func unserved(path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	lock := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart, Start: sharedFirst, Len: sharedSize}
+	lock := unix.Flock_t{
+		Type:   unix.F_WRLCK,
+		Whence: io.SeekStart,
+		Start:  sharedFirst,
+		Len:    sharedSize,
+	}
 	if err := unix.FcntlFlock(file.Fd(), unix.F_GETLK, &lock); err != nil {
 		return err
 	}

@@ -78,7 +78,11 @@ func TestPendingMigrations(t *testing.T) {
 		{version: 2, servedBy: -1},
 	} {
 		o := Options{NoMigrate: test.refuse, next: make([]string, 2)}
-		s := schema{version: len(o.texts()) + test.version, servedBy: len(o.texts()) + test.servedBy, first: firstSchema()}
+		s := schema{
+			version:  len(o.texts()) + test.version,
+			servedBy: len(o.texts()) + test.servedBy,
+			first:    firstSchema(),
+		}
 		if test.noServedBy {
 			s.servedBy = 0
 		}

@@ -16,9 +16,9 @@ import (
 
 // Unclean returns the erasures whose bytes are still in the files, each with its cause: a person's uuid, retention or
 // replay.
-func (s *Store) Unclean(ctx context.Context) (waiting map[string]string, err error) {
-	waiting = make(map[string]string)
-	err = s.engine.read(ctx, service.ReadSnapshot, func(c *conn) error {
+func (s *Store) Unclean(ctx context.Context) (map[string]string, error) {
+	waiting := make(map[string]string)
+	err := s.engine.read(ctx, service.ReadSnapshot, func(c *conn) error {
 		return c.each(
 			`SELECT name, value FROM settings WHERE name LIKE '`+service.UncleanSetting+`%'`,
 			nil,
@@ -36,14 +36,15 @@ func (s *Store) Unclean(ctx context.Context) (waiting map[string]string, err err
 func (e *sqliteEngine) Held() []string { return []string{"the file", "its log"} }
 
 // Scrub rewrites the whole file and empties the log, so that they contain nothing but present rows.
-func (e *sqliteEngine) Scrub(ctx context.Context) (done service.Scrubbed, err error) {
-	done = service.Scrubbed{Rewritten: []string{}, Later: []string{}}
+func (e *sqliteEngine) Scrub(ctx context.Context) (service.Scrubbed, error) {
+	done := service.Scrubbed{Rewritten: []string{}, Later: []string{}}
 	c, err := e.connect()
 	if err != nil {
 		return done, err
 	}
 	_, err = c.raw.ExecContext(ctx, `VACUUM`)
-	if err = errors.Join(err, c.close()); err != nil {
+	err = errors.Join(err, c.close())
+	if err != nil {
 		return done, sqliteError(err)
 	}
 	done.Rewritten = e.Held()

@@ -46,7 +46,13 @@ func TestScrub(t *testing.T) {
 			id[k] = byte(random.UintN(256))
 		}
 		secretly := i%3 == 0
-		row := service.PersonRow{UUID: id, Owner: apitype.NewUUID(), CreatedAt: apitype.NewTime(time.Now()), Rev: 1, Doc: doc(secretly)}
+		row := service.PersonRow{
+			UUID:      id,
+			Owner:     apitype.NewUUID(),
+			CreatedAt: apitype.NewTime(time.Now()),
+			Rev:       1,
+			Doc:       doc(secretly),
+		}
 		if secretly {
 			donors = append(donors, id)
 			row.IBAN = new(fmt.Sprintf("NL%08x%s%d", random.Uint32(), secret, i))
@@ -120,8 +126,16 @@ func TestLogThatIsRead(t *testing.T) {
 	if err := reading.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM persons`).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
-	row := service.PersonRow{UUID: apitype.NewUUID(), Owner: apitype.NewUUID(), CreatedAt: apitype.NewTime(time.Now()), Rev: 1, Doc: []byte(`{}`)}
-	if err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error { return tx.InsertPerson(row, nil) }); err != nil {
+	row := service.PersonRow{
+		UUID:      apitype.NewUUID(),
+		Owner:     apitype.NewUUID(),
+		CreatedAt: apitype.NewTime(time.Now()),
+		Rev:       1,
+		Doc:       []byte(`{}`),
+	}
+	if err := store.Write(t.Context(), service.WriteIsolated, func(tx service.Tx) error {
+		return tx.InsertPerson(row, nil)
+	}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -130,7 +144,10 @@ func TestLogThatIsRead(t *testing.T) {
 		t.Errorf("got %v, want no more tries after an interruption", err)
 	}
 	_, err = store.Scrub(t.Context())
-	if refused, ok := errors.AsType[*service.Error](err); !ok || refused.Kind != service.Unavailable || !strings.Contains(refused.Detail, "in use by a program that reads") {
+	refused, ok := errors.AsType[*service.Error](err)
+	if !ok ||
+		refused.Kind != service.Unavailable ||
+		!strings.Contains(refused.Detail, "in use by a program that reads") {
 		t.Errorf("got %v, want that the log is in use", err)
 	}
 	if err := reading.Rollback(); err != nil {

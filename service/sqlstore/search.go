@@ -307,9 +307,9 @@ func (q *listQuery) checkLetters(search service.Search) {
 
 // walk returns the numbers of the first persons in a part of the list that match a search. It stops at the size of the
 // part, or when a walk stops paying off.
-func (r *reader) walk(f service.PersonFilter, part service.Range) (numbers []int64, err error) {
+func (r *reader) walk(f service.PersonFilter, part service.Range) ([]int64, error) {
 	looked := max(firstWalk*walked, 2*part.Limit)
-	numbers, err = r.walkSome(f, part, looked)
+	numbers, err := r.walkSome(f, part, looked)
 	isEnough := len(numbers) == part.Limit
 	if err != nil || isEnough || len(numbers)*secondWalk < part.Limit {
 		return numbers, err
@@ -317,7 +317,7 @@ func (r *reader) walk(f service.PersonFilter, part service.Range) (numbers []int
 	return r.walkSome(f, part, secondWalk*looked)
 }
 
-func (r *reader) walkSome(f service.PersonFilter, part service.Range, looked int) (numbers []int64, err error) {
+func (r *reader) walkSome(f service.PersonFilter, part service.Range, looked int) ([]int64, error) {
 	q := walkedQuery(f)
 	q.inRange(part)
 	limit := ` LIMIT ` + q.arg(looked) + asLimit

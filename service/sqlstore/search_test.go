@@ -25,7 +25,10 @@ var searches = flag.Int("searches", 500, "how many lists TestSearchModel asks ea
 func TestSearchModel(t *testing.T) { //nolint:paralleltest // It sets the bounds of the package.
 	servicetest.Slow(t)
 	defer sqlstore.SetListBounds(12, 3)()
-	for engine, database := range map[string]func(testing.TB) string{"SQLite": servicetest.NewFile, "PostgreSQL": servicetest.PostgresDatabase} {
+	for engine, database := range map[string]func(testing.TB) string{
+		"SQLite":     servicetest.NewFile,
+		"PostgreSQL": servicetest.PostgresDatabase,
+	} {
 		t.Run(engine, func(t *testing.T) {
 			store := reopen(t, database(t))
 			random := rand.New(rand.NewPCG(7, 11))
@@ -60,7 +63,10 @@ func TestSearchModel(t *testing.T) { //nolint:paralleltest // It sets the bounds
 				for _, bound := range []**service.Bound{&part.Above, &part.Below} {
 					if random.IntN(3) == 0 {
 						p := persons[random.IntN(len(persons))]
-						*bound = &service.Bound{Position: service.Position{At: p.CreatedAt, UUID: p.UUID}, Inclusive: random.IntN(2) == 0}
+						*bound = &service.Bound{
+							Position:  service.Position{At: p.CreatedAt, UUID: p.UUID},
+							Inclusive: random.IntN(2) == 0,
+						}
 					}
 				}
 				want := wantPersons(persons, payers, f, part)
@@ -107,7 +113,12 @@ func payerTerm(t *testing.T, iban string) string {
 }
 
 // fillPersons makes persons, and a pledge with a payment for half of them.
-func fillPersons(t *testing.T, store *sqlstore.Store, random *rand.Rand, organizations []apitype.UUID) ([]service.PersonRow, map[apitype.UUID]payer) {
+func fillPersons(
+	t *testing.T,
+	store *sqlstore.Store,
+	random *rand.Rand,
+	organizations []apitype.UUID,
+) ([]service.PersonRow, map[apitype.UUID]payer) {
 	t.Helper()
 	rows := service.Rows{}
 	payers := map[apitype.UUID]payer{}
@@ -150,7 +161,8 @@ func fillPersons(t *testing.T, store *sqlstore.Store, random *rand.Rand, organiz
 			UUID:      apitype.NewUUID(),
 			Pledge:    pledge.UUID,
 			CreatedAt: p.CreatedAt,
-			Doc:       fmt.Appendf(nil, `{"iban":%q}`, strings.ToUpper(iban[:1])+[]string{" ", "\u00A0", "-", "."}[random.IntN(4)]+iban[1:]),
+			Doc: fmt.Appendf(nil, `{"iban":%q}`,
+				strings.ToUpper(iban[:1])+[]string{" ", "\u00A0", "-", "."}[random.IntN(4)]+iban[1:]),
 		})
 		payers[p.UUID] = payer{payerTerm(t, iban), of}
 	}
@@ -163,7 +175,12 @@ func fillPersons(t *testing.T, store *sqlstore.Store, random *rand.Rand, organiz
 }
 
 // wantPersons returns a part of the list by a plain reading.
-func wantPersons(persons []service.PersonRow, payers map[apitype.UUID]payer, f service.PersonFilter, part service.Range) (want []apitype.UUID) {
+func wantPersons(
+	persons []service.PersonRow,
+	payers map[apitype.UUID]payer,
+	f service.PersonFilter,
+	part service.Range,
+) []apitype.UUID {
 	less := func(a, b service.Position) int {
 		if c := a.At.Compare(b.At.Time); c != 0 {
 			return c
@@ -196,6 +213,7 @@ func wantPersons(persons []service.PersonRow, payers map[apitype.UUID]payer, f s
 	if part.Backward {
 		slices.Reverse(sorted)
 	}
+	var want []apitype.UUID
 	for _, p := range sorted {
 		passes := f.Scope.Contains(p.Owner) && matches(p) && inside(p, part.Above, 1) && inside(p, part.Below, -1) &&
 			(f.CreatedAfter == nil || p.CreatedAt.After(f.CreatedAfter.Time)) &&

@@ -67,8 +67,13 @@ func openSQLite(ctx context.Context, path string, o Options) (*sqliteEngine, err
 	}
 	db.SetMaxIdleConns(64)
 	e := &sqliteEngine{
-		path: path, file: file, moved: make(chan struct{}, 1), db: db, cache: writerCache,
-		writes: make(chan *write), stop: make(chan struct{}),
+		path:   path,
+		file:   file,
+		moved:  make(chan struct{}, 1),
+		db:     db,
+		cache:  writerCache,
+		writes: make(chan *write),
+		stop:   make(chan struct{}),
 	}
 	if o.Bulk {
 		e.cache = bulkCache
@@ -96,7 +101,7 @@ var errNoTables = errors.New("it holds no tables; no fundeskd ever wrote to it")
 var errEmptyFile = errors.New("the file is empty; no database was ever written to it")
 
 // makeFile creates the database's file if there is none, unless it has to exist or a restore was not finished.
-func makeFile(path string, existing bool) (about os.FileInfo, err error) {
+func makeFile(path string, existing bool) (os.FileInfo, error) {
 	flags := os.O_RDWR
 	if !existing {
 		flags |= os.O_CREATE
@@ -108,7 +113,7 @@ func makeFile(path string, existing bool) (about os.FileInfo, err error) {
 	if err != nil {
 		return nil, err
 	}
-	about, err = file.Stat()
+	about, err := file.Stat()
 	if err == nil && existing && about.Size() == 0 {
 		err = errEmptyFile
 	}
@@ -137,7 +142,12 @@ func (e *sqliteEngine) connect() (*conn, error) {
 			err = e.enlarge(raw)
 		}
 		if err == nil {
-			return &conn{ctx: context.Background(), raw: raw, engine: e, statements: map[string]*sql.Stmt{}}, nil
+			return &conn{
+				ctx:        context.Background(),
+				raw:        raw,
+				engine:     e,
+				statements: map[string]*sql.Stmt{},
+			}, nil
 		}
 		if try == maxConnects || !errors.Is(sqliteError(err), service.ErrBusy) {
 			return nil, err
@@ -160,7 +170,8 @@ func (e *sqliteEngine) enlarge(raw *sql.Conn) error {
 	if err != nil || file.Size() < maxMapped {
 		return nil // SQLite reports a missing file itself.
 	}
-	if _, err = raw.ExecContext(context.Background(), unmappedRead); err != nil {
+	_, err = raw.ExecContext(context.Background(), unmappedRead)
+	if err != nil {
 		return errors.Join(err, raw.Close())
 	}
 	return nil
@@ -237,7 +248,8 @@ func (e *sqliteEngine) Pool() PoolStats { return e.readers.stats().plus(e.record
 
 // Close waits for the writer and ends all connections. The last one of the last process
 // brings the log into the file.
-func (e *sqliteEngine) Close() (err error) {
+func (e *sqliteEngine) Close() error {
+	var err error
 	e.once.Do(func() {
 		close(e.stop)
 		e.done.Wait()
@@ -276,7 +288,9 @@ const (
 func (e *sqliteEngine) Analyze(context.Context) error { return nil }
 
 // integrity returns the damage that SQLite finds in its file.
-func (e *sqliteEngine) integrity(ctx context.Context) (found []string, err error) {
+func (e *sqliteEngine) integrity(ctx context.Context) ([]string, error) {
+	var found []string
+	var err error
 	err = e.readers.with(ctx, func(c *conn) error {
 		found, err = all(c, `PRAGMA integrity_check`, nil, textDest)
 		return err
@@ -331,15 +345,15 @@ func (e *sqliteEngine) leaveLog(c *conn) {
 
 // inspectSQLite opens a file to look at it: no byte of it or of its log changes. One
 // of an earlier version is refused unless mayBeOlder.
-func inspectSQLite(ctx context.Context, path string, mayBeOlder bool) (_ *sqliteEngine, err error) {
+func inspectSQLite(ctx context.Context, path string, mayBeOlder bool) (*sqliteEngine, error) {
 	file, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case file.IsDir():
+	if file.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
-	case file.Size() == 0:
+	}
+	if file.Size() == 0 {
 		return nil, errEmptyFile
 	}
 	settings, err := inspectSettings(path)
@@ -350,7 +364,13 @@ func inspectSQLite(ctx context.Context, path string, mayBeOlder bool) (_ *sqlite
 	if err != nil {
 		return nil, err
 	}
-	e := &sqliteEngine{path: path, file: file, moved: make(chan struct{}, 1), db: db, stop: make(chan struct{})}
+	e := &sqliteEngine{
+		path:  path,
+		file:  file,
+		moved: make(chan struct{}, 1),
+		db:    db,
+		stop:  make(chan struct{}),
+	}
 	e.openPools(max(2, runtime.GOMAXPROCS(0)))
 	err = e.refusal(examine(ctx, db, Options{NoMigrate: !mayBeOlder}, false))
 	isOurs := !errors.Is(err, errAnotherProgram) && !errors.Is(err, errNoTables)
@@ -426,12 +446,13 @@ func examine(ctx context.Context, db *sql.DB, o Options, mayBeNew bool) error {
 	}
 	isEmpty := tables == 0
 	isOurs := s.version != 0 && own >= 5
-	switch {
-	case isEmpty && s.version == 0 && !mayBeNew:
+	if isEmpty && s.version == 0 && !mayBeNew {
 		return errNoTables
-	case !isOurs && !(isEmpty && mayBeNew):
+	}
+	if !isOurs && !(isEmpty && mayBeNew) {
 		return errAnotherProgram
-	case !isEmpty:
+	}
+	if !isEmpty {
 		var servedBy sql.NullString // A later database without it is served by programs of its version.
 		const text = `SELECT
 				(SELECT value FROM settings WHERE name = ?),

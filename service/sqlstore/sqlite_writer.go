@@ -130,7 +130,7 @@ func (e *sqliteEngine) answer(w *write, err error) {
 
 // commit runs changes in one transaction, each in its own savepoint, so that a refused change does not undo others. It
 // answers all of them, refused ones too. An error comes from the database, and means that nothing was kept.
-func (e *sqliteEngine) commit(c *conn, batch []*write) (err error) {
+func (e *sqliteEngine) commit(c *conn, batch []*write) error {
 	c.broken = false
 	if _, err := c.exec(`BEGIN IMMEDIATE`); err != nil {
 		return err
@@ -143,9 +143,11 @@ func (e *sqliteEngine) commit(c *conn, batch []*write) (err error) {
 	}()
 	outcomes := make([]error, len(batch))
 	c.lines, c.given = c.lines[:0], 0
+	var err error
 	for i, w := range batch {
 		lines, given := len(c.lines), c.given
-		if outcomes[i], err = attempt(c, w, len(batch) == 1); err != nil {
+		outcomes[i], err = attempt(c, w, len(batch) == 1)
+		if err != nil {
 			return err
 		}
 		if outcomes[i] != nil {

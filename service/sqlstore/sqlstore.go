@@ -162,14 +162,17 @@ func refuseRetired(ctx context.Context, e engine, o Options) error {
 	}
 	return e.read(ctx, service.ReadRecord, func(c *conn) error {
 		at, err := c.Setting(retiredSetting)
-		if err == nil && at != "" {
+		if err != nil {
+			return err
+		}
+		if at != "" {
 			return fmt.Errorf(
 				"it was retired at %s, when its records were moved to another database; name that one with "+
 					"--database or FUNDESKD_DATABASE",
 				at,
 			)
 		}
-		return err
+		return nil
 	})
 }
 
@@ -235,8 +238,9 @@ func (s *Store) Maintain(ctx context.Context, now time.Time) (Maintained, error)
 
 // Check returns the problems of the database: of its files and of the references between its records. A sound database
 // has none. Problems found before an error are returned with it.
-func (s *Store) Check(ctx context.Context) (found []string, err error) {
-	if found, err = s.engine.integrity(ctx); err != nil {
+func (s *Store) Check(ctx context.Context) ([]string, error) {
+	found, err := s.engine.integrity(ctx)
+	if err != nil {
 		return found, err
 	}
 	err = s.engine.read(ctx, service.ReadSnapshot, func(c *conn) error {
@@ -328,17 +332,23 @@ var (
 // insert runs an INSERT that does nothing when the row exists.
 func (c *conn) insert(text string, args ...any) error {
 	n, err := c.exec(text+` ON CONFLICT DO NOTHING`, args...)
-	if err == nil && n == 0 {
+	if err != nil {
+		return err
+	}
+	if n == 0 {
 		return service.ErrExists
 	}
-	return err
+	return nil
 }
 
 // change runs an UPDATE of one row.
 func (t *tx) change(text string, args ...any) error {
 	n, err := t.exec(text, args...)
-	if err == nil && n == 0 {
+	if err != nil {
+		return err
+	}
+	if n == 0 {
 		return service.ErrNoRow
 	}
-	return err
+	return nil
 }

@@ -235,8 +235,9 @@ func passes(c service.CallRow, f service.CallFilter) bool {
 var all = service.Scope{All: true}
 
 // walk reads a whole list page by page.
-func walk(t *testing.T, store *sqlstore.Store, f service.CallFilter, size int, backward bool) (rows []service.CallRow) {
+func walk(t *testing.T, store *sqlstore.Store, f service.CallFilter, size int, backward bool) []service.CallRow {
 	t.Helper()
+	var rows []service.CallRow
 	view(t, store, func(r service.Reader) error {
 		part := service.Range{Backward: backward, Limit: size}
 		for {
@@ -294,10 +295,27 @@ func testPledgeScope(t *testing.T, database string) {
 		for _, pair := range [][2]apitype.UUID{{a, a}, {a, b}, {b, a}, {b, b}, {c, a}, {c, c}} {
 			person := personRow(apitype.NewUUID(), a)
 			row := service.PledgeRow{
-				UUID: apitype.NewUUID(), Person: person.UUID, Owner: pair[0], Recruiting: pair[1], CreatedAt: now, UpdatedAt: now,
-				ReleasedAt: &now, Status: apitype.PledgeLead, Private: []byte("{}"), Doc: []byte("{}"), Rev: 1,
+				UUID:       apitype.NewUUID(),
+				Person:     person.UUID,
+				Owner:      pair[0],
+				Recruiting: pair[1],
+				CreatedAt:  now,
+				UpdatedAt:  now,
+				ReleasedAt: &now,
+				Status:     apitype.PledgeLead,
+				Private:    []byte("{}"),
+				Doc:        []byte("{}"),
+				Rev:        1,
 			}
-			call := service.CallRow{UUID: apitype.NewUUID(), Owner: a, Person: person.UUID, Case: &row.UUID, Private: []byte("{}"), Doc: []byte("{}"), Rev: 1}
+			call := service.CallRow{
+				UUID:    apitype.NewUUID(),
+				Owner:   a,
+				Person:  person.UUID,
+				Case:    &row.UUID,
+				Private: []byte("{}"),
+				Doc:     []byte("{}"),
+				Rev:     1,
+			}
 			if err := errors.Join(tx.InsertPerson(person, nil), tx.InsertPledge(row), tx.InsertCall(call)); err != nil {
 				return err
 			}
@@ -332,13 +350,20 @@ func testPledgeScope(t *testing.T, database string) {
 					return err
 				})
 			}
-			for _, f := range []service.CallFilter{{WithPledge: true}, {WithPledgeNumber: true}, {WithPledge: true, WithPledgeNumber: true}} {
+			for _, f := range []service.CallFilter{
+				{WithPledge: true},
+				{WithPledgeNumber: true},
+				{WithPledge: true, WithPledgeNumber: true},
+			} {
 				f.Scope, f.Viewer = service.Scope{All: true}, test.scope
 				view(t, store, func(r service.Reader) error {
 					rows, err := r.Calls(f, service.Range{Limit: 10})
-					hidden := slices.DeleteFunc(slices.Clone(rows), func(c service.CallRow) bool { return c.PledgeRow != nil })
+					hidden := slices.DeleteFunc(slices.Clone(rows), func(c service.CallRow) bool {
+						return c.PledgeRow != nil
+					})
 					if len(rows) != 6 || len(rows)-len(hidden) != test.want {
-						t.Errorf("got %d calls, %d with their pledge, want 6, %d", len(rows), len(rows)-len(hidden), test.want)
+						t.Errorf("got %d calls, %d with their pledge, want 6, %d",
+							len(rows), len(rows)-len(hidden), test.want)
 					}
 					return err
 				})
@@ -352,20 +377,29 @@ func TestSmallTables(t *testing.T) { each(t, testSmallTables) }
 func testSmallTables(t *testing.T, database string) {
 	store := reopen(t, database)
 	account := service.Account{
-		UUID: apitype.NewUUID(), Name: "a", Permissions: []service.Permission{service.CallsRead},
-		Scope: service.Scope{Organizations: []apitype.UUID{apitype.NewUUID()}}, ExternalSources: []string{"x"}, CreatedAt: now,
+		UUID:            apitype.NewUUID(),
+		Name:            "a",
+		Permissions:     []service.Permission{service.CallsRead},
+		Scope:           service.Scope{Organizations: []apitype.UUID{apitype.NewUUID()}},
+		ExternalSources: []string{"x"},
+		CreatedAt:       now,
 	}
 	organization := service.Organization{
 		OrganizationReference: apitype.OrganizationReference{UUID: apitype.NewUUID(), Name: "Ö", Abbreviation: "o"},
 		MaxCallAttempts:       new(0), CoolingOff: time.Hour,
 	}
-	area := service.FocusArea{FocusArea: apitype.FocusArea{UUID: apitype.NewUUID(), Name: "n"}, Organization: organization.UUID}
+	area := service.FocusArea{
+		FocusArea:    apitype.FocusArea{UUID: apitype.NewUUID(), Name: "n"},
+		Organization: organization.UUID,
+	}
 	update(t, store, func(tx service.Tx) error {
 		return errors.Join(tx.InsertAccount(account), tx.InsertOrganization(organization), tx.InsertFocusArea(area),
 			tx.SetSetting("a", "1"), tx.SetSetting("a", "2"))
 	})
 	update(t, store, func(tx service.Tx) error {
-		_, err := tx.InsertRows(service.Rows{Signatures: []service.SignatureRow{{Pledge: account.UUID, Content: []byte{0, 1}}}})
+		_, err := tx.InsertRows(service.Rows{
+			Signatures: []service.SignatureRow{{Pledge: account.UUID, Content: []byte{0, 1}}},
+		})
 		return err
 	})
 	account.RevokedAt = &now

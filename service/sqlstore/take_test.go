@@ -32,7 +32,10 @@ func testTakePassesOverWhatIsNotReady(t *testing.T, database string) {
 		call.RequestedAt = apitype.NewTime(h.Clock.Now().Add(requested))
 		call.LastUpdatedAt = call.RequestedAt
 		calls = append(calls, call.UUID)
-		h.Load(service.LoadRecord{Kind: service.LoadPerson, Data: person}, service.LoadRecord{Kind: service.LoadCall, Data: call})
+		h.Load(service.LoadRecord{Kind: service.LoadPerson, Data: person}, service.LoadRecord{
+			Kind: service.LoadCall,
+			Data: call,
+		})
 	}
 	servicetest.Check(t, reopen(t, database).Execute(t.Context(), `UPDATE queue_calls SET ready = 1, eligible_at = 0`))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -60,7 +63,8 @@ func TestTakeLooksAtTheEndOfTheLastPledge(t *testing.T) {
 
 func testTakeLooksAtTheEndOfTheLastPledge(t *testing.T, database string) {
 	h := servicetest.NewOn(t, database)
-	organization, token := h.Organization("A"), h.Token(servicetest.May(append(slices.Clone(service.Permissions), service.SettingsWrite)...))
+	organization := h.Organization("A")
+	token := h.Token(servicetest.May(append(slices.Clone(service.Permissions), service.SettingsWrite)...))
 	send := func(method, path, body string) {
 		t.Helper()
 		if answer := h.Do(token, method, path, body); answer.Status/100 != 2 {
@@ -74,11 +78,13 @@ func testTakeLooksAtTheEndOfTheLastPledge(t *testing.T, database string) {
 		send("POST", "/api/v1/pledges", fmt.Sprintf(`{%s,"personUuid":%q,"createdAt":"2015-01-01","startsAt":"2015-01-01",
 			"initialDonationInterval":"monthly","initialDonationAmount":5,"recruiterUserUuid":%q,
 			"externalSource":{"name":"crm","identifier":%q},"status":"cancelled","cancelledAt":%q}`, of, person, person, ended, ended))
-		send("POST", "/api/v1/calls", fmt.Sprintf(`{"personUuid":%q,"type":"winback","requestedAt":"2026-11-01T09:00:00Z"}`, person))
+		send("POST", "/api/v1/calls",
+			fmt.Sprintf(`{"personUuid":%q,"type":"winback","requestedAt":"2026-11-01T09:00:00Z"}`, person))
 	}
 	send("PUT", "/fundesk/v1/settings/"+organization.String(), `{"yearsAfterEnd":3}`)
 	servicetest.Check(t, reopen(t, database).Execute(t.Context(), `UPDATE queue_calls SET ready = 1, ended_at = NULL`))
-	take := h.Do(token, "POST", "/fundesk/v1/queue/take", fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"count":2}`, apitype.NewUUID(), apitype.NewUUID()))
+	take := h.Do(token, "POST", "/fundesk/v1/queue/take",
+		fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q,"count":2}`, apitype.NewUUID(), apitype.NewUUID()))
 	var taken apitype.Taken
 	servicetest.Check(t, apitype.DecodeExact(take.Body, &taken))
 	if len(taken.Leases) != 1 {
@@ -103,14 +109,18 @@ func TestMarkingWaitsForNoLock(t *testing.T) {
 	other, err := pgx.Connect(t.Context(), database)
 	servicetest.Check(t, err)
 	t.Cleanup(func() { _ = other.Close(context.Background()) })
-	_, err = other.Exec(t.Context(), `BEGIN; UPDATE queue_calls SET ready = 0 WHERE call_uuid = '`+rows[0].UUID.String()+`'`)
+	_, err = other.Exec(t.Context(),
+		`BEGIN; UPDATE queue_calls SET ready = 0 WHERE call_uuid = '`+rows[0].UUID.String()+`'`)
 	servicetest.Check(t, err)
-	execute(t, database, `DO 'BEGIN EXECUTE format(''ALTER DATABASE %I SET lock_timeout = 2000'', current_database()); END'`)
+	execute(t, database,
+		`DO 'BEGIN EXECUTE format(''ALTER DATABASE %I SET lock_timeout = 2000'', current_database()); END'`)
 	impatient := reopen(t, database)
 	err = impatient.Write(t.Context(), service.WriteShared, func(tx service.Tx) error {
 		user := apitype.NewUUID()
 		query := service.QueueQuery{Scope: all, User: &user, Now: now}
-		_, _, err := tx.OpenQueue(user, user, query, func(string) (*service.FloorRules, error) { return nil, nil }) //nolint:nilnil // No rules.
+		_, _, err := tx.OpenQueue(user, user, query, func(string) (*service.FloorRules, error) {
+			return nil, nil
+		}) //nolint:nilnil // No rules.
 		return err
 	})
 	servicetest.Check(t, err)

@@ -58,15 +58,17 @@ func (w *writerTimes) committed(given int64) {
 	}
 }
 
-func (e *sqliteEngine) giveTime(c *conn, now int64) (given int64, err error) {
+func (e *sqliteEngine) giveTime(c *conn, now int64) (int64, error) {
 	if now <= c.given { // By an earlier change of this transaction.
 		return c.given, nil
 	}
-	err = c.row(`UPDATE given_times SET at = MAX(at, $1) RETURNING at`, now).scan(&given)
-	if err == nil {
-		c.given = given
+	var given int64
+	err := c.row(`UPDATE given_times SET at = MAX(at, $1) RETURNING at`, now).scan(&given)
+	if err != nil {
+		return given, err
 	}
-	return given, err
+	c.given = given
+	return given, nil
 }
 
 func (*sqliteEngine) highestTime() string { return `SELECT at FROM given_times` }
@@ -127,7 +129,8 @@ type settledMarks struct {
 const maxMarks = 4000
 
 // pass drops the settled marks, and returns the time of the last one, or zero if none is settled.
-func (m *settledMarks) pass(oldest openTransactions) (at int64) {
+func (m *settledMarks) pass(oldest openTransactions) int64 {
+	var at int64
 	for len(m.marks) > 0 {
 		first := m.marks[0]
 		isOpen := oldest.number != nil && *oldest.number < first.number ||
@@ -144,8 +147,9 @@ func (m *settledMarks) pass(oldest openTransactions) (at int64) {
 	return at
 }
 
-func (e *postgresEngine) giveTime(c *conn, now int64) (given int64, err error) {
-	err = c.row(giveTime, now).scan(&given)
+func (e *postgresEngine) giveTime(c *conn, now int64) (int64, error) {
+	var given int64
+	err := c.row(giveTime, now).scan(&given)
 	c.given = given
 	return given, err
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // one has the condition of a record in a scope, which is in one of some columns, and its arguments.
-func one(id apitype.UUID, scope service.Scope, columns ...string) (cond string, args []any) {
+func one(id apitype.UUID, scope service.Scope, columns ...string) (string, []any) {
 	q := &listQuery{}
 	q.where(`t.uuid = %s`, identifier(id))
 	if places, some := q.organizations(scope); some {
@@ -109,14 +109,14 @@ func (r *reader) whole(
 	args []any,
 	bytes string,
 	weight service.Weight,
-) (_ *service.WholeCall, err error) {
+) (*service.WholeCall, error) {
 	row, size, most, w := newWholeRow(), 0, math.MaxInt, &service.WholeCall{Pledge: &service.WholePledge{}}
 	own, isLight := cond, weight == service.LightOnly
 	if isLight {
 		most, args = lightAnswer, append(args, lightAnswer)
 		own += ` AND ` + bytes + ` <= $` + strconv.Itoa(len(args))
 	}
-	err = r.each(wholeText(record, table, pledge, cond, own), args, func(result *sql.Rows) error {
+	err := r.each(wholeText(record, table, pledge, cond, own), args, func(result *sql.Rows) error {
 		if err := result.Scan(row.dest...); err != nil {
 			return err
 		}
@@ -127,10 +127,10 @@ func (r *reader) whole(
 		row.addTo(w)
 		return nil
 	})
-	switch {
-	case err == nil && w.Doc == nil && isLight:
+	if err == nil && w.Doc == nil && isLight {
 		return nil, nil //nolint:nilnil // A heavy record is ordinary.
-	case err == nil && w.Doc == nil:
+	}
+	if err == nil && w.Doc == nil {
 		err = service.ErrNoRow
 	}
 	// The engines agree on no order without sorting whole documents.
@@ -191,10 +191,21 @@ func (r *wholeRow) addTo(w *service.WholeCall) {
 	case wholeCall:
 		pledge.Calls = append(
 			pledge.Calls,
-			service.CallRow{UUID: r.uuid, Owner: r.owner, RequestedAt: r.at, Doc: r.doc},
+			service.CallRow{
+				UUID:        r.uuid,
+				Owner:       r.owner,
+				RequestedAt: r.at,
+				Doc:         r.doc,
+			},
 		)
 	default:
-		w.CallRow = service.CallRow{UUID: r.uuid, Owner: r.owner, RequestedAt: r.at, Doc: r.doc, Rev: r.rev.Int64}
+		w.CallRow = service.CallRow{
+			UUID:        r.uuid,
+			Owner:       r.owner,
+			RequestedAt: r.at,
+			Doc:         r.doc,
+			Rev:         r.rev.Int64,
+		}
 		if !r.person.Owner.IsZero() {
 			person := r.person
 			w.PersonRow, pledge.PersonRow = &person, &person

@@ -26,7 +26,14 @@ func TestWriterCannotConnect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := &sqliteEngine{path: path, file: about, moved: make(chan struct{}, 1), db: db, writes: make(chan *write), stop: make(chan struct{})}
+		e := &sqliteEngine{
+			path:   path,
+			file:   about,
+			moved:  make(chan struct{}, 1),
+			db:     db,
+			writes: make(chan *write),
+			stop:   make(chan struct{}),
+		}
 		const changes = 3
 		answers := make(chan error, changes)
 		for range changes {

@@ -42,7 +42,9 @@ func TestTokenOfAnotherAccountStopsTheDesk(t *testing.T) {
 		a.sendHeld()
 		a.perform(a.Poll())
 	}
-	sent := slices.DeleteFunc(slices.Clone(line.sent), func(r string) bool { return strings.HasPrefix(r, http.MethodGet) })
+	sent := slices.DeleteFunc(slices.Clone(line.sent), func(r string) bool {
+		return strings.HasPrefix(r, http.MethodGet)
+	})
 	entries, _, _ := a.Outbox.List()
 	if len(sent) > 0 || len(entries) == 0 || a.Call != nil || f.call(first).AttemptsCount != 0 {
 		t.Errorf("got %q sent, %d waiting and %+v on the desk, want the desk stopped", sent, len(entries), a.Call)
@@ -60,7 +62,8 @@ func TestTokenOfAnotherAccountStopsTheDesk(t *testing.T) {
 	a.perform(a.Refresh())
 	a.sendHeld()
 	if a.Stranger || a.Offline != "" || f.call(first).AttemptsCount != 1 {
-		t.Errorf("got stranger %t, %q and %d attempts, want all sent once logged in as before", a.Stranger, a.Offline, f.call(first).AttemptsCount)
+		t.Errorf("got stranger %t, %q and %d attempts, want all sent once logged in as before",
+			a.Stranger, a.Offline, f.call(first).AttemptsCount)
 	}
 	if a.Call == nil || slices.Contains([]apitype.UUID{first}, a.Call.UUID) {
 		t.Errorf("got %+v on the desk, want the next call", a.Call)

@@ -86,7 +86,8 @@ func TestNotesOfAnotherTerminalAreShown(t *testing.T) {
 	if events := d.Drain(); d.Form().Notes != "from A, more" || len(events) != 0 {
 		t.Errorf("of another call: got %q and %v, want what was typed", d.Form().Notes, events)
 	}
-	if want := []outbox.Draft{{Call: callID(2), Notes: "from A\nfrom B"}, {Call: callID(3), Notes: "of a third"}}; !cmp.Equal(want, d.Changes.Drafts.All) {
+	want := []outbox.Draft{{Call: callID(2), Notes: "from A\nfrom B"}, {Call: callID(3), Notes: "of a third"}}
+	if !cmp.Equal(want, d.Changes.Drafts.All) {
 		t.Errorf("drafts (-want +got):\n%s", cmp.Diff(want, d.Changes.Drafts.All))
 	}
 	saved(callID(1), "from A", "from A,") // Two writes before the form shows the first.
@@ -95,7 +96,9 @@ func TestNotesOfAnotherTerminalAreShown(t *testing.T) {
 	}
 	if events := d.Drain(); !slices.ContainsFunc(events, func(e event.Event) bool {
 		told, ok := e.(event.Notice)
-		return ok && strings.HasPrefix(told.Text, "another terminal has notes for") && strings.HasSuffix(told.Text, "both are here")
+		return ok &&
+			strings.HasPrefix(told.Text, "another terminal has notes for") &&
+			strings.HasSuffix(told.Text, "both are here")
 	}) {
 		t.Errorf("got %+v, want it said", events)
 	}
@@ -107,8 +110,8 @@ func TestNotesOfAnotherTerminalAreShown(t *testing.T) {
 	}
 }
 
-// A result that was chosen on another terminal is not this one's, and neither is the opt-out that goes with it: no donor
-// is opted out by an agent who chose another result.
+// A result that was chosen on another terminal is not this one's, and neither is the opt-out that goes with it: no
+// donor is opted out by an agent who chose another result.
 func TestOptOutOfAResultOfAnotherTerminal(t *testing.T) {
 	t.Parallel()
 	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent"})

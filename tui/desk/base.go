@@ -62,14 +62,14 @@ func (b *base) AgentName(id apitype.UUID) string {
 
 // UsersNamed returns the users with a name, or otherwise the users whose name begins with it. The case does not
 // matter, and _ matches a blank.
-func (b *base) UsersNamed(text string) (named map[apitype.UUID]string) {
+func (b *base) UsersNamed(text string) map[apitype.UUID]string {
 	text = find.Fold(strings.ReplaceAll(text, "_", " "))
 	known := map[apitype.UUID]string{}
 	for _, user := range b.floor.Present().Users {
 		known[user.UUID] = user.Name
 	}
 	maps.Copy(known, b.Agents)
-	named = map[apitype.UUID]string{}
+	named := map[apitype.UUID]string{}
 	for id, name := range known {
 		if find.Fold(name) == text {
 			return map[apitype.UUID]string{id: name}

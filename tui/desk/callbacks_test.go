@@ -69,7 +69,8 @@ func TestCallbacksFollowTheirCall(t *testing.T) {
 	a.perform(a.Next())
 	a.perform(a.Skip())
 	if a.Call == nil || a.Call.UUID == f.calls[4] || len(a.Callbacks.All()) != 0 {
-		t.Errorf("after a skip: got the call %v and the callbacks %v, want another one and none", a.Call, a.Callbacks.All())
+		t.Errorf("after a skip: got the call %v and the callbacks %v, want another one and none",
+			a.Call, a.Callbacks.All())
 	}
 
 	f.must(http.MethodPut, "/fundesk/v1/queue/calls/"+f.calls[4].String()+"/later",
@@ -119,7 +120,8 @@ func TestMoreCallbacksThanAreListed(t *testing.T) {
 		f.user = new(apitype.NewUUID())
 		for i, call := range f.calls {
 			due := apitype.NewTime(f.Clock.Now().Add(time.Hour + time.Duration(i)*time.Minute))
-			f.must(http.MethodPut, "/fundesk/v1/queue/calls/"+call.String()+"/later", fmt.Sprintf(`{"notBefore":%q,"userUuid":%q}`, due, *f.user))
+			f.must(http.MethodPut, "/fundesk/v1/queue/calls/"+call.String()+"/later",
+				fmt.Sprintf(`{"notBefore":%q,"userUuid":%q}`, due, *f.user))
 		}
 		a := f.agent(t.TempDir())
 		a.pollFor(15 * time.Second)

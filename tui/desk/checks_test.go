@@ -42,8 +42,10 @@ func (f *floor) requireChecks(names ...string) {
 	f.t.Helper()
 	organization := f.call(f.calls[0]).Person.Value().OwningOrganization.Value().UUID
 	token := f.Token(servicetest.May("calls:read", "settings:write"))
-	body := `{"results":{"verification":[{"code":"reached"}]},"requiredChecks":{"verification":["` + strings.Join(names, `","`) + `"]}}`
-	if got := f.Do(token, http.MethodPut, "/fundesk/v1/settings/"+organization.String(), body); got.Status != http.StatusOK {
+	body := `{"results":{"verification":[{"code":"reached"}]},"requiredChecks":{"verification":["` +
+		strings.Join(names, `","`) + `"]}}`
+	got := f.Do(token, http.MethodPut, "/fundesk/v1/settings/"+organization.String(), body)
+	if got.Status != http.StatusOK {
 		f.t.Fatalf("got %d %s", got.Status, got.Body)
 	}
 }

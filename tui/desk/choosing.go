@@ -94,10 +94,9 @@ func (d *Day) Narrow(filter apitype.QueueFilter) []event.Event {
 // again, if no other user holds the donor.
 func (d *Day) KeepLease() []event.Event {
 	id := d.Call.UUID
-	switch {
-	case d.Leases.Of(id) != nil:
+	if d.Leases.Of(id) != nil {
 		d.Leases.Extend(id)
-	case d.Leases.HasQueue && d.known.IsFreed:
+	} else if d.Leases.HasQueue && d.known.IsFreed {
 		d.unleased = id
 		d.reread(id, transition.Unasked)
 	}

@@ -43,9 +43,17 @@ func TestCardShowsConsents(t *testing.T) {
 		isPlain  bool
 		want     string
 	}{
-		"English":         {"", false, "phone yes · web form, 12 May 2026  e-mail no · withdrawn, 13 May 2026  post ?  sms ? · relation, letter, 14 May 2026"},
-		"Dutch":           {"nl", false, "telefoon yes · web form, 12 mei 2026  e-mail no · ingetrokken, 13 mei 2026  post ?  sms ? · donateursrelatie, letter, 14 mei 2026"},
-		"German":          {"de", false, "Telefon yes · web form, 12. Mai 2026  E-Mail no · widerrufen, 13. Mai 2026  Post ?  SMS ? · Spenderbeziehung, letter, 14. Mai 2026"},
+		"English": {
+			want: "phone yes · web form, 12 May 2026  e-mail no · withdrawn, 13 May 2026  post ?  sms ? · relation, letter, 14 May 2026",
+		},
+		"Dutch": {
+			language: "nl",
+			want:     "telefoon yes · web form, 12 mei 2026  e-mail no · ingetrokken, 13 mei 2026  post ?  sms ? · donateursrelatie, letter, 14 mei 2026",
+		},
+		"German": {
+			language: "de",
+			want:     "Telefon yes · web form, 12. Mai 2026  E-Mail no · widerrufen, 13. Mai 2026  Post ?  SMS ? · Spenderbeziehung, letter, 14. Mai 2026",
+		},
 		"no announcement": {"", true, "phone yes  e-mail no  post ?  sms ?"},
 	}
 	for name, test := range tests {
@@ -59,7 +67,8 @@ func TestCardShowsConsents(t *testing.T) {
 				`"email","basis":"withdrawn","at":"2026-05-13"`,
 				`"sms","basis":"customer","source":"letter","at":"2026-05-14"`,
 			} {
-				f.Do(f.token, http.MethodPost, "/fundesk/v1/persons/"+person+"/consents", fmt.Sprintf(`{"channel":%s}`, consent))
+				f.Do(f.token, http.MethodPost, "/fundesk/v1/persons/"+person+"/consents",
+					fmt.Sprintf(`{"channel":%s}`, consent))
 			}
 			line := &faultyLine{}
 			f.line = func(r http.RoundTripper) http.RoundTripper {

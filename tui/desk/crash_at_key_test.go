@@ -21,8 +21,8 @@ func afterCrash(t *testing.T, dir string) string {
 	return copied
 }
 
-// TestCrashAfterTheDisk kills a Desk after a key that ends a call, just when the change is on disk. The next Desk leaves
-// the lease pending, because the change waits.
+// TestCrashAfterTheDisk kills a Desk after a key that ends a call, just when the change is on disk. The next Desk
+// leaves the lease pending, because the change waits.
 func TestCrashAfterTheDisk(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 1)
@@ -48,8 +48,8 @@ func TestCrashAfterTheDisk(t *testing.T) {
 	}
 }
 
-// TestCrashBetweenTheKeyAndTheDisk kills a Desk after a key that ends a call, before the change is on disk. The next Desk
-// has the donor on the card again: no change waits, so the lease must not stay pending for a day.
+// TestCrashBetweenTheKeyAndTheDisk kills a Desk after a key that ends a call, before the change is on disk. The next
+// Desk has the donor on the card again: no change waits, so the lease must not stay pending for a day.
 func TestCrashBetweenTheKeyAndTheDisk(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 1)
@@ -99,8 +99,8 @@ func TestCrashOfAnotherAgent(t *testing.T) {
 	}
 }
 
-// TestCrashAndAServiceThatIsAway kills a Desk between a key and the disk. The service is away for a moment when the next
-// Desk asks for the pending lease. The Desk after that one takes it over.
+// TestCrashAndAServiceThatIsAway kills a Desk between a key and the disk. The service is away for a moment when the
+// next Desk asks for the pending lease. The Desk after that one takes it over.
 func TestCrashAndAServiceThatIsAway(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 1)
@@ -122,8 +122,8 @@ func TestCrashAndAServiceThatIsAway(t *testing.T) {
 	}
 }
 
-// TestCrashOfADeskWithoutAnAgent kills a Desk that knows no agent. The next one goes on with its donor, although it acts
-// for another user.
+// TestCrashOfADeskWithoutAnAgent kills a Desk that knows no agent. The next one goes on with its donor, although it
+// acts for another user.
 func TestCrashOfADeskWithoutAnAgent(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 1)

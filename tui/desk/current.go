@@ -71,10 +71,10 @@ func (c *current) noteCallback() {
 
 // replaces returns the callback that a new one replaces, or nil if it is not known. An attempt uses up a callback.
 func (c *current) replaces() *apitype.Replaces {
-	switch {
-	case c.callback == nil || c.undone.HasAttempt():
+	if c.callback == nil || c.undone.HasAttempt() {
 		return nil
-	case len(c.struckKinds()) > 0:
+	}
+	if len(c.struckKinds()) > 0 {
 		return &apitype.Replaces{}
 	}
 	return c.callback

@@ -20,7 +20,12 @@ func (d *Day) FindDonors(limit int) []donors.Donor {
 	known := slices.Concat(d.Leases.Offers(lease.Shown+1), walked)
 	open := make([]donors.Open, 0, len(known))
 	for _, c := range known {
-		open = append(open, donors.Open{Call: c.ID, Person: c.Person, Name: c.Name, Numbers: c.Numbers})
+		open = append(open, donors.Open{
+			Call:    c.ID,
+			Person:  c.Person,
+			Name:    c.Name,
+			Numbers: c.Numbers,
+		})
 	}
 	return d.Search.Among(open, d.Changes.IsPending, limit)
 }

@@ -45,7 +45,12 @@ func (s *seat) finish(made disposition.Disposition) {
 	})
 	s.Leases.Protect(id)
 	c := made.Change
-	before := worked{call: *s.Call, draft: s.Draft(), progress: s.progress, undone: c.Group}
+	before := worked{
+		call:     *s.Call,
+		draft:    s.Draft(),
+		progress: s.progress,
+		undone:   c.Group,
+	}
 	c.Restore = func() { s.restore(before) }
 	s.Walk.Pass(id, "")
 	if made.TextGoes {

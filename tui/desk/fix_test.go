@@ -35,27 +35,49 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 		body = rest
 	}
 	header := http.Header{"Content-Type": {"application/json"}}
-	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body))}, nil
+	return &http.Response{
+		StatusCode:    status,
+		Header:        header,
+		Body:          io.NopCloser(strings.NewReader(body)),
+		ContentLength: int64(len(body)),
+	}, nil
 }
 
 // dayAt returns a desk with a disk at a service with prepared answers.
 func dayAt(t *testing.T, service answers) *Day {
 	t.Helper()
 	now := func() time.Time { return morning }
-	client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Transport: service, Now: now, Tries: 1})
+	client, err := apiclient.New(apiclient.Options{
+		BaseURL:   "https://a.example",
+		Transport: service,
+		Now:       now,
+		Tries:     1,
+	})
 	servicetest.Check(t, err)
 	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "embedded", Now: now})
 	servicetest.Check(t, err)
-	d := New(Options{Client: client, Outbox: box, Now: now, Languages: []string{"nl"}, Results: map[apitype.CallType][]apitype.ResultChoice{
-		apitype.CallHappy: {{Code: "glad"}, {Code: "corrected", Effect: new(apitype.EffectCorrected)}, {Code: "never", Effect: new(apitype.EffectOptOut), AsksNotes: true}, {Code: "died", Effect: new(apitype.EffectNoContact)}},
-	}})
+	d := New(Options{
+		Client:    client,
+		Outbox:    box,
+		Now:       now,
+		Languages: []string{"nl"},
+		Results: map[apitype.CallType][]apitype.ResultChoice{
+			apitype.CallHappy: {
+				{Code: "glad"},
+				{Code: "corrected", Effect: new(apitype.EffectCorrected)},
+				{Code: "never", Effect: new(apitype.EffectOptOut), AsksNotes: true},
+				{Code: "died", Effect: new(apitype.EffectNoContact)},
+			},
+		},
+	})
 	d.Changes.Sender = d.Leases.NewSender(outbox.SenderOptions{})
 	return d
 }
 
 // work does the desk's requests, and returns its messages.
-func work(t *testing.T, d *Day, events []event.Event) (texts []string) {
+func work(t *testing.T, d *Day, events []event.Event) []string {
 	t.Helper()
+	var texts []string
 	for len(events) > 0 {
 		switch e := events[0].(type) {
 		case event.Job:
@@ -73,10 +95,26 @@ func work(t *testing.T, d *Day, events []event.Event) (texts []string) {
 // donor is a call to a person with a pledge, on the desk.
 func donor(d *Day) {
 	person := apitype.Person{
-		UUID: callID(101), LastName: new("Bos"), Email: new("b@example.org"), OptInPhone: new(true), MobilePhoneNumber: new("+31612345678"),
-		Address: apitype.Embed(apitype.Address{Street: "Weg", HouseNumber: "1", ZipCode: "1000 AA", City: "Stad", Country: "NL"}),
+		UUID:              callID(101),
+		LastName:          new("Bos"),
+		Email:             new("b@example.org"),
+		OptInPhone:        new(true),
+		MobilePhoneNumber: new("+31612345678"),
+		Address: apitype.Embed(apitype.Address{
+			Street:      "Weg",
+			HouseNumber: "1",
+			ZipCode:     "1000 AA",
+			City:        "Stad",
+			Country:     "NL",
+		}),
 	}
-	pledge := apitype.Pledge{UUID: callID(201), DonationAmount: apitype.Cents(1250), DonationInterval: "monthly", StartsAt: apitype.NewTime(morning.AddDate(0, 0, -10)), EndsAt: new(apitype.NewTime(time.Date(2027, 1, 2, 0, 0, 0, 0, time.UTC)))}
+	pledge := apitype.Pledge{
+		UUID:             callID(201),
+		DonationAmount:   apitype.Cents(1250),
+		DonationInterval: "monthly",
+		StartsAt:         apitype.NewTime(morning.AddDate(0, 0, -10)),
+		EndsAt:           new(apitype.NewTime(time.Date(2027, 1, 2, 0, 0, 0, 0, time.UTC))),
+	}
 	call := requested(1)
 	call.Person, call.PledgeCase = apitype.Embed(person), apitype.Embed(pledge)
 	d.Call, d.entered = &call, entry.Entered{}
@@ -140,7 +178,8 @@ func TestAWrongResultLeavesNothing(t *testing.T) {
 			}
 		}
 		if d.Form().ResultCode != "" {
-			t.Errorf("%s: got %q, want the result that a correction chose taken back with it", test.name, d.Form().ResultCode)
+			t.Errorf("%s: got %q, want the result that a correction chose taken back with it",
+				test.name, d.Form().ResultCode)
 		}
 	}
 }
@@ -148,7 +187,9 @@ func TestAWrongResultLeavesNothing(t *testing.T) {
 // The end of a call is sent with its corrections, one after the other. A refusal is reported at once.
 func TestWhatEndsACall(t *testing.T) {
 	t.Parallel()
-	d := dayAt(t, answers{"GET /api/v1/calls/" + callID(1).String(): `200 {"uuid":"` + callID(1).String() + `","status":"requested"}`})
+	d := dayAt(t, answers{
+		"GET /api/v1/calls/" + callID(1).String(): `200 {"uuid":"` + callID(1).String() + `","status":"requested"}`,
+	})
 	d.Agent = new(callID(9))
 	donor(d)
 	d.Form().Correct(fix(t, d, "e-mail"), "c@example.org")
@@ -161,17 +202,27 @@ func TestWhatEndsACall(t *testing.T) {
 	if err != nil || len(entries) != 3 || len(texts) != 0 {
 		t.Fatalf("got %d entries, %v, %q, want two corrections and the result", len(entries), err, texts)
 	}
-	if entries[0].After != "" || entries[1].After != entries[0].ID || entries[2].After != entries[1].ID || entries[2].Op != apiclient.OpCompleteCall {
+	if entries[0].After != "" ||
+		entries[1].After != entries[0].ID ||
+		entries[2].After != entries[1].ID ||
+		entries[2].Op != apiclient.OpCompleteCall {
 		t.Errorf("got %+v, want each after the one before", entries)
 	}
-	if !strings.Contains(string(entries[2].Body), `"donorRetentionRating":8`) || !strings.Contains(string(entries[2].Body), `"notes":"glad to give"`) || !strings.Contains(string(entries[2].Body), callID(9).String()) {
+	if !strings.Contains(string(entries[2].Body), `"donorRetentionRating":8`) ||
+		!strings.Contains(string(entries[2].Body), `"notes":"glad to give"`) ||
+		!strings.Contains(string(entries[2].Body), callID(9).String()) {
 		t.Errorf("got %s, want all that was entered", entries[2].Body)
 	}
-	if d.Changes.Recent[0].What != "glad, 8" || d.Changes.Labels[entries[2].ID] != "glad: Bos" || d.HasDraft() || len(d.Changes.Held) != 3 {
+	if d.Changes.Recent[0].What != "glad, 8" ||
+		d.Changes.Labels[entries[2].ID] != "glad: Bos" ||
+		d.HasDraft() ||
+		len(d.Changes.Held) != 3 {
 		t.Errorf("got %+v and %d held, want the result as it was", d.Changes.Recent[0], len(d.Changes.Held))
 	}
 	lines, err := d.Changes.Remaining()
-	if err != nil || !slices.Equal(lines, []string{"3 changes stay in the outbox; to send: fundesk outbox send"}) || d.Changes.Waiting() != 3 {
+	if err != nil ||
+		!slices.Equal(lines, []string{"3 changes stay in the outbox; to send: fundesk outbox send"}) ||
+		d.Changes.Waiting() != 3 {
 		t.Errorf("got %q, %v, %d unsent", lines, err, d.Changes.Waiting())
 	}
 	if texts := work(t, d, d.Changes.Undo()); !slices.Equal(texts, []string{"undone: glad: Bos"}) {
@@ -186,7 +237,11 @@ func TestWhatEndsACall(t *testing.T) {
 	if texts := work(t, d, d.Finish(disposition.Complete)); !slices.Equal(texts, []string{"not sent: result.resultCode must be 1 to 100 printable characters"}) {
 		t.Errorf("got %q, want why it is not sent", texts)
 	}
-	for want, end := range map[string]disposition.Func{"cancelled": disposition.Cancel, "expired": disposition.Expire, "not reached": disposition.NotReached("")} {
+	for want, end := range map[string]disposition.Func{
+		"cancelled":   disposition.Cancel,
+		"expired":     disposition.Expire,
+		"not reached": disposition.NotReached(""),
+	} {
 		donor(d)
 		work(t, d, d.Finish(end))
 		if d.Changes.Recent[0].What != want || d.Call != nil || !d.IsWaiting() {
@@ -197,13 +252,17 @@ func TestWhatEndsACall(t *testing.T) {
 	d.Changes.ExternalSourceName = "crm"
 	work(t, d, d.Changes.Submit(d.Changes.Mark(apitype.EntityCall, d.Call.UUID, "mark processed")))
 	entries, _, _ = d.Outbox.List()
-	if last := entries[len(entries)-1]; last.Op != apiclient.OpMarkProcessed || !strings.Contains(string(last.Body), `"externalSourceName":"crm"`) {
+	last := entries[len(entries)-1]
+	if last.Op != apiclient.OpMarkProcessed || !strings.Contains(string(last.Body), `"externalSourceName":"crm"`) {
 		t.Errorf("got %s %s, want the mark with its source", last.Op, last.Body)
 	}
 	// A change that cannot be sent at all is not saved, and holds back those after it.
 	g := new(changes.Group)
 	again := changes.Change{Change: entries[0].Change}
-	for want, all := range [][]changes.Change{{{Err: io.ErrShortWrite, Group: g}, {Change: again.Change, Group: g}}, {again}} {
+	for want, all := range [][]changes.Change{
+		{{Err: io.ErrShortWrite, Group: g}, {Change: again.Change, Group: g}},
+		{again},
+	} {
 		work(t, d, d.Changes.Submit(all...))
 		if after, _, _ := d.Outbox.List(); len(after)-len(entries) != want {
 			t.Errorf("got %d more entries, want %d", len(after)-len(entries), want)
@@ -247,7 +306,8 @@ func TestNarrowing(t *testing.T) {
 	happy := []apitype.CallType{apitype.CallHappy}
 	d.become(stateNoneLeft)
 	if events := d.Narrow(apitype.QueueFilter{Types: happy}); len(events) != 3 || d.IsNoneLeft() {
-		t.Errorf("got %d requests and none left %t, want the queue read and asked for a call", len(events), d.IsNoneLeft())
+		t.Errorf("got %d requests and none left %t, want the queue read and asked for a call",
+			len(events), d.IsNoneLeft())
 	}
 	d.Narrow(apitype.QueueFilter{Types: happy, Languages: []string{"de", "nl"}})
 	if got := queue.FilterText(d.Texts, d.Filter); got != "happy call · German, Dutch" {
@@ -257,7 +317,9 @@ func TestNarrowing(t *testing.T) {
 	if got := queue.FilterText(d.Texts, d.Filter); got != "German, Dutch" {
 		t.Errorf("got %q", got)
 	}
-	if texts := work(t, d, d.Narrow(apitype.QueueFilter{Languages: []string{"xx"}})); !slices.Equal(texts, []string{"the calls are as before: languages.0 must be an ISO 639-1 language code, such as nl"}) || queue.FilterText(d.Texts, d.Filter) != "German, Dutch" {
+	texts := work(t, d, d.Narrow(apitype.QueueFilter{Languages: []string{"xx"}}))
+	if !slices.Equal(texts, []string{"the calls are as before: languages.0 must be an ISO 639-1 language code, such as nl"}) ||
+		queue.FilterText(d.Texts, d.Filter) != "German, Dutch" {
 		t.Errorf("got %q, want it refused", texts)
 	}
 	if queue.FilterText(say.Texts{}, apitype.QueueFilter{}) != "" {
@@ -268,7 +330,8 @@ func TestNarrowing(t *testing.T) {
 // The open call of a donor who calls back is searched among the pledges.
 func TestOpenCallOfADonor(t *testing.T) {
 	t.Parallel()
-	pledges := `200 {"pageInfo":{"hasNextPage":false},"edges":[{"node":{"uuid":"` + callID(201).String() + `"}},{"node":{"uuid":"` + callID(202).String() + `"}}]}`
+	pledges := `200 {"pageInfo":{"hasNextPage":false},"edges":[{"node":{"uuid":"` + callID(201).String() +
+		`"}},{"node":{"uuid":"` + callID(202).String() + `"}}]}`
 	calls := func(pledge int, calls string) string {
 		return `200 {"uuid":"` + callID(pledge).String() + `","calls":[` + calls + `]}`
 	}
@@ -285,13 +348,56 @@ func TestOpenCallOfADonor(t *testing.T) {
 		pledge  int // Of the caller without an open call. Zero if there is none.
 		caller  bool
 	}{
-		{"found", answers{"GET /api/v1/pledges": pledges, read(201): calls(201, call(5, "expired")), read(202): calls(202, call(6, "requested")+","+call(7, "requested"))}, []string{looking, "!!call c0060000 is no longer there"}, false, 0, false},
-		{"none", answers{"GET /api/v1/pledges": pledges, read(201): calls(201, call(5, "expired")), read(202): calls(202, "")}, []string{looking}, false, 201, true},
-		{"no pledges", answers{"GET /api/v1/pledges": `200 {"pageInfo":{"hasNextPage":false},"edges":[]}`}, []string{looking}, false, 0, true},
+		{
+			name: "found",
+			service: answers{
+				"GET /api/v1/pledges": pledges,
+				read(201):             calls(201, call(5, "expired")),
+				read(202):             calls(202, call(6, "requested")+","+call(7, "requested")),
+			},
+			said: []string{looking, "!!call c0060000 is no longer there"},
+		},
+		{
+			name: "none",
+			service: answers{
+				"GET /api/v1/pledges": pledges,
+				read(201):             calls(201, call(5, "expired")),
+				read(202):             calls(202, ""),
+			},
+			said:   []string{looking},
+			pledge: 201,
+			caller: true,
+		},
+		{
+			name:    "no pledges",
+			service: answers{"GET /api/v1/pledges": `200 {"pageInfo":{"hasNextPage":false},"edges":[]}`},
+			said:    []string{looking},
+			caller:  true,
+		},
 		{"no right", answers{"GET /api/v1/pledges": `403 {}`}, []string{looking}, false, 0, true},
-		{"not read", answers{"GET /api/v1/pledges": `422 {"detail":"no"}`}, []string{looking, "!!cannot look for an open call of Bos: 422 no"}, false, 0, false},
-		{"one not read, the other without", answers{"GET /api/v1/pledges": pledges, read(201): `422 {"detail":"no"}`, read(202): calls(202, "")}, []string{looking, "!!cannot look for an open call of Bos: 422 no"}, false, 0, false},
-		{"one not read, the other with", answers{"GET /api/v1/pledges": pledges, read(201): `422 {"detail":"no"}`, read(202): calls(202, call(6, "requested"))}, []string{looking, "!!call c0060000 is no longer there"}, false, 0, false},
+		{
+			name:    "not read",
+			service: answers{"GET /api/v1/pledges": `422 {"detail":"no"}`},
+			said:    []string{looking, "!!cannot look for an open call of Bos: 422 no"},
+		},
+		{
+			name: "one not read, the other without",
+			service: answers{
+				"GET /api/v1/pledges": pledges,
+				read(201):             `422 {"detail":"no"}`,
+				read(202):             calls(202, ""),
+			},
+			said: []string{looking, "!!cannot look for an open call of Bos: 422 no"},
+		},
+		{
+			name: "one not read, the other with",
+			service: answers{
+				"GET /api/v1/pledges": pledges,
+				read(201):             `422 {"detail":"no"}`,
+				read(202):             calls(202, call(6, "requested")),
+			},
+			said: []string{looking, "!!call c0060000 is no longer there"},
+		},
 	} {
 		d := dayAt(t, test.service)
 		d.Leases.IsDiscovered = true
@@ -306,8 +412,11 @@ func TestOpenCallOfADonor(t *testing.T) {
 			events = events[1:]
 		}
 		servicetest.Same(t, test.name, test.said, texts)
-		if (d.Caller != nil) != test.caller || test.caller && (d.Caller.Pledge != nil) != (test.pledge != 0) || test.pledge != 0 && *d.Caller.Pledge != callID(test.pledge) {
-			t.Errorf("%s: got the caller %+v, want one %t, with pledge %d", test.name, d.Caller, test.caller, test.pledge)
+		if (d.Caller != nil) != test.caller ||
+			test.caller && (d.Caller.Pledge != nil) != (test.pledge != 0) ||
+			test.pledge != 0 && *d.Caller.Pledge != callID(test.pledge) {
+			t.Errorf("%s: got the caller %+v, want one %t, with pledge %d",
+				test.name, d.Caller, test.caller, test.pledge)
 		}
 	}
 	d := dayAt(t, nil)
@@ -316,9 +425,14 @@ func TestOpenCallOfADonor(t *testing.T) {
 	}
 	d.Changes.Written()
 	d = dayAt(t, nil)
-	work(t, d, d.NewCall(donors.Caller{Donor: donors.Donor{ID: callID(101), Name: "Bos"}, Pledge: new(callID(201))}, apitype.CallWinback))
+	work(t, d, d.NewCall(donors.Caller{Donor: donors.Donor{
+		ID:   callID(101),
+		Name: "Bos",
+	}, Pledge: new(callID(201))}, apitype.CallWinback))
 	entries, _, err := d.Outbox.List()
-	if err != nil || len(entries) != 1 || d.opening != entries[0].UUID || d.Changes.Labels[entries[0].ID] != "new call, win-back: Bos" || len(d.Changes.Held) != 1 || !entries[0].NotBefore.IsZero() {
+	if err != nil || len(entries) != 1 || d.opening != entries[0].UUID ||
+		d.Changes.Labels[entries[0].ID] != "new call, win-back: Bos" || len(d.Changes.Held) != 1 ||
+		!entries[0].NotBefore.IsZero() {
 		t.Errorf("got %+v, %v, want a new call that is sent at once", entries, err)
 	}
 }
@@ -340,7 +454,8 @@ func TestOutboxByHand(t *testing.T) {
 	if len(d.Changes.Entries) != 1 || d.Changes.Entries[0].State != outbox.StateRejected {
 		t.Errorf("got %+v, want it refused", d.Changes.Entries)
 	}
-	if lines, err := d.Changes.Remaining(); err != nil || !slices.Equal(lines, []string{"1 change was refused by the service; see: fundesk outbox list"}) {
+	lines, err := d.Changes.Remaining()
+	if err != nil || !slices.Equal(lines, []string{"1 change was refused by the service; see: fundesk outbox list"}) {
 		t.Errorf("got %q, %v", lines, err)
 	}
 	if texts := work(t, d, d.Changes.Drop(d.Changes.Entries[0])); len(texts) != 0 || len(d.Changes.Entries) != 0 {
@@ -372,12 +487,17 @@ func TestOutboxByHand(t *testing.T) {
 func TestResultsThatAreSeen(t *testing.T) {
 	t.Parallel()
 	call := func(n int, code string) string {
-		return `{"node":{"uuid":"` + callID(n).String() + `","type":"winback","status":"completed","result":{"resultCode":"` + code + `"}}}`
+		return `{"node":{"uuid":"` + callID(n).String() +
+			`","type":"winback","status":"completed","result":{"resultCode":"` + code + `"}}}`
 	}
-	d := dayAt(t, answers{"GET /api/v1/calls": `200 {"pageInfo":{"hasNextPage":false},"edges":[` + call(1, "new") + `,` + call(2, "old") + `]}`})
+	d := dayAt(t, answers{
+		"GET /api/v1/calls": `200 {"pageInfo":{"hasNextPage":false},"edges":[` + call(1, "new") + `,` +
+			call(2, "old") + `]}`,
+	})
 	d.Codes.ReadLatest(d.State)
 	work(t, d, d.Drain())
-	if got, guessed := resultsOf(d.Codes, apitype.CallWinback); guessed != 0 || !slices.Equal(got, []string{"new", "old"}) {
+	got, guessed := resultsOf(d.Codes, apitype.CallWinback)
+	if guessed != 0 || !slices.Equal(got, []string{"new", "old"}) {
 		t.Errorf("got %q, guessed from %d, want both, sorted", got, guessed)
 	}
 	d = dayAt(t, answers{"GET /api/v1/calls": `422 {"detail":"no"}`})

@@ -173,7 +173,8 @@ func (m *floorModel) look(n int) {
 				state = string(e.State)
 			}
 		}
-		m.breaks("agent %d is given the donor whose call agent %d ended %v ago, and the change is %s", n, of, m.Clock.Now().Sub(at), state)
+		m.breaks("agent %d is given the donor whose call agent %d ended %v ago, and the change is %s", n, of,
+			m.Clock.Now().Sub(at), state)
 	}
 }
 
@@ -417,8 +418,8 @@ func (m *floorModel) checkReasons() {
 	}
 }
 
-// checkPauses compares the pauses of the agents with the service. A paused agent has no call and holds no donor, but for
-// changes that wait.
+// checkPauses compares the pauses of the agents with the service. A paused agent has no call and holds no donor, but
+// for changes that wait.
 func (m *floorModel) checkPauses() {
 	var all apitype.QueueAgents
 	m.Do(m.token, http.MethodGet, "/fundesk/v1/queue/agents", "").Decode(&all)
@@ -441,9 +442,9 @@ func (m *floorModel) checkPauses() {
 }
 
 // Two agents take donors from the queue, end their calls, undo, pause, go away, and lose their lines, while the back
-// office corrects numbers. A donor is given to neither of them within four hours after the call ended, whatever happens
-// to the change. A lasting attempt counts once with its reason, the last value is not overwritten unseen, no lease stays
-// pending without a change, and a paused agent holds no donor.
+// office corrects numbers. A donor is given to neither of them within four hours after the call ended, whatever
+// happens to the change. A lasting attempt counts once with its reason, the last value is not overwritten unseen, no
+// lease stays pending without a change, and a paused agent holds no donor.
 func TestFloorModel(t *testing.T) {
 	t.Parallel()
 	for seed := *floorFrom; seed < *floorFrom+servicetest.Times(10, *floorSeeds); seed++ {
@@ -454,7 +455,8 @@ func TestFloorModel(t *testing.T) {
 		m.settle()
 		m.check()
 		if len(m.broken) > 0 {
-			t.Errorf("-from %d -seeds 1 -steps %d: %s\n%s", seed, *floorSteps, strings.Join(m.broken, "\n"), strings.Join(m.history, "\n"))
+			t.Errorf("-from %d -seeds 1 -steps %d: %s\n%s", seed, *floorSteps, strings.Join(m.broken, "\n"),
+				strings.Join(m.history, "\n"))
 		}
 	}
 }

@@ -17,7 +17,9 @@ func TestTimesOfCallbacksKnowCallingHours(t *testing.T) {
 	t.Parallel()
 	d := newDay()
 	d.Now = func() time.Time { return time.Date(2026, 11, 22, 16, 57, 0, 0, time.UTC) } // A Sunday.
-	d.Call = &apitype.Call{Person: apitype.Embed(apitype.Person{Address: apitype.Embed(apitype.Address{Country: "NL"})})}
+	d.Call = &apitype.Call{
+		Person: apitype.Embed(apitype.Person{Address: apitype.Embed(apitype.Address{Country: "NL"})}),
+	}
 	d.Hours = card.CallingHours{"NL": {Sunday: "10:00-18:00"}}
 	for hours, want := range map[time.Duration][2]string{
 		0:        {"Sun 22 Nov 17:57 there (16:57 here)", ""},
@@ -40,7 +42,8 @@ func TestTimesOfCallbacksKnowCallingHours(t *testing.T) {
 		offers = append(offers, o.Label+": "+d.Card().LaterEcho(card.At(o.At), len(offers) == 0))
 	}
 	if want := []string{
-		"in 2 hours: Sun 22 Nov 19:57 there (18:57 here), for you", "tomorrow at this time: Mon 23 Nov 17:57 there (16:57 here), for any agent",
+		"in 2 hours: Sun 22 Nov 19:57 there (18:57 here), for you",
+		"tomorrow at this time: Mon 23 Nov 17:57 there (16:57 here), for any agent",
 		"next working day at 10: Mon 23 Nov 10:00 there (09:00 here), for any agent",
 	}; !slices.Equal(offers, want) {
 		t.Errorf("got %q, want %q", offers, want)
@@ -61,7 +64,12 @@ func TestSameNumberOfSomebodyElse(t *testing.T) {
 	d := newDay()
 	call := func(n int, number string) apitype.Call {
 		person := apitype.Person{UUID: callID(100 + n), MobilePhoneNumber: &number}
-		return apitype.Call{UUID: callID(n), PersonUUID: person.UUID, Status: apitype.CallRequested, Person: apitype.Embed(person)}
+		return apitype.Call{
+			UUID:       callID(n),
+			PersonUUID: person.UUID,
+			Status:     apitype.CallRequested,
+			Person:     apitype.Embed(person),
+		}
 	}
 	d.Walk.Learn(call(1, "+31612345671"))
 	d.Walk.Learn(call(2, "0031612345672"))
@@ -89,18 +97,55 @@ func TestHoursOfTheService(t *testing.T) {
 		want       string
 	}{
 		{"open", "2026-11-27T12:00:00Z", apitype.Person{}, false, ""},
-		{"a donor of the organization's country", "2026-11-27T07:30:00Z", apitype.Person{}, false, "it is 08:30 on Friday in NL: calls are made from 09:00 to 21:00"},
-		{"Saturday afternoon", "2026-11-28T15:30:00Z", apitype.Person{}, false, "it is 16:30 on Saturday in NL: calls are made from 10:00 to 16:00"},
-		{"Sunday", "2026-11-29T12:00:00Z", apitype.Person{}, false, "it is 13:00 on Sunday in NL: no calls on that day"},
-		{"a holiday that was added", "2026-11-30T12:00:00Z", apitype.Person{}, false, "it is 13:00 on Monday in NL: no calls on a public holiday"},
-		{"a holiday", "2026-12-25T12:00:00Z", apitype.Person{}, true, "a callback outside calling hours: it is 13:00 on Friday in NL: no calls on a public holiday"},
-		{"by the number", "2026-11-27T08:30:00Z", apitype.Person{PhoneNumber: new("+3225551234")}, false, "it is 09:30 on Friday in BE: calls are made from 10:00 to 24:00"},
+		{
+			name:   "a donor of the organization's country",
+			now:    "2026-11-27T07:30:00Z",
+			person: apitype.Person{},
+			want:   "it is 08:30 on Friday in NL: calls are made from 09:00 to 21:00",
+		},
+		{
+			name:   "Saturday afternoon",
+			now:    "2026-11-28T15:30:00Z",
+			person: apitype.Person{},
+			want:   "it is 16:30 on Saturday in NL: calls are made from 10:00 to 16:00",
+		},
+		{
+			name:   "Sunday",
+			now:    "2026-11-29T12:00:00Z",
+			person: apitype.Person{},
+			want:   "it is 13:00 on Sunday in NL: no calls on that day",
+		},
+		{
+			name:   "a holiday that was added",
+			now:    "2026-11-30T12:00:00Z",
+			person: apitype.Person{},
+			want:   "it is 13:00 on Monday in NL: no calls on a public holiday",
+		},
+		{
+			name:       "a holiday",
+			now:        "2026-12-25T12:00:00Z",
+			person:     apitype.Person{},
+			isCallback: true,
+			want:       "a callback outside calling hours: it is 13:00 on Friday in NL: no calls on a public holiday",
+		},
+		{
+			name:   "by the number",
+			now:    "2026-11-27T08:30:00Z",
+			person: apitype.Person{PhoneNumber: new("+3225551234")},
+			want:   "it is 09:30 on Friday in BE: calls are made from 10:00 to 24:00",
+		},
 		{
 			"the address counts before the number", "2026-11-27T09:30:00Z",
 			apitype.Person{PhoneNumber: new("+3225551234"), Address: apitype.Embed(apitype.Address{Country: "GB"})},
 			false, "",
 		},
-		{"a callback at night", "2026-11-27T22:00:00Z", apitype.Person{}, true, "a callback outside calling hours: it is 23:00 on Friday in NL: calls are made from 09:00 to 21:00"},
+		{
+			name:       "a callback at night",
+			now:        "2026-11-27T22:00:00Z",
+			person:     apitype.Person{},
+			isCallback: true,
+			want:       "a callback outside calling hours: it is 23:00 on Friday in NL: calls are made from 09:00 to 21:00",
+		},
 		{"a callback by day", "2026-11-27T12:00:00Z", apitype.Person{}, true, ""},
 	}
 	for _, test := range tests {

@@ -40,8 +40,9 @@ func (f *floor) mustAs(token, method, path, body string) {
 }
 
 // call returns a call as the service has it.
-func (f *floor) call(id apitype.UUID) (call apitype.Call) {
+func (f *floor) call(id apitype.UUID) apitype.Call {
 	f.t.Helper()
+	var call apitype.Call
 	f.Do(f.Token(), http.MethodGet, "/api/v1/calls/"+id.String(), "").Decode(&call)
 	return call
 }
@@ -83,7 +84,10 @@ func TestLaptopAsleepForTwoDays(t *testing.T) {
 		t.Errorf("got the notes %v, want the other's", notes)
 	}
 	entries, _, err := sleeper.Outbox.List()
-	if err != nil || len(entries) != 1 || entries[0].State != outbox.StateRejected || !bytes.Contains(entries[0].Body, []byte("half of what she said")) {
+	if err != nil ||
+		len(entries) != 1 ||
+		entries[0].State != outbox.StateRejected ||
+		!bytes.Contains(entries[0].Body, []byte("half of what she said")) {
 		t.Errorf("got %+v, %v, want what was typed kept as refused", entries, err)
 	}
 }
@@ -117,7 +121,8 @@ func TestErasedWhileOnTheLine(t *testing.T) {
 	if strings.Contains(string(answer.Body), "Secretstreet") {
 		t.Errorf("got %s, want nothing of the person", answer.Body)
 	}
-	if answer := f.Do(f.Token(), http.MethodGet, "/api/v1/persons/"+person.String(), ""); answer.Status != http.StatusNotFound {
+	if answer := f.Do(f.Token(), http.MethodGet, "/api/v1/persons/"+
+		person.String(), ""); answer.Status != http.StatusNotFound {
 		t.Errorf("the person: got status %d, want 404", answer.Status)
 	}
 }
@@ -162,7 +167,9 @@ func TestTokenEndsInTheAfternoon(t *testing.T) {
 	a.send()
 	for _, id := range done {
 		call := f.call(id)
-		if call.Status != apitype.CallCompleted || call.Result.Value().Notes == nil || !strings.HasSuffix(*call.Result.Value().Notes, id.String()) {
+		if call.Status != apitype.CallCompleted ||
+			call.Result.Value().Notes == nil ||
+			!strings.HasSuffix(*call.Result.Value().Notes, id.String()) {
 			t.Errorf("call %s: got %s, want it completed with its notes", id, call.Status)
 		}
 	}
@@ -179,10 +186,34 @@ func TestNightInWhichTheClocksChange(t *testing.T) {
 		name, country          string
 		saturday, sunday, said string
 	}{
-		{"to summer in Berlin", "DE", "2027-03-27T15:00:00Z", "2027-03-28T08:30:00Z", "Sun 28 Mar 10:30 there (08:30 here)"},
-		{"to summer in Amsterdam", "NL", "2027-03-27T15:00:00Z", "2027-03-28T08:30:00Z", "Sun 28 Mar 10:30 there (08:30 here)"},
-		{"to winter in Berlin", "DE", "2027-10-30T15:00:00Z", "2027-10-31T09:30:00Z", "Sun 31 Oct 10:30 there (09:30 here)"},
-		{"to winter in Amsterdam", "NL", "2027-10-30T15:00:00Z", "2027-10-31T09:30:00Z", "Sun 31 Oct 10:30 there (09:30 here)"},
+		{
+			name:     "to summer in Berlin",
+			country:  "DE",
+			saturday: "2027-03-27T15:00:00Z",
+			sunday:   "2027-03-28T08:30:00Z",
+			said:     "Sun 28 Mar 10:30 there (08:30 here)",
+		},
+		{
+			name:     "to summer in Amsterdam",
+			country:  "NL",
+			saturday: "2027-03-27T15:00:00Z",
+			sunday:   "2027-03-28T08:30:00Z",
+			said:     "Sun 28 Mar 10:30 there (08:30 here)",
+		},
+		{
+			name:     "to winter in Berlin",
+			country:  "DE",
+			saturday: "2027-10-30T15:00:00Z",
+			sunday:   "2027-10-31T09:30:00Z",
+			said:     "Sun 31 Oct 10:30 there (09:30 here)",
+		},
+		{
+			name:     "to winter in Amsterdam",
+			country:  "NL",
+			saturday: "2027-10-30T15:00:00Z",
+			sunday:   "2027-10-31T09:30:00Z",
+			said:     "Sun 31 Oct 10:30 there (09:30 here)",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -233,7 +264,8 @@ func (f *floor) callIn(country string) apitype.UUID {
 		return made
 	}
 	organization := f.Organization("B").String()
-	person := created("/api/v1/persons", `{"owningOrganizationUuid":"`+organization+`","recruitingOrganizationUuid":"`+organization+
+	person := created("/api/v1/persons", `{"owningOrganizationUuid":"`+organization+`","recruitingOrganizationUuid":"`+
+		organization+
 		`","address":{"street":"S","houseNumber":"1","zipCode":"1000","city":"C","country":"`+country+`"}}`)
 	return created("/api/v1/calls", `{"personUuid":"`+person.UUID.String()+`","type":"verification","requestedAt":"`+
 		apitype.NewTime(f.Clock.Now()).String()+`"}`).UUID

@@ -46,7 +46,9 @@ func TestLeaseIsTrueWithin15Seconds(t *testing.T) {
 				want = "has this donor on the screen since"
 			}
 			learn(a)
-			isWarned := slices.ContainsFunc(a.Warnings(), func(text string) bool { return strings.Contains(text, want) })
+			isWarned := slices.ContainsFunc(a.Warnings(), func(text string) bool {
+				return strings.Contains(text, want)
+			})
 			if !isWarned || a.Card().Whose() == "reserved" {
 				t.Errorf("%s, taken %t: got %q and %q, want %q", name, isTaken, a.Warnings(), a.Card().Whose(), want)
 			}
@@ -119,20 +121,24 @@ func TestWhatForbidsACallAsks(t *testing.T) {
 		want   string
 	}{
 		"an opt-out": {func(f *floor, call apitype.Call) {
-			f.must(http.MethodPut, "/api/v1/persons/"+call.PersonUUID.String()+"/actions/update", `{"optIns":{"phone":false}}`)
+			f.must(http.MethodPut, "/api/v1/persons/"+call.PersonUUID.String()+"/actions/update",
+				`{"optIns":{"phone":false}}`)
 		}, "opted out of phone calls"},
 		"a blocked number": {func(f *floor, _ apitype.Call) {
-			f.mustAs(f.supervisor(), http.MethodPost, "/fundesk/v1/do-not-call", fmt.Sprintf(number, f.organizations()[0]))
+			f.mustAs(f.supervisor(), http.MethodPost, "/fundesk/v1/do-not-call",
+				fmt.Sprintf(number, f.organizations()[0]))
 		}, "a number of this donor is blocked: its holder objected to calls"},
 		"an erasure": {func(f *floor, call apitype.Call) {
-			f.mustAs(f.supervisor(), http.MethodPost, "/fundesk/v1/persons/"+call.PersonUUID.String()+"/erase", `{"reason":"on request"}`)
+			f.mustAs(f.supervisor(), http.MethodPost, "/fundesk/v1/persons/"+call.PersonUUID.String()+"/erase",
+				`{"reason":"on request"}`)
 		}, "the donor's data was erased"},
 	}
 	for name, c := range cases {
 		f := newFloor(t, 1)
 		a := f.agent(t.TempDir())
 		person := f.call(f.calls[0]).PersonUUID
-		f.must(http.MethodPut, "/api/v1/persons/"+person.String()+"/actions/update", `{"mobilePhoneNumber":"+31612345678"}`)
+		f.must(http.MethodPut, "/api/v1/persons/"+person.String()+"/actions/update",
+			`{"mobilePhoneNumber":"+31612345678"}`)
 		a.press("n")
 		a.perform(a.Next())
 		if a.Card().ForbidsText() != "" {
@@ -144,7 +150,8 @@ func TestWhatForbidsACallAsks(t *testing.T) {
 		dial := func() ask.Answer { return a.Ask.DialNumber(card.Number{Digits: "+31612345678"}) }
 		first := dial()
 		if first.Next == nil || a.Card().ForbidsText() != c.want || !slices.Contains(a.Warnings(), c.want) {
-			t.Errorf("%s: got %+v, %q and %q, want a question before a call", name, first, a.Card().ForbidsText(), a.told)
+			t.Errorf("%s: got %+v, %q and %q, want a question before a call",
+				name, first, a.Card().ForbidsText(), a.told)
 			continue
 		}
 		a.perform(first.Next.Choices[0].Pick().Events)

@@ -51,11 +51,17 @@ func (f *floor) loadCalls(n int) {
 		person := service.LoadedPerson{OwningOrganizationUUID: organization, RecruitingOrganizationUUID: organization}
 		person.UUID, person.CreatedAt = apitype.NewUUID(), apitype.NewTime(f.Clock.Now())
 		var call service.LoadedCall
-		call.UUID, call.PersonUUID, call.Status, call.Type = apitype.NewUUID(), person.UUID, apitype.CallRequested, apitype.CallVerification
+		call.UUID = apitype.NewUUID()
+		call.PersonUUID = person.UUID
+		call.Status = apitype.CallRequested
+		call.Type = apitype.CallVerification
 		call.RequestedAt = apitype.NewTime(f.Clock.Now().Add(time.Duration(i-n) * time.Hour))
 		call.LastUpdatedAt = call.RequestedAt
 		f.calls = append(f.calls, call.UUID)
-		records = append(records, service.LoadRecord{Kind: service.LoadPerson, Data: person}, service.LoadRecord{Kind: service.LoadCall, Data: call})
+		records = append(records, service.LoadRecord{Kind: service.LoadPerson, Data: person}, service.LoadRecord{
+			Kind: service.LoadCall,
+			Data: call,
+		})
 	}
 	f.Load(records...)
 }
@@ -79,8 +85,11 @@ func (f *floor) agent(dir string) *agent {
 		line = f.line(line)
 	}
 	client, err := apiclient.New(apiclient.Options{
-		BaseURL: f.URL, Token: func(context.Context) (string, error) { return f.token, nil }, Transport: line, Now: f.Clock.Now,
-		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		BaseURL:   f.URL,
+		Token:     func(context.Context) (string, error) { return f.token, nil },
+		Transport: line,
+		Now:       f.Clock.Now,
+		Sleep:     func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
 	servicetest.Check(f.t, err)
 	account, err := client.Identity(f.t.Context())
@@ -167,7 +176,8 @@ func TestADonorWhoWasReachedOnAnotherCallIsToldOf(t *testing.T) {
 	f := newFloor(t, 2)
 	first, second := f.agent(t.TempDir()), f.agent(t.TempDir())
 	person := f.Do(f.token, http.MethodGet, "/api/v1/calls/"+f.calls[0].String(), "").Object()["personUuid"].(string)
-	made := f.Do(f.token, http.MethodPost, "/api/v1/calls", `{"personUuid":"`+person+`","type":"winback","requestedAt":"`+apitype.NewTime(f.Clock.Now()).String()+`"}`)
+	made := f.Do(f.token, http.MethodPost, "/api/v1/calls",
+		`{"personUuid":"`+person+`","type":"winback","requestedAt":"`+apitype.NewTime(f.Clock.Now()).String()+`"}`)
 	if made.Status != http.StatusCreated {
 		t.Fatalf("got %d %s", made.Status, made.Body)
 	}
@@ -191,7 +201,9 @@ func TestADonorWhoWasReachedOnAnotherCallIsToldOf(t *testing.T) {
 		t.Fatalf("got %+v, want the donor's other call", second.Call)
 	}
 	warned := func() bool {
-		return slices.ContainsFunc(second.Warnings(), func(text string) bool { return strings.Contains(text, "ago on another call, less than 4 hours") })
+		return slices.ContainsFunc(second.Warnings(), func(text string) bool {
+			return strings.Contains(text, "ago on another call, less than 4 hours")
+		})
 	}
 	if !warned() {
 		t.Errorf("got %q, want that the donor was reached", second.Warnings())
@@ -367,7 +379,8 @@ func TestUntouchedDeskGivesItsCallBack(t *testing.T) {
 		}
 	}
 	warned := func() bool {
-		return strings.HasSuffix(strings.Join(a.told, "\n"), " is reserved for you for 3 more minutes: any key keeps the donor")
+		return strings.HasSuffix(strings.Join(a.told, "\n"),
+			" is reserved for you for 3 more minutes: any key keeps the donor")
 	}
 	if pass(12*60 - 1); warned() {
 		t.Errorf("got %q before 12 minutes", a.told)
@@ -385,7 +398,8 @@ func TestUntouchedDeskGivesItsCallBack(t *testing.T) {
 	}
 	pass(1)
 	a.perform(a.Poll())
-	if !a.IsOn(call) || !strings.HasSuffix(strings.Join(a.told, "\n"), "is no longer reserved for you: no key for 15 minutes") {
+	if !a.IsOn(call) ||
+		!strings.HasSuffix(strings.Join(a.told, "\n"), "is no longer reserved for you: no key for 15 minutes") {
 		t.Errorf("got %+v and %q, want the card kept, and that the lease has ended", a.Call, a.told)
 	}
 	b := f.agent(t.TempDir())
@@ -411,18 +425,24 @@ func TestSleepMakesAllOld(t *testing.T) {
 	if !b.IsOn(call) {
 		t.Fatalf("got %+v for the other agent, want the call of the one who sleeps", b.Call)
 	}
-	if a := f.Do(f.token, http.MethodPut, "/api/v1/persons/"+b.Call.PersonUUID.String()+"/actions/update", `{"mobilePhoneNumber":"+31622222222"}`); a.Status != http.StatusOK {
+	if a := f.Do(f.token, http.MethodPut, "/api/v1/persons/"+b.Call.PersonUUID.String()+
+		"/actions/update", `{"mobilePhoneNumber":"+31622222222"}`); a.Status != http.StatusOK {
 		t.Fatalf("got %d %s", a.Status, a.Body)
 	}
 	events := a.Wake()
 	for _, again := range []func() []event.Event{a.Poll, a.Poll, a.Refresh} { // The network comes back late.
-		if events = append(events, again()...); !a.IsStale() {
+		events = append(events, again()...)
+		if !a.IsStale() {
 			t.Error("got what is shown for current after an hour of sleep, and nothing was read")
 		}
 	}
 	a.perform(events)
-	if said := strings.Join(a.told, "\n"); a.IsStale() || !strings.Contains(a.Card().HolderText(), "has this donor on the screen") || !strings.Contains(said, "was changed elsewhere: mobile") {
-		t.Errorf("got stale %t, %q and %q, want the other agent named, and the new number", a.IsStale(), a.Card().HolderText(), said)
+	said := strings.Join(a.told, "\n")
+	if a.IsStale() ||
+		!strings.Contains(a.Card().HolderText(), "has this donor on the screen") ||
+		!strings.Contains(said, "was changed elsewhere: mobile") {
+		t.Errorf("got stale %t, %q and %q, want the other agent named, and the new number",
+			a.IsStale(), a.Card().HolderText(), said)
 	}
 	b.perform(b.Skip())
 	for range 2 {
@@ -430,7 +450,8 @@ func TestSleepMakesAllOld(t *testing.T) {
 		a.perform(a.Poll())
 	}
 	if a.Card().HolderText() != "" || b.IsOn(ahead) == a.IsOn(ahead) {
-		t.Errorf("got %q, and %+v for the other agent, want the donor the first one's again", a.Card().HolderText(), b.Call)
+		t.Errorf("got %q, and %+v for the other agent, want the donor the first one's again",
+			a.Card().HolderText(), b.Call)
 	}
 }
 
@@ -463,7 +484,10 @@ func TestAheadIsToldAndUndoGivesBack(t *testing.T) {
 		a.perform(a.Finish(disposition.Complete))
 	}
 	agents, err := apiclient.Decoded(a.Client.Queue.Agents(t.Context(), apitype.QueueAgentsOptions{}))
-	if err != nil || len(agents.Agents) != 1 || agents.Agents[0].Taken != 4 || *agents.Agents[0].CallUUID != a.Call.UUID {
+	if err != nil ||
+		len(agents.Agents) != 1 ||
+		agents.Agents[0].Taken != 4 ||
+		*agents.Agents[0].CallUUID != a.Call.UUID {
 		t.Errorf("got %+v %v, want four calls shown, the last of them on the screen", agents, err)
 	}
 	for !a.IsOn(first) && a.Changes.CanUndo() {

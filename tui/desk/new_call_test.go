@@ -22,7 +22,8 @@ func TestNewCallStaysWithItsAgent(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 1)
 	person := f.call(f.calls[0]).PersonUUID
-	if got := f.Do(f.token, http.MethodPut, "/api/v1/calls/"+f.calls[0].String()+"/actions/cancel", "{}"); got.Status != 200 {
+	got := f.Do(f.token, http.MethodPut, "/api/v1/calls/"+f.calls[0].String()+"/actions/cancel", "{}")
+	if got.Status != 200 {
 		t.Fatalf("got %d %s", got.Status, got.Body)
 	}
 	var given apitype.Taken
@@ -31,7 +32,8 @@ func TestNewCallStaysWithItsAgent(t *testing.T) {
 			answer, err := service.RoundTrip(r)
 			if err == nil && r.Method == http.MethodPost && r.URL.Path == "/api/v1/calls" {
 				f.Do(f.token, http.MethodPost, "/fundesk/v1/queue/take",
-					fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q}`, apitype.NewUUID(), apitype.NewUUID())).Decode(&given)
+					fmt.Sprintf(`{"requestUuid":%q,"userUuid":%q}`,
+						apitype.NewUUID(), apitype.NewUUID())).Decode(&given)
 			}
 			return answer, err
 		})

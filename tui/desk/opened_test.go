@@ -17,11 +17,14 @@ func TestNumberOfAnotherDonor(t *testing.T) {
 	a := f.agent(t.TempDir())
 	for _, id := range f.calls {
 		person := f.call(id).PersonUUID
-		if got := f.Do(f.token, "PUT", "/api/v1/persons/"+person.String()+"/actions/update", `{"mobilePhoneNumber":"+31612345678"}`); got.Status != 200 {
+		got := f.Do(f.token, "PUT", "/api/v1/persons/"+person.String()+"/actions/update",
+			`{"mobilePhoneNumber":"+31612345678"}`)
+		if got.Status != 200 {
 			t.Fatalf("got %d %s", got.Status, got.Body)
 		}
 	}
-	if got := f.Do(f.token, "PUT", "/api/v1/calls/"+f.calls[1].String()+"/actions/add-attempt", `{}`); got.Status != 200 {
+	got := f.Do(f.token, "PUT", "/api/v1/calls/"+f.calls[1].String()+"/actions/add-attempt", `{}`)
+	if got.Status != 200 {
 		t.Fatalf("got %d %s", got.Status, got.Body)
 	}
 	f.Clock.Advance(35 * time.Minute)
@@ -48,7 +51,8 @@ func TestOpenedCallIsLeased(t *testing.T) {
 		t.Fatalf("got %+v %v, want a lease of the call that was opened", leases, err)
 	}
 	second.perform(second.Take(call))
-	if warnings := second.Warnings(); len(warnings) == 0 || !strings.Contains(warnings[0], "another agent has this donor on the screen since") {
+	warnings := second.Warnings()
+	if len(warnings) == 0 || !strings.Contains(warnings[0], "another agent has this donor on the screen since") {
 		t.Errorf("second: got %q, want that another agent has the donor", warnings)
 	}
 	first.perform(first.Next())
@@ -59,7 +63,11 @@ func TestOpenedCallIsLeased(t *testing.T) {
 	}
 	// A skipped call comes back with its lease, and the desk mentions it.
 	third.perform(third.Skip())
-	if third.perform(third.Changes.Undo()); !third.IsOn(call) || !slices.ContainsFunc(third.told, func(text string) bool { return strings.HasPrefix(text, "undone: skipped: ") }) {
-		t.Errorf("third: got %+v and %q, want the call that was skipped, and that it was taken back", third.Call, third.told)
+	if third.perform(third.Changes.Undo()); !third.IsOn(call) ||
+		!slices.ContainsFunc(third.told, func(text string) bool {
+			return strings.HasPrefix(text, "undone: skipped: ")
+		}) {
+		t.Errorf("third: got %+v and %q, want the call that was skipped, and that it was taken back",
+			third.Call, third.told)
 	}
 }

@@ -63,8 +63,12 @@ type scattered struct {
 
 func (f *floor) scattered(random *rand.Rand, dir string) *scattered {
 	s := &scattered{
-		random: random, dir: dir,
-		words: map[apitype.UUID][]string{}, chosen: map[apitype.UUID][]string{}, rung: map[apitype.UUID]int{}, named: map[apitype.UUID]string{},
+		random: random,
+		dir:    dir,
+		words:  map[apitype.UUID][]string{},
+		chosen: map[apitype.UUID][]string{},
+		rung:   map[apitype.UUID]int{},
+		named:  map[apitype.UUID]string{},
 	}
 	s.start(f)
 	return s
@@ -74,7 +78,9 @@ func (f *floor) scattered(random *rand.Rand, dir string) *scattered {
 func (s *scattered) start(f *floor) {
 	s.agent, s.jobs, s.results = f.agent(s.dir), nil, nil
 	s.TellJoined(func(r event.Result) { s.results = append(s.results, r) })
-	s.Changes.Sender = s.Leases.NewSender(outbox.SenderOptions{Notify: func(e outbox.Event) { s.results = append(s.results, s.Told(e)) }})
+	s.Changes.Sender = s.Leases.NewSender(outbox.SenderOptions{
+		Notify: func(e outbox.Event) { s.results = append(s.results, s.Told(e)) },
+	})
 }
 
 func (s *scattered) note(events []event.Event) {
@@ -89,9 +95,9 @@ func (s *scattered) note(events []event.Event) {
 }
 
 // pull takes one of some things out, any one.
-func pull[T any](random *rand.Rand, all *[]T) (one T) {
+func pull[T any](random *rand.Rand, all *[]T) T {
 	i := random.IntN(len(*all))
-	one = (*all)[i]
+	one := (*all)[i]
 	*all = append((*all)[:i:i], (*all)[i+1:]...)
 	return one
 }
@@ -237,7 +243,8 @@ func TestAnswersInAnyOrder(t *testing.T) {
 				default:
 					s.bring()
 				}
-				if a, b := agents[0].Call, agents[1].Call; !mayTake && a != nil && b != nil && a.UUID == b.UUID && agents[0].Leases.HasQueue {
+				a, b := agents[0].Call, agents[1].Call
+				if !mayTake && a != nil && b != nil && a.UUID == b.UUID && agents[0].Leases.HasQueue {
 					t.Fatalf("call %s is on two desks: %q, %q", a.UUID, agents[0].told, agents[1].told)
 				}
 			}
@@ -246,7 +253,8 @@ func TestAnswersInAnyOrder(t *testing.T) {
 				s.settle()
 			}
 			f.judge(agents, mayUndo)
-			if seed%4 < 2 && seed%7 != 6 && !agents[0].again && !agents[1].again { // What was taken back, or is lost, is leased for longer.
+			// What was taken back, or is lost, is leased for longer.
+			if seed%4 < 2 && seed%7 != 6 && !agents[0].again && !agents[1].again {
 				f.wantLeases(4)
 			}
 		})
@@ -288,7 +296,8 @@ func (f *floor) judge(agents []*scattered, mayUndo bool) {
 			servicetest.Check(f.t, err)
 			for _, e := range entries {
 				isRefused := e.State == outbox.StateRejected
-				if (e.UUID == id || e.UUID == call.PersonUUID) && (isRefused || e.After != "") { // Or it waits behind one.
+				// Or it waits behind one.
+				if (e.UUID == id || e.UUID == call.PersonUUID) && (isRefused || e.After != "") {
 					kept += string(e.Body)
 					if isRefused && e.Op == apiclient.OpAddAttempt {
 						rung--
@@ -303,7 +312,8 @@ func (f *floor) judge(agents []*scattered, mayUndo bool) {
 				}
 			}
 		}
-		if a, b := agents[0].named[id], agents[1].named[id]; a+b != "" && (a == "" || b == "") && !strings.Contains(kept, a+b) {
+		a, b := agents[0].named[id], agents[1].named[id]
+		if a+b != "" && (a == "" || b == "") && !strings.Contains(kept, a+b) {
 			f.t.Errorf("the last name %s is neither at the service nor in a draft or the outbox: %q", a+b, kept)
 		}
 		for _, found := range typedWord.FindAllStringSubmatch(kept, -1) {

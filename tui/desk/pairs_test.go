@@ -75,7 +75,8 @@ func TestTwoDesksOnOneDonor(t *testing.T) {
 					f.loadCalls(1)
 					call := f.call(f.calls[0])
 					person := "/api/v1/persons/" + call.PersonUUID.String()
-					f.Do(f.token, http.MethodPut, person+"/actions/update", `{"mobilePhoneNumber":"+31612345678","name":{"firstName":"Ann"}}`)
+					f.Do(f.token, http.MethodPut, person+"/actions/update",
+						`{"mobilePhoneNumber":"+31612345678","name":{"firstName":"Ann"}}`)
 					a, b := f.workedOn(first, call.UUID), f.workedOn(second, call.UUID)
 					if first == "the queue" {
 						f.Clock.Advance(4 * time.Hour)
@@ -88,9 +89,12 @@ func TestTwoDesksOnOneDonor(t *testing.T) {
 					f.Clock.Advance(time.Minute)
 					openToo(b, call)
 					meets := b.Call != nil && b.Call.PersonUUID == a.Call.PersonUUID
-					isWarned := meets && slices.ContainsFunc(b.Warnings(), func(text string) bool { return strings.Contains(text, "has this donor on the screen since") })
+					isWarned := meets && slices.ContainsFunc(b.Warnings(), func(text string) bool {
+						return strings.Contains(text, "has this donor on the screen since")
+					})
 					if meets != isWarned || meets == (second == "the queue") {
-						t.Errorf("%s, then %s: got the donor on both desks %t, the second warned %t; it said %q", first, second, meets, isWarned, b.told)
+						t.Errorf("%s, then %s: got the donor on both desks %t, the second warned %t; it said %q",
+							first, second, meets, isWarned, b.told)
 					}
 					if meets {
 						met++
@@ -111,8 +115,9 @@ func TestTwoDesksOnOneDonor(t *testing.T) {
 }
 
 // open returns the open calls of a person.
-func (f *floor) open(person apitype.UUID) (ids []any) {
+func (f *floor) open(person apitype.UUID) []any {
 	edges, _ := f.Do(f.token, http.MethodGet, "/api/v1/calls?status=requested&first=500", "").Object()["edges"].([]any)
+	var ids []any
 	for _, edge := range edges {
 		if node := edge.(map[string]any)["node"].(map[string]any); node["personUuid"] == person.String() {
 			ids = append(ids, node["uuid"])

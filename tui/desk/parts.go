@@ -41,7 +41,8 @@ func newCurrent(b *base) *current {
 		refusedOps: map[string]bool{},
 	}
 	var err error
-	if c.Codes, err = floor.OpenCodes(b.floor, b.Results, b.ResultCodes, b.StateFile); err != nil {
+	c.Codes, err = floor.OpenCodes(b.floor, b.Results, b.ResultCodes, b.StateFile)
+	if err != nil {
 		b.Fail("the results of earlier calls cannot be read", err)
 	}
 	b.floor.IsShown = func() bool { return c.Call != nil }
@@ -168,7 +169,12 @@ func (s *seat) newRefused() *refused.Corrections {
 		HasOffer:   func() bool { return s.Transitions.IsProposed() },
 		MayCorrect: func(result string) bool { return s.Codes.MayBe(result, apitype.EffectCorrected) },
 		Offer: func(o refused.Offer) {
-			s.Transitions.Propose(transition.Transition{Entry: o.Entry, Text: o.Text, Does: o.Does, Run: o.Run})
+			s.Transitions.Propose(transition.Transition{
+				Entry: o.Entry,
+				Text:  o.Text,
+				Does:  o.Does,
+				Run:   o.Run,
+			})
 		},
 	}
 }

@@ -17,9 +17,21 @@ func TestUndoSpeaksOfParts(t *testing.T) {
 	}{
 		{"the attempt stays, the note goes", "a with a note", "/notes", "the attempt of ", 1, false},
 		{"nothing stays", "a with a note", "/add-attempt", "", 0, false},
-		{"the correction stays, the result goes", "ctrl+s with a correction", "/complete", "the correction stays", 0, false},
+		{
+			name:      "the correction stays, the result goes",
+			key:       "ctrl+s with a correction",
+			cutBefore: "/complete",
+			stays:     "the correction stays",
+		},
 		{"nothing stays of the correction", "ctrl+s with a correction", "/update", "", 0, false},
-		{"the outcome of the attempt is unknown", "a with a note", "/add-attempt", "whether the service has the attempt of ", 1, true},
+		{
+			name:      "the outcome of the attempt is unknown",
+			key:       "a with a note",
+			cutBefore: "/add-attempt",
+			stays:     "whether the service has the attempt of ",
+			attempts:  1,
+			loses:     true,
+		},
 	} {
 		f := newFloor(t, 3)
 		a, line := f.agentOn(t.TempDir())
@@ -42,7 +54,9 @@ func TestUndoSpeaksOfParts(t *testing.T) {
 			t.Errorf("%s: got %+v on the desk and %d attempts", test.name, a.Call, f.call(call).AttemptsCount)
 			continue
 		}
-		onCard := slices.ContainsFunc(a.Warnings(), func(text string) bool { return strings.Contains(text, test.stays) })
+		onCard := slices.ContainsFunc(a.Warnings(), func(text string) bool {
+			return strings.Contains(text, test.stays)
+		})
 		if test.stays == "" {
 			if strings.Contains(strings.Join(a.told, "\n"), "stays") {
 				t.Errorf("%s: got %q, want all taken back", test.name, a.told)
@@ -53,7 +67,8 @@ func TestUndoSpeaksOfParts(t *testing.T) {
 			t.Errorf("%s: got %q and %q, want %q", test.name, a.told, a.Warnings(), test.stays)
 		}
 		asks := a.Ask.NotReached().Next
-		if isAttempt := strings.Contains(test.stays, "attempt"); isAttempt != (asks != nil && strings.Contains(asks.Title, "attempt")) {
+		isAttempt := strings.Contains(test.stays, "attempt")
+		if isAttempt != (asks != nil && strings.Contains(asks.Title, "attempt")) {
 			t.Errorf("%s: got %+v for a, want a question: %t", test.name, asks, isAttempt)
 		}
 	}

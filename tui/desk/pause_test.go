@@ -36,8 +36,8 @@ func (a *agent) receive(answers []event.Result) {
 	}
 }
 
-// When the answers about a pause and a call cross, the key that came last decides. Desk and service agree: a paused agent
-// holds no donor, and another one has the lease of the call on the desk.
+// When the answers about a pause and a call cross, the key that came last decides. Desk and service agree: a paused
+// agent holds no donor, and another one has the lease of the call on the desk.
 func TestPauseCrossesACall(t *testing.T) {
 	t.Parallel()
 	pause := func(a *agent) []event.Event { return a.Pause.Start(apitype.PauseLunch) }
@@ -56,18 +56,23 @@ func TestPauseCrossesACall(t *testing.T) {
 			a.perform(a.Changes.Undo())
 			a.receive(paused)
 		}},
-		"a pause that the service takes after the call that was opened later": {keys: func(a *agent, call apitype.UUID) {
-			paused := pause(a)
-			a.Keys.Touch(a.f.Clock.Now())
-			a.perform(a.Take(call))
-			a.perform(paused)
-		}},
-		"a pause that the service takes before the call that was opened earlier": {isPaused: true, keys: func(a *agent, call apitype.UUID) {
-			opened := a.Take(call)
-			a.Keys.Touch(a.f.Clock.Now())
-			a.perform(pause(a))
-			a.perform(opened)
-		}},
+		"a pause that the service takes after the call that was opened later": {
+			keys: func(a *agent, call apitype.UUID) {
+				paused := pause(a)
+				a.Keys.Touch(a.f.Clock.Now())
+				a.perform(a.Take(call))
+				a.perform(paused)
+			},
+		},
+		"a pause that the service takes before the call that was opened earlier": {
+			isPaused: true,
+			keys: func(a *agent, call apitype.UUID) {
+				opened := a.Take(call)
+				a.Keys.Touch(a.f.Clock.Now())
+				a.perform(pause(a))
+				a.perform(opened)
+			},
+		},
 		"an undo whose answer comes during the pause": {isPaused: true, keys: func(a *agent, _ apitype.UUID) {
 			undone := a.Changes.Undo()
 			a.Keys.Touch(a.f.Clock.Now())

@@ -37,7 +37,7 @@ func (c counted) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // plainDesk returns a desk at a service without a queue, with a state folder.
-func (f *floor) plainDesk(dir, account string, user *apitype.UUID) (a *agent, pages *atomic.Int64) {
+func (f *floor) plainDesk(dir, account string, user *apitype.UUID) (*agent, *atomic.Int64) {
 	f.t.Helper()
 	pages, all := new(atomic.Int64), new(atomic.Int64)
 	line := f.Transport()
@@ -49,10 +49,19 @@ func (f *floor) plainDesk(dir, account string, user *apitype.UUID) (a *agent, pa
 		Transport: counted{line, pages, all}, Now: f.Clock.Now,
 	})
 	servicetest.Check(f.t, err)
-	box, err := outbox.Open(filepath.Join(dir, "outbox"), outbox.Options{BaseURL: f.URL, Account: account, Now: f.Clock.Now})
+	box, err := outbox.Open(filepath.Join(dir, "outbox"), outbox.Options{
+		BaseURL: f.URL,
+		Account: account,
+		Now:     f.Clock.Now,
+	})
 	servicetest.Check(f.t, err)
-	a = &agent{Day: desk.New(desk.Options{
-		Client: client, Outbox: box, Now: f.Clock.Now, Languages: []string{"nl"}, Agent: user, StateFile: filepath.Join(dir, "desk", "test.json"),
+	a := &agent{Day: desk.New(desk.Options{
+		Client:    client,
+		Outbox:    box,
+		Now:       f.Clock.Now,
+		Languages: []string{"nl"},
+		Agent:     user,
+		StateFile: filepath.Join(dir, "desk", "test.json"),
 	}), f: f, requests: all}
 	a.Changes.Sender = box.Sender(client, outbox.SenderOptions{})
 	a.perform(a.Begin())
@@ -72,7 +81,8 @@ func TestAgentsAreSpreadWithoutAQueue(t *testing.T) {
 			a, _ := f.plainDesk(t.TempDir(), "x", &user)
 			a.perform(a.Next())
 			if a.Call == nil || a.Call.UUID != want {
-				t.Fatalf("agent %d: got %+v, want %s, the first of the newest fifty spread for this agent", n, a.Call, want)
+				t.Fatalf("agent %d: got %+v, want %s, the first of the newest fifty spread for this agent",
+					n, a.Call, want)
 			}
 		}
 	}
@@ -161,8 +171,10 @@ func TestWalkThroughALongList(t *testing.T) {
 		switch {
 		case test.every == 0 && (a.Call != nil || !a.IsNoneLeft()):
 			t.Errorf("got %+v, want no call and that there is none", a.Call)
-		case test.every > 0 && (a.Call == nil || a.Call.Status != apitype.CallRequested || list.ended == a.Call.UUID.String()):
-			t.Errorf("one of %d is requested: got %+v, want a requested call other than %s", test.every, a.Call, list.ended)
+		case test.every > 0 &&
+			(a.Call == nil || a.Call.Status != apitype.CallRequested || list.ended == a.Call.UUID.String()):
+			t.Errorf("one of %d is requested: got %+v, want a requested call other than %s",
+				test.every, a.Call, list.ended)
 		}
 	}
 }
@@ -196,7 +208,8 @@ func TestChangeThatIsSettledLate(t *testing.T) {
 	poll(4)
 	waiting.Settled = f.Clock.Now()
 	f.Clock.Advance(time.Second)
-	if answer := f.Do(f.token, http.MethodPut, "/api/v1/calls/"+f.calls[2].String()+"/actions/add-attempt", `{}`); answer.Status != http.StatusOK {
+	answer := f.Do(f.token, http.MethodPut, "/api/v1/calls/"+f.calls[2].String()+"/actions/add-attempt", `{}`)
+	if answer.Status != http.StatusOK {
 		t.Fatal(answer.Status)
 	}
 	poll(80) // Twenty minutes.

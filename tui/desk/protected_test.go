@@ -120,7 +120,8 @@ func (f *floor) leases() []apitype.Lease {
 }
 
 // pending returns the calls with a pending lease.
-func (f *floor) pending() (calls []apitype.UUID) {
+func (f *floor) pending() []apitype.UUID {
+	var calls []apitype.UUID
 	for _, l := range f.leases() {
 		if l.Pending {
 			calls = append(calls, l.CallUUID)
@@ -237,7 +238,8 @@ func TestDonorIsProtectedFromTheKeyOn(t *testing.T) {
 				t.Errorf("%s, %s: got the donor on the desk again", key, loss)
 			}
 			if !slices.Equal(f.pending(), []apitype.UUID{call}) || f.isOffered(call) {
-				t.Errorf("%s, %s: got pending %v, offered %t, want %v protected", key, loss, f.pending(), f.isOffered(call), call)
+				t.Errorf("%s, %s: got pending %v, offered %t, want %v protected",
+					key, loss, f.pending(), f.isOffered(call), call)
 			}
 			for range 3 {
 				a.perform(a.Poll())
@@ -249,7 +251,8 @@ func TestDonorIsProtectedFromTheKeyOn(t *testing.T) {
 			a.sendHeld()
 			entries, _, _ := a.Outbox.List()
 			if len(entries) != 0 || len(f.pending()) != 0 {
-				t.Errorf("%s, %s: got %+v waiting and pending %v, want it sent (%q)", key, loss, entries, f.pending(), a.told)
+				t.Errorf("%s, %s: got %+v waiting and pending %v, want it sent (%q)",
+					key, loss, entries, f.pending(), a.told)
 			}
 		}
 	}
@@ -261,7 +264,8 @@ func TestDonorIsProtectedWhileAChangeWaits(t *testing.T) {
 	t.Parallel()
 	isEnding := func(method, path string) bool {
 		ends := func(end string) bool { return strings.HasSuffix(path, "/"+end) }
-		return method != http.MethodGet && slices.ContainsFunc([]string{"complete", "cancel", "expire", "add-attempt", "later"}, ends)
+		return method != http.MethodGet &&
+			slices.ContainsFunc([]string{"complete", "cancel", "expire", "add-attempt", "later"}, ends)
 	}
 	refuses := func(status int) func(*agent, *faultyLine) {
 		return func(_ *agent, line *faultyLine) {
@@ -285,7 +289,10 @@ func TestDonorIsProtectedWhileAChangeWaits(t *testing.T) {
 			}
 			line.loses = isEnding
 		},
-		"a correction was refused": func(a *agent, _ *faultyLine) { a.f.officeWrites(a.Call.PersonUUID, "+31622222222") },
+		"a correction was refused": func(a *agent, _ *faultyLine) {
+			a.f.officeWrites(a.Call.PersonUUID,
+				"+31622222222")
+		},
 	}
 	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
 		for _, key := range slices.Sorted(maps.Keys(endings)) {
@@ -323,7 +330,8 @@ func whileItWaits(t *testing.T, key, reason string, reasons map[string]func(a *a
 		f.Clock.Advance(later)
 		a.perform(a.Poll())
 		if f.isOffered(call) {
-			t.Errorf("%s, %s, closed %t, %v later: got the donor offered, want it protected (%q)", key, reason, closes, later, a.told)
+			t.Errorf("%s, %s, closed %t, %v later: got the donor offered, want it protected (%q)",
+				key, reason, closes, later, a.told)
 		}
 		a.press("n")
 		if a.perform(a.Next()); a.IsOn(call) {
@@ -370,7 +378,8 @@ func TestUndoneChangeReleasesTheDonor(t *testing.T) {
 		a.perform(a.Changes.Undo())
 		holds := slices.ContainsFunc(f.leases(), func(l apitype.Lease) bool { return l.CallUUID == call && !l.Pending })
 		if !a.IsOn(call) || len(f.pending()) != 0 || !holds {
-			t.Errorf("%s: got %+v on the desk, pending %v, leased %t, want the card leased anew", key, a.Call, f.pending(), holds)
+			t.Errorf("%s: got %+v on the desk, pending %v, leased %t, want the card leased anew",
+				key, a.Call, f.pending(), holds)
 		}
 		f = newFloor(t, 3)
 		a = f.agent(t.TempDir())
@@ -387,8 +396,8 @@ func TestUndoneChangeReleasesTheDonor(t *testing.T) {
 	}
 }
 
-// The lease of a change that was undone offline, before the agent quit, is not kept pending: the next start goes on with
-// the call.
+// The lease of a change that was undone offline, before the agent quit, is not kept pending: the next start goes on
+// with the call.
 func TestUndoneOfflineBeforeTheEnd(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t, 3)
@@ -433,8 +442,12 @@ func TestMarkIsRepeatedAndSentFirst(t *testing.T) {
 	if _, err := a.Changes.Sender.SendDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	changes := slices.DeleteFunc(slices.Clone(line.sent), func(request string) bool { return strings.HasPrefix(request, http.MethodGet) })
-	if len(changes) != 2 || !strings.HasSuffix(changes[0], "/extend") || !strings.HasSuffix(changes[1], "/add-attempt") {
+	changes := slices.DeleteFunc(slices.Clone(line.sent), func(request string) bool {
+		return strings.HasPrefix(request, http.MethodGet)
+	})
+	if len(changes) != 2 ||
+		!strings.HasSuffix(changes[0], "/extend") ||
+		!strings.HasSuffix(changes[1], "/add-attempt") {
 		t.Errorf("got %q, want the mark, then the attempt", changes)
 	}
 	f = newFloor(t, 2)
@@ -610,7 +623,9 @@ func TestKeysAskOnceForALostDonor(t *testing.T) {
 			}
 			a.pollFor(15 * time.Second)
 			first := does(a.Ask)
-			if first.Next == nil || !strings.Contains(first.Next.Title, "have this donor") && !strings.Contains(first.Next.Title, "has this donor") {
+			if first.Next == nil ||
+				!strings.Contains(first.Next.Title, "have this donor") &&
+					!strings.Contains(first.Next.Title, "has this donor") {
 				t.Errorf("%s, taken %t: got %+v, want a question (%q)", key, isTaken, first, a.Warnings())
 				continue
 			}

@@ -9,7 +9,13 @@ import (
 
 // requested returns an open call of a person of its own, n hours ago.
 func requested(n int) apitype.Call {
-	return apitype.Call{UUID: callID(n), PersonUUID: callID(100 + n), Status: apitype.CallRequested, Type: apitype.CallHappy, RequestedAt: apitype.NewTime(morning.Add(-time.Duration(n) * time.Hour))}
+	return apitype.Call{
+		UUID:        callID(n),
+		PersonUUID:  callID(100 + n),
+		Status:      apitype.CallRequested,
+		Type:        apitype.CallHappy,
+		RequestedAt: apitype.NewTime(morning.Add(-time.Duration(n) * time.Hour)),
+	}
 }
 
 func TestStaleResultsAreDropped(t *testing.T) {

@@ -92,8 +92,7 @@ func (s *seat) onRead(read callRead, err error) {
 			event.ErrorText(s.Say("cannot read what was typed for call %s", render.ShortID(read.id)), read.torn),
 		)
 	}
-	switch {
-	case apiclient.KindOf(err) == apiclient.KindNotFound:
+	if apiclient.KindOf(err) == apiclient.KindNotFound {
 		s.Walk.Drop(read.id)
 		text := s.Say("call %s is no longer there", render.ShortID(read.id))
 		if s.Call == nil {
@@ -102,7 +101,8 @@ func (s *seat) onRead(read callRead, err error) {
 			s.Transitions.ReplaceStale(text, read.asked)
 		}
 		return
-	case !s.IsRead(s.Say("cannot read call %s", render.ShortID(read.id)), err):
+	}
+	if !s.IsRead(s.Say("cannot read call %s", render.ShortID(read.id)), err) {
 		return
 	}
 	s.Walk.Learn(read.call)
@@ -187,5 +187,10 @@ func (s *seat) tellChanged(labels []string) {
 		s.SayOf(s.Call.UUID, "%s", text)
 		return
 	}
-	s.Transitions.Propose(transition.Transition{Text: text, Does: "shows it", Of: s.Call.UUID, Run: s.showLatest})
+	s.Transitions.Propose(transition.Transition{
+		Text: text,
+		Does: "shows it",
+		Of:   s.Call.UUID,
+		Run:  s.showLatest,
+	})
 }

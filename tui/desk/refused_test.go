@@ -116,9 +116,10 @@ func (f *floor) supervisor() string {
 }
 
 // organizations returns the uuids of all organizations.
-func (f *floor) organizations() (ids []string) {
+func (f *floor) organizations() []string {
 	var all struct{ Organizations []struct{ UUID string } }
 	f.Do(f.supervisor(), http.MethodGet, "/fundesk/v1/settings", "").Decode(&all)
+	var ids []string
 	for _, o := range all.Organizations {
 		ids = append(ids, o.UUID)
 	}

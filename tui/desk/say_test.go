@@ -24,9 +24,15 @@ const floorSettings = `{"organizations":[{"uuid":"10000000-0000-4000-8000-000000
 // floorCall returns a call of the organization that has the settings.
 func floorCall() *apitype.Call {
 	owner := apitype.OrganizationReference{UUID: apitype.MustParseUUID("10000000-0000-4000-8000-000000000001")}
-	return &apitype.Call{UUID: callID(1), Type: apitype.CallHappy, Status: apitype.CallRequested, AttemptsCount: 1, Person: apitype.Embed(apitype.Person{
-		OwningOrganization: apitype.Embed(owner), Address: apitype.Embed(apitype.Address{Country: "NL"}),
-	})}
+	return &apitype.Call{
+		UUID:          callID(1),
+		Type:          apitype.CallHappy,
+		Status:        apitype.CallRequested,
+		AttemptsCount: 1,
+		Person: apitype.Embed(apitype.Person{
+			OwningOrganization: apitype.Embed(owner), Address: apitype.Embed(apitype.Address{Country: "NL"}),
+		}),
+	}
 }
 
 // floorService has settings, with an ETag that shows whether they still hold.
@@ -61,7 +67,8 @@ func floorDay(t *testing.T, o Options) *Day {
 	if o.Client == nil {
 		o.Client, _ = floorClient(t)
 	}
-	if o.Outbox, err = outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "embedded"}); err != nil {
+	o.Outbox, err = outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "embedded"})
+	if err != nil {
 		t.Fatal(err)
 	}
 	d := New(o)
@@ -104,7 +111,8 @@ func TestTwoHomesHaveOneFloor(t *testing.T) {
 		if got := d.place().Against(d.Call, sunday, d.Texts); !strings.HasSuffix(got, "no calls on that day") {
 			t.Errorf("got %q, want the hours of the settings", got)
 		}
-		if got := d.AgentName(apitype.MustParseUUID("20000000-0000-4000-8000-000000000001")); got != "Anneke" || d.maxAttempts(d.Call) != 3 {
+		got := d.AgentName(apitype.MustParseUUID("20000000-0000-4000-8000-000000000001"))
+		if got != "Anneke" || d.maxAttempts(d.Call) != 3 {
 			t.Errorf("got %q and %d attempts, want those of the settings", got, d.maxAttempts(d.Call))
 		}
 	}
@@ -169,12 +177,15 @@ func TestNothingOnTheCardMoves(t *testing.T) {
 	d := floorDay(t, Options{Client: client})
 	readFloor(t, d)
 	before, script, most := d.Form().Results(), d.Card().Script.Lines, d.maxAttempts(d.Call)
-	changed := strings.NewReplacer(`"code":"thanked"`, `"code":"new"`, "Hello", "Goodbye", `"maxCallAttempts":3`, `"maxCallAttempts":7`)
+	changed := strings.NewReplacer(`"code":"thanked"`, `"code":"new"`, "Hello", "Goodbye", `"maxCallAttempts":3`,
+		`"maxCallAttempts":7`)
 	service.answers["GET /fundesk/v1/settings"] = "200 " + changed.Replace(floorSettings)
 	service.etag = `"2"`
 	d.floor.Read()
 	texts := work(t, d, d.Drain())
-	if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "they apply from the next call") }) {
+	if !slices.ContainsFunc(texts, func(text string) bool {
+		return strings.Contains(text, "they apply from the next call")
+	}) {
 		t.Errorf("got %q, want the change announced", texts)
 	}
 	servicetest.Same(t, "results", before, d.Form().Results())
@@ -206,7 +217,12 @@ func TestSettingsComeFirst(t *testing.T) {
 		}
 		return "404 {}"
 	})
-	client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Transport: service, Tries: 1, Now: func() time.Time { return now }})
+	client, err := apiclient.New(apiclient.Options{
+		BaseURL:   "https://a.example",
+		Transport: service,
+		Tries:     1,
+		Now:       func() time.Time { return now },
+	})
 	servicetest.Check(t, err)
 	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "embedded"})
 	servicetest.Check(t, err)
@@ -217,7 +233,9 @@ func TestSettingsComeFirst(t *testing.T) {
 	d.Form().ResultCode = "guessed" // Of a draft.
 	work(t, d, d.Receive(event.Result{TakeIn: func() {}}))
 	sunday := time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC)
-	isOffered := len(d.Form().Results()) > 0 || len(d.Card().Script.Lines) > 0 || d.place().Against(d.Call, sunday, d.Texts) != ""
+	isOffered := len(d.Form().Results()) > 0 ||
+		len(d.Card().Script.Lines) > 0 ||
+		d.place().Against(d.Call, sunday, d.Texts) != ""
 	if isOffered || !strings.Contains(d.WhyNoResults(), "are being read") {
 		t.Errorf("got %+v and %q, want nothing before the settings", d.Form().Results(), d.WhyNoResults())
 	}
@@ -235,7 +253,8 @@ func TestSettingsComeFirst(t *testing.T) {
 		now = now.Add(time.Second)
 		work(t, d, d.Tick())
 	}
-	if rows := d.Form().Results(); len(rows) != 2 || d.WhyNoResults() != "" || d.place().Against(d.Call, sunday, d.Texts) == "" {
+	rows := d.Form().Results()
+	if len(rows) != 2 || d.WhyNoResults() != "" || d.place().Against(d.Call, sunday, d.Texts) == "" {
 		t.Errorf("got %+v and %q, want the results of the settings", rows, d.WhyNoResults())
 	}
 	before := len(asked)

@@ -37,7 +37,8 @@ func (c *current) NextStep(answer *card.StepAnswer) []event.Event {
 	if answer != nil {
 		c.Form().SetNotes(c.progress.Walk.Answer(at, step, *answer, c.entered.Notes))
 		next, found := c.known.Script.After(at, *answer)
-		if to = next; !found {
+		to = next
+		if !found {
 			c.Sayf("the script has no heading %q: on with the next step", answer.LeadsTo)
 			to = at + 1
 		}

@@ -28,19 +28,31 @@ func TestScriptsAreFilledIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	scripts, err := card.ReadScripts(dir)
-	if err == nil || !strings.Contains(err.Error(), "scripts/happy_call.nl.md, line 2: there is no {{.Person.Shoe}}; there are Person.Name, ") {
+	if err == nil ||
+		!strings.Contains(err.Error(), "scripts/happy_call.nl.md, line 2: there is no {{.Person.Shoe}}; there are Person.Name, ") {
 		t.Errorf("got %v, want the field named", err)
 	}
 	d := newDay()
 	d.scripts = scripts
-	d.floor.Put(floor.Kept{Settings: apitype.Settings{Organizations: []apitype.OrganizationSettings{{Scripts: map[string]string{"happy_call.nl": "not this one"}}}}})
+	d.floor.Put(floor.Kept{
+		Settings: apitype.Settings{
+			Organizations: []apitype.OrganizationSettings{
+				{Scripts: map[string]string{"happy_call.nl": "not this one"}},
+			},
+		},
+	})
 	person := apitype.Person{FirstName: new("Anna"), Language: new("NL")}
-	pledge := apitype.Pledge{DonationAmount: apitype.Cents(123450), DonationInterval: "half-yearly", OwningOrganization: apitype.Embed(apitype.OrganizationReference{Name: "Helder Water"})}
+	pledge := apitype.Pledge{
+		DonationAmount:     apitype.Cents(123450),
+		DonationInterval:   "half-yearly",
+		OwningOrganization: apitype.Embed(apitype.OrganizationReference{Name: "Helder Water"}),
+	}
 	d.Call = &apitype.Call{Type: apitype.CallHappy, Person: apitype.Embed(person), PledgeCase: apitype.Embed(pledge)}
 	d.pickScript()
 	want := []string{"Dag Anna, u geeft € 1.234,50 per halfjaar aan Helder Water.", "{{.Person.Shoe}} {{"}
 	servicetest.Same(t, "script", want, d.Card().Script.Lines)
-	// Nothing is collected of an ended pledge. A remark above the script says so, unless the donor is asked to come back.
+	// Nothing is collected of an ended pledge. A remark above the script says so, unless the donor is asked to come
+	// back.
 	for _, ended := range []struct {
 		kind   apitype.CallType
 		status apitype.PledgeStatus
@@ -59,7 +71,8 @@ func TestScriptsAreFilledIn(t *testing.T) {
 		d.pickScript()
 		said := strings.TrimSpace(d.Card().Script.Remark + "\n" + d.Card().Script.Lines[0])
 		if !strings.HasPrefix(said, ended.says) || card.GivesWord(ended.status) != ended.gives {
-			t.Errorf("%s, %s: got %q and %q, want %q and %q", ended.kind, ended.status, said, card.GivesWord(ended.status), ended.says, ended.gives)
+			t.Errorf("%s, %s: got %q and %q, want %q and %q", ended.kind, ended.status, said,
+				card.GivesWord(ended.status), ended.says, ended.gives)
 		}
 	}
 	d.Call = &apitype.Call{Type: apitype.CallHappy}
@@ -109,16 +122,21 @@ func TestSearchedDonors(t *testing.T) {
 		}
 		return strings.Join(names, " ")
 	}
-	d := dayAt(t, answers{"GET /fundesk/v1": `200 {"extensions":["search"]}`, "GET /api/v1/persons": page(bos + "," + berg)})
+	d := dayAt(t, answers{
+		"GET /fundesk/v1":     `200 {"extensions":["search"]}`,
+		"GET /api/v1/persons": page(bos + "," + berg),
+	})
 	first := d.Search.SearchFor("b")
 	if more := d.Search.SearchFor("bo"); len(first) != 1 || len(more) != 0 || found(d) != "" {
 		t.Fatalf("got %d and %d requests, %q found, want one and nobody", len(first), len(more), found(d))
 	}
 	second := d.Receive(first[0].(event.Job)(t.Context()))
 	if got := found(d); len(second) != 1 || got != "Bos" {
-		t.Fatalf("after the first answer: got %d requests, %q, want one for the longer text, and whom it fits", len(second), got)
+		t.Fatalf("after the first answer: got %d requests, %q, want one for the longer text, and whom it fits",
+			len(second), got)
 	}
-	if last := d.Receive(second[0].(event.Job)(t.Context())); len(last) != 0 || found(d) != "Bos Berg" || d.Search.IsSearchedHere() {
+	last := d.Receive(second[0].(event.Job)(t.Context()))
+	if len(last) != 0 || found(d) != "Bos Berg" || d.Search.IsSearchedHere() {
 		t.Errorf("after the second: got %d requests, %q, want what the service found", len(last), found(d))
 	}
 	for _, text := range []string{"", " .", strings.Repeat("x", 300)} {
@@ -128,13 +146,21 @@ func TestSearchedDonors(t *testing.T) {
 	}
 	d.Search.LeaveSearch()
 	call := `{"node":{"uuid":"` + callID(1).String() + `","status":"requested","person":` + person(101, "Bos") + `}}`
-	d = dayAt(t, answers{"GET /fundesk/v1": `404 {}`, "GET /api/v1/calls": page(call + "," + strings.Replace(call, "requested", "completed", 1))})
+	d = dayAt(t, answers{
+		"GET /fundesk/v1":   `404 {}`,
+		"GET /api/v1/calls": page(call + "," + strings.Replace(call, "requested", "completed", 1)),
+	})
 	work(t, d, d.Search.SearchFor(""))
-	if asked := d.Search.SearchFor("bos"); len(asked) != 0 || found(d) != "Bos" || !d.Search.IsSearchedHere() || d.FindDonors(9)[0].OpenCall != callID(1) {
+	asked := d.Search.SearchFor("bos")
+	if len(asked) != 0 || found(d) != "Bos" || !d.Search.IsSearchedHere() || d.FindDonors(9)[0].OpenCall != callID(1) {
 		t.Errorf("of the newest calls: got %d requests, %q, want Bos with the open call", len(asked), found(d))
 	}
-	d = dayAt(t, answers{"GET /fundesk/v1": `200 {"extensions":["search"]}`, "GET /api/v1/persons": `422 {"detail":"no"}`})
-	if texts := work(t, d, d.Search.SearchFor("bos")); !slices.Equal(texts, []string{"cannot look for donors: 422 no"}) {
+	d = dayAt(t, answers{
+		"GET /fundesk/v1":     `200 {"extensions":["search"]}`,
+		"GET /api/v1/persons": `422 {"detail":"no"}`,
+	})
+	texts := work(t, d, d.Search.SearchFor("bos"))
+	if !slices.Equal(texts, []string{"cannot look for donors: 422 no"}) {
 		t.Errorf("got %q, want it said, and no more asked", texts)
 	}
 }

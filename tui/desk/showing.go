@@ -30,10 +30,10 @@ func (s *seat) present(call apitype.Call) {
 	s.Keys.Show(s.Now())
 	s.openForm(call.UUID, s.Changes.Drafts.Of(call.UUID))
 	s.pickScript()
-	switch l := s.Leases.Of(call.UUID); {
-	case l == nil:
+	l := s.Leases.Of(call.UUID)
+	if l == nil {
 		s.unleased = call.UUID
-	case l.Ahead:
+	} else if l.Ahead {
 		s.Leases.Extend(call.UUID)
 	}
 	s.reread(call.UUID, s.askedAt)

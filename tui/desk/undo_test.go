@@ -108,7 +108,10 @@ func TestUndoKeepsWhatWasDone(t *testing.T) {
 	f.must(http.MethodPut, person, `{"mobilePhoneNumber":"+31611111111"}`)
 	a.perform(a.Next())
 	at := f.Clock.Now().Add(time.Hour)
-	a.perform(a.Finish(disposition.Later(apitype.Callback{TimeReading: apitype.TimeReading{At: at}, Reason: "after dinner"}, true)))
+	a.perform(a.Finish(disposition.Later(
+		apitype.Callback{TimeReading: apitype.TimeReading{At: at}, Reason: "after dinner"},
+		true,
+	)))
 	a.sendHeld()
 	f.Clock.Advance(time.Hour)
 	a.perform(a.Poll())
@@ -124,7 +127,10 @@ func TestUndoKeepsWhatWasDone(t *testing.T) {
 	check("from the list")
 	a.perform(a.Ask.Dial().Events)
 	dialled := a.Card().Dialled()
-	for name, step := range map[string]func() []event.Event{"skip": a.Skip, "not reached": func() []event.Event { return a.Finish(disposition.NotReached("")) }} {
+	for name, step := range map[string]func() []event.Event{
+		"skip":        a.Skip,
+		"not reached": func() []event.Event { return a.Finish(disposition.NotReached("")) },
+	} {
 		a.perform(step())
 		a.perform(a.Changes.Undo())
 		check(name)

@@ -113,10 +113,9 @@ func (v *visit) IsStale() bool { return v.state == stateListedStale || v.state =
 
 // setNoneLeft notes whether the source has a call for the waiting agent.
 func (v *visit) setNoneLeft(isNone bool) {
-	switch {
-	case v.state == stateWaiting && isNone:
+	if v.state == stateWaiting && isNone {
 		v.become(stateNoneLeft)
-	case v.state == stateNoneLeft && !isNone:
+	} else if v.state == stateNoneLeft && !isNone {
 		v.become(stateWaiting)
 	}
 }
@@ -183,7 +182,8 @@ func (v *visit) locked() apitype.UUID {
 }
 
 // struckKinds returns the kinds of the donor's numbers that do not exist.
-func (v *visit) struckKinds() (kinds []string) {
+func (v *visit) struckKinds() []string {
+	var kinds []string
 	for _, s := range v.struck {
 		if !s.group.IsBack() {
 			kinds = append(kinds, s.kind)

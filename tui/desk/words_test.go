@@ -21,10 +21,13 @@ import (
 )
 
 // said takes the desk's messages, and the number of its requests.
-func said(d *Day) (texts []string, jobs int) {
+func said(d *Day) ([]string, int) {
+	var texts []string
+	var jobs int
 	for _, e := range d.Drain() {
 		if notice, ok := e.(event.Notice); ok {
-			texts = append(texts, strings.Repeat("!", int(notice.Level))+notice.Text+strings.Repeat("^", int(notice.See)))
+			texts = append(texts,
+				strings.Repeat("!", int(notice.Level))+notice.Text+strings.Repeat("^", int(notice.See)))
 		} else {
 			jobs++
 		}
@@ -91,17 +94,33 @@ func sayTries(say sayer) {
 		next, of := d.Card().Tries()
 		say(fmt.Sprint("tries ", tries), next+of)
 	}
-	for _, day := range []apitype.Date{{Year: 1980, Month: 11, Day: 19}, {Year: 1980, Month: 11, Day: 20}, {Year: 1980, Month: 11, Day: 21}, {Year: 2025, Month: 11, Day: 20}} {
+	for _, day := range []apitype.Date{
+		{Year: 1980, Month: 11, Day: 19},
+		{Year: 1980, Month: 11, Day: 20},
+		{Year: 1980, Month: 11, Day: 21},
+		{Year: 2025, Month: 11, Day: 20},
+	} {
 		say("born "+day.String(), d.Card().About(apitype.Person{Language: new("nl"), DateOfBirth: &day})...)
 	}
 	say("about nobody", d.Card().About(apitype.Person{})...)
 	both := &apitype.Person{MobilePhoneNumber: new("+31612345678"), PhoneNumber: new("+31201234567")}
-	say("numbers", fmt.Sprint(card.Numbers(both), card.Numbers(&apitype.Person{PhoneNumber: both.PhoneNumber}), card.Numbers(nil)))
+	say("numbers", fmt.Sprint(card.Numbers(both), card.Numbers(&apitype.Person{
+		PhoneNumber: both.PhoneNumber,
+	}), card.Numbers(nil)))
 	say("pledges", card.PledgeWords("lead"), card.PledgeWords("active"))
-	say("addresses", render.AddressLine(nil), render.AddressLine(&apitype.Address{Street: "Weg", HouseNumber: "1", ZipCode: "1000 AA", City: "Stad", Country: "NL"}))
+	say("addresses", render.AddressLine(nil), render.AddressLine(&apitype.Address{
+		Street:      "Weg",
+		HouseNumber: "1",
+		ZipCode:     "1000 AA",
+		City:        "Stad",
+		Country:     "NL",
+	}))
 	say("opt-ins", card.OptInWords(at(morning).Say, apitype.Person{OptInPhone: new(false), OptInEmail: new(true)}))
 	say("nothing", apitype.TextOf((*string)(nil)), at(morning).Name())
-	for _, length := range []time.Duration{59 * time.Second, time.Minute, time.Hour - time.Second, time.Hour, 4*time.Hour - time.Second} {
+	for _, length := range []time.Duration{
+		59 * time.Second, time.Minute, time.Hour - time.Second, time.Hour,
+		4*time.Hour - time.Second,
+	} {
 		say(length.String(), card.DurationText(length))
 	}
 }
@@ -112,10 +131,17 @@ func sayGifts(say sayer) {
 	charity := apitype.Embed(apitype.OrganizationReference{Name: "Helder Water"})
 	areas := []apitype.FocusArea{{Name: "wells"}, {Name: "taps"}, {Name: "pipes"}}
 	for n := range 3 {
-		say(fmt.Sprint("gives to, areas ", n), d.Card().GivesTo(apitype.Pledge{StartsAt: since, OwningOrganization: charity, FocusAreas: apitype.Embed(areas[:min(2*n, 3)])}))
+		say(fmt.Sprint("gives to, areas ", n), d.Card().GivesTo(apitype.Pledge{
+			StartsAt:           since,
+			OwningOrganization: charity,
+			FocusAreas:         apitype.Embed(areas[:min(2*n, 3)]),
+		}))
 	}
 	for _, kind := range []apitype.RecruitmentType{"d2d", "street", "telephone"} {
-		say("gives to, recruited by "+string(kind), d.Card().GivesTo(apitype.Pledge{StartsAt: since, RecruitmentType: &kind}))
+		say("gives to, recruited by "+string(kind), d.Card().GivesTo(apitype.Pledge{
+			StartsAt:        since,
+			RecruitmentType: &kind,
+		}))
 	}
 }
 
@@ -126,7 +152,11 @@ func sayContacts(say sayer) {
 	ago := func(days int) apitype.Time { return apitype.NewTime(morning.AddDate(0, 0, -days)) }
 	ended := func(days int) *apitype.Time { return new(ago(days)) }
 	desk := apitype.Call{UUID: callID(101), Status: "requested", Type: apitype.CallHappy, RequestedAt: ago(1)}
-	result := apitype.Embed(apitype.CallResult{ResultCode: new("reached"), DonorRetentionRating: new(apitype.NumberFromInt(8)), Notes: new(" was glad ")})
+	result := apitype.Embed(apitype.CallResult{
+		ResultCode:           new("reached"),
+		DonorRetentionRating: new(apitype.NumberFromInt(8)),
+		Notes:                new(" was glad "),
+	})
 	others := []apitype.Call{
 		desk,
 		{UUID: callID(120), Status: "requested", RequestedAt: ago(20)},
@@ -140,7 +170,10 @@ func sayContacts(say sayer) {
 	}
 	desk.PledgeCase = apitype.Embed(apitype.Pledge{Calls: apitype.Embed(others)})
 	desk.Attempts = apitype.Embed([]apitype.CallAttempt{
-		{AttemptAt: ago(6)}, {AttemptAt: ago(5), UserUUID: new(callID(1))}, {AttemptAt: ago(4), UserUUID: new(callID(2))}, {AttemptAt: ago(300), UserUUID: new(callID(3))},
+		{AttemptAt: ago(6)},
+		{AttemptAt: ago(5), UserUUID: new(callID(1))},
+		{AttemptAt: ago(4), UserUUID: new(callID(2))},
+		{AttemptAt: ago(300), UserUUID: new(callID(3))},
 	})
 	d.Call = &desk
 	say("contacts", d.Card().Contacts()...)
@@ -156,12 +189,19 @@ func sayWarnings(say sayer) {
 	d.MaxAttempts = 3
 	d.Languages = []string{"nl", "de"}
 	d.Walk.Learn(apitype.Call{UUID: callID(7), PersonUUID: callID(50), Status: "requested"})
-	d.Walk.Learn(apitype.Call{UUID: callID(8), PersonUUID: callID(50), Status: "completed", CompletedAt: new(apitype.NewTime(now.Add(-61 * time.Minute)))})
+	d.Walk.Learn(apitype.Call{
+		UUID:        callID(8),
+		PersonUUID:  callID(50),
+		Status:      "completed",
+		CompletedAt: new(apitype.NewTime(now.Add(-61 * time.Minute))),
+	})
 	low, enough := apitype.NumberFromInt(59), apitype.NumberFromInt(60)
 	person := apitype.Embed(apitype.Person{
 		OptInPhone: new(false), Language: new("FR"), Address: apitype.Embed(apitype.Address{Country: "nl"}),
 		QualityResult: apitype.Embed(apitype.QualityResult{Percentage: low, GateResults: []apitype.GateResult{
-			{Percentage: low, Explanation: "the street is not there"}, {Percentage: enough, Explanation: "all is well"}, {Percentage: apitype.NumberFromInt(0)},
+			{Percentage: low, Explanation: "the street is not there"},
+			{Percentage: enough, Explanation: "all is well"},
+			{Percentage: apitype.NumberFromInt(0)},
 		}}),
 	})
 	fine := apitype.Embed(apitype.Person{
@@ -170,15 +210,32 @@ func sayWarnings(say sayer) {
 	})
 	pledge := func(status apitype.PledgeStatus) apitype.Embedded[apitype.Pledge] {
 		return apitype.Embed(apitype.Pledge{Status: status, Calls: apitype.Embed([]apitype.Call{
-			{UUID: callID(9), Status: "requested"}, {UUID: callID(7), Status: "requested"}, {UUID: callID(10), Status: "requested"}, {UUID: callID(11), Status: "expired"},
+			{UUID: callID(9), Status: "requested"},
+			{UUID: callID(7), Status: "requested"},
+			{UUID: callID(10), Status: "requested"},
+			{UUID: callID(11), Status: "expired"},
 		})})
 	}
 	for _, call := range []apitype.Call{
-		{UUID: callID(9), PersonUUID: callID(50), Status: "expired", AttemptsCount: 3, Type: apitype.CallHappy, Person: person, PledgeCase: pledge("cancelled")},
+		{
+			UUID:          callID(9),
+			PersonUUID:    callID(50),
+			Status:        "expired",
+			AttemptsCount: 3,
+			Type:          apitype.CallHappy,
+			Person:        person,
+			PledgeCase:    pledge("cancelled"),
+		},
 		{UUID: callID(20), Status: "requested", AttemptsCount: 2, Person: fine},
 		{UUID: callID(20), Status: "requested", Person: apitype.Embed(apitype.Person{})},
 		{UUID: callID(20), Status: "requested"},
-		{UUID: callID(9), Status: "requested", Type: apitype.CallWinback, Person: fine, PledgeCase: pledge("cancelled")},
+		{
+			UUID:       callID(9),
+			Status:     "requested",
+			Type:       apitype.CallWinback,
+			Person:     fine,
+			PledgeCase: pledge("cancelled"),
+		},
 		{UUID: callID(9), Status: "requested", Person: fine, PledgeCase: pledge("dropped")},
 		{UUID: callID(9), Status: "requested", Person: fine, PledgeCase: pledge("active")},
 		{UUID: callID(9), Status: "expired", Person: fine},
@@ -190,8 +247,9 @@ func sayWarnings(say sayer) {
 }
 
 // resultsOf returns the codes of a type of call, and the place from which on they are guessed.
-func resultsOf(c *floor.Codes, kind apitype.CallType) (codes []string, guessed int) {
+func resultsOf(c *floor.Codes, kind apitype.CallType) ([]string, int) {
 	rows, guessed := c.Of(&apitype.Call{Type: kind})
+	var codes []string
 	for _, row := range rows {
 		codes = append(codes, row.Code)
 	}
@@ -204,7 +262,9 @@ func TestUnreadableCodesAreReported(t *testing.T) {
 	path := t.TempDir() + "/codes.json"
 	servicetest.Check(t, os.WriteFile(path, []byte("7"), 0o600))
 	d := New(Options{Client: new(apiclient.Client), Outbox: new(outbox.Outbox), StateFile: path})
-	if texts, _ := said(d); len(texts) != 1 || !strings.HasPrefix(texts[0], "!!the results of earlier calls cannot be read: read the results of earlier calls: ") {
+	texts, _ := said(d)
+	if len(texts) != 1 ||
+		!strings.HasPrefix(texts[0], "!!the results of earlier calls cannot be read: read the results of earlier calls: ") {
 		t.Errorf("got %q, want it said", texts)
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"fundesk/tui/find"
 )
 
-// A part of a number is found however it is written. One with a prefix begins the number, behind the code of its country.
+// A part of a number is found however it is written. One with a prefix begins the number, behind the code of its
+// country.
 func TestNumbers(t *testing.T) {
 	t.Parallel()
 	for typed, want := range map[string]map[string]bool{
@@ -36,8 +37,16 @@ func TestNumbersAreFoundInLists(t *testing.T) {
 	t.Parallel()
 	text := "0b1d5a4e Anna Bos 06 87 66 93 94 +31687669394 +31201234567"
 	for search, want := range map[string]bool{
-		"0687669394": true, "06 87669394": true, "0031687669394": true, "+31687669394": true, "020-1234567": true, "669394": true,
-		"bos": true, "0787669394": false, "066": false, "12": true,
+		"0687669394":    true,
+		"06 87669394":   true,
+		"0031687669394": true,
+		"+31687669394":  true,
+		"020-1234567":   true,
+		"669394":        true,
+		"bos":           true,
+		"0787669394":    false,
+		"066":           false,
+		"12":            true,
 	} {
 		if got := find.InRecord(text, find.Terms(search)); got != want {
 			t.Errorf("%q: got %t, want %t", search, got, want)

@@ -128,7 +128,14 @@ func screenActions() map[string]screenAction {
 
 // deskAction returns an action of the Desk with its key and words, which both faces of the Desk share.
 func deskAction(does ask.Action, screen screenAction) Action {
-	a := Action{ID: does.ID, Scope: ScopeDesk, Keys: does.Keys, Help: does.Help, Word: does.Word, Traits: screen.traits}
+	a := Action{
+		ID:     does.ID,
+		Scope:  ScopeDesk,
+		Keys:   does.Keys,
+		Help:   does.Help,
+		Word:   does.Word,
+		Traits: screen.traits,
+	}
 	if screen.noWord {
 		a.Word = ""
 	}
@@ -171,11 +178,29 @@ func deskActions() []Action {
 			Help:  "to the previous detail, then scroll up",
 			Run:   scroll(Up),
 		},
-		Action{ID: "page-down", Scope: ScopeDesk, Keys: "pgdown ctrl+d", Help: "a page down", Run: scroll(PageDown)},
-		Action{ID: "page-up", Scope: ScopeDesk, Keys: "pgup ctrl+u", Help: "a page up", Run: scroll(PageUp)},
+		Action{
+			ID:    "page-down",
+			Scope: ScopeDesk,
+			Keys:  "pgdown ctrl+d",
+			Help:  "a page down",
+			Run:   scroll(PageDown),
+		},
+		Action{
+			ID:    "page-up",
+			Scope: ScopeDesk,
+			Keys:  "pgup ctrl+u",
+			Help:  "a page up",
+			Run:   scroll(PageUp),
+		},
 	)
 	complete.Scope, complete.Traits = ScopeNotes, InText|EndsCall|NotAhead
-	leave := Action{ID: "back", Scope: ScopeNotes, Keys: "esc", Help: "leave the notes", Word: "leave notes"}
+	leave := Action{
+		ID:    "back",
+		Scope: ScopeNotes,
+		Keys:  "esc",
+		Help:  "leave the notes",
+		Word:  "leave notes",
+	}
 	leave.Traits, leave.Run = InText, on((*Desk).LeaveNotes)
 	return append(all, complete, leave)
 }

@@ -25,10 +25,12 @@ func NewCalls(e *Env) *Calls {
 	type options = apitype.CallListOptions
 	v := &Calls{}
 	v.List = newList(e, noun[apitype.Call]{
-		kind: apitype.EntityCall, columns: render.CallList(), title: []string{"person"},
-		about: func(c apitype.Call) Row { return Row{ID: c.UUID, external: c.ExternalMetadata.Pointer() != nil} },
-		bulk:  v.bulkActions,
-		views: callViews(),
+		kind:    apitype.EntityCall,
+		columns: render.CallList(),
+		title:   []string{"person"},
+		about:   func(c apitype.Call) Row { return Row{ID: c.UUID, external: c.ExternalMetadata.Pointer() != nil} },
+		bulk:    v.bulkActions,
+		views:   callViews(),
 	}, source[apitype.Call, options]{
 		of:      func(c *apiclient.Client) *apiclient.Collection[apitype.Call, options] { return c.Calls },
 		options: options{Include: []string{apitype.IncludePerson}},
@@ -99,9 +101,13 @@ func (v *Calls) WhyNotWork() string {
 func callsActions() []Action {
 	return []Action{
 		{
-			ID: "work", Scope: ScopeCalls, Keys: "w",
-			Help: "work the call at the desk", Word: "work",
-			Run: on((*Calls).Work), Why: onWhy((*Calls).WhyNotWork),
+			ID:    "work",
+			Scope: ScopeCalls,
+			Keys:  "w",
+			Help:  "work the call at the desk",
+			Word:  "work",
+			Run:   on((*Calls).Work),
+			Why:   onWhy((*Calls).WhyNotWork),
 		},
 	}
 }
@@ -180,8 +186,9 @@ func (v *Calls) askIfHeld(t targets, then func() tea.Cmd) tea.Cmd {
 }
 
 // heldLines names the calls that colleagues have, and the colleagues.
-func (v *Calls) heldLines(t targets, held map[apitype.UUID]apitype.Lease) (lines []string) {
+func (v *Calls) heldLines(t targets, held map[apitype.UUID]apitype.Lease) []string {
 	card := v.Day.Card()
+	var lines []string
 	for i, id := range t.ids {
 		lease, isHeld := held[id]
 		if !isHeld {

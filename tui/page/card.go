@@ -53,7 +53,13 @@ func (d *Desk) callPane(frame widget.Frame, height int) []string {
 	if frame.Bare {
 		edge = 0
 	}
-	c := &callCard{Desk: d, frame: frame, width: frame.Inner(), height: height, focus: -1}
+	c := &callCard{
+		Desk:   d,
+		frame:  frame,
+		width:  frame.Inner(),
+		height: height,
+		focus:  -1,
+	}
 	head, sections, notes := c.divide(height - edge)
 	form := c.form(c.notes.Lines(c.width-formLabel, notes, c.writing, c.Styles.cursor))
 	room := max(height-edge-len(form), 0)
@@ -88,7 +94,8 @@ func (c *callCard) divide(room int) (head, sections [][]string, notes int) {
 	least := notes
 	if tall := c.height >= 27; c.writing || tall {
 		notes = max(min(8, c.height-10), 2)
-		if least = notes; tall {
+		least = notes
+		if tall {
 			least = 4
 		}
 	}
@@ -131,7 +138,8 @@ func (c *callCard) isContinued(line string) bool {
 }
 
 // size returns how many lines sections have.
-func size(sections [][]string) (n int) {
+func size(sections [][]string) int {
+	var n int
 	for _, lines := range sections {
 		n += len(lines)
 	}
@@ -183,10 +191,9 @@ func (c *callCard) withAir(head [][]string) {
 func (c *callCard) sections(tight bool) [][]string {
 	call := c.Day.Call
 	contacts := mostLatest
-	switch {
-	case c.layout.Panes == 3 && len(c.Day.Card().Script.Lines) == 0, c.width >= twoColumns && c.fixing() == nil:
+	if c.layout.Panes == 3 && len(c.Day.Card().Script.Lines) == 0 || c.width >= twoColumns && c.fixing() == nil {
 		contacts = 0 // They have a column of their own.
-	case tight:
+	} else if tight {
 		contacts = 1
 	}
 	var last []field
@@ -206,7 +213,8 @@ func (c *callCard) sections(tight bool) [][]string {
 	}
 	drawn := func(fields ...field) (lines []string) {
 		for _, f := range fields {
-			if f.cells = column; f.text != "" {
+			f.cells = column
+			if f.text != "" {
 				lines = append(lines, c.frame.Lines(f.draw(c.Styles, c.width)...)...)
 			}
 		}
@@ -280,7 +288,8 @@ func (c *callCard) headLine() string {
 		if age > overdue {
 			words[0] = s.bold(words[0])
 		}
-		if title = kind + " · " + strings.Join(words, " · "); !c.Day.IsCallRead() {
+		title = kind + " · " + strings.Join(words, " · ")
+		if !c.Day.IsCallRead() {
 			title = c.Say("checking… ") + "· " + title // In front: the line may be cut.
 		}
 		if render.Width(title)+render.Width(aside)+4 <= c.width {
@@ -336,10 +345,9 @@ func (c *callCard) numberLines(p *apitype.Person) []string {
 			continue
 		}
 		number := c.Styles.bold(was)
-		switch {
-		case was != is:
+		if was != is {
 			number = c.turned(was, is)
-		case c.Day.Card().IsStruck(n.kind):
+		} else if c.Day.Card().IsStruck(n.kind) {
 			number = c.Styles.Dim(was) + " " + c.Styles.Warn(c.Say("no such number"))
 		}
 		link := ansi.SetHyperlink(telLink(apitype.TextOf(n.is)))
@@ -393,10 +401,9 @@ func givesOf(e *Env, p *apitype.Pledge, room int) []field {
 	word, day := e.Day.Card().Joined(*p)
 	since := " · " + e.Say(word) + " " + e.Day.Date(e.Day.Locale.Date(day, "2 January 2006"))
 	to := e.Day.Card().GivesTo(*p)
-	switch {
-	case began != "" && render.Width(gives+", "+began+status) <= room:
+	if began != "" && render.Width(gives+", "+began+status) <= room {
 		gives += ", " + began
-	case began != "":
+	} else if began != "" {
 		to = strings.TrimPrefix(to+" · "+began, " · ")
 	}
 	gives += status

@@ -24,15 +24,16 @@ type Confirm struct {
 // Key implements Dialog.
 func (c *Confirm) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	name := msg.String()
-	switch {
-	case name == "esc", name == "ctrl+c", name == "n" && c.Yes != nil:
+	if name == "esc" || name == "ctrl+c" || name == "n" && c.Yes != nil {
 		if c.No != nil {
 			c.No()
 		}
 		return Closes, nil
-	case c.late.isUnseen():
+	}
+	if c.late.isUnseen() {
 		return Stays, nil
-	case name == "y" && c.Yes != nil:
+	}
+	if name == "y" && c.Yes != nil {
 		return Closes, c.Yes()
 	}
 	for _, o := range c.options {
@@ -67,7 +68,8 @@ func (c *Confirm) View(s Styles, width, _ int) (string, []string) {
 	for _, line := range c.Lines {
 		lines = append(lines, widget.Wrap(s.say(line), width)...)
 	}
-	if lines = append(lines, ""); c.Yes != nil {
+	lines = append(lines, "")
+	if c.Yes != nil {
 		return c.Title, append(lines, s.Key("y")+" "+s.say("yes")+"   "+s.Key("n")+" "+s.say("no"))
 	}
 	for _, o := range c.options {

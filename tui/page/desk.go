@@ -102,21 +102,21 @@ func (d *Desk) Follow(inFront bool) {
 
 // AcceptOrOpen opens the offered change. Without an offer it takes the first call, or offers the last ones.
 func (d *Desk) AcceptOrOpen() tea.Cmd {
-	switch {
-	case d.Day.Transitions.IsProposed():
+	if d.Day.Transitions.IsProposed() {
 		if why := d.Day.Transitions.WhyNotAccept(); why != "" {
 			d.Messages.Refuse(why)
 			return nil
 		}
 		return d.Host.Perform(d.Day.Transitions.Accept())
-	case len(d.Day.Changes.Recent) > 0:
-		return d.AskRecent()
-	case d.Day.Call == nil:
-		return d.Host.Perform(d.Day.Next())
-	default:
-		d.Messages.Refuse(d.WhyNot("last-calls"))
-		return nil
 	}
+	if len(d.Day.Changes.Recent) > 0 {
+		return d.AskRecent()
+	}
+	if d.Day.Call == nil {
+		return d.Host.Perform(d.Day.Next())
+	}
+	d.Messages.Refuse(d.WhyNot("last-calls"))
+	return nil
 }
 
 // Refresh implements Page.

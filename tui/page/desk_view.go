@@ -87,26 +87,29 @@ func (d *Desk) can(action, text string) string {
 
 // nextLines tells who is called next, or what the next call waits for.
 func (d *Desk) nextLines(width int) []string {
-	switch {
-	case d.Day.IsWaiting() && d.Day.Stranger:
+	if d.Day.IsWaiting() && d.Day.Stranger {
 		return []string{d.Say("the next call comes once you are logged in as before")}
-	case d.Day.IsWaiting() && d.Day.LoggedOut:
+	}
+	if d.Day.IsWaiting() && d.Day.LoggedOut {
 		return []string{d.Say("the next call comes once you have logged in again")}
-	case d.Day.IsWaiting() && d.Day.Offline != "":
+	}
+	if d.Day.IsWaiting() && d.Day.Offline != "" {
 		return []string{d.Say("the next call comes as soon as the service answers")}
-	case d.Day.IsNoneLeft() && len(d.Day.Offers(1)) == 0:
+	}
+	if d.Day.IsNoneLeft() && len(d.Day.Offers(1)) == 0 {
 		return append(
 			widget.Wrap(d.noneText(), width),
 			d.can(ActNext, d.Say("asks again")),
 			d.can(ActSkipped, d.Say("shows the calls that were passed over, and why")),
 		)
-	case d.Day.IsWaiting():
-		return []string{d.Say("looking for the next call") + d.Spinner.Sign() + d.aheadText()}
-	case d.Day.IsOpening() && d.Day.Offline == "":
-		return []string{d.Say("reading") + d.Spinner.Sign() + d.aheadText()}
-	default:
-		return append(d.nextDonor(width), d.can(ActNext, d.Styles.bold(d.Say("take the next call"))))
 	}
+	if d.Day.IsWaiting() {
+		return []string{d.Say("looking for the next call") + d.Spinner.Sign() + d.aheadText()}
+	}
+	if d.Day.IsOpening() && d.Day.Offline == "" {
+		return []string{d.Say("reading") + d.Spinner.Sign() + d.aheadText()}
+	}
+	return append(d.nextDonor(width), d.can(ActNext, d.Styles.bold(d.Say("take the next call"))))
 }
 
 // keyIndent is the width of a key before its words on the first screen.
@@ -155,13 +158,14 @@ func countLine(name string, n int) string {
 }
 
 // nextDonor draws the donor who comes next on a band, or nothing before one is known.
-func (d *Desk) nextDonor(width int) (lines []string) {
+func (d *Desk) nextDonor(width int) []string {
 	offers := d.Day.Offers(1)
 	if len(offers) == 0 {
 		return nil
 	}
 	next := offers[0]
 	about := d.Say(render.Words(string(next.Type))) + " · " + d.Say("requested") + " " + d.Day.Ago(next.RequestedAt)
+	var lines []string
 	for _, line := range []string{"", d.offered(next), about, ""} {
 		lines = append(lines, d.Styles.onBand(" "+line, width))
 	}
@@ -181,7 +185,7 @@ func (d *Desk) noneText() string {
 }
 
 // waitingLines returns how many calls of each type are waiting, as far as the service reports them.
-func (d *Desk) waitingLines() (lines []string) {
+func (d *Desk) waitingLines() []string {
 	state := d.Day.Leases.State
 	if state == nil {
 		return nil
@@ -190,6 +194,7 @@ func (d *Desk) waitingLines() (lines []string) {
 	for _, n := range state.ByType {
 		most = max(most, n)
 	}
+	var lines []string
 	for _, kind := range apitype.CallTypes {
 		n := state.ByType[kind]
 		bar := strings.Repeat(d.Styles.bars[0], n*waitingBar/most)
@@ -317,10 +322,9 @@ func (d *Desk) callbackLines(frame widget.Frame, height int) []string {
 		}
 		parts[0] = strings.TrimSuffix(parts[0], " ·")
 		for _, text := range parts {
-			switch {
-			case d.Day.IsOn(c.CallUUID):
+			if d.Day.IsOn(c.CallUUID) {
 				text = d.Styles.chosen(widget.Fit(text, frame.Inner()))
-			case !c.NotBefore.After(d.Day.Now()):
+			} else if !c.NotBefore.After(d.Day.Now()) {
 				text = d.Styles.Held(text)
 			}
 			lines = append(lines, frame.Line(text))
@@ -405,7 +409,8 @@ func (d *Desk) hourLine(room int) string {
 }
 
 // sessionLines returns the changes that the service has accepted since the Desk was opened.
-func (d *Desk) sessionLines() (lines []string) {
+func (d *Desk) sessionLines() []string {
+	var lines []string
 	for _, of := range []struct{ does, op string }{
 		{"completed", apiclient.OpCompleteCall},
 		{"not reached", apiclient.OpAddAttempt},
@@ -430,10 +435,9 @@ func (d *Desk) warningLines(call apitype.Call, most int, wrap func(string) []str
 		parts := wrap(d.Styles.WarnSign + " " + Clean(warning))
 		paint := d.Styles.Warn
 		isForbidden := d.Day.IsOn(call.UUID) && warning == d.Day.Card().ForbidsText()
-		switch {
-		case warning == d.Day.Card().LeaseText():
+		if warning == d.Day.Card().LeaseText() {
 			paint = d.Styles.alarm
-		case isForbidden:
+		} else if isForbidden {
 			paint = d.Styles.Bad
 		}
 		last := i == len(all)-1

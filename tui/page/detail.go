@@ -96,17 +96,20 @@ const (
 
 func readPerson(ctx context.Context, client *apiclient.Client, r record) (record, error) {
 	person, err := apiclient.Decoded(client.Persons.Get(ctx, r.ref.ID))
-	if r.person = &person; err != nil {
+	r.person = &person
+	if err != nil {
 		return r, err
 	}
 	page, err := client.Pledges.List(
 		ctx,
 		apitype.PledgeListOptions{PersonUUID: &r.ref.ID, Paging: apitype.Paging{First: new(pledgesShown)}},
 	)
-	if err = ifAllowed(err); err == nil {
-		r.pledges, r.morePledges = apiclient.Rows(page, itself), page.HasNextPage || page.MayBeCut
-		err = r.readCalls(ctx, client)
+	err = ifAllowed(err)
+	if err != nil {
+		return r, err
 	}
+	r.pledges, r.morePledges = apiclient.Rows(page, itself), page.HasNextPage || page.MayBeCut
+	err = r.readCalls(ctx, client)
 	return r, err
 }
 
@@ -154,26 +157,24 @@ func (r *record) readCalls(ctx context.Context, client *apiclient.Client) error 
 
 // donor returns the donor of a record, or nil if it is not known.
 func (r record) donor() *apitype.Person {
-	switch {
-	case r.call != nil:
+	if r.call != nil {
 		return r.call.Person.Pointer()
-	case r.pledge != nil:
-		return r.pledge.Person.Pointer()
-	default:
-		return r.person
 	}
+	if r.pledge != nil {
+		return r.pledge.Person.Pointer()
+	}
+	return r.person
 }
 
 // status returns the state of a record, or an empty text.
 func (r record) status() string {
-	switch {
-	case r.call != nil:
+	if r.call != nil {
 		return string(r.call.Status)
-	case r.pledge != nil:
-		return string(r.pledge.Status)
-	default:
-		return ""
 	}
+	if r.pledge != nil {
+		return string(r.pledge.Status)
+	}
+	return ""
 }
 
 // kindTitles are the titles of records, in English.
@@ -185,7 +186,7 @@ var kindTitles = map[apitype.EntityName]string{
 
 // nameOnBand draws the name of a donor, with the language and the age, on the ground of the band. It returns nothing
 // without a donor.
-func nameOnBand(e *Env, p *apitype.Person, width int) (lines []string) {
+func nameOnBand(e *Env, p *apitype.Person, width int) []string {
 	if p == nil {
 		return nil
 	}
@@ -193,6 +194,7 @@ func nameOnBand(e *Env, p *apitype.Person, width int) (lines []string) {
 	if render.Width(name)+render.Width(about)+1 <= width {
 		return []string{e.Styles.onBand(widget.Fit(name, width-render.Width(about)-1)+about, width)}
 	}
+	var lines []string
 	for _, part := range append(widget.Wrap(name, width), "  "+about) {
 		lines = append(lines, e.Styles.onBand(part, width))
 	}
@@ -223,7 +225,7 @@ func (l *List[T]) readDetail(d *detail) tea.Cmd {
 	)
 }
 
-func (d *detail) chosen(fields []field) (f field, ok bool) {
+func (d *detail) chosen(fields []field) (field, bool) {
 	if d.cursor >= len(fields) {
 		return field{}, false
 	}
@@ -282,15 +284,15 @@ func (d *detail) lines(s *Env, frame widget.Frame, height int, focus bool) []str
 		words = s.Styles.pledgeText(apitype.PledgeStatus(status))
 	}
 	lines := []string{frame.Top(s.Styles.bold(s.Say(kindTitles[d.ref.Kind])), s.Styles.pill(status, words))}
-	switch {
-	case d.failed != nil:
+	if d.failed != nil {
 		for _, text := range described(s.Say, d.failed) {
 			for _, part := range widget.Wrap(Clean(text), frame.Inner()) {
 				lines = append(lines, frame.Line(s.Styles.Bad(part)))
 			}
 		}
 		return frame.Close(lines, height)
-	case !d.ready:
+	}
+	if !d.ready {
 		sign := "…"
 		if focus {
 			sign = s.Spinner.Sign()

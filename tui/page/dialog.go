@@ -113,14 +113,13 @@ func (c *Choose) Matching() []Option {
 	rank := func(o Option) int {
 		label := plain(o.Label)
 		name, _, _ := strings.Cut(label, ":")
-		switch {
-		case name == want:
+		if name == want {
 			return 0
-		case strings.HasPrefix(label, want):
-			return 1
-		default:
-			return 2
 		}
+		if strings.HasPrefix(label, want) {
+			return 1
+		}
+		return 2
 	}
 	slices.SortStableFunc(found, func(a, b Option) int { return rank(a) - rank(b) })
 	if c.More != nil {
@@ -143,18 +142,23 @@ func (c *Choose) Hints() []Hint {
 // Key implements Dialog.
 func (c *Choose) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	found := c.Matching()
-	switch name := msg.String(); {
-	case name == "esc", name == "ctrl+c":
+	name := msg.String()
+	if name == "esc" || name == "ctrl+c" {
 		return Closes, nil
-	case c.move(name, len(found)), c.late.isUnseen():
+	}
+	if c.move(name, len(found)) || c.late.isUnseen() {
 		return Stays, nil
-	case name == "enter" && c.cursor == noChoice:
+	}
+	if name == "enter" && c.cursor == noChoice {
 		return Closes, nil
-	case name == "enter" && c.cursor < len(found):
+	}
+	if name == "enter" && c.cursor < len(found) {
 		return c.pick(found[c.cursor])
-	case name == "enter":
+	}
+	if name == "enter" {
 		return Stays, nil
-	case c.Filterable:
+	}
+	if c.Filterable {
 		c.Editor.Update(msg)
 		c.cursor = 0
 		return Stays, nil
@@ -235,10 +239,9 @@ func (c *Choose) optionLines(s Styles, options []Option, width int) (all []strin
 		for _, part := range widget.Wrap(label, width-render.Width(key)) {
 			line := widget.Fit(key+part, width)
 			key = strings.Repeat(" ", render.Width(key))
-			switch {
-			case isChosen:
+			if isChosen {
 				line = s.chosen(line)
-			case o.Why != "":
+			} else if o.Why != "" {
 				line = s.Dim(line)
 			}
 			all = append(all, line)
@@ -294,11 +297,13 @@ func (p *Prompt) set(text string) tea.Cmd {
 	return p.wasChanged()
 }
 
-func (p *Prompt) wasChanged() (cmd tea.Cmd) {
+func (p *Prompt) wasChanged() tea.Cmd {
 	if p.keep != nil {
 		p.keep(p.Editor.Value())
 	}
-	if p.Wrong = ""; p.changed != nil {
+	var cmd tea.Cmd
+	p.Wrong = ""
+	if p.changed != nil {
 		p.Wrong, cmd = p.changed(p.Editor.Value())
 	}
 	return cmd
@@ -328,7 +333,8 @@ func (p *Prompt) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 		return Closes, nil
 	case "enter":
 		problem, cmd := p.done(p.Editor.Value())
-		if p.Wrong = problem; problem != "" {
+		p.Wrong = problem
+		if problem != "" {
 			return Stays, cmd
 		}
 		return Closes, cmd

@@ -21,13 +21,21 @@ import (
 
 // press returns a key by its name.
 func press(name string) tea.KeyPressMsg {
-	codes := map[string]rune{"esc": tea.KeyEscape, "enter": tea.KeyEnter, "up": tea.KeyUp, "down": tea.KeyDown, "tab": tea.KeyTab, "backspace": tea.KeyBackspace}
+	codes := map[string]rune{
+		"esc":       tea.KeyEscape,
+		"enter":     tea.KeyEnter,
+		"up":        tea.KeyUp,
+		"down":      tea.KeyDown,
+		"tab":       tea.KeyTab,
+		"backspace": tea.KeyBackspace,
+	}
 	var msg tea.KeyPressMsg
 	if rest, ctrl := strings.CutPrefix(name, "ctrl+"); ctrl {
 		msg.Mod, msg.Code = tea.ModCtrl, []rune(rest)[0]
 		return msg
 	}
-	if msg.Code = codes[name]; msg.Code == 0 {
+	msg.Code = codes[name]
+	if msg.Code == 0 {
 		msg.Code, msg.Text = []rune(name)[0], name
 	}
 	return msg
@@ -63,7 +71,12 @@ func TestKeysOfDialogs(t *testing.T) {
 		return &Confirm{Title: "T", Lines: []string{"really"}, Yes: does("yes"), No: no}
 	}
 	choose := func() *Choose {
-		return NewChoice("T", "hint", []Option{{Label: "one", Run: does("one")}, {Key: "x", Label: "ex", Run: does("ex")}, {Label: "not", Run: does("not"), Why: "no"}, {Label: "head"}})
+		return NewChoice("T", "hint", []Option{
+			{Label: "one", Run: does("one")},
+			{Key: "x", Label: "ex", Run: does("ex")},
+			{Label: "not", Run: does("not"), Why: "no"},
+			{Label: "head"},
+		})
 	}
 	for _, test := range []struct {
 		name   string
@@ -89,11 +102,46 @@ func TestKeysOfDialogs(t *testing.T) {
 		{"left", choose(), "ctrl+c", Closes, "", "enter choose, esc close"},
 		{"a text", &Text{}, "j", Stays, "", "esc close"},
 		{"a text, read", &Text{}, "q", Closes, "", "esc close"},
-		{"a rating", &askedRating{set: func(n *int) { done = append(done, fmt.Sprint(*n)) }}, "8", Closes, "8", "0 to 9, - no rating, esc close"},
-		{"one", &askedRating{set: func(n *int) { done = append(done, fmt.Sprint(*n)) }}, "1", Stays, "1", "0 ten, esc one"},
-		{"ten", &askedRating{set: func(n *int) { done = append(done, fmt.Sprint(*n)) }}, "1 0", Closes, "1 10", "0 ten, esc one"},
-		{"one, and another key", &askedRating{set: func(n *int) { done = append(done, fmt.Sprint(*n)) }}, "1 2", Passes, "1", "0 ten, esc one"},
-		{"no rating", &askedRating{set: func(n *int) { done = append(done, fmt.Sprint(n == nil)) }}, "-", Closes, "true", "0 to 9, - no rating, esc close"},
+		{
+			name:   "a rating",
+			dialog: &askedRating{set: func(n *int) { done = append(done, fmt.Sprint(*n)) }},
+			keys:   "8",
+			fate:   Closes,
+			done:   "8",
+			hints:  "0 to 9, - no rating, esc close",
+		},
+		{
+			name:   "one",
+			dialog: &askedRating{set: func(n *int) { done = append(done, fmt.Sprint(*n)) }},
+			keys:   "1",
+			fate:   Stays,
+			done:   "1",
+			hints:  "0 ten, esc one",
+		},
+		{
+			name:   "ten",
+			dialog: &askedRating{set: func(n *int) { done = append(done, fmt.Sprint(*n)) }},
+			keys:   "1 0",
+			fate:   Closes,
+			done:   "1 10",
+			hints:  "0 ten, esc one",
+		},
+		{
+			name:   "one, and another key",
+			dialog: &askedRating{set: func(n *int) { done = append(done, fmt.Sprint(*n)) }},
+			keys:   "1 2",
+			fate:   Passes,
+			done:   "1",
+			hints:  "0 ten, esc one",
+		},
+		{
+			name:   "no rating",
+			dialog: &askedRating{set: func(n *int) { done = append(done, fmt.Sprint(n == nil)) }},
+			keys:   "-",
+			fate:   Closes,
+			done:   "true",
+			hints:  "0 to 9, - no rating, esc close",
+		},
 		{"its own key", &askedRating{}, "r", Stays, "", "0 to 9, - no rating, esc close"},
 		{"a key for the call", &askedRating{}, "n", Passes, "", "0 to 9, - no rating, esc close"},
 		{"left alone", &askedRating{}, "esc", Closes, "", "0 to 9, - no rating, esc close"},
@@ -104,7 +152,8 @@ func TestKeysOfDialogs(t *testing.T) {
 			fate, _ = test.dialog.Key(press(name))
 		}
 		if got := strings.Join(done, " "); fate != test.fate || got != test.done || hints(test.dialog) != test.hints {
-			t.Errorf("%s: got fate %d, %q, hints %q, want %d, %q, %q", test.name, fate, got, hints(test.dialog), test.fate, test.done, test.hints)
+			t.Errorf("%s: got fate %d, %q, hints %q, want %d, %q, %q",
+				test.name, fate, got, hints(test.dialog), test.fate, test.done, test.hints)
 		}
 	}
 	s := NewStyles("", true, false)
@@ -146,7 +195,13 @@ func TestFiltersTakenApart(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"": "", "st": "status=", "bos St": "bos status=", "status=c": "status=completed status=cancelled", "status=completed": "", "external": "externalStatusCode= externalReferenceId= externalApplicationName=", "bos ": "",
+		"":                 "",
+		"st":               "status=",
+		"bos St":           "bos status=",
+		"status=c":         "status=completed status=cancelled",
+		"status=completed": "",
+		"external":         "externalStatusCode= externalReferenceId= externalApplicationName=",
+		"bos ":             "",
 	} {
 		if got := strings.Join(l.completions(text), " "); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
@@ -171,7 +226,10 @@ func TestSignatureIsCopied(t *testing.T) {
 	if v.copySignature(new("file:///etc/passwd"), nil) != nil {
 		t.Error("a file was copied")
 	}
-	want := []string{"cannot read the pledge: 404 not found", "the link of the signature is not an https address, so it was not copied"}
+	want := []string{
+		"cannot read the pledge: 404 not found",
+		"the link of the signature is not an https address, so it was not copied",
+	}
 	if diff := cmp.Diff(want, texts(e.Messages.Errors)); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
@@ -197,7 +255,10 @@ func TestSignatureOfTheLastPledge(t *testing.T) {
 	t.Parallel()
 	answers := canned{}
 	for _, n := range []int{71, 72} {
-		pledge := apitype.Pledge{UUID: callID(n), SignatureSignedURL: new("https://files.example/" + callID(n).String())}
+		pledge := apitype.Pledge{
+			UUID:               callID(n),
+			SignatureSignedURL: new("https://files.example/" + callID(n).String()),
+		}
 		answers["GET /api/v1/pledges/"+callID(n).String()] = asJSON(t, pledge)
 	}
 	e, _ := scene(t, answers)
@@ -222,10 +283,18 @@ func TestPersonIsReadWhole(t *testing.T) {
 	id := callID(51)
 	person := asJSON(t, anna())
 	own := apitype.Call{UUID: callID(94), PersonUUID: id, RequestedAt: ago(time.Minute)}
-	others := `{"pageInfo":{"hasNextPage":true},"edges":[{"node":` + asJSON(t, own) + `},{"node":` + asJSON(t, apitype.Call{UUID: callID(95), PersonUUID: callID(52)}) + `},{"node":` + asJSON(t, apitype.Call{UUID: callID(92), PersonUUID: id}) + `}]}`
+	others := `{"pageInfo":{"hasNextPage":true},"edges":[{"node":` + asJSON(t, own) + `},{"node":` + asJSON(
+		t,
+		apitype.Call{UUID: callID(95), PersonUUID: callID(52)},
+	) + `},{"node":` + asJSON(t, apitype.Call{UUID: callID(92), PersonUUID: id}) + `}]}`
 	pledges := `{"pageInfo":{"hasNextPage":true},"edges":[{"node":` + asJSON(t, gift()) + `}]}`
 	paths := func(more canned) canned {
-		all := canned{"GET /api/v1/persons/" + id.String(): person, "GET /api/v1/pledges": pledges, "GET /api/v1/pledges/" + callID(71).String(): asJSON(t, gift()), "GET /api/v1/calls": others}
+		all := canned{
+			"GET /api/v1/persons/" + id.String():         person,
+			"GET /api/v1/pledges":                        pledges,
+			"GET /api/v1/pledges/" + callID(71).String(): asJSON(t, gift()),
+			"GET /api/v1/calls":                          others,
+		}
 		maps.Copy(all, more)
 		return all
 	}
@@ -239,15 +308,37 @@ func TestPersonIsReadWhole(t *testing.T) {
 		{"whole", paths(nil), 1, 2, [2]bool{true, true}, "<nil>"},
 		{"without pledges", paths(canned{"GET /api/v1/pledges": `403 {}`}), 0, 2, [2]bool{false, true}, "<nil>"},
 		{"without calls", paths(canned{"GET /api/v1/calls": `403 {}`}), 1, 1, [2]bool{true, false}, "<nil>"},
-		{"nobody", paths(canned{"GET /api/v1/persons/" + id.String(): `403 {"detail":"no"}`}), 0, 0, [2]bool{}, "403 no"},
+		{
+			name:    "nobody",
+			service: paths(canned{"GET /api/v1/persons/" + id.String(): `403 {"detail":"no"}`}),
+			more:    [2]bool{},
+			err:     "403 no",
+		},
 		{"pledges not read", paths(canned{"GET /api/v1/pledges": `422 {"detail":"no"}`}), 0, 0, [2]bool{}, "422 no"},
-		{"a pledge not read", paths(canned{"GET /api/v1/pledges/" + callID(71).String(): `422 {"detail":"no"}`}), 1, 0, [2]bool{true, false}, "422 no"},
-		{"calls not read", paths(canned{"GET /api/v1/calls": `422 {"detail":"no"}`}), 1, 1, [2]bool{true, false}, "422 no"},
+		{
+			name:    "a pledge not read",
+			service: paths(canned{"GET /api/v1/pledges/" + callID(71).String(): `422 {"detail":"no"}`}),
+			pledges: 1,
+			more:    [2]bool{true, false},
+			err:     "422 no",
+		},
+		{
+			name:    "calls not read",
+			service: paths(canned{"GET /api/v1/calls": `422 {"detail":"no"}`}),
+			pledges: 1,
+			calls:   1,
+			more:    [2]bool{true, false},
+			err:     "422 no",
+		},
 	} {
 		e, _ := scene(t, test.service)
 		r, err := readRecord(context.Background(), e.Day.Client, Reference{apitype.EntityPerson, id})
-		if fmt.Sprint(err) != test.err || len(r.pledges) != test.pledges || len(r.calls) != test.calls || [2]bool{r.morePledges, r.moreCalls} != test.more {
-			t.Errorf("%s: got %d pledges, %d calls, more %t %t, %v", test.name, len(r.pledges), len(r.calls), r.morePledges, r.moreCalls, err)
+		if fmt.Sprint(err) != test.err ||
+			len(r.pledges) != test.pledges ||
+			len(r.calls) != test.calls ||
+			[2]bool{r.morePledges, r.moreCalls} != test.more {
+			t.Errorf("%s: got %d pledges, %d calls, more %t %t, %v",
+				test.name, len(r.pledges), len(r.calls), r.morePledges, r.moreCalls, err)
 		}
 		if test.name == "whole" && r.calls[0].UUID != callID(94) {
 			t.Errorf("got %s first, want the newest", render.ShortID(r.calls[0].UUID))
@@ -277,7 +368,12 @@ func TestDialogOverALine(t *testing.T) {
 func TestRepeatedReasons(t *testing.T) {
 	t.Parallel()
 	for theme, want := range map[string]int{"default": 2, "high-contrast": 3} {
-		c := NewChoice("", "", []Option{{Label: "one"}, {Label: "two", Why: "no call"}, {Label: "three", Why: "no call"}, {Label: "four", Why: "no call"}})
+		c := NewChoice("", "", []Option{
+			{Label: "one"},
+			{Label: "two", Why: "no call"},
+			{Label: "three", Why: "no call"},
+			{Label: "four", Why: "no call"},
+		})
 		c.cursor = 3
 		_, lines := c.View(NewStyles(theme, false, false), 40, 10)
 		if got := strings.Count(strings.Join(lines, "\n"), "(no call)"); got != want {

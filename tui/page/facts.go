@@ -61,21 +61,21 @@ const (
 )
 
 // factLines returns the facts in lines of a width. Packed, two short ones that follow each other share a line.
-func (c *callCard) factLines(facts []card.Fact, width int, packed bool) (lines []string) {
+func (c *callCard) factLines(facts []card.Fact, width int, packed bool) []string {
 	half := (width - 1) / 2
 	open := false // The last line has room for another fact.
+	var lines []string
 	for i, f := range facts {
 		drawn := c.fact(i, f, width, packed)
 		if i == c.at && c.moved {
 			c.focus = len(lines)
 		}
 		isShort := len(drawn) == 1 && render.Width(strings.TrimRight(ansi.Strip(drawn[0]), " ")) <= half
-		switch {
-		case packed && open && isShort:
+		if packed && open && isShort {
 			last := &lines[len(lines)-1]
 			*last = widget.Fit(*last, width-half) + drawn[0]
 			open = false
-		default:
+		} else {
 			lines, open = append(lines, drawn...), isShort
 		}
 	}
@@ -83,13 +83,12 @@ func (c *callCard) factLines(facts []card.Fact, width int, packed bool) (lines [
 }
 
 // fact draws a fact: the pointer if the agent is there, its sign, its key and its value.
-func (c *callCard) fact(i int, f card.Fact, width int, packed bool) (lines []string) {
+func (c *callCard) fact(i int, f card.Fact, width int, packed bool) []string {
 	s := c.Styles
 	sign, pointer := " ", " "
-	switch {
-	case f.IsChanged():
+	if f.IsChanged() {
 		sign = s.accent(s.changed)
-	case f.Checked:
+	} else if f.Checked {
 		sign = s.Good(s.OKSign)
 	}
 	if i == c.at {
@@ -97,16 +96,16 @@ func (c *callCard) fact(i int, f card.Fact, width int, packed bool) (lines []str
 	}
 	for j := range f.Parts {
 		p := &f.Parts[j]
-		if p.Was, p.Is = Clean(p.Was), Clean(p.Is); c.ASCII {
+		p.Was, p.Is = Clean(p.Was), Clean(p.Is)
+		if c.ASCII {
 			p.Was, p.Is = strings.Replace(p.Was, "€", "EUR", 1), strings.Replace(p.Is, "€", "EUR", 1)
 		}
 	}
 	text, room := ansi.Strip(f.Draw(c.turned)), max(width-factSigns-factLabel-1, 8)
 	known := text != ""
-	switch {
-	case !known:
+	if !known {
 		text = s.Dim(c.Say("none"))
-	case f.IsChanged() && render.Width(text) <= room:
+	} else if f.IsChanged() && render.Width(text) <= room {
 		text = f.Draw(c.turned)
 	}
 	if f.Why != "" {
@@ -122,6 +121,7 @@ func (c *callCard) fact(i int, f card.Fact, width int, packed bool) (lines []str
 	start := pointer + widget.Fit(sign, 2) +
 		" " + s.Key(widget.Fit(f.Press, 1)) +
 		" " + s.Dim(widget.Fit(f.Label, factLabel)) + " "
+	var lines []string
 	for _, part := range widget.Wrap(text, room) {
 		lines = append(lines, start+part)
 		start = strings.Repeat(" ", factSigns+factLabel+1)

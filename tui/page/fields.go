@@ -126,7 +126,12 @@ func (f *fields) result(c *apitype.Call) {
 	code := apitype.TextOf(r.ResultCode)
 	f.all = append(
 		f.all,
-		field{label: "result", text: f.Say(f.Day.Codes.Words(c.Type, code)), copy: code, role: f.Styles.accent},
+		field{
+			label: "result",
+			text:  f.Say(f.Day.Codes.Words(c.Type, code)),
+			copy:  code,
+			role:  f.Styles.accent,
+		},
 	)
 	f.time("completed", r.CompletedAt)
 	if r.DonorRetentionRating != nil {
@@ -145,8 +150,12 @@ func (f *fields) phones(p apitype.Person) {
 			f.all = append(
 				f.all,
 				field{
-					label: n.label, text: f.Day.Locale.Spoken(text), copy: text, role: f.Styles.bold,
-					band: true, dials: true,
+					label: n.label,
+					text:  f.Day.Locale.Spoken(text),
+					copy:  text,
+					role:  f.Styles.bold,
+					band:  true,
+					dials: true,
 				},
 			)
 		}
@@ -155,7 +164,12 @@ func (f *fields) phones(p apitype.Person) {
 
 // identifier adds a record that has no better name, to be opened.
 func (f *fields) identifier(label string, to Reference) {
-	f.all = append(f.all, field{label: label, text: to.ID.String(), to: &to, raw: true})
+	f.all = append(f.all, field{
+		label: label,
+		text:  to.ID.String(),
+		to:    &to,
+		raw:   true,
+	})
 }
 
 func (f *fields) time(label string, t *apitype.Time) {

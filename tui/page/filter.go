@@ -40,10 +40,10 @@ func parseFilter(
 			continue
 		}
 		i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) })
-		switch {
-		case i < 0:
+		if i < 0 {
 			return t, errors.New(say("there is no filter %s; there are %s", name, strings.Join(known, ", ")))
-		case value == "":
+		}
+		if value == "" {
 			return t, errors.New(say("%s needs a value", name))
 		}
 		t.values[known[i]] = value
@@ -65,9 +65,15 @@ type asked[T any, O apiclient.ListOptions] struct {
 
 // parse reads a filter of a list.
 func parse[T any, O apiclient.ListOptions](l *List[T], s source[T, O], text string) (query, error) {
-	a := &asked[T, O]{list: l, source: s, options: s.options, local: fieldNames(s.local)}
+	a := &asked[T, O]{
+		list:    l,
+		source:  s,
+		options: s.options,
+		local:   fieldNames(s.local),
+	}
 	var err error
-	if a.filter, err = parseFilter(l.Say, text, l.Day.Now(), l.fields); err != nil {
+	a.filter, err = parseFilter(l.Say, text, l.Day.Now(), l.fields)
+	if err != nil {
 		return query{}, err
 	}
 	if err := a.filter.findUsers(l.Env); err != nil {
@@ -77,7 +83,8 @@ func parse[T any, O apiclient.ListOptions](l *List[T], s source[T, O], text stri
 		return query{}, err
 	}
 	if s.selects != nil {
-		if a.selects, err = s.selects(a.filter); err != nil {
+		a.selects, err = s.selects(a.filter)
+		if err != nil {
 			return query{}, err
 		}
 	}
@@ -120,8 +127,8 @@ func (a *asked[T, O]) row(record T, isFound bool) Row {
 }
 
 // searching returns the options for a service with the search, and whether that looks for the words.
-func (a *asked[T, O]) searching(ctx context.Context) (options O, isFound bool) {
-	options = a.options
+func (a *asked[T, O]) searching(ctx context.Context) (O, bool) {
+	options := a.options
 	if a.source.search == nil || a.mayNot.Load() {
 		return options, false
 	}
@@ -129,7 +136,7 @@ func (a *asked[T, O]) searching(ctx context.Context) (options O, isFound bool) {
 	if err != nil || !has { // The list reports the same error.
 		return options, false
 	}
-	isFound = a.source.search(&options, a.words)
+	isFound := a.source.search(&options, a.words)
 	return options, isFound
 }
 
@@ -164,10 +171,11 @@ func (a *asked[T, O]) changed(
 	ctx context.Context,
 	since apitype.Time,
 	after []apitype.Time,
-) (changes changedRows, err error) {
+) (changedRows, error) {
 	client := a.list.Day.Client
 	options, isFound := a.searching(ctx)
 	options, filters := a.source.feeds(options)
+	var changes changedRows
 	for i, filter := range filters {
 		feed, from := a.source.of(client).Feed(options, filter), since
 		if len(after) > 0 {
@@ -210,10 +218,9 @@ func (t parsedFilter) says(say func(string, ...any) string, local []string, isSe
 			there = append(there, name)
 		}
 	}
-	switch {
-	case isSearched:
+	if isSearched {
 		there = append(there, say("words"))
-	case len(t.terms) > 0:
+	} else if len(t.terms) > 0 {
 		here = append(here, say("words"))
 	}
 	var parts []string
@@ -234,7 +241,12 @@ const mostHistory = 50
 // AskFilter opens the field for the filter. Typing narrows the list at once. The list reads on until the screen is
 // full, and Enter asks the service.
 func (l *List[T]) AskFilter() tea.Cmd {
-	p := &Prompt{Title: l.Say("Filter %s", l.Say(l.name)), help: l.hint(), history: l.filters, complete: l.completions}
+	p := &Prompt{
+		Title:    l.Say("Filter %s", l.Say(l.name)),
+		help:     l.hint(),
+		history:  l.filters,
+		complete: l.completions,
+	}
 	if l.filter != "" { // The next word stands apart.
 		p.Editor.SetValue(l.filter + " ")
 	}
@@ -254,7 +266,8 @@ func (l *List[T]) AskFilter() tea.Cmd {
 		if _, err := l.parse(text); err != nil {
 			return err.Error(), nil
 		}
-		if text = strings.TrimSpace(text); text != "" {
+		text = strings.TrimSpace(text)
+		if text != "" {
 			l.filters = append(slices.DeleteFunc(l.filters, func(other string) bool { return other == text }), text)
 			l.filters = l.filters[max(len(l.filters)-mostHistory, 0):]
 		}
@@ -268,7 +281,8 @@ func (l *List[T]) AskFilter() tea.Cmd {
 func (l *List[T]) narrow(terms []string) tea.Cmd {
 	l.arranged.terms = terms
 	l.arrange()
-	if l.searchN = 0; l.wantsFound() {
+	l.searchN = 0
+	if l.wantsFound() {
 		return tea.Batch(l.fetchMore(), l.cursorMoved())
 	}
 	return l.cursorMoved()
@@ -308,7 +322,8 @@ type filterField struct {
 }
 
 // filterFields returns the filters that a user may type. What a list embeds is its own choice.
-func filterFields[O any](filters []apitype.Filter[O]) (fields []filterField) {
+func filterFields[O any](filters []apitype.Filter[O]) []filterField {
+	var fields []filterField
 	for _, f := range filters {
 		if f.Name != "include" {
 			fields = append(fields, filterField{f.Name, f.Values()})
@@ -317,7 +332,8 @@ func filterFields[O any](filters []apitype.Filter[O]) (fields []filterField) {
 	return fields
 }
 
-func fieldNames(fields []filterField) (names []string) {
+func fieldNames(fields []filterField) []string {
+	var names []string
 	for _, f := range fields {
 		names = append(names, f.name)
 	}
@@ -325,11 +341,12 @@ func fieldNames(fields []filterField) (names []string) {
 }
 
 // completions returns how the last word of a filter may go on: fields, or the values of one.
-func (l *List[T]) completions(text string) (all []string) {
+func (l *List[T]) completions(text string) []string {
 	last := text[strings.LastIndex(text, " ")+1:]
 	if last == "" {
 		return nil
 	}
+	var all []string
 	add := func(candidate string) {
 		if len(candidate) > len(last) && strings.EqualFold(candidate[:len(last)], last) {
 			all = append(all, text[:len(text)-len(last)]+candidate)

@@ -121,7 +121,8 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 		line := state + widget.Fit(Clean(donor.Name), foundName) +
 			" " + widget.Fit(f.desk.Day.Locale.Spoken(Clean(donor.Phone)), foundPhone) +
 			" " + Clean(donor.City)
-		if line = widget.Fit(line, width); i == f.cursor {
+		line = widget.Fit(line, width)
+		if i == f.cursor {
 			line = s.chosen(line)
 		}
 		lines = append(lines, line)
@@ -136,18 +137,19 @@ func (f *finder) View(s Styles, width, height int) (string, []string) {
 // note describes which records were searched.
 func (f *finder) note(found int) string {
 	search := f.desk.Day.Search
-	switch {
-	case search.IsReadingDonors():
+	if search.IsReadingDonors() {
 		return f.desk.Say("searching") + f.desk.Spinner.Sign()
-	case found == donors.MostFound:
-		return f.desk.Say("the first %d; type more", donors.MostFound)
-	case search.IsSearchedHere():
-		return f.desk.Say("only the donors of the newest %d calls: this service cannot search", search.CallsSearched())
-	case found == 0 && !f.Editor.IsEmpty():
-		return f.desk.Say("no donor was found")
-	default:
-		return f.desk.Day.Count(found, "donor", "donors")
 	}
+	if found == donors.MostFound {
+		return f.desk.Say("the first %d; type more", donors.MostFound)
+	}
+	if search.IsSearchedHere() {
+		return f.desk.Say("only the donors of the newest %d calls: this service cannot search", search.CallsSearched())
+	}
+	if found == 0 && !f.Editor.IsEmpty() {
+		return f.desk.Say("no donor was found")
+	}
+	return f.desk.Day.Count(found, "donor", "donors")
 }
 
 // AskRecent offers the last calls, to open one again.
@@ -215,7 +217,8 @@ func (d *Desk) fateLines(r changes.Recent, width int) []string {
 }
 
 // recentLines returns the last calls with their fate, as many as there is room for.
-func (d *Desk) recentLines(width, room int) (lines []string) {
+func (d *Desk) recentLines(width, room int) []string {
+	var lines []string
 	for _, r := range d.Day.Changes.Recent {
 		role := map[changes.Fate]paint{
 			changes.FateHeld:    d.Styles.Held,

@@ -55,20 +55,24 @@ func (f *fixing) chosen() (entry.Fix, bool) {
 // Key implements Dialog.
 func (f *fixing) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	name := msg.String()
-	switch {
-	case !f.desk.Day.IsOn(f.call):
+	if !f.desk.Day.IsOn(f.call) {
 		return Closes, nil // The call left the Desk while the question was open.
-	case name == "ctrl+c":
+	}
+	if name == "ctrl+c" {
 		f.leave()
 		return Closes, nil
-	case f.key != "":
+	}
+	if f.key != "" {
 		return f.typeKey(msg), nil
-	case name == "ctrl+s":
-		if f.wrong, _ = f.desk.Day.Form().HalfAddress(); f.wrong != "" {
+	}
+	if name == "ctrl+s" {
+		f.wrong, _ = f.desk.Day.Form().HalfAddress()
+		if f.wrong != "" {
 			return Stays, nil
 		}
 		return Passes, nil
-	case name == "esc" || name == "enter":
+	}
+	if name == "esc" || name == "enter" {
 		return Closes, nil
 	}
 	name = digitOf(name)
@@ -145,10 +149,10 @@ func (f *fixing) turn(fix entry.Fix, name string) Fate {
 // typeKey follows a key while a value is typed.
 func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 	fix, found := f.chosen()
-	switch {
-	case found && fix.Why != "":
+	if found && fix.Why != "" {
 		return f.drop(msg.String())
-	case found && fix.IsYesNo():
+	}
+	if found && fix.IsYesNo() {
 		return f.turn(fix, msg.String())
 	}
 	fix.Was = f.was
@@ -175,7 +179,8 @@ func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 		return f.accept(fix, string(apitype.DonationIntervals[interval]), false)
 	case fix.IsInterval(): // Only the offered ones are accepted.
 	default:
-		if f.wrong = ""; f.editor.Update(msg) {
+		f.wrong = ""
+		if f.editor.Update(msg) {
 			f.check(fix)
 		}
 	}
@@ -185,7 +190,8 @@ func (f *fixing) typeKey(msg tea.KeyPressMsg) Fate {
 // check keeps the typed value, and sets the mistake in it.
 func (f *fixing) check(fix entry.Fix) {
 	f.desk.keepLine(f.call, fix.Key, f.editor.Value())
-	if f.wrong = ""; strings.TrimSpace(f.editor.Value()) != "" {
+	f.wrong = ""
+	if strings.TrimSpace(f.editor.Value()) != "" {
 		if problem := f.desk.Day.Form().WrongFix(fix, f.editor.Value()); problem != "" {
 			f.wrong = f.desk.Say(fix.Label) + " " + f.desk.Say(problem)
 		}
@@ -218,7 +224,8 @@ func (f *fixing) accept(fix entry.Fix, typed string, sends bool) Fate {
 	}
 	becomes := Closes
 	a := f.desk.Questions.FixMeaning(fix, typed, func(value string) ask.Answer {
-		if becomes = set(value); f.desk.Dialog == f {
+		becomes = set(value)
+		if f.desk.Dialog == f {
 			return ask.Answer{} // Nothing was asked in between.
 		}
 		if becomes == Passes && f.desk.WhyNot(ActComplete) == "" {
@@ -279,7 +286,8 @@ func (f *fixing) Paste(text string) tea.Cmd {
 func oneLine(address string) string {
 	var parts []string
 	for line := range strings.FieldsFuncSeq(address, func(r rune) bool { return r == '\n' || r == '\r' }) {
-		if line = strings.Trim(line, " \t,"); line != "" {
+		line = strings.Trim(line, " \t,")
+		if line != "" {
 			parts = append(parts, line)
 		}
 	}
@@ -291,12 +299,13 @@ const fixColumn = 34
 
 // lines draws all details with their keys, their old and new values, and returns the line with the focus. The typed
 // text is in the line of its detail, or below them if the details have two columns.
-func (f *fixing) lines(s Styles, width int) (lines []string, focus int) {
+func (f *fixing) lines(s Styles, width int) ([]string, int) {
 	fixes := f.desk.Day.Form().Fixes()
 	columns := max(min(width/fixColumn, 2), 1)
 	each, height := width/columns-1, (len(fixes)+columns-1)/columns
-	lines = make([]string, height)
+	lines := make([]string, height)
 	typed := ""
+	var focus int
 	for i, fix := range fixes {
 		text := f.desk.fixText(fix)
 		if fix.IsChanged() && render.Width(text) > each-labelWidth-3 { // The card shows what was, too.
@@ -304,22 +313,20 @@ func (f *fixing) lines(s Styles, width int) (lines []string, focus int) {
 		}
 		label := widget.Fit(f.desk.Say(fix.Label), labelWidth)
 		cell := widget.Fit(s.Key(fix.Press)+" "+label+" "+text, each)
-		switch {
-		case fix.Why != "":
+		if fix.Why != "" {
 			cell = s.Dim(widget.Fit(fix.Press+" "+label+" "+shortReason(f.desk.Say(fix.Why), each-labelWidth-3), each))
 			if fix.Key == f.key {
 				focus = i % height
 			}
-		case fix.Key == f.key:
+		} else if fix.Key == f.key {
 			typed, focus = s.chosen(fix.Press+" "+label)+" "+f.typed(s, fix, width-labelWidth-3), i%height
 			cell = s.chosen(ansi.Strip(cell))
 		}
 		lines[i%height] += cell + " "
 	}
-	switch {
-	case typed != "" && columns == 1:
+	if typed != "" && columns == 1 {
 		lines[focus] = typed
-	case typed != "":
+	} else if typed != "" {
 		lines = append(lines, typed)
 		focus = len(lines) - 1
 	}
@@ -375,10 +382,10 @@ func (d *Desk) fixValue(f entry.Fix, value string, isRecorded bool) string {
 
 // turned draws the old and the new text, if they differ.
 func (d *Desk) turned(was, is string) string {
-	switch {
-	case was == is:
+	if was == is {
 		return was
-	case is == "":
+	}
+	if is == "" {
 		is = d.Say("none")
 	}
 	if was == "" {

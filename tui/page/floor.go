@@ -83,7 +83,12 @@ func (e *Env) queueAgent(a apitype.QueueAgent) string {
 // view returns how values are shown here.
 func (e *Env) view() render.View {
 	now := e.Day.Now()
-	return render.View{Now: now, Location: now.Location(), Locale: e.Day.Locale, Result: e.Day.Codes.Words}
+	return render.View{
+		Now:      now,
+		Location: now.Location(),
+		Locale:   e.Day.Locale,
+		Result:   e.Day.Codes.Words,
+	}
 }
 
 // Open implements Page.
@@ -192,14 +197,22 @@ func (v *Floor) WhyNotOpen() string {
 func floorActions() []Action {
 	return []Action{
 		{
-			ID: "free", Scope: ScopeFloor, Keys: "X",
-			Help: "release the calls of the agent…", Word: "release",
-			Run: on((*Floor).AskFree), Why: onWhy((*Floor).WhyNotOpen),
+			ID:    "free",
+			Scope: ScopeFloor,
+			Keys:  "X",
+			Help:  "release the calls of the agent…",
+			Word:  "release",
+			Run:   on((*Floor).AskFree),
+			Why:   onWhy((*Floor).WhyNotOpen),
 		},
 		{
-			ID: "message", Scope: ScopeFloor, Keys: "t",
-			Help: "send a message to all desks…", Word: "tell all",
-			Run: on((*Floor).AskMessage), Why: onWhy((*Floor).WhyNoMessage),
+			ID:     "message",
+			Scope:  ScopeFloor,
+			Keys:   "t",
+			Help:   "send a message to all desks…",
+			Word:   "tell all",
+			Run:    on((*Floor).AskMessage),
+			Why:    onWhy((*Floor).WhyNoMessage),
 			Traits: OpensLine,
 		},
 	}
@@ -235,14 +248,16 @@ func readAgent(
 	client *apiclient.Client,
 	user apitype.UUID,
 	now time.Time,
-) (is agentToday, err error) {
+) (agentToday, error) {
 	held, err := apiclient.Decoded(client.Queue.Leases(ctx, apitype.QueueLeaseListOptions{UserUUID: &user}))
+	var is agentToday
 	for _, l := range held.Leases {
 		if l.UserUUID == user {
 			is.leases = append(is.leases, l)
 		}
 	}
-	if is.isKept = client.Announces(apitype.ExtensionAttempts); err != nil || !is.isKept {
+	is.isKept = client.Announces(apitype.ExtensionAttempts)
+	if err != nil || !is.isKept {
 		return is, err
 	}
 	options := apitype.AgentWorkOptions{Since: new(apitype.NewTime(period(1).since(now)))}
@@ -255,10 +270,9 @@ func (v *Floor) heldLines(leases []apitype.Lease) []string {
 	lines := []string{v.Styles.bold(v.Say("Now"))}
 	for _, l := range leases {
 		what := "on the screen"
-		switch {
-		case l.Pending:
+		if l.Pending {
 			what = "not sent yet"
-		case l.Ahead:
+		} else if l.Ahead {
 			what = "read ahead"
 		}
 		until := l.ExpiresAt.In(v.Day.Now().Location()).Format("15:04")
@@ -297,18 +311,16 @@ func (v *Floor) workLines(work apitype.AgentWork) []string {
 	for _, w := range work.Work {
 		at := w.Time.In(v.Day.Now().Location()).Format("15:04")
 		text := at + "  " + widget.Fit(v.Say(render.Words(string(w.Type))), queueType+2) + v.Say(workWord(w.Operation))
-		switch {
-		case w.Reason != nil:
+		if w.Reason != nil {
 			text += ", " + v.Say(card.ReasonWords(*w.Reason))
-		case w.ResultCode != nil:
+		} else if w.ResultCode != nil {
 			text += ", " + Clean(v.Say(v.Day.Codes.Words(w.Type, *w.ResultCode)))
 		}
 		lines = append(lines, text)
 	}
-	switch {
-	case len(lines) == 0:
+	if len(lines) == 0 {
 		lines = []string{v.Say("nothing yet")}
-	case work.HasMore:
+	} else if work.HasMore {
 		lines = append(lines, v.Say("what was done before is too much to list"))
 	}
 	return lines
@@ -399,11 +411,11 @@ func (v *Floor) AskFree() tea.Cmd {
 		},
 		Yes: func() tea.Cmd {
 			return Load(v.Env, "leases of an agent ended", free, func(freed apitype.ReleasedUser, err error) tea.Cmd {
-				switch {
-				case apiclient.KindOf(err) == apiclient.KindUnknownOutcome:
+				if apiclient.KindOf(err) == apiclient.KindUnknownOutcome {
 					v.FailChange(v.Say("look at what %s has, then release it again", name), err)
 					return v.Refresh()
-				case err != nil:
+				}
+				if err != nil {
 					v.FailChange(v.Say("cannot release the calls of %s", name), err)
 					return nil
 				}

@@ -30,14 +30,13 @@ func (v *Floor) agentCells() render.AgentCells {
 	return render.AgentCells{
 		Name: v.queueAgent,
 		Now: func(a apitype.QueueAgent) string {
-			switch {
-			case a.State == apitype.UserPaused && a.Reason != nil:
+			if a.State == apitype.UserPaused && a.Reason != nil {
 				return v.Say(string(*a.Reason))
-			case a.CallUUID == nil:
-				return v.Say("idle")
-			default:
-				return v.Say(render.Words(string(*a.Type)))
 			}
+			if a.CallUUID == nil {
+				return v.Say("idle")
+			}
+			return v.Say(render.Words(string(*a.Type)))
 		},
 		Bar: func(a apitype.QueueAgent) string {
 			if a.TakenAt == nil {
@@ -79,10 +78,10 @@ func (v *Floor) notePace() {
 // Lines implements Page.
 func (v *Floor) Lines(l Layout) []string {
 	s := v.Styles
-	switch {
-	case !v.read:
+	if !v.read {
 		return []string{"", s.Dim(" " + v.Say("reading") + v.Spinner.Sign())}
-	case v.noQueue:
+	}
+	if v.noQueue {
 		none := v.Say(
 			"The service has no queue, so it cannot show agents and waiting calls. %s counts what was done.",
 			v.Host.KeyOf("page-stats"),
@@ -130,11 +129,10 @@ func (v *Floor) lookLines(width int) []string {
 	var parts []string
 	idle := 0
 	for _, a := range v.agents {
-		switch {
-		case a.TakenAt != nil && v.since(a) >= longCall:
+		if a.TakenAt != nil && v.since(a) >= longCall {
 			minutes := int(v.since(a) / time.Minute)
 			parts = append(parts, v.Say("%s on one call for %d min", v.queueAgent(a), minutes))
-		case a.TakenAt == nil && a.State != apitype.UserPaused && v.since(a) < atWork:
+		} else if a.TakenAt == nil && a.State != apitype.UserPaused && v.since(a) < atWork {
 			idle++
 		}
 	}
@@ -175,10 +173,9 @@ func (v *Floor) lookLines(width int) []string {
 func (v *Floor) summary() (agents, waiting string) {
 	onCall, paused := 0, 0
 	for _, a := range v.agents {
-		switch {
-		case a.CallUUID != nil:
+		if a.CallUUID != nil {
 			onCall++
-		case a.State == apitype.UserPaused:
+		} else if a.State == apitype.UserPaused {
 			paused++
 		}
 	}
@@ -206,7 +203,7 @@ func (v *Floor) summary() (agents, waiting string) {
 }
 
 // chosenLines returns all that came of the calls of the agent under the cursor.
-func (v *Floor) chosenLines(width int) (lines []string) {
+func (v *Floor) chosenLines(width int) []string {
 	if v.table.Cursor() >= len(v.agents) {
 		return nil
 	}
@@ -221,6 +218,7 @@ func (v *Floor) chosenLines(width int) (lines []string) {
 	if len(a.ByResult) > 0 {
 		parts = append(parts, v.results(a))
 	}
+	var lines []string
 	for i, line := range widget.Wrap(strings.Join(parts, " · "), width-1) {
 		lines = append(lines, " "+[]string{"", " "}[min(i, 1)]+line)
 	}
@@ -290,7 +288,7 @@ const (
 )
 
 // resultBars draws the most frequent results, two beside each other if there is room.
-func (v *Floor) resultBars(results map[string]int, width int) (lines []string) {
+func (v *Floor) resultBars(results map[string]int, width int) []string {
 	codes := slices.SortedFunc(maps.Keys(results), func(a, b string) int {
 		return cmp.Or(cmp.Compare(results[b], results[a]), strings.Compare(a, b))
 	})
@@ -298,6 +296,7 @@ func (v *Floor) resultBars(results map[string]int, width int) (lines []string) {
 		return nil
 	}
 	highest, columns := results[codes[0]], max(width/(resultLabel+resultBar+6), 1)
+	var lines []string
 	for i, code := range codes[:min(len(codes), mostResults*columns)] {
 		label := widget.Fit(" "+Clean(v.resultName(code)), resultLabel)
 		bar := strings.Repeat(v.Styles.bars[0], max(results[code]*resultBar/highest, 1))
@@ -333,7 +332,8 @@ func (v *Floor) waitingTable(width int) waitingTable {
 		t.number = max(t.number, render.Width(v.Say(Clean(render.Language(language))))+3) // A sign precedes it.
 	}
 	room := min((width-waitingName)/t.number-3, mostLanguages) // Three columns follow them.
-	if t.hasOthers = len(t.languages) > room; t.hasOthers {
+	t.hasOthers = len(t.languages) > room
+	if t.hasOthers {
 		t.languages = t.languages[:max(room-1, 0)]
 	}
 	columns := len(t.languages) + 3

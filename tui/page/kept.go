@@ -16,7 +16,9 @@ type Kept struct {
 
 // ReadKept reads the arrangement of an earlier start. Without a path it is empty. After an error the arrangement is
 // usable, and partly empty.
-func ReadKept(path string) (k Kept, err error) {
+func ReadKept(path string) (Kept, error) {
+	var k Kept
+	var err error
 	if path != "" {
 		err = statefile.Read(path, &k)
 	}

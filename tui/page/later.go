@@ -122,7 +122,8 @@ func (l *askedLater) View(s Styles, width, _ int) (string, []string) {
 			if l.desk.Day.Card().OutsideHours(o.At) != "" {
 				line += ", " + l.desk.Say("outside calling hours")
 			}
-			if line = widget.Fit(line, min(width, max(render.Width(line), 56))); i == l.cursor {
+			line = widget.Fit(line, min(width, max(render.Width(line), 56)))
+			if i == l.cursor {
 				line = s.chosen(line)
 			}
 			lines = append(lines, line)

@@ -61,12 +61,11 @@ func NewLayout(width, height int) Layout {
 	}
 	l.Body = max(height-3, 1) // Tabs, status and footer take a line each.
 	l.Framed = width >= 110 && height >= 30
-	switch {
-	case width >= 120:
+	if width >= 120 {
 		l.Panes = 3
 		l.Left = min(width*4/15, 56)
 		l.Right = min(width*7/30, 46)
-	case width >= 100:
+	} else if width >= 100 {
 		l.Panes = 2
 		l.Left = width / 3
 	}

@@ -185,7 +185,8 @@ func (l *List[T]) reread(keepsRows bool) tea.Cmd {
 	if q, err := l.parse(l.filter); err == nil { // A day such as today is another one by now.
 		l.query = q
 	}
-	if l.refreshed = (refreshed{old: keepsRows, depth: -1}); !keepsRows {
+	l.refreshed = (refreshed{old: keepsRows, depth: -1})
+	if !keepsRows {
 		l.Rows, l.preview = nil, nil
 		l.arrange()
 	}
@@ -358,7 +359,8 @@ func (l *List[T]) Lines(layout Layout) []string {
 	if !layout.Framed {
 		width -= ruleWidth
 	}
-	if frame = s.frame(layout, width); l.preview == nil || len(l.shown()) == 0 {
+	frame = s.frame(layout, width)
+	if l.preview == nil || len(l.shown()) == 0 {
 		return s.panes(layout, lines, frame.Close([]string{frame.Top("", "")}, layout.Body))
 	}
 	return s.panes(layout, lines, l.preview.besideLines(l.Env, frame, layout.Body))
@@ -366,16 +368,16 @@ func (l *List[T]) Lines(layout Layout) []string {
 
 // nothing returns the reason why the list is empty, and the key that changes that.
 func (l *List[T]) nothing() string {
-	switch {
-	case !l.loaded:
+	if !l.loaded {
 		return l.Say("not read yet: %s reads the %s", l.Host.KeyOf(ActRefresh), l.Say(l.name))
-	case len(l.arranged.terms) > 0 && l.searches():
-		return l.Say("not among those read: enter asks the service")
-	case l.filter != "" || len(l.arranged.terms) > 0:
-		return l.Say("nothing here: %s changes the filter", l.Host.KeyOf(ActFilter))
-	default:
-		return l.Say("no %s yet: %s reads them again", l.Say(l.name), l.Host.KeyOf(ActRefresh))
 	}
+	if len(l.arranged.terms) > 0 && l.searches() {
+		return l.Say("not among those read: enter asks the service")
+	}
+	if l.filter != "" || len(l.arranged.terms) > 0 {
+		return l.Say("nothing here: %s changes the filter", l.Host.KeyOf(ActFilter))
+	}
+	return l.Say("no %s yet: %s reads them again", l.Say(l.name), l.Host.KeyOf(ActRefresh))
 }
 
 // width returns the width of the list without the preview.

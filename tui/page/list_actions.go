@@ -44,59 +44,128 @@ const actNextView = "next-view"
 func listActions() []Action {
 	return []Action{
 		{
-			ID: "open", Scope: ScopeLists, Keys: "enter",
-			Help: "open", Word: "open",
-			Run: on(Opener.OpenRecord), Why: onWhy(Opener.WhyNotOpen),
+			ID:    "open",
+			Scope: ScopeLists,
+			Keys:  "enter",
+			Help:  "open",
+			Word:  "open",
+			Run:   on(Opener.OpenRecord),
+			Why:   onWhy(Opener.WhyNotOpen),
 		},
 		{
-			ID: "back", Scope: ScopeLists, Keys: "esc backspace",
-			Help: "back", Word: "back",
-			Run: on(Lister.Back), Why: onWhy(Lister.WhyNotBack),
+			ID:    "back",
+			Scope: ScopeLists,
+			Keys:  "esc backspace",
+			Help:  "back",
+			Word:  "back",
+			Run:   on(Lister.Back),
+			Why:   onWhy(Lister.WhyNotBack),
 		},
 		{
-			ID: ActFilter, Scope: ScopeLists, Keys: "/",
-			Help: "filter", Word: "filter",
-			Run: on(Lister.AskFilter), Why: onWhy(Lister.WhyNotFilter),
+			ID:     ActFilter,
+			Scope:  ScopeLists,
+			Keys:   "/",
+			Help:   "filter",
+			Word:   "filter",
+			Run:    on(Lister.AskFilter),
+			Why:    onWhy(Lister.WhyNotFilter),
 			Traits: OpensLine,
 		},
 		{
-			ID: actNextView, Scope: ScopeLists, Keys: "tab",
-			Help: "the next tab of the list",
-			Run:  on(func(l Lister) tea.Cmd { return l.TurnView(1) }), Why: onWhy(Lister.WhyNotFilter),
+			ID:    actNextView,
+			Scope: ScopeLists,
+			Keys:  "tab",
+			Help:  "the next tab of the list",
+			Run:   on(func(l Lister) tea.Cmd { return l.TurnView(1) }),
+			Why:   onWhy(Lister.WhyNotFilter),
 		},
 		{
-			ID: "previous-view", Scope: ScopeLists, Keys: "shift+tab",
-			Help: "the previous tab of the list",
-			Run:  on(func(l Lister) tea.Cmd { return l.TurnView(-1) }), Why: onWhy(Lister.WhyNotFilter),
+			ID:    "previous-view",
+			Scope: ScopeLists,
+			Keys:  "shift+tab",
+			Help:  "the previous tab of the list",
+			Run:   on(func(l Lister) tea.Cmd { return l.TurnView(-1) }),
+			Why:   onWhy(Lister.WhyNotFilter),
 		},
 		{
-			ID: "sort", Scope: ScopeLists, Keys: "o",
-			Help: "sort by a column…",
-			Run:  on(Lister.AskSort), Why: onWhy(Lister.WhyNotFilter),
+			ID:     "sort",
+			Scope:  ScopeLists,
+			Keys:   "o",
+			Help:   "sort by a column…",
+			Run:    on(Lister.AskSort),
+			Why:    onWhy(Lister.WhyNotFilter),
 			Traits: AsksDigit,
 		},
 		{
-			ID: "mark", Scope: ScopeLists, Keys: "space",
-			Help: "mark", Word: "mark",
-			Run: on(Lister.MarkRow), Why: onWhy(Lister.WhyNotMark),
+			ID:    "mark",
+			Scope: ScopeLists,
+			Keys:  "space",
+			Help:  "mark",
+			Word:  "mark",
+			Run:   on(Lister.MarkRow),
+			Why:   onWhy(Lister.WhyNotMark),
 		},
 		{
-			ID: "actions", Scope: ScopeLists, Keys: "A",
-			Help: "actions on the marked…", Word: "actions",
-			Run: on(Lister.AskBulk), Why: onWhy(Lister.WhyNotBulk),
+			ID:     "actions",
+			Scope:  ScopeLists,
+			Keys:   "A",
+			Help:   "actions on the marked…",
+			Word:   "actions",
+			Run:    on(Lister.AskBulk),
+			Why:    onWhy(Lister.WhyNotBulk),
 			Traits: AsksDigit,
 		},
 		{
-			ID: ActCopy, Scope: ScopeLists, Keys: "y",
-			Help: "copy the UUID, in a record the value", Word: "copy",
-			Run: on(Copier.CopyRecord), Why: onWhy(Copier.WhyNotCopy),
+			ID:    ActCopy,
+			Scope: ScopeLists,
+			Keys:  "y",
+			Help:  "copy the UUID, in a record the value",
+			Word:  "copy",
+			Run:   on(Copier.CopyRecord),
+			Why:   onWhy(Copier.WhyNotCopy),
 		},
-		{ID: "down", Scope: ScopeLists, Keys: "j down", Help: "down", Run: scroll(Down)},
-		{ID: "up", Scope: ScopeLists, Keys: "k up", Help: "up", Run: scroll(Up)},
-		{ID: "top", Scope: ScopeLists, Keys: "g home", Help: "to the top", Run: scroll(Top)},
-		{ID: "bottom", Scope: ScopeLists, Keys: "G end", Help: "to the bottom of what is loaded", Run: scroll(Bottom)},
-		{ID: "page-down", Scope: ScopeLists, Keys: "pgdown ctrl+d ctrl+f", Help: "a page down", Run: scroll(PageDown)},
-		{ID: "page-up", Scope: ScopeLists, Keys: "pgup ctrl+u ctrl+b", Help: "a page up", Run: scroll(PageUp)},
+		{
+			ID:    "down",
+			Scope: ScopeLists,
+			Keys:  "j down",
+			Help:  "down",
+			Run:   scroll(Down),
+		},
+		{
+			ID:    "up",
+			Scope: ScopeLists,
+			Keys:  "k up",
+			Help:  "up",
+			Run:   scroll(Up),
+		},
+		{
+			ID:    "top",
+			Scope: ScopeLists,
+			Keys:  "g home",
+			Help:  "to the top",
+			Run:   scroll(Top),
+		},
+		{
+			ID:    "bottom",
+			Scope: ScopeLists,
+			Keys:  "G end",
+			Help:  "to the bottom of what is loaded",
+			Run:   scroll(Bottom),
+		},
+		{
+			ID:    "page-down",
+			Scope: ScopeLists,
+			Keys:  "pgdown ctrl+d ctrl+f",
+			Help:  "a page down",
+			Run:   scroll(PageDown),
+		},
+		{
+			ID:    "page-up",
+			Scope: ScopeLists,
+			Keys:  "pgup ctrl+u ctrl+b",
+			Help:  "a page up",
+			Run:   scroll(PageUp),
+		},
 	}
 }
 
@@ -124,14 +193,13 @@ func (l *List[T]) WhyNotBulk() string {
 		return why
 	}
 	isMarked := func(row Row) bool { return l.Marks[row.ID] }
-	switch {
-	case slices.ContainsFunc(l.shown(), isMarked):
+	if slices.ContainsFunc(l.shown(), isMarked) {
 		return ""
-	case len(l.Marks) > 0:
-		return "the filter hides the marked records"
-	default:
-		return "no record is marked: space marks one"
 	}
+	if len(l.Marks) > 0 {
+		return "the filter hides the marked records"
+	}
+	return "no record is marked: space marks one"
 }
 
 // WhyNotOpen implements Opener.
@@ -155,14 +223,14 @@ func (l *List[T]) WhyNotCopy() string {
 }
 
 func (l *List[T]) whyNoRecord() string {
-	switch _, ok := l.Target(); {
-	case ok:
+	_, ok := l.Target()
+	if ok {
 		return ""
-	case l.loading:
-		return l.Say("the %s are being read", l.Say(l.name))
-	default:
-		return "no record is chosen"
 	}
+	if l.loading {
+		return l.Say("the %s are being read", l.Say(l.name))
+	}
+	return "no record is chosen"
 }
 
 // whyNotOf returns the reason why an action for records of one kind does nothing, or "".
@@ -221,19 +289,19 @@ func (l *List[T]) CopyRecord() tea.Cmd {
 
 // Back leaves the record in front, the marks or the filter.
 func (l *List[T]) Back() tea.Cmd {
-	switch d := l.Front(); {
-	case d != nil:
+	d := l.Front()
+	if d != nil {
 		l.stack = l.stack[:len(l.stack)-1]
 		if d.from != NoPage {
 			return l.Host.Turn(d.from)
 		}
 		return l.cursorMoved()
-	case len(l.Marks) > 0:
+	}
+	if len(l.Marks) > 0 {
 		clear(l.Marks)
 		return nil
-	default:
-		return l.setFilter("")
 	}
+	return l.setFilter("")
 }
 
 // Clicked is a page that takes clicks: at a column, and at a line below the tabs.
@@ -245,7 +313,7 @@ type Clicked interface {
 const rowsFrom = 3
 
 // Click implements Clicked.
-func (l *List[T]) Click(x, y int) (cmd tea.Cmd, onRow bool) {
+func (l *List[T]) Click(x, y int) (tea.Cmd, bool) {
 	if l.Front() == nil && y == 0 {
 		return l.clickView(x), false
 	}
@@ -258,7 +326,8 @@ func (l *List[T]) Click(x, y int) (cmd tea.Cmd, onRow bool) {
 // MarkRow marks the row under the cursor and goes on.
 func (l *List[T]) MarkRow() tea.Cmd {
 	if row, ok := l.Chosen(); ok {
-		if l.Marks[row.ID] = !l.Marks[row.ID]; !l.Marks[row.ID] {
+		l.Marks[row.ID] = !l.Marks[row.ID]
+		if !l.Marks[row.ID] {
 			delete(l.Marks, row.ID)
 		}
 		l.moveBy(1)
@@ -294,7 +363,8 @@ func (l *List[T]) AskBulk() tea.Cmd {
 }
 
 // bulkOptions returns the actions on several records. sent is called after a confirmation.
-func bulkOptions[T any](l *List[T], rows []Row, sent func()) (options []Option) {
+func bulkOptions[T any](l *List[T], rows []Row, sent func()) []Option {
+	var options []Option
 	if l.bulk != nil {
 		options = l.bulk(rows, sent)
 	}
@@ -310,7 +380,8 @@ func bulkOptions[T any](l *List[T], rows []Row, sent func()) (options []Option) 
 const mostNames = 9
 
 // firstOf returns the first names, one a line, and how many more there are.
-func (e *Env) firstOf(names []string) (lines []string) {
+func (e *Env) firstOf(names []string) []string {
+	var lines []string
 	for i, name := range names {
 		if i == mostNames-1 && len(names) > mostNames {
 			return append(lines, e.Say("  and %d more", len(names)-i))
@@ -345,14 +416,14 @@ func (l *List[T]) targets(rows []Row, sent func(), allowed func(Row) bool) targe
 // change for each record.
 func (e *Env) askEach(label string, t targets, change func(id apitype.UUID, name string) changes.Change) Option {
 	option := Option{Label: e.Say(label)}
-	switch {
-	case len(t.ids) == 0:
+	if len(t.ids) == 0 {
 		option.Why = "their state does not allow it"
 		if t.all == 1 {
 			option.Why = "its state does not allow it"
 		}
 		return option
-	case len(t.ids) < t.all:
+	}
+	if len(t.ids) < t.all {
 		option.Label += e.Say(" (%d of %d: the state of the others does not allow it)", len(t.ids), t.all)
 	}
 	option.Run = func() tea.Cmd {

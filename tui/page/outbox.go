@@ -41,8 +41,7 @@ func NewOutbox(s *Env) *Outbox {
 
 // shown returns the row as a list shows it. Only an entry has a number of tries.
 func (r outboxRow) shown(s *Env) render.Entry {
-	switch {
-	case r.entry != nil:
+	if r.entry != nil {
 		return render.Entry{
 			State:     string(r.entry.State),
 			Label:     Clean(s.Say(cmp.Or(s.Day.Changes.Labels[r.entry.ID], changes.OpLabel(r.entry.Op)))),
@@ -50,7 +49,8 @@ func (r outboxRow) shown(s *Env) render.Entry {
 			Tries:     r.entry.Tries,
 			LastError: new(Clean(s.Say(r.entry.LastError))),
 		}
-	case r.draft != nil:
+	}
+	if r.draft != nil {
 		return render.Entry{
 			State:     "draft",
 			Label:     Clean(cmp.Or(r.draft.Name, s.Say("a person"))),
@@ -58,13 +58,12 @@ func (r outboxRow) shown(s *Env) render.Entry {
 			Tries:     -1,
 			LastError: new(Clean(entry.DraftText(s.Day.Texts, *r.draft))),
 		}
-	default:
-		return render.Entry{
-			State:     "damaged",
-			Label:     s.Say("file"),
-			Tries:     -1,
-			LastError: new(Clean(s.Say(r.damaged.Reason))),
-		}
+	}
+	return render.Entry{
+		State:     "damaged",
+		Label:     s.Say("file"),
+		Tries:     -1,
+		LastError: new(Clean(s.Say(r.damaged.Reason))),
 	}
 }
 
@@ -127,7 +126,7 @@ func (v *Outbox) Scroll(by Step) tea.Cmd {
 const outboxRowsFrom = 2
 
 // Click implements Clicked.
-func (v *Outbox) Click(_, y int) (cmd tea.Cmd, onRow bool) {
+func (v *Outbox) Click(_, y int) (tea.Cmd, bool) {
 	count := len(v.rows())
 	v.chosen = ""
 	return nil, v.table.Click(y-outboxRowsFrom, count)
@@ -160,19 +159,30 @@ func (v *Outbox) WhyNotSendAgain() string {
 func outboxActions() []Action {
 	return []Action{
 		{
-			ID: "send-again", Scope: ScopeOutbox, Keys: "s",
-			Help: "send again what was refused or is unsure…", Word: "send again",
-			Run: on((*Outbox).AskSendAgain), Why: onWhy((*Outbox).WhyNotSendAgain),
+			ID:    "send-again",
+			Scope: ScopeOutbox,
+			Keys:  "s",
+			Help:  "send again what was refused or is unsure…",
+			Word:  "send again",
+			Run:   on((*Outbox).AskSendAgain),
+			Why:   onWhy((*Outbox).WhyNotSendAgain),
 		},
 		{
-			ID: "drop", Scope: ScopeOutbox, Keys: "D",
-			Help: "drop the entry…", Word: "drop",
-			Run: on((*Outbox).AskDrop), Why: onWhy((*Outbox).WhyNotOpen),
+			ID:    "drop",
+			Scope: ScopeOutbox,
+			Keys:  "D",
+			Help:  "drop the entry…",
+			Word:  "drop",
+			Run:   on((*Outbox).AskDrop),
+			Why:   onWhy((*Outbox).WhyNotOpen),
 		},
 		{
-			ID: "send-now", Scope: ScopeOutbox, Keys: "ctrl+r",
-			Help: "try all of them now", Word: "try now",
-			Run: on((*Outbox).SendNow),
+			ID:    "send-now",
+			Scope: ScopeOutbox,
+			Keys:  "ctrl+r",
+			Help:  "try all of them now",
+			Word:  "try now",
+			Run:   on((*Outbox).SendNow),
 		},
 	}
 }
@@ -219,10 +229,10 @@ func (v *Outbox) entryLines(e outbox.Entry) []string {
 
 // copyText returns the text that the agent typed, or the whole body.
 func (r outboxRow) copyText() string {
-	switch {
-	case r.draft != nil:
+	if r.draft != nil {
 		return r.draft.Notes
-	case r.damaged != nil:
+	}
+	if r.damaged != nil {
 		return r.damaged.Path
 	}
 	var body apitype.CompleteCallRequest
@@ -299,22 +309,23 @@ func (v *Outbox) Lines(l Layout) []string {
 	summary := " " + entries + ", " + drafts
 	lines := []string{s.Dim(widget.Fit(summary, l.Width))}
 	lines = append(lines, v.table.Lines(rows, l.Width, s.head, func(r outboxRow, chosen bool, line string) string {
-		switch {
-		case chosen:
+		if chosen {
 			return s.chosen(line)
-		case r.isIn(outbox.StateRejected):
-			return s.Bad(line)
-		case r.isIn(outbox.StateUnsure):
-			return s.Warn(line)
-		default:
-			return line
 		}
+		if r.isIn(outbox.StateRejected) {
+			return s.Bad(line)
+		}
+		if r.isIn(outbox.StateUnsure) {
+			return s.Warn(line)
+		}
+		return line
 	})...)
 	if len(rows) == 0 {
 		lines = append(lines, s.Dim(" "+v.Say("Everything you did has reached the service.")))
 	}
 	row, ok := v.Chosen()
-	if v.chosen = row.id; ok {
+	v.chosen = row.id
+	if ok {
 		lines = append(lines, v.answerLines(row, l.Width)...)
 	}
 	return widget.Block(lines, l.Width, l.Body)

@@ -57,7 +57,9 @@ func TestOnlyWebLinksAreOffered(t *testing.T) {
 func TestCopiedValuesAreClean(t *testing.T) {
 	t.Parallel()
 	got := copyText("phone", "+31612345678\nrm -rf ~\x1b]52;c;x\a\u202e\u009b")().(Copied).Text
-	if strings.ContainsFunc(got, func(r rune) bool { return r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) || r == 0x202e }) || !utf8.ValidString(got) {
+	if strings.ContainsFunc(got, func(r rune) bool {
+		return r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) || r == 0x202e
+	}) || !utf8.ValidString(got) {
 		t.Errorf("copied: got %q, want one visible line", got)
 	}
 	if exact := "my own\nnotes"; copyOwn("text", exact)().(Copied).Text != exact {
@@ -69,10 +71,17 @@ func TestCopiedValuesAreClean(t *testing.T) {
 func BenchmarkListFrame(b *testing.B) {
 	for _, rows := range []int{100, 100_000} {
 		b.Run(fmt.Sprint(rows), func(b *testing.B) {
-			s := NewEnv(b.Context(), &host{}, desk.New(desk.Options{Outbox: new(outbox.Outbox)}), NewStyles("", false, false))
+			s := NewEnv(b.Context(), &host{}, desk.New(desk.Options{
+				Outbox: new(outbox.Outbox),
+			}), NewStyles("", false, false))
 			l := NewCalls(s)
 			for i := range rows {
-				l.Rows = append(l.Rows, l.row(apitype.Call{Status: "requested", Type: "verification", RequestedAt: apitype.NewTime(time.Now()), AttemptsCount: i % 4}))
+				l.Rows = append(l.Rows, l.row(apitype.Call{
+					Status:        "requested",
+					Type:          "verification",
+					RequestedAt:   apitype.NewTime(time.Now()),
+					AttemptsCount: i % 4,
+				}))
 			}
 			layout := NewLayout(120, 40)
 			l.Resize(layout)
@@ -101,7 +110,10 @@ func TestCopiedValuesWorkEverywhere(t *testing.T) {
 	e := NewEnv(t.Context(), nil, desk.New(desk.Options{Outbox: new(outbox.Outbox)}), NewStyles("", false, false))
 	e.Day.Locale = render.LocaleFrom(func(name string) string { return map[string]string{"LANG": "nl_NL.UTF-8"}[name] })
 	f := &fields{Env: e}
-	person := apitype.Person{MobilePhoneNumber: new("+31612345671"), DateOfBirth: &apitype.Date{Year: 1980, Month: 5, Day: 17}}
+	person := apitype.Person{
+		MobilePhoneNumber: new("+31612345671"),
+		DateOfBirth:       &apitype.Date{Year: 1980, Month: 5, Day: 17},
+	}
 	f.phones(person)
 	f.person(person)
 	shown, copies := map[string]string{}, map[string]string{}
@@ -117,7 +129,8 @@ func TestCopiedValuesWorkEverywhere(t *testing.T) {
 }
 
 // texts returns the texts of messages. Nil if there are none.
-func texts(messages []Message) (all []string) {
+func texts(messages []Message) []string {
+	var all []string
 	for _, m := range messages {
 		all = append(all, m.Text)
 	}
@@ -127,7 +140,9 @@ func texts(messages []Message) (all []string) {
 // A filter of words reads on until something is found: its bound is for what follows.
 func TestFilterReadsOnUntilSomethingIsFound(t *testing.T) {
 	t.Parallel()
-	l := NewPersons(NewEnv(t.Context(), nil, desk.New(desk.Options{Outbox: new(outbox.Outbox)}), NewStyles("", false, false)))
+	l := NewPersons(NewEnv(t.Context(), nil, desk.New(desk.Options{
+		Outbox: new(outbox.Outbox),
+	}), NewStyles("", false, false)))
 	l.More, l.searchN, l.arranged.terms = true, listSearchMax, []string{"vos"}
 	if !l.wantsFound() {
 		t.Error("nothing found: it has stopped reading")
@@ -136,7 +151,8 @@ func TestFilterReadsOnUntilSomethingIsFound(t *testing.T) {
 	if l.arrange(); l.wantsFound() {
 		t.Error("one found, and the bound reached: it reads on")
 	}
-	if l.More, l.searchN = false, 0; l.wantsFound() {
+	l.More, l.searchN = false, 0
+	if l.wantsFound() {
 		t.Error("it reads beyond the end")
 	}
 }

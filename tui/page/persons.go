@@ -11,22 +11,26 @@ import (
 func NewPersons(e *Env) *List[apitype.Person] {
 	type options = apitype.PersonListOptions
 	return newList(e, noun[apitype.Person]{
-		kind: apitype.EntityPerson, columns: render.PersonList(), title: []string{"name"},
-		about: func(p apitype.Person) Row { return Row{ID: p.UUID} },
-		views: personViews(),
+		kind:    apitype.EntityPerson,
+		columns: render.PersonList(),
+		title:   []string{"name"},
+		about:   func(p apitype.Person) Row { return Row{ID: p.UUID} },
+		views:   personViews(),
 		also: func(p apitype.Person) string { // A number as the service has it.
 			return apitype.TextOf(p.MobilePhoneNumber) + " " + apitype.TextOf(p.PhoneNumber)
 		},
 	}, source[apitype.Person, options]{
 		of:      func(c *apiclient.Client) *apiclient.Collection[apitype.Person, options] { return c.Persons },
-		filters: apitype.PersonFilters(), paging: func(o *options) *apitype.Paging { return &o.Paging },
+		filters: apitype.PersonFilters(),
+		paging:  func(o *options) *apitype.Paging { return &o.Paging },
 		// The interface shows new persons only.
 		feeds: func(o options) (options, []string) { return o, []string{"createdAfter"} },
 		search: func(o *options, words string) bool {
 			o.Search = words
 			return words != ""
 		},
-		words: "words; for example", example: "createdAfter=30d jansen",
+		words:   "words; for example",
+		example: "createdAfter=30d jansen",
 	})
 }
 

@@ -35,7 +35,8 @@ func NewPledges(e *Env) *Pledges {
 		views:   pledgeViews(),
 	}, source[apitype.Pledge, options]{
 		of:      func(c *apiclient.Client) *apiclient.Collection[apitype.Pledge, options] { return c.Pledges },
-		filters: apitype.PledgeFilters(), paging: func(o *options) *apitype.Paging { return &o.Paging },
+		filters: apitype.PledgeFilters(),
+		paging:  func(o *options) *apitype.Paging { return &o.Paging },
 		feeds: func(o options) (options, []string) {
 			o.Status = nil // A pledge that left the status is a change, too.
 			if o.ReleasedAfter == nil {
@@ -48,7 +49,8 @@ func NewPledges(e *Env) *Pledges {
 			o.Include = append(o.Include, apitype.IncludePerson)
 			return false
 		},
-		words: "words; for example", example: "status=lead jansen",
+		words:   "words; for example",
+		example: "status=lead jansen",
 	})
 	return v
 }
@@ -57,15 +59,23 @@ func NewPledges(e *Env) *Pledges {
 func pledgesActions() []Action {
 	return []Action{
 		{
-			ID: "status-action", Scope: ScopePledges, Keys: "t",
-			Help: "status action on the pledge…", Word: "status",
-			Run: on((*Pledges).AskStatus), Why: onWhy((*Pledges).WhyNotStatus),
+			ID:     "status-action",
+			Scope:  ScopePledges,
+			Keys:   "t",
+			Help:   "status action on the pledge…",
+			Word:   "status",
+			Run:    on((*Pledges).AskStatus),
+			Why:    onWhy((*Pledges).WhyNotStatus),
 			Traits: AsksDigit,
 		},
 		{
-			ID: ActSign, Scope: ScopePledges, Keys: "S",
-			Help: "link to the signature", Word: "signature",
-			Run: on((*Pledges).AskSignature), Why: onWhy((*Pledges).WhyNotStatus),
+			ID:    ActSign,
+			Scope: ScopePledges,
+			Keys:  "S",
+			Help:  "link to the signature",
+			Word:  "signature",
+			Run:   on((*Pledges).AskSignature),
+			Why:   onWhy((*Pledges).WhyNotStatus),
 		},
 	}
 }
@@ -108,20 +118,22 @@ func (v *Pledges) actions(rows []Row, sent func()) []Option {
 // it: another action, and a pledge of another system, is the service's to judge. Spec gap: G1.
 func (v *Pledges) allows(pledge Row, act apitype.PledgeAction) bool {
 	status, released := apitype.PledgeStatus(v.text(pledge, "status")), v.text(pledge, "releasedAt") == "yes"
-	switch {
-	case pledge.external:
-		return true
-	case act == apitype.ActionActivate:
-		return status == apitype.PledgeLead && released
-	case act == apitype.ActionDrop:
-		return status == apitype.PledgeLead && !released
-	case act == apitype.ActionCancel:
-		return status == apitype.PledgeActive || status == apitype.PledgeLead && released
-	case act == apitype.ActionFulfill:
-		return status == apitype.PledgeActive
-	default:
+	if pledge.external {
 		return true
 	}
+	if act == apitype.ActionActivate {
+		return status == apitype.PledgeLead && released
+	}
+	if act == apitype.ActionDrop {
+		return status == apitype.PledgeLead && !released
+	}
+	if act == apitype.ActionCancel {
+		return status == apitype.PledgeActive || status == apitype.PledgeLead && released
+	}
+	if act == apitype.ActionFulfill {
+		return status == apitype.PledgeActive
+	}
+	return true
 }
 
 func pledgeFields(e *Env, p apitype.Pledge) []field {

@@ -50,10 +50,9 @@ func (l *List[T]) wantsPreview() bool {
 
 // onRecord takes a record in that was read, if it is still to be seen.
 func (l *List[T]) onRecord(d *detail, r record, err error) {
-	switch {
-	case d == l.coming:
+	if d == l.coming {
 		l.preview = d
-	case d != l.preview && !slices.Contains(l.stack, d):
+	} else if d != l.preview && !slices.Contains(l.stack, d) {
 		return
 	}
 	d.failed, d.beside = err, nil

@@ -65,7 +65,12 @@ func (d *Desk) ask(q *ask.Question, back func()) tea.Cmd {
 	}
 	switch {
 	case q.IsYesNo():
-		d.Dialog = &Confirm{Title: title, Lines: lines, Yes: options[0].Run, No: left}
+		d.Dialog = &Confirm{
+			Title: title,
+			Lines: lines,
+			Yes:   options[0].Run,
+			No:    left,
+		}
 	case q.Typed != nil:
 		p := &Prompt{
 			Title: title,
@@ -83,7 +88,13 @@ func (d *Desk) ask(q *ask.Question, back func()) tea.Cmd {
 		}
 		d.Dialog = p
 	case q.IsKeyed:
-		d.Dialog = &Confirm{Title: title, Lines: lines, options: options, No: left, late: unseenYet}
+		d.Dialog = &Confirm{
+			Title:   title,
+			Lines:   lines,
+			options: options,
+			No:      left,
+			late:    unseenYet,
+		}
 	default:
 		choice := NewChoice(title, q.Hint, options)
 		choice.lines, choice.late = lines, unseenYet

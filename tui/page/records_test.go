@@ -104,7 +104,12 @@ func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	header := http.Header{"Content-Type": {"application/json"}, "Fundesk-Extensions": {"queue, status, completed-by"}}
-	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body))}, nil
+	return &http.Response{
+		StatusCode:    status,
+		Header:        header,
+		Body:          io.NopCloser(strings.NewReader(body)),
+		ContentLength: int64(len(body)),
+	}, nil
 }
 
 var morning = time.Date(2026, 11, 20, 9, 15, 0, 0, time.Local) // A Friday.
@@ -117,18 +122,37 @@ const aDay = 24 * time.Hour
 // scene holds the parts that draw pages, at a service with prepared answers.
 func scene(t *testing.T, answers canned) (*Env, *host) {
 	t.Helper()
-	client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Transport: answers, Now: func() time.Time { return morning }, Tries: 1})
+	client, err := apiclient.New(apiclient.Options{
+		BaseURL:   "https://a.example",
+		Transport: answers,
+		Now:       func() time.Time { return morning },
+		Tries:     1,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	box, err := outbox.Open(t.TempDir(), outbox.Options{BaseURL: "https://a.example", Account: "agent", Now: func() time.Time { return morning }})
+	box, err := outbox.Open(t.TempDir(), outbox.Options{
+		BaseURL: "https://a.example",
+		Account: "agent",
+		Now:     func() time.Time { return morning },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := []apitype.ResultChoice{{Code: "glad", Label: "was glad"}, {Code: "corrected", Effect: new(apitype.EffectCorrected)}, {Code: "never", Effect: new(apitype.EffectOptOut), AsksNotes: true}}
+	rows := []apitype.ResultChoice{
+		{Code: "glad", Label: "was glad"},
+		{Code: "corrected", Effect: new(apitype.EffectCorrected)},
+		{Code: "never", Effect: new(apitype.EffectOptOut), AsksNotes: true},
+	}
 	day := desk.New(desk.Options{
-		Client: client, Outbox: box, Now: func() time.Time { return morning }, Languages: []string{"nl"}, Agent: new(callID(1)), MaxAttempts: 3,
-		Agents: map[apitype.UUID]string{callID(2): "Bea"}, Results: map[apitype.CallType][]apitype.ResultChoice{apitype.CallHappy: rows},
+		Client:      client,
+		Outbox:      box,
+		Now:         func() time.Time { return morning },
+		Languages:   []string{"nl"},
+		Agent:       new(callID(1)),
+		MaxAttempts: 3,
+		Agents:      map[apitype.UUID]string{callID(2): "Bea"},
+		Results:     map[apitype.CallType][]apitype.ResultChoice{apitype.CallHappy: rows},
 	})
 	h := &host{ctx: t.Context(), day: day}
 	e := NewEnv(t.Context(), h, day, NewStyles("", false, false))
@@ -163,45 +187,144 @@ func number(text string) apitype.Number {
 // anna has all that a person may have.
 func anna() apitype.Person {
 	return apitype.Person{
-		UUID: callID(51), AcademicTitle: new("dr."), FirstName: new("Anna"), LastNamePrefix: new("van"), LastName: new("Dijk"), DateOfBirth: &apitype.Date{Year: 1980, Month: 5, Day: 17},
-		SocialSecurityNumber: apitype.Embed("123456789"), IBAN: new("NL91ABNA0417164300"), PhoneNumber: new("+31201234567"), MobilePhoneNumber: new("+31612345678"),
-		Email: new("anna@example.org"), Gender: new(apitype.Gender("female")), OptInPhone: new(true), OptInMail: new(false), Language: new("nl"), CreatedAt: ago(18 * aDay),
-		Address: apitype.Embed(apitype.Address{Street: "Weg", HouseNumber: "1", HouseNumberExtension: new("b"), ZipCode: "1000 AA", City: "Stad", Country: "XX"}),
-		Mandate: apitype.Embed(apitype.Mandate{CreatedAt: ago(2 * aDay)}), OwningOrganization: apitype.Embed(apitype.OrganizationReference{UUID: callID(61), Name: "Helder Water"}),
-		QualityResult: apitype.Embed(apitype.QualityResult{Score: number("7"), MaxScore: number("10"), Percentage: number("59"), GateResults: []apitype.GateResult{
-			{Identifier: "street_known", Percentage: number("59"), Explanation: "the street is not there", Metadata: apitype.Object(`{"street":"Weg"}`)},
-			{Identifier: "e_mail", Percentage: number("60"), Explanation: "it was answered", Metadata: apitype.Object(`{}`)},
-		}}),
+		UUID:                 callID(51),
+		AcademicTitle:        new("dr."),
+		FirstName:            new("Anna"),
+		LastNamePrefix:       new("van"),
+		LastName:             new("Dijk"),
+		DateOfBirth:          &apitype.Date{Year: 1980, Month: 5, Day: 17},
+		SocialSecurityNumber: apitype.Embed("123456789"),
+		IBAN:                 new("NL91ABNA0417164300"),
+		PhoneNumber:          new("+31201234567"),
+		MobilePhoneNumber:    new("+31612345678"),
+		Email:                new("anna@example.org"),
+		Gender:               new(apitype.Gender("female")),
+		OptInPhone:           new(true),
+		OptInMail:            new(false),
+		Language:             new("nl"),
+		CreatedAt:            ago(18 * aDay),
+		Address: apitype.Embed(apitype.Address{
+			Street:               "Weg",
+			HouseNumber:          "1",
+			HouseNumberExtension: new("b"),
+			ZipCode:              "1000 AA",
+			City:                 "Stad",
+			Country:              "XX",
+		}),
+		Mandate:            apitype.Embed(apitype.Mandate{CreatedAt: ago(2 * aDay)}),
+		OwningOrganization: apitype.Embed(apitype.OrganizationReference{UUID: callID(61), Name: "Helder Water"}),
+		QualityResult: apitype.Embed(apitype.QualityResult{
+			Score:      number("7"),
+			MaxScore:   number("10"),
+			Percentage: number("59"),
+			GateResults: []apitype.GateResult{
+				{
+					Identifier:  "street_known",
+					Percentage:  number("59"),
+					Explanation: "the street is not there",
+					Metadata:    apitype.Object(`{"street":"Weg"}`),
+				},
+				{
+					Identifier:  "e_mail",
+					Percentage:  number("60"),
+					Explanation: "it was answered",
+					Metadata:    apitype.Object(`{}`),
+				},
+			},
+		}),
 	}
 }
 
 // gift has all that a pledge may have.
 func gift() apitype.Pledge {
 	return apitype.Pledge{
-		UUID: callID(71), Status: apitype.PledgeActive, StartsAt: ago(10 * aDay), EndsAt: new(ago(-10 * aDay)), CreatedAt: ago(12 * aDay), UpdatedAt: ago(5 * time.Minute),
-		ReleasedAt: apitype.Embed(ago(11 * aDay)), InitialDonationAmount: apitype.Cents(1000), DonationAmount: apitype.Cents(1250), InitialDonationInterval: "monthly", DonationInterval: "quarterly",
-		PreferredPaymentDay: new(28), RecruitmentType: new(apitype.RecruitmentType("street")), RecruitingLocationLabel: new("station"), CampaignCode: new("W-26"), CollectionDate: new(ago(-aDay)),
-		SignatureSignedURL: new("https://files.example/s"), ExternalMetadata: new(apitype.Object(`{"a":1}`)),
-		OwningOrganization: apitype.Embed(apitype.OrganizationReference{Name: "Helder Water"}), RecruitingOrganization: apitype.Embed(apitype.OrganizationReference{Name: "Werf"}),
-		RecruiterUser: apitype.Embed(apitype.RecruiterUser{Name: "Rik", Identifier: "r-7"}), FocusAreas: apitype.Embed([]apitype.FocusArea{{Name: "wells"}, {Name: "taps"}}),
-		ExternalSource: apitype.Embed(apitype.ExternalSource{Name: "crm", Identifier: "77"}), Person: apitype.Embed(anna()),
+		UUID:                    callID(71),
+		Status:                  apitype.PledgeActive,
+		StartsAt:                ago(10 * aDay),
+		EndsAt:                  new(ago(-10 * aDay)),
+		CreatedAt:               ago(12 * aDay),
+		UpdatedAt:               ago(5 * time.Minute),
+		ReleasedAt:              apitype.Embed(ago(11 * aDay)),
+		InitialDonationAmount:   apitype.Cents(1000),
+		DonationAmount:          apitype.Cents(1250),
+		InitialDonationInterval: "monthly",
+		DonationInterval:        "quarterly",
+		PreferredPaymentDay:     new(28),
+		RecruitmentType:         new(apitype.RecruitmentType("street")),
+		RecruitingLocationLabel: new("station"),
+		CampaignCode:            new("W-26"),
+		CollectionDate:          new(ago(-aDay)),
+		SignatureSignedURL:      new("https://files.example/s"),
+		ExternalMetadata:        new(apitype.Object(`{"a":1}`)),
+		OwningOrganization:      apitype.Embed(apitype.OrganizationReference{Name: "Helder Water"}),
+		RecruitingOrganization:  apitype.Embed(apitype.OrganizationReference{Name: "Werf"}),
+		RecruiterUser:           apitype.Embed(apitype.RecruiterUser{Name: "Rik", Identifier: "r-7"}),
+		FocusAreas:              apitype.Embed([]apitype.FocusArea{{Name: "wells"}, {Name: "taps"}}),
+		ExternalSource:          apitype.Embed(apitype.ExternalSource{Name: "crm", Identifier: "77"}),
+		Person:                  apitype.Embed(anna()),
 		Transactions: apitype.Embed([]apitype.Transaction{
-			{UUID: callID(81), Amount: apitype.Cents(1250), Status: "settled", CreatedAt: ago(3 * aDay), Method: new("direct_debit"), Provider: new("bank"), Description: new("november"), IBAN: new("NL91ABNA0417164300")},
+			{
+				UUID:        callID(81),
+				Amount:      apitype.Cents(1250),
+				Status:      "settled",
+				CreatedAt:   ago(3 * aDay),
+				Method:      new("direct_debit"),
+				Provider:    new("bank"),
+				Description: new("november"),
+				IBAN:        new("NL91ABNA0417164300"),
+			},
 			{UUID: callID(82), Amount: apitype.Cents(5), Status: "failed", CreatedAt: ago(2 * time.Hour)},
 		}),
-		Calls: apitype.Embed([]apitype.Call{{UUID: callID(92), Type: apitype.CallHappy, Status: "completed", RequestedAt: ago(90 * time.Minute), Result: apitype.Embed(apitype.CallResult{ResultCode: new("glad")})}}),
+		Calls: apitype.Embed([]apitype.Call{
+			{
+				UUID:        callID(92),
+				Type:        apitype.CallHappy,
+				Status:      "completed",
+				RequestedAt: ago(90 * time.Minute),
+				Result:      apitype.Embed(apitype.CallResult{ResultCode: new("glad")}),
+			},
+		}),
 	}
 }
 
 // ring has every part of a call.
 func ring() apitype.Call {
 	return apitype.Call{
-		UUID: callID(91), Status: "completed", Type: apitype.CallHappy, RequestedAt: ago(15 * aDay), LastUpdatedAt: ago(time.Minute), AttemptsCount: 2, CompletedAt: new(ago(time.Hour)), CancelledAt: new(ago(2 * time.Hour)),
-		ExpiredAt: new(ago(3 * time.Hour)), Notes: new("ring twice\nthen wait"), PersonUUID: callID(51), RelatedCaseUUID: new(callID(71)), CallingOrganizationUUID: new(callID(62)), RecordingDuration: new(number("61")),
-		ExternalMetadata: apitype.Embed(apitype.CallExternalMetadata{ApplicationName: new("dialler"), ReferenceID: new("d-1"), AgentReferenceID: new("a-1"), StatusCode: new("S1"), StatusDescription: new("done"), AdditionalProperties: apitype.Object(`{"x":1}`)}),
-		Attempts:         apitype.Embed([]apitype.CallAttempt{{AttemptAt: ago(26 * time.Hour), UserUUID: new(callID(2))}, {AttemptAt: ago(50 * time.Hour)}}),
-		Result:           apitype.Embed(apitype.CallResult{ResultCode: new("never"), CompletedAt: new(ago(time.Hour)), DonorRetentionRating: new(number("8")), Notes: new("no more\nplease")}),
-		Person:           apitype.Embed(anna()), PledgeCase: apitype.Embed(gift()), Transactions: gift().Transactions,
+		UUID:                    callID(91),
+		Status:                  "completed",
+		Type:                    apitype.CallHappy,
+		RequestedAt:             ago(15 * aDay),
+		LastUpdatedAt:           ago(time.Minute),
+		AttemptsCount:           2,
+		CompletedAt:             new(ago(time.Hour)),
+		CancelledAt:             new(ago(2 * time.Hour)),
+		ExpiredAt:               new(ago(3 * time.Hour)),
+		Notes:                   new("ring twice\nthen wait"),
+		PersonUUID:              callID(51),
+		RelatedCaseUUID:         new(callID(71)),
+		CallingOrganizationUUID: new(callID(62)),
+		RecordingDuration:       new(number("61")),
+		ExternalMetadata: apitype.Embed(apitype.CallExternalMetadata{
+			ApplicationName:      new("dialler"),
+			ReferenceID:          new("d-1"),
+			AgentReferenceID:     new("a-1"),
+			StatusCode:           new("S1"),
+			StatusDescription:    new("done"),
+			AdditionalProperties: apitype.Object(`{"x":1}`),
+		}),
+		Attempts: apitype.Embed([]apitype.CallAttempt{
+			{AttemptAt: ago(26 * time.Hour), UserUUID: new(callID(2))},
+			{AttemptAt: ago(50 * time.Hour)},
+		}),
+		Result: apitype.Embed(apitype.CallResult{
+			ResultCode:           new("never"),
+			CompletedAt:          new(ago(time.Hour)),
+			DonorRetentionRating: new(number("8")),
+			Notes:                new("no more\nplease"),
+		}),
+		Person:       apitype.Embed(anna()),
+		PledgeCase:   apitype.Embed(gift()),
+		Transactions: gift().Transactions,
 	}
 }
 
@@ -211,18 +334,44 @@ func bare(width int) widget.Frame { return widget.Frame{Width: width, Bare: true
 func TestRecordsAreDrawn(t *testing.T) {
 	t.Parallel()
 	e, _ := scene(t, nil)
-	person := record{ref: Reference{apitype.EntityPerson, callID(51)}, person: new(anna()), pledges: []apitype.Pledge{gift(), {UUID: callID(72), Status: "lead", DonationInterval: "once", CreatedAt: ago(aDay)}}, calls: gift().Calls.Value(), morePledges: true, moreCalls: true}
-	less := record{ref: Reference{apitype.EntityPerson, callID(52)}, person: &apitype.Person{UUID: callID(52), LastName: new("Bos")}, pledges: []apitype.Pledge{gift()}}
+	person := record{
+		ref:    Reference{apitype.EntityPerson, callID(51)},
+		person: new(anna()),
+		pledges: []apitype.Pledge{
+			gift(),
+			{UUID: callID(72), Status: "lead", DonationInterval: "once", CreatedAt: ago(aDay)},
+		},
+		calls:       gift().Calls.Value(),
+		morePledges: true,
+		moreCalls:   true,
+	}
+	less := record{
+		ref:     Reference{apitype.EntityPerson, callID(52)},
+		person:  &apitype.Person{UUID: callID(52), LastName: new("Bos")},
+		pledges: []apitype.Pledge{gift()},
+	}
 	for name, d := range map[string]*detail{
 		"call":        {ref: Reference{apitype.EntityCall, callID(91)}, record: record{call: new(ring())}},
 		"pledge":      {ref: Reference{apitype.EntityPledge, callID(71)}, record: record{pledge: new(gift())}},
 		"person":      {ref: Reference{apitype.EntityPerson, callID(51)}, record: person},
 		"person-less": {ref: Reference{apitype.EntityPerson, callID(52)}, record: less},
-		"call-less":   {ref: Reference{apitype.EntityCall, callID(91)}, record: record{call: &apitype.Call{UUID: callID(91), Status: "requested", PersonUUID: callID(51), Attempts: apitype.Embed([]apitype.CallAttempt{}), PledgeCase: apitype.Embed(apitype.Pledge{UUID: callID(71), Status: "lead"})}}},
+		"call-less": {
+			ref: Reference{apitype.EntityCall, callID(91)},
+			record: record{
+				call: &apitype.Call{
+					UUID:       callID(91),
+					Status:     "requested",
+					PersonUUID: callID(51),
+					Attempts:   apitype.Embed([]apitype.CallAttempt{}),
+					PledgeCase: apitype.Embed(apitype.Pledge{UUID: callID(71), Status: "lead"}),
+				},
+			},
+		},
 	} {
 		d.ready = true
 		d.cursor = 1
-		lines := d.lines(e, bare(70), map[string]int{"call": 64, "call-less": 16, "pledge": 56, "person": 30, "person-less": 10}[name], true)
+		lines := d.lines(e, bare(70),
+			map[string]int{"call": 64, "call-less": 16, "pledge": 56, "person": 30, "person-less": 10}[name], true)
 		for i, f := range d.fields(e) {
 			if f.leads() || f.copy != "" {
 				to := f.list.filter
@@ -241,8 +390,18 @@ func TestRecordsAreDrawn(t *testing.T) {
 	if got := e.euros(apitype.Cents(5)); got != "EUR 0.05" {
 		t.Errorf("got %q, want an amount in letters", got)
 	}
-	failure := &apiclient.Error{Kind: apiclient.KindRejected, Status: 422, Message: "no", Detail: []string{"a: wrong", "b: wrong"}, RequestID: "r-1"}
-	for name, d := range map[string]*detail{"failed": {failed: failure}, "failed-otherwise": {failed: errors.New("too bad")}, "reading": {}} {
+	failure := &apiclient.Error{
+		Kind:      apiclient.KindRejected,
+		Status:    422,
+		Message:   "no",
+		Detail:    []string{"a: wrong", "b: wrong"},
+		RequestID: "r-1",
+	}
+	for name, d := range map[string]*detail{
+		"failed":           {failed: failure},
+		"failed-otherwise": {failed: errors.New("too bad")},
+		"reading":          {},
+	} {
 		d.ref.Kind = apitype.EntityCall
 		golden(t, "record-"+name, append(d.lines(e, bare(40), 6, false), d.lines(e, bare(40), 6, true)...))
 	}
@@ -261,11 +420,35 @@ func TestFloorIsDrawn(t *testing.T) {
 	e, _ := scene(t, canned{
 		"GET /fundesk/v1/queue/agents": asJSON(t, apitype.QueueAgents{Agents: []apitype.QueueAgent{
 			{UserUUID: callID(3), LastSeenAt: ago(time.Hour), Completed: 2},
-			{UserUUID: callID(2), LastSeenAt: ago(time.Minute), CallUUID: new(callID(9)), Type: new(apitype.CallHappy), TakenAt: new(ago(4 * time.Minute)), Completed: 7, Attempts: 9, Cancelled: 1, Expired: 2, ByResult: map[string]int{"glad": 5, "never": 2}},
-			{UserUUID: callID(1), LastSeenAt: ago(0), CallUUID: new(callID(8)), Type: new(apitype.CallWinback), TakenAt: new(ago(time.Minute))},
+			{
+				UserUUID:   callID(2),
+				LastSeenAt: ago(time.Minute),
+				CallUUID:   new(callID(9)),
+				Type:       new(apitype.CallHappy),
+				TakenAt:    new(ago(4 * time.Minute)),
+				Completed:  7,
+				Attempts:   9,
+				Cancelled:  1,
+				Expired:    2,
+				ByResult:   map[string]int{"glad": 5, "never": 2},
+			},
+			{
+				UserUUID:   callID(1),
+				LastSeenAt: ago(0),
+				CallUUID:   new(callID(8)),
+				Type:       new(apitype.CallWinback),
+				TakenAt:    new(ago(time.Minute)),
+			},
 			{UserUUID: callID(4), LastSeenAt: ago(2 * time.Hour), Cancelled: 1},
 		}}),
-		"GET /fundesk/v1/queue": asJSON(t, apitype.QueueState{Waiting: 12, Due: 2, Deferred: 3, DueNextHour: 1, OldestRequestedAt: new(ago(49 * time.Hour)), ByLanguage: map[string]int{"nl": 5, "de": 2, "": 2, "fr": 1, "tr": 2}}),
+		"GET /fundesk/v1/queue": asJSON(t, apitype.QueueState{
+			Waiting:           12,
+			Due:               2,
+			Deferred:          3,
+			DueNextHour:       1,
+			OldestRequestedAt: new(ago(49 * time.Hour)),
+			ByLanguage:        map[string]int{"nl": 5, "de": 2, "": 2, "fr": 1, "tr": 2},
+		}),
 	})
 	v := NewFloor(e)
 	layout := NewLayout(100, 24)
@@ -288,7 +471,11 @@ func TestFloorIsDrawn(t *testing.T) {
 	if v.Waits() {
 		t.Error("got it waiting though it shows what was read before")
 	}
-	v.takeIn(floorRead{agents: []apitype.QueueAgent{{UserUUID: callID(3)}, {UserUUID: chosen}, {UserUUID: callID(7), CallUUID: new(callID(1))}}}, nil)
+	v.takeIn(floorRead{agents: []apitype.QueueAgent{
+		{UserUUID: callID(3)},
+		{UserUUID: chosen},
+		{UserUUID: callID(7), CallUUID: new(callID(1))},
+	}}, nil)
 	if got := v.agents[v.table.Cursor()].UserUUID; got != chosen {
 		t.Errorf("got the cursor on %s, want it kept on %s", got, chosen)
 	}
@@ -347,18 +534,29 @@ func TestOutboxIsDrawn(t *testing.T) {
 	v := NewOutbox(e)
 	layout := NewLayout(100, 16)
 	golden(t, "outbox-empty", v.Lines(layout))
-	if v.WhyNotCopy() != "the outbox is empty" || v.WhyNotOpen() != "the outbox is empty" || v.WhyNotSendAgain() != "the outbox is empty" {
+	if v.WhyNotCopy() != "the outbox is empty" ||
+		v.WhyNotOpen() != "the outbox is empty" ||
+		v.WhyNotSendAgain() != "the outbox is empty" {
 		t.Errorf("got %q of an empty outbox", v.WhyNotCopy())
 	}
 	entry := func(n int, state outbox.State, op, body string) outbox.Entry {
-		e := outbox.Entry{ID: fmt.Sprint(n), State: state, CreatedAt: morning.Add(-time.Duration(n) * time.Hour), Tries: n}
+		e := outbox.Entry{
+			ID:        fmt.Sprint(n),
+			State:     state,
+			CreatedAt: morning.Add(-time.Duration(n) * time.Hour),
+			Tries:     n,
+		}
 		e.Op, e.UUID, e.Method, e.Path, e.Body = op, callID(n), "PUT", "/api/v1/x", []byte(body)
 		return e
 	}
 	e.Day.Changes.Entries = []outbox.Entry{
-		entry(1, outbox.StateRejected, apiclient.OpCompleteCall, `{"result":{"notes":"typed"}}`), entry(2, outbox.StateUnsure, apiclient.OpAddAttempt, `{"userUuid":null}`), entry(3, outbox.StateQueued, apiclient.OpMarkProcessed, `x`),
+		entry(1, outbox.StateRejected, apiclient.OpCompleteCall, `{"result":{"notes":"typed"}}`),
+		entry(2, outbox.StateUnsure, apiclient.OpAddAttempt, `{"userUuid":null}`),
+		entry(3, outbox.StateQueued, apiclient.OpMarkProcessed, `x`),
 	}
-	e.Day.Changes.Entries[0].LastError, e.Day.Changes.Entries[1].After, e.Day.Changes.Entries[2].UUID = "no", "1", apitype.UUID{}
+	e.Day.Changes.Entries[0].LastError = "no"
+	e.Day.Changes.Entries[1].After = "1"
+	e.Day.Changes.Entries[2].UUID = apitype.UUID{}
 	e.Day.Changes.Labels = map[string]string{"2": "attempt: Anna"}
 	e.Day.Changes.Drafts.All = []outbox.Draft{{Call: callID(4), Notes: "é", ResultCode: "was_glad", SavedAt: morning}}
 	e.Day.Changes.Damaged = []outbox.Damaged{{Path: "/box/x", Reason: "torn"}}
@@ -373,13 +571,18 @@ func TestOutboxIsDrawn(t *testing.T) {
 		{"typed", "", ""},
 		{`{"userUuid":null}`, "", ""},
 		{"x", "only what was refused or is unsure is sent again by hand; the rest is sent automatically", ""},
-		{"é", "only what was refused or is unsure is sent again by hand; the rest is sent automatically", "work c0040000"},
+		{
+			copies:    "é",
+			sendAgain: "only what was refused or is unsure is sent again by hand; the rest is sent automatically",
+			opens:     "work c0040000",
+		},
 	} {
 		if _, onRow := v.Click(0, line+2); !onRow {
 			t.Fatalf("line %d: got no row", line)
 		}
 		row, _ := v.Chosen()
-		if got := v.CopyRecord()().(Copied).Text; got != want.copies || row.copyText() != want.copies || v.WhyNotSendAgain() != want.sendAgain {
+		got := v.CopyRecord()().(Copied).Text
+		if got != want.copies || row.copyText() != want.copies || v.WhyNotSendAgain() != want.sendAgain {
 			t.Errorf("line %d: got %q, %q, want %q, %q", line, got, v.WhyNotSendAgain(), want.copies, want.sendAgain)
 		}
 		v.OpenRecord()
@@ -415,12 +618,17 @@ func TestCopiesAndFates(t *testing.T) {
 	d := NewDesk(e)
 	e.Day.Call = new(ring())
 	d.AskCopy()
-	if got := strings.Join(drawn(e.Dialog, e.Styles, 70, 12), "\n"); !strings.Contains(got, "mobile  +31612345678") || !strings.Contains(got, "e-mail  anna@example.org") {
+	got := strings.Join(drawn(e.Dialog, e.Styles, 70, 12), "\n")
+	if !strings.Contains(got, "mobile  +31612345678") || !strings.Contains(got, "e-mail  anna@example.org") {
 		t.Errorf("got %s, want what the call shows", got)
 	}
 	for fate, want := range map[changes.Fate]string{
-		changes.FateHeld: "was glad, on its way", changes.FateWaits: "was glad, waiting", changes.FateRefused: "was glad, refused", changes.FateSent: "was glad",
-		changes.FateLater: "was glad", changes.FateEnded: "was glad",
+		changes.FateHeld:    "was glad, on its way",
+		changes.FateWaits:   "was glad, waiting",
+		changes.FateRefused: "was glad, refused",
+		changes.FateSent:    "was glad",
+		changes.FateLater:   "was glad",
+		changes.FateEnded:   "was glad",
 	} {
 		if got := d.fateText(changes.Recent{What: "was glad", Fate: fate}); !strings.HasSuffix(got, " "+want) {
 			t.Errorf("%s: got %q, want %q", fate, got, want)

@@ -59,7 +59,8 @@ func (d *Desk) askResult() tea.Cmd {
 			d.AskRating()
 			return ask.Answer{}
 		})
-		if d.Dialog = (&askedResult{desk: d, question: q}); len(q.Choices) == 0 {
+		d.Dialog = (&askedResult{desk: d, question: q})
+		if len(q.Choices) == 0 {
 			d.ask(q, nil)
 		}
 	})
@@ -119,20 +120,24 @@ type askedRating struct {
 // Key implements Dialog.
 func (r *askedRating) Key(msg tea.KeyPressMsg) (Fate, tea.Cmd) {
 	name := digitOf(msg.String())
-	switch {
-	case r.one && name == "0":
+	if r.one && name == "0" {
 		r.set(new(10))
 		return Closes, nil
-	case name == "esc":
+	}
+	if name == "esc" {
 		return Closes, nil
-	case r.one, name == "ctrl+c":
+	}
+	if r.one || name == "ctrl+c" {
 		return Passes, nil
-	case name == "-":
+	}
+	if name == "-" {
 		r.set(nil)
 		return Closes, nil
-	case name == "r":
+	}
+	if name == "r" {
 		return Stays, nil // As in c 1 r 8.
-	case len(name) != 1 || name[0] < '0' || name[0] > '9':
+	}
+	if len(name) != 1 || name[0] < '0' || name[0] > '9' {
 		return Passes, nil
 	}
 	n := int(name[0] - '0')
@@ -227,7 +232,8 @@ func (d *Desk) legend(width int) []string {
 	for i, row := range rows[:min(len(rows), len(choiceKeys))] {
 		key, text := choiceKeys[i:i+1], Clean(d.Say(entry.ResultWords(row)))
 		isChosen := row.Code == d.Day.Form().ResultCode
-		if known = known || isChosen; isChosen {
+		known = known || isChosen
+		if isChosen {
 			chip, effect := s.band("["+key+" "+text+"]"), d.effectText(row)
 			if effect != "" && render.Width(chip+effect) > width { // Below it, in full.
 				items = append(items, chip, strings.TrimPrefix(effect, " "))
@@ -264,14 +270,13 @@ func (d *Desk) legend(width int) []string {
 
 // effectText returns the effect of a result on the donor, or an empty text.
 func (d *Desk) effectText(row apitype.ResultChoice) string {
-	switch {
-	case row.Has(apitype.EffectOptOut):
+	if row.Has(apitype.EffectOptOut) {
 		return " → " + d.Say("no more calls")
-	case row.Has(apitype.EffectNoContact):
-		return " → " + d.Say("no more contact")
-	default:
-		return ""
 	}
+	if row.Has(apitype.EffectNoContact) {
+		return " → " + d.Say("no more contact")
+	}
+	return ""
 }
 
 func (d *Desk) ratingLine(asked *askedRating) string {

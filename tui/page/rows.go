@@ -85,10 +85,10 @@ func (l *List[T]) searched(r Row) string {
 
 // cell draws a cell of a row; see [widget.Table].
 func (l *List[T]) cell(b []byte, r Row, c *render.Column[T]) ([]byte, func(string) string) {
-	switch {
-	case c.Name == "uuid":
+	if c.Name == "uuid" {
 		return render.AppendShortID(b, r.ID), nil
-	case c.Time != nil:
+	}
+	if c.Time != nil {
 		return render.AppendAge(b, l.Day.Now().Sub(r.at())), nil
 	}
 	text := l.text(r, c.Name)
@@ -144,7 +144,8 @@ func fitted[T any](e *Env, c render.Column[T]) render.Column[T] {
 }
 
 // wholeTable returns a table of rows that are made of records as they are. A time is shown as an age.
-func wholeTable[T, R any](e *Env, columns []render.Column[T], record func(R) T) (t widget.Table[T, R]) {
+func wholeTable[T, R any](e *Env, columns []render.Column[T], record func(R) T) widget.Table[T, R] {
+	var t widget.Table[T, R]
 	for _, c := range columns {
 		t.Columns = append(t.Columns, fitted(e, c))
 	}

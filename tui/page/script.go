@@ -52,14 +52,14 @@ func (d *Desk) scriptLines(width, height int) []string {
 }
 
 // stepWithSign draws a step. Its sign says whether it was said, or is the present one.
-func (d *Desk) stepWithSign(i int, step card.Step, width int) (lines []string) {
+func (d *Desk) stepWithSign(i int, step card.Step, width int) []string {
 	s, sign := d.Styles, ""
-	switch {
-	case i == d.Day.Card().StepAt():
+	if i == d.Day.Card().StepAt() {
 		sign = s.Key(s.pointer)
-	case d.Day.Card().IsSaid(i):
+	} else if d.Day.Card().IsSaid(i) {
 		sign = s.Good(s.OKSign)
 	}
+	var lines []string
 	for _, line := range d.stepText(step.Lines, step.Answers, width-stepSign) {
 		lines = append(lines, widget.Fit(sign, stepSign)+line)
 		sign = ""

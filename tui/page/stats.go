@@ -241,14 +241,21 @@ func (v *Stats) OpenRecord() tea.Cmd {
 func statsActions() []Action {
 	return []Action{
 		{
-			ID: "period", Scope: ScopeStats, Keys: "P",
-			Help: "choose the period that is counted…", Word: "period",
-			Run: on((*Stats).AskPeriod),
+			ID:    "period",
+			Scope: ScopeStats,
+			Keys:  "P",
+			Help:  "choose the period that is counted…",
+			Word:  "period",
+			Run:   on((*Stats).AskPeriod),
 		},
 		{
-			ID: ActStop, Scope: ScopeStats, Keys: "esc",
-			Help: "stop counting", Word: "stop",
-			Run: on((*Stats).Stop), Why: onWhy((*Stats).WhyNotStop),
+			ID:    ActStop,
+			Scope: ScopeStats,
+			Keys:  "esc",
+			Help:  "stop counting",
+			Word:  "stop",
+			Run:   on((*Stats).Stop),
+			Why:   onWhy((*Stats).WhyNotStop),
 		},
 	}
 }

@@ -228,7 +228,12 @@ func (v *Stats) dayLines(width int) []string {
 			mean = v.Day.Locale.Decimal(fmt.Sprintf("%4.1f", d.Rating.Value()))
 		}
 		totals[statsDays-1-i], ratings[statsDays-1-i] = float64(d.Records), d.Rating.Value()
-		bars[i] = bar{label: v.Day.Date(date.Format("Mon 2 Jan")), n: d.Records, kinds: d.Types, more: mean}
+		bars[i] = bar{
+			label: v.Day.Date(date.Format("Mon 2 Jan")),
+			n:     d.Records,
+			kinds: d.Types,
+			more:  mean,
+		}
 		if d.Records > 0 {
 			bars[i].list = v.callsBehind("status=completed completedOn="+date.Format(time.DateOnly), "requestedAfter")
 		}
@@ -338,7 +343,8 @@ func (v *Stats) pledgeLines(width int) []string {
 	return lines
 }
 
-func widest(texts []string) (cells int) {
+func widest(texts []string) int {
+	var cells int
 	for _, text := range texts {
 		cells = max(cells, render.Width(text))
 	}

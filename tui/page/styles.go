@@ -57,14 +57,30 @@ type palette struct {
 
 var (
 	onDark = palette{
-		accent: "75", good: "78", held: "75", warn: "221", bad: "203", marked: "176",
-		verification: "80", happy: "75", winback: "176",
-		here: "25", send: "22",
+		accent:       "75",
+		good:         "78",
+		held:         "75",
+		warn:         "221",
+		bad:          "203",
+		marked:       "176",
+		verification: "80",
+		happy:        "75",
+		winback:      "176",
+		here:         "25",
+		send:         "22",
 	}
 	onLight = palette{
-		accent: "25", good: "22", held: "25", warn: "94", bad: "124", marked: "90",
-		verification: "23", happy: "25", winback: "90",
-		here: "25", send: "22",
+		accent:       "25",
+		good:         "22",
+		held:         "25",
+		warn:         "94",
+		bad:          "124",
+		marked:       "90",
+		verification: "23",
+		happy:        "25",
+		winback:      "90",
+		here:         "25",
+		send:         "22",
 	}
 )
 
@@ -208,7 +224,7 @@ func (s Styles) onBand(line string, width int) string {
 }
 
 // status returns the sign and the role of the state of a call or a pledge.
-func (s Styles) status(status string) (sign string, role paint) {
+func (s Styles) status(status string) (string, paint) {
 	switch status {
 	case string(apitype.CallRequested), string(apitype.PledgeLead):
 		return s.DueSign, s.Held
@@ -244,7 +260,12 @@ func (s Styles) pill(status, words string) string {
 
 // frame returns the frame of a pane, bare if there is no room for one.
 func (s Styles) frame(l Layout, width int) widget.Frame {
-	return widget.Frame{Border: s.border, Width: width, Bare: !l.Framed, Paint: s.Dim}
+	return widget.Frame{
+		Border: s.border,
+		Width:  width,
+		Bare:   !l.Framed,
+		Paint:  s.Dim,
+	}
 }
 
 // active returns the frame of the pane with the focus. Over SSH it looks like the others, because adjacent borders are

@@ -15,12 +15,23 @@ func TestThemes(t *testing.T) {
 	colour := regexp.MustCompile(`\x1b\[[0-9;]*\b(?:3[0-9]|9[0-9]|38|48)\b`)
 	for _, theme := range Themes {
 		s, plain := NewStyles(theme, false, false), NewStyles(theme, true, false)
-		for name, role := range map[string]paint{"warn": s.Warn, "bad": s.Bad, "key": s.Key, "accent": s.accent, "chosen": s.chosen} {
+		for name, role := range map[string]paint{
+			"warn":   s.Warn,
+			"bad":    s.Bad,
+			"key":    s.Key,
+			"accent": s.accent,
+			"chosen": s.chosen,
+		} {
 			if got := role("x"); !ofTerminal.MatchString(got) || got == "x" {
 				t.Errorf("%s, %s: got %q, want one of the 256 colours", theme, name, got)
 			}
 		}
-		for name, role := range map[string]paint{"warn": plain.Warn, "bad": plain.Bad, "key": plain.Key, "good": plain.Good} {
+		for name, role := range map[string]paint{
+			"warn": plain.Warn,
+			"bad":  plain.Bad,
+			"key":  plain.Key,
+			"good": plain.Good,
+		} {
 			if got := role("x"); colour.MatchString(got) {
 				t.Errorf("%s without colour, %s: got %q", theme, name, got)
 			}
@@ -34,7 +45,8 @@ func TestThemes(t *testing.T) {
 	}
 }
 
-// Coloured text has a contrast of at least 4.5 on the grounds of the usual terminals, and white text on our own grounds.
+// Coloured text has a contrast of at least 4.5 on the grounds of the usual terminals, and white text on our own
+// grounds.
 func TestContrast(t *testing.T) {
 	t.Parallel()
 	grounds := map[string]map[string]string{

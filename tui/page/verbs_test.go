@@ -19,7 +19,14 @@ func TestPromptGoesBack(t *testing.T) {
 		history: []string{"first", "second"},
 		changed: func(string) (string, tea.Cmd) { return "", nil }, complete: func(string) []string { return nil },
 	}
-	for _, step := range [][2]string{{"down", ""}, {"up", "second"}, {"up", "first"}, {"up", "first"}, {"down", "second"}, {"down", ""}} {
+	for _, step := range [][2]string{
+		{"down", ""},
+		{"up", "second"},
+		{"up", "first"},
+		{"up", "first"},
+		{"down", "second"},
+		{"down", ""},
+	} {
 		p.Key(press(step[0]))
 		if got := p.Editor.Value(); got != step[1] {
 			t.Errorf("%s: got %q, want %q", step[0], got, step[1])
@@ -51,7 +58,10 @@ func TestBarsOfAgents(t *testing.T) {
 	e, _ := scene(t, canned{"GET /api/v1/calls": `{"pageInfo":{},"edges":[]}`})
 	v := NewStats(e)
 	v.begins = morning
-	v.agents = []apitype.QueueAgent{{UserUUID: callID(2), Attempts: 3, Completed: 5}, {UserUUID: callID(1), Attempts: 4}}
+	v.agents = []apitype.QueueAgent{
+		{UserUUID: callID(2), Attempts: 3, Completed: 5},
+		{UserUUID: callID(1), Attempts: 4},
+	}
 	bars := func() (filters []string) {
 		v.bars = nil
 		v.agentLines(80)
@@ -90,10 +100,22 @@ func TestActionsThatAStateAllows(t *testing.T) {
 		{"a lead", apitype.Pledge{Status: apitype.PledgeLead}, "drop"},
 		{"a released lead", apitype.Pledge{Status: apitype.PledgeLead, ReleasedAt: released}, "activate cancel"},
 		{"an active one", apitype.Pledge{Status: apitype.PledgeActive, ReleasedAt: released}, "cancel fulfill"},
-		{"one of another system", apitype.Pledge{Status: apitype.PledgeLead, ExternalSource: apitype.Embed(apitype.ExternalSource{Name: "crm"})}, "activate drop cancel fulfill"},
+		{
+			name: "one of another system",
+			pledge: apitype.Pledge{
+				Status:         apitype.PledgeLead,
+				ExternalSource: apitype.Embed(apitype.ExternalSource{Name: "crm"}),
+			},
+			want: "activate drop cancel fulfill",
+		},
 	} {
 		var allowed []string
-		for _, action := range []apitype.PledgeAction{apitype.ActionActivate, apitype.ActionDrop, apitype.ActionCancel, apitype.ActionFulfill} {
+		for _, action := range []apitype.PledgeAction{
+			apitype.ActionActivate,
+			apitype.ActionDrop,
+			apitype.ActionCancel,
+			apitype.ActionFulfill,
+		} {
 			if v.allows(v.row(test.pledge), action) {
 				allowed = append(allowed, string(action))
 			}
@@ -115,7 +137,11 @@ func TestQuestionAboutManyRecords(t *testing.T) {
 	calls := NewCalls(e)
 	for n := range mostNames + 2 {
 		name := string(rune('a' + n))
-		rows = append(rows, calls.row(apitype.Call{UUID: callID(n + 1), Status: "requested", Person: apitype.Embed(apitype.Person{LastName: &name})}))
+		rows = append(rows, calls.row(apitype.Call{
+			UUID:   callID(n + 1),
+			Status: "requested",
+			Person: apitype.Embed(apitype.Person{LastName: &name}),
+		}))
 	}
 	options := calls.bulkActions(rows, func() {})
 	options[2].Run()

@@ -29,14 +29,13 @@ type viewCount struct {
 
 // text returns the number for a tab, or an empty text if it is not known.
 func (c viewCount) text(e *Env) string {
-	switch {
-	case !c.isKnown || c.isLeast && c.n == 0:
+	if !c.isKnown || c.isLeast && c.n == 0 {
 		return ""
-	case c.isLeast:
-		return " " + e.Day.Locale.Count(c.n) + "+"
-	default:
-		return " " + e.Day.Locale.Count(c.n)
 	}
+	if c.isLeast {
+		return " " + e.Day.Locale.Count(c.n) + "+"
+	}
+	return " " + e.Day.Locale.Count(c.n)
 }
 
 // callViews returns the views of the calls. A call is overdue after two weeks, as on the Desk.
@@ -101,7 +100,8 @@ func isToday(at, now time.Time) bool {
 }
 
 // viewsOf returns the views that a record belongs to, a bit for each.
-func (l *List[T]) viewsOf(record T) (bits uint8) {
+func (l *List[T]) viewsOf(record T) uint8 {
+	var bits uint8
 	for i, v := range l.views {
 		if v.has != nil && v.has(record, l.Day.Now()) {
 			bits |= 1 << i

@@ -71,14 +71,14 @@ func (c *cells) encode(text string, lines int) string {
 // draw returns a character as a terminal shows it, in one or two cells.
 func draw(cluster string) string {
 	text := render.Clean(Unjoined(cluster))
-	switch w := render.Width(text); {
-	case w == 0:
+	w := render.Width(text)
+	if w == 0 {
 		return " "
-	case w > 2:
-		return render.Method(text).Truncate(text, 2, "")
-	default:
-		return text
 	}
+	if w > 2 {
+		return render.Method(text).Truncate(text, 2, "")
+	}
+	return text
 }
 
 func (c *cells) intern(text, drawn string) rune {
@@ -103,14 +103,13 @@ func (c *cells) intern(text, drawn string) rune {
 
 // of returns the interned character of a code point, if it is one.
 func (c *cells) of(r rune) (internedText, bool) {
-	switch {
-	case r >= firstNarrow && int(r-firstNarrow) < len(c.texts):
+	if r >= firstNarrow && int(r-firstNarrow) < len(c.texts) {
 		return c.texts[r-firstNarrow], true
-	case r >= firstWide && r < firstNarrow && int(r-firstWide) < len(c.texts):
-		return c.texts[r-firstWide], true
-	default:
-		return internedText{}, false
 	}
+	if r >= firstWide && r < firstNarrow && int(r-firstWide) < len(c.texts) {
+		return c.texts[r-firstWide], true
+	}
+	return internedText{}, false
 }
 
 // decode returns the typed text for the content of an editor.
@@ -165,7 +164,7 @@ func (c *cells) selected(held string, width int, mark func(string) string) strin
 }
 
 // joined returns typed with the character before it, if both form one: a typed accent may join the letter before it.
-func joined(before, typed string) (text string, joins bool) {
+func joined(before, typed string) (string, bool) {
 	if before == "" || typed == "" || render.IsPlain(typed) {
 		return typed, false
 	}
@@ -205,15 +204,15 @@ func clusters(text string) func(yield func(string) bool) {
 func sanitize(text string, lines bool) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' && lines:
-			return r
-		case r == '\n' || r == '\t':
-			return ' '
-		case unicode.IsControl(r) || r == unicode.ReplacementChar:
-			return -1
-		default:
+		if r == '\n' && lines {
 			return r
 		}
+		if r == '\n' || r == '\t' {
+			return ' '
+		}
+		if unicode.IsControl(r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
 	}, text)
 }

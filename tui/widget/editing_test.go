@@ -31,8 +31,17 @@ func press(e editing, name string) {
 // keyPress returns a key by its name.
 func keyPress(name string) tea.KeyPressMsg {
 	keys := map[string]rune{
-		"left": tea.KeyLeft, "right": tea.KeyRight, "up": tea.KeyUp, "down": tea.KeyDown, "home": tea.KeyHome, "end": tea.KeyEnd,
-		"backspace": tea.KeyBackspace, "delete": tea.KeyDelete, "enter": tea.KeyEnter, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown,
+		"left":      tea.KeyLeft,
+		"right":     tea.KeyRight,
+		"up":        tea.KeyUp,
+		"down":      tea.KeyDown,
+		"home":      tea.KeyHome,
+		"end":       tea.KeyEnd,
+		"backspace": tea.KeyBackspace,
+		"delete":    tea.KeyDelete,
+		"enter":     tea.KeyEnter,
+		"pgup":      tea.KeyPgUp,
+		"pgdown":    tea.KeyPgDown,
 	}
 	var msg tea.KeyPressMsg
 	for {
@@ -43,7 +52,8 @@ func keyPress(name string) tea.KeyPressMsg {
 		msg.Mod |= map[string]tea.KeyMod{"ctrl": tea.ModCtrl, "shift": tea.ModShift, "alt": tea.ModAlt}[mod]
 		name = rest
 	}
-	if msg.Code = keys[name]; msg.Code == 0 {
+	msg.Code = keys[name]
+	if msg.Code == 0 {
 		msg.Code = []rune(name)[0]
 	}
 	return msg
@@ -76,7 +86,12 @@ func TestEditing(t *testing.T) {
 		{"deletes ahead", []string{"abc"}, []string{"home", "delete"}, "", "bc"},
 		{"nothing to erase", []string{"abc"}, []string{"home", "backspace"}, "", "abc"},
 		{"no control characters", []string{"a\x1b[31mb\x00c\td"}, nil, "", "a[31mbc d"},
-		{"what looks like one of ours", []string{"\U00100000\U00033480\U000fffff"}, []string{"left"}, "", "\U00100000\U00033480\U000fffff"},
+		{
+			name: "what looks like one of ours",
+			text: []string{"\U00100000\U00033480\U000fffff"},
+			keys: []string{"left"},
+			want: "\U00100000\U00033480\U000fffff",
+		},
 		{"ctrl+v is nothing", []string{"abc"}, []string{"ctrl+v"}, "", "abc"},
 	}
 	for _, test := range tests {
@@ -113,7 +128,12 @@ func TestTextAreaHasLines(t *testing.T) {
 		{"to the end of the line", "one\ntwo", []string{"up", "home", "ctrl+k"}, "|\ntwo"},
 		{"up up in a paragraph are two rows", wide, []string{"home", "up", "up"}, "|" + wide},
 		{"down in a paragraph is a row", wide, []string{"ctrl+home", "down"}, "word word word word |word" + wide[24:]},
-		{"up from the next paragraph is its last row", wide + "\nx", []string{"home", "up", "home"}, "|" + wide + "\nx"},
+		{
+			name: "up from the next paragraph is its last row",
+			text: wide + "\nx",
+			keys: []string{"home", "up", "home"},
+			want: "|" + wide + "\nx",
+		},
 		{"a page", strings.Repeat("a\n", 9) + "a", []string{"pgup"}, strings.Repeat("a\n", 6) + "a|\na\na\na"},
 		{"selected text is replaced", "one two", []string{"ctrl+shift+left"}, "one |"},
 		{"all is selected", "one\ntwo", []string{"ctrl+g"}, "|"},
@@ -139,7 +159,11 @@ func TestTextAreaHasLines(t *testing.T) {
 // keeps.
 func TestEditingLosesNothing(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{strings.Repeat("\n", 20_000), strings.Repeat("a\n", 12_000) + family, strings.Repeat("x", 20_000)} {
+	for _, text := range []string{
+		strings.Repeat("\n", 20_000),
+		strings.Repeat("a\n", 12_000) + family,
+		strings.Repeat("x", 20_000),
+	} {
 		var e TextArea
 		e.SetValue(text)
 		if e.Value() != text {
@@ -178,7 +202,9 @@ func TestEditingAsAModel(t *testing.T) {
 		var want []string
 		at := 0
 		for range rapid.IntRange(1, 60).Draw(t, "keys") {
-			e := rapid.SampledFrom([]string{"type", "type", "type", "left", "right", "backspace", "delete"}).Draw(t, "key")
+			e := rapid.SampledFrom([]string{
+				"type", "type", "type", "left", "right", "backspace", "delete",
+			}).Draw(t, "key")
 			switch e {
 			case "type":
 				c := rapid.SampledFrom(characters).Draw(t, "character")
@@ -204,7 +230,8 @@ func TestEditingAsAModel(t *testing.T) {
 			press(&area, e)
 			press(&field, e)
 			width := rapid.IntRange(2, 30).Draw(t, "width")
-			lines := append(area.Lines(width, rapid.IntRange(1, 4).Draw(t, "height"), true, mark), field.Line(width, mark))
+			lines := append(area.Lines(width, rapid.IntRange(1, 4).Draw(t, "height"), true, mark),
+				field.Line(width, mark))
 			cursors := 0
 			for _, line := range lines {
 				cursors += strings.Count(line, "\x1b[7m")

@@ -36,11 +36,23 @@ func TestTableFollowsItsCursor(t *testing.T) {
 	}
 	table.SetHeight(6)
 	for _, step := range []struct{ by, cursor, top int }{
-		{0, 0, 0}, {5, 5, 0}, {1, 6, 4}, {3, 9, 4}, {1, 10, 8}, {9, 19, 14}, {1, 19, 14}, {-5, 14, 14}, {-1, 13, 10}, {-3, 10, 10}, {-1, 9, 6}, {-99, 0, 0},
+		{0, 0, 0},
+		{5, 5, 0},
+		{1, 6, 4},
+		{3, 9, 4},
+		{1, 10, 8},
+		{9, 19, 14},
+		{1, 19, 14},
+		{-5, 14, 14},
+		{-1, 13, 10},
+		{-3, 10, 10},
+		{-1, 9, 6},
+		{-99, 0, 0},
 	} {
 		table.Move(step.by, len(rows))
 		if sight := table.InSight(rows); table.Cursor() != step.cursor || sight[0] != step.top || len(sight) != 6 {
-			t.Errorf("by %d: got row %d below %d, want %d below %d", step.by, table.Cursor(), sight[0], step.cursor, step.top)
+			t.Errorf("by %d: got row %d below %d, want %d below %d",
+				step.by, table.Cursor(), sight[0], step.cursor, step.top)
 		}
 	}
 	table.Place(10, 20)
@@ -48,9 +60,17 @@ func TestTableFollowsItsCursor(t *testing.T) {
 		line, count int
 		want        bool
 		cursor      int
-	}{{-1, 20, false, 10}, {6, 20, false, 10}, {0, 20, true, 8}, {5, 20, true, 13}, {0, 8, false, 13}, {0, 9, true, 8}} {
+	}{
+		{-1, 20, false, 10},
+		{6, 20, false, 10},
+		{0, 20, true, 8},
+		{5, 20, true, 13},
+		{0, 8, false, 13},
+		{0, 9, true, 8},
+	} {
 		if got := table.Click(click.line, click.count); got != click.want || table.Cursor() != click.cursor {
-			t.Errorf("line %d of %d: got %t and row %d, want %t and %d", click.line, click.count, got, table.Cursor(), click.want, click.cursor)
+			t.Errorf("line %d of %d: got %t and row %d, want %t and %d",
+				click.line, click.count, got, table.Cursor(), click.want, click.cursor)
 		}
 	}
 	table.Place(5, 20)
@@ -83,11 +103,18 @@ func TestFitToTheCell(t *testing.T) {
 		{"", 2, "  ", "  "},
 		{"a", 130, "a" + strings.Repeat(" ", 129), strings.Repeat(" ", 129) + "a"},
 	} {
-		if left, right := Fit(test.text, test.width), FitRight(test.text, test.width); left != test.left || right != test.right {
-			t.Errorf("%q in %d: got %q and %q, want %q and %q", test.text, test.width, left, right, test.left, test.right)
+		left, right := Fit(test.text, test.width), FitRight(test.text, test.width)
+		if left != test.left || right != test.right {
+			t.Errorf("%q in %d: got %q and %q, want %q and %q",
+				test.text, test.width, left, right, test.left, test.right)
 		}
 	}
-	for width, want := range map[int][]string{0: nil, 3: {"one", "two", "日"}, 7: {"one two", "日"}, 6: {"one", "two", "日"}} {
+	for width, want := range map[int][]string{
+		0: nil,
+		3: {"one", "two", "日"},
+		7: {"one two", "日"},
+		6: {"one", "two", "日"},
+	} {
 		if got := Wrap("one two\n日", width); !slices.Equal(got, want) {
 			t.Errorf("wrapped at %d: got %q, want %q", width, got, want)
 		}
@@ -98,7 +125,8 @@ func TestFitToTheCell(t *testing.T) {
 	if got := Block(nil, 2, -1); len(got) != 0 {
 		t.Errorf("got %q of no height", got)
 	}
-	if got := Beside("|", []string{"a", "b"}, []string{"c", "d"}, []string{"e", "f"}); !slices.Equal(got, []string{"a|c|e", "b|d|f"}) {
+	got := Beside("|", []string{"a", "b"}, []string{"c", "d"}, []string{"e", "f"})
+	if !slices.Equal(got, []string{"a|c|e", "b|d|f"}) {
 		t.Errorf("got %q", got)
 	}
 	if Beside("|") != nil {
@@ -159,7 +187,12 @@ func TestFrameToTheCell(t *testing.T) {
 		{nil, 6, screen},
 		{[]string{"##", "%%"}, 6, lines("ABCDEF", "GH\x1b[m##\x1b[mKL", "MN\x1b[m%%\x1b[mQR", "STUVWX", "YZABCD")},
 		{[]string{"###"}, 6, lines("ABCDEF", "GHIJKL", "M\x1b[m###\x1b[mQR", "STUVWX", "YZABCD")},
-		{[]string{"1", "2", "3", "4", "5", "6"}, 6, lines("AB\x1b[m1\x1b[mDEF", "GH\x1b[m2\x1b[mJKL", "MN\x1b[m3\x1b[mPQR", "ST\x1b[m4\x1b[mVWX", "YZ\x1b[m5\x1b[mBCD")},
+		{
+			block: []string{"1", "2", "3", "4", "5", "6"},
+			width: 6,
+			want: lines("AB\x1b[m1\x1b[mDEF", "GH\x1b[m2\x1b[mJKL", "MN\x1b[m3\x1b[mPQR", "ST\x1b[m4\x1b[mVWX",
+				"YZ\x1b[m5\x1b[mBCD"),
+		},
 		{[]string{"wider than all"}, 6, lines("ABCDEF", "GHIJKL", "\x1b[mwider…\x1b[m", "STUVWX", "YZABCD")},
 	} {
 		if diff := cmp.Diff(test.want, Over(screen, test.block, test.width)); diff != "" {
@@ -172,9 +205,18 @@ func TestScrollOverTheBounds(t *testing.T) {
 	t.Parallel()
 	var s Scroll
 	s.Set([]string{"1", "2", "3", "4", "5", "6"}, 2)
-	for _, step := range []struct{ first, last, top, below int }{{0, 1, 0, 4}, {1, 2, 0, 4}, {2, 3, 1, 3}, {2, 4, 2, 2}, {5, 6, 4, 0}, {3, 4, 3, 1}, {0, 3, 1, 3}} {
+	for _, step := range []struct{ first, last, top, below int }{
+		{0, 1, 0, 4},
+		{1, 2, 0, 4},
+		{2, 3, 1, 3},
+		{2, 4, 2, 2},
+		{5, 6, 4, 0},
+		{3, 4, 3, 1},
+		{0, 3, 1, 3},
+	} {
 		if s.Keep(step.first, step.last); s.Top() != step.top || s.Below() != step.below {
-			t.Errorf("lines %d to %d: got line %d on top and %d below, want %d and %d", step.first, step.last, s.Top(), s.Below(), step.top, step.below)
+			t.Errorf("lines %d to %d: got line %d on top and %d below, want %d and %d",
+				step.first, step.last, s.Top(), s.Below(), step.top, step.below)
 		}
 	}
 }

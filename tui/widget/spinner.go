@@ -39,7 +39,8 @@ func NewSpinner(ascii bool) Spinner {
 func (s *Spinner) Follow(msg tea.Msg, waiting bool) tea.Cmd {
 	began := waiting && !s.waiting
 	s.waiting = waiting
-	if s.turning = s.turning && waiting; began && s.After > 0 {
+	s.turning = s.turning && waiting
+	if began && s.After > 0 {
 		s.wait++
 		wait := s.wait
 		return tea.Tick(s.After, func(time.Time) tea.Msg { return late{wait} })

@@ -96,7 +96,8 @@ func (t *Table[T, R]) Lines(
 			var paint func(string) string
 			b = appendCell(b, i, widths[i], c.Right, func(b []byte) []byte {
 				from := len(b)
-				if b, paint = t.Cell(b, row, c); c.Items {
+				b, paint = t.Cell(b, row, c)
+				if c.Items {
 					b = append(b[:from], wholeItems(string(b[from:]), widths[i])...)
 				}
 				return b
@@ -143,22 +144,21 @@ func appendCell(b []byte, index, width int, right bool, text func([]byte) []byte
 	start := len(b)
 	b = text(b)
 	cell := b[start:]
-	switch {
-	case !render.IsPlain(cell) || len(cell) > width:
+	if !render.IsPlain(cell) || len(cell) > width {
 		fitted := Fit(string(cell), width)
 		if right {
 			fitted = FitRight(strings.TrimRight(fitted, " "), width)
 		}
 		return append(b[:start], fitted...)
-	case right:
+	}
+	if right {
 		n := len(cell)
 		b = append(b, blanks(width-n)...)
 		copy(b[start+width-n:], b[start:start+n])
 		copy(b[start:start+width-n], blanks(width-n))
 		return b
-	default:
-		return append(b, blanks(width-len(cell))...)
 	}
+	return append(b, blanks(width-len(cell))...)
 }
 
 // widths shares width among the columns. Without room for all, it leaves out the last ones.

@@ -83,7 +83,7 @@ func (t *TextArea) before() string {
 }
 
 // Update handles a key or a paste and reports whether the text has changed.
-func (t *TextArea) Update(msg tea.Msg) (changed bool, cmd tea.Cmd) {
+func (t *TextArea) Update(msg tea.Msg) (bool, tea.Cmd) {
 	if text := typed(msg); text != "" {
 		t.Insert(text)
 		return true, nil
@@ -95,7 +95,7 @@ func (t *TextArea) Update(msg tea.Msg) (changed bool, cmd tea.Cmd) {
 	return t.press(press)
 }
 
-func (t *TextArea) press(msg tea.KeyPressMsg) (changed bool, cmd tea.Cmd) {
+func (t *TextArea) press(msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	m := t.inner()
 	if copies := textarea.DefaultKeyMap().CopySelection; key.Matches(msg, copies) && m.HasSelection() {
 		return false, tea.SetClipboard(t.cells.decode(m.SelectedText()))

@@ -73,7 +73,7 @@ func (t *TextField) Insert(text string) {
 }
 
 // Update handles a key or a paste and reports whether the text has changed.
-func (t *TextField) Update(msg tea.Msg) (changed bool) {
+func (t *TextField) Update(msg tea.Msg) bool {
 	m := t.inner()
 	if text := typed(msg); text != "" {
 		t.Insert(text)

@@ -12,7 +12,10 @@ import (
 
 func TestFitIsExact(t *testing.T) {
 	t.Parallel()
-	texts := []string{"", "a", "plain text", "世界你好", "e\u0301e\u0301", "👩‍👩‍👧 family", "\x1b[1mbold\x1b[m and more", strings.Repeat("x", 300), "שלום"}
+	texts := []string{
+		"", "a", "plain text", "世界你好", "e\u0301e\u0301", "👩‍👩‍👧 family",
+		"\x1b[1mbold\x1b[m and more", strings.Repeat("x", 300), "שלום",
+	}
 	for _, text := range texts {
 		for _, width := range []int{0, 1, 2, 3, 7, 20, 140} {
 			if got := render.Width(Fit(text, width)); got != width {
@@ -85,7 +88,8 @@ func TestUnjoinedIsAsWideEverywhere(t *testing.T) {
 			if got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
-			if wc, clusters := render.Width(got), ansi.StringWidth(got); wc != clusters && utf8.ValidString(test.want) && !strings.Contains(test.want, "\u200d") {
+			wc, clusters := render.Width(got), ansi.StringWidth(got)
+			if wc != clusters && utf8.ValidString(test.want) && !strings.Contains(test.want, "\u200d") {
 				t.Errorf("%q: got %d cells and %d, want them equal", got, wc, clusters)
 			}
 		})

@@ -133,7 +133,12 @@ type image struct {
 
 // imageAt plays the changes up to a moment.
 func (d *Disk) imageAt(moment int) *image {
-	i := &image{folder: d.folder, seen: map[string]*file{}, onDisk: map[string]*file{}, waiting: map[string][]naming{}}
+	i := &image{
+		folder:  d.folder,
+		seen:    map[string]*file{},
+		onDisk:  map[string]*file{},
+		waiting: map[string][]naming{},
+	}
 	for _, c := range d.changes[:moment] {
 		switch c.Kind {
 		case durable.Made:

@@ -234,9 +234,10 @@ func (p *Provider) decide(userCode string, change func(*op.DeviceAuthorizationSt
 }
 
 // Codes returns the user codes that were given.
-func (p *Provider) Codes() (codes []string) {
+func (p *Provider) Codes() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	var codes []string
 	for code := range p.codes {
 		codes = append(codes, code)
 	}
@@ -327,7 +328,7 @@ func (p *Provider) RotateKey(keepsEarlier bool) {
 }
 
 // PublicKey returns the key that verifies the signatures, with its identifier.
-func (p *Provider) PublicKey() (id string, key *rsa.PublicKey) {
+func (p *Provider) PublicKey() (string, *rsa.PublicKey) {
 	last := p.signing()
 	return last.id, &last.key.PublicKey
 }

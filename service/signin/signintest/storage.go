@@ -161,9 +161,10 @@ func (s storage) SignatureAlgorithms(context.Context) ([]jose.SignatureAlgorithm
 	return []jose.SignatureAlgorithm{jose.RS256}, nil
 }
 
-func (s storage) KeySet(context.Context) (keys []op.Key, err error) {
+func (s storage) KeySet(context.Context) ([]op.Key, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var keys []op.Key
 	for _, key := range s.keys {
 		keys = append(keys, publicKey{key})
 	}

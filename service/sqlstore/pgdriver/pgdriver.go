@@ -163,13 +163,14 @@ func details(c *pgconn.PgConn) []string {
 
 // Rewrite rewrites a table over one connection of the pool, as [sql.Conn.Raw] hands it out, and returns how many dead
 // rows the server kept because another transaction could still see them.
-func (Driver) Rewrite(ctx context.Context, connection any, table string) (dead int64, err error) {
+func (Driver) Rewrite(ctx context.Context, connection any, table string) (int64, error) {
 	c := connection.(*stdlib.Conn).Conn().PgConn()
 	delete(c.CustomData(), reported)
-	_, err = c.Exec(ctx, `VACUUM (FULL, VERBOSE, ANALYZE) `+table).ReadAll()
+	_, err := c.Exec(ctx, `VACUUM (FULL, VERBOSE, ANALYZE) `+table).ReadAll()
 	if err != nil {
 		return 0, err
 	}
+	var dead int64
 	for _, detail := range details(c) {
 		dead += leadingNumber(detail)
 	}
@@ -210,7 +211,8 @@ func (Driver) Commit(connection any, text string, rows [][]any) error {
 }
 
 // commit returns the server's answer to the last statement.
-func commit(c *pgx.Conn, text string, rows [][]any) (last pgconn.CommandTag, err error) {
+func commit(c *pgx.Conn, text string, rows [][]any) (pgconn.CommandTag, error) {
+	var last pgconn.CommandTag
 	if len(rows) == 0 {
 		results, err := c.PgConn().Exec(context.Background(), `COMMIT`).ReadAll()
 		if len(results) == 1 {
@@ -224,8 +226,10 @@ func commit(c *pgx.Conn, text string, rows [][]any) (last pgconn.CommandTag, err
 	}
 	batch.Queue(`COMMIT`)
 	results := c.SendBatch(context.Background(), &batch)
+	var err error
 	for range batch.Len() {
-		if last, err = results.Exec(); err != nil {
+		last, err = results.Exec()
+		if err != nil {
 			break
 		}
 	}
@@ -234,12 +238,12 @@ func commit(c *pgx.Conn, text string, rows [][]any) (last pgconn.CommandTag, err
 
 // BeginAt runs the text that begins a transaction over one connection of the pool, as [sql.Conn.Raw] passes it. It
 // returns the server's time of the start, in the same round trip.
-func (Driver) BeginAt(ctx context.Context, connection any, text string) (began time.Time, err error) {
+func (Driver) BeginAt(ctx context.Context, connection any, text string) (time.Time, error) {
 	c := connection.(*stdlib.Conn).Conn().PgConn()
 	results, err := c.Exec(ctx, text+`; SELECT CAST(EXTRACT(EPOCH FROM transaction_timestamp()) * 1000000 AS BIGINT)`).
 		ReadAll()
 	if err != nil {
-		return began, err
+		return time.Time{}, err
 	}
 	micros, err := strconv.ParseInt(string(results[len(results)-1].Rows[0][0]), 10, 64)
 	return time.UnixMicro(micros), err
@@ -270,8 +274,13 @@ var errNoCancel = errors.New("nothing is cancelled at the server: it may be a co
 func dialer(answerTimeout time.Duration) func(ctx context.Context, network, address string) (net.Conn, error) {
 	// A server that vanished without a word is noticed while an answer is waited for.
 	d := &net.Dialer{
-		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 2 * time.Second, Interval: 2 * time.Second, Count: 3},
-		ControlContext:  limitUnacknowledged,
+		KeepAliveConfig: net.KeepAliveConfig{
+			Enable:   true,
+			Idle:     2 * time.Second,
+			Interval: 2 * time.Second,
+			Count:    3,
+		},
+		ControlContext: limitUnacknowledged,
 	}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if ctx.Value(connecting{}) == nil {
@@ -331,7 +340,7 @@ func impatience(c net.Conn) *impatient {
 }
 
 // patience lets a connection wait any time until it is ended.
-func patience(c net.Conn) (end func()) {
+func patience(c net.Conn) func() {
 	i := impatience(c)
 	if i == nil {
 		return func() {}

@@ -52,13 +52,16 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 			silent <- c
 		}
 	}()
-	c, err := dialer(20*time.Millisecond)(context.WithValue(t.Context(), connecting{}, true), "tcp", listener.Addr().String())
+	c, err := dialer(20*time.Millisecond)(context.WithValue(t.Context(), connecting{}, true), "tcp",
+		listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
 	peer := <-silent
-	last := time.AfterFunc(10*time.Second, func() { _ = peer.Close() }) // So that the test ends even without a deadline.
+	last := time.AfterFunc(10*time.Second, func() {
+		_ = peer.Close()
+	}) // So that the test ends even without a deadline.
 	t.Cleanup(func() { last.Stop(); _ = peer.Close() })
 	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("got %v, want that it took too long", err)
@@ -68,7 +71,8 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 		t.Errorf("while a commit is under way: got an end at %v, want none", at)
 	}
 	end()
-	if _, err := dialer(time.Second)(t.Context(), "tcp", listener.Addr().String()); err == nil || !strings.Contains(err.Error(), "nothing is cancelled") {
+	if _, err := dialer(time.Second)(t.Context(), "tcp", listener.Addr().String()); err == nil ||
+		!strings.Contains(err.Error(), "nothing is cancelled") {
 		t.Errorf("got %v for a connection that cancels, want none", err)
 	}
 }

@@ -106,12 +106,13 @@ func (q *Questions) ReadLater(text string, then func(apitype.Callback) Answer) A
 		read.Reason = ambiguous.Callbacks[0].Reason
 	}
 	wrong := q.day.Card().WrongReason(read.Reason)
-	switch {
-	case (err == nil || isAmbiguous) && wrong != "":
+	if (err == nil || isAmbiguous) && wrong != "" {
 		return Answer{Wrong: q.Say(wrong)}
-	case err == nil:
+	}
+	if err == nil {
 		return then(read)
-	case !isAmbiguous:
+	}
+	if !isAmbiguous {
 		return Answer{Wrong: q.Say(err.Error())}
 	}
 	ask := &Question{

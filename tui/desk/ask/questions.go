@@ -244,8 +244,9 @@ func (q *Questions) Overtaken(then func() Answer) Answer {
 		}
 	}
 	return Answer{Next: &Question{
-		Title: q.Say("Changed elsewhere: %s, %s", q.Say(fix.Label), whose), IsKeyed: true,
-		Lines: []string{q.Say("The record has another value than when you corrected it. Which one stays?")},
+		Title:   q.Say("Changed elsewhere: %s, %s", q.Say(fix.Label), whose),
+		IsKeyed: true,
+		Lines:   []string{q.Say("The record has another value than when you corrected it. Which one stays?")},
 		Choices: []Choice{
 			{
 				Key:   "k",
@@ -391,10 +392,10 @@ func (q *Questions) Form() Answer {
 	}
 	rating.Typed = func(text string) Answer {
 		n, err := strconv.Atoi(text)
-		switch {
-		case err != nil:
+		if err != nil {
 			return Answer{Wrong: "the rating must be a number"}
-		case n < 0 || n > 10:
+		}
+		if n < 0 || n > 10 {
 			return Answer{Wrong: "the rating must be from 0 to 10"}
 		}
 		d.Form().SetRating(&n)

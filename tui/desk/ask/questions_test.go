@@ -81,7 +81,8 @@ func TestLatestDraftIsOfAnotherCall(t *testing.T) {
 			t.Errorf("%d drafts: got %q, want %q", len(test.drafts), got, test.want)
 		}
 	}
-	if d.Call = nil; resume.Why(d) != "" {
+	d.Call = nil
+	if resume.Why(d) != "" {
 		t.Error("without a call: got no draft to go on with")
 	}
 }

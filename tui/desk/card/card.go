@@ -89,7 +89,8 @@ func (k Card) Tries() (next, of string) {
 }
 
 // About returns the language and the age of a person, as far as they are known.
-func (k Card) About(p apitype.Person) (about []string) {
+func (k Card) About(p apitype.Person) []string {
+	var about []string
 	if language := apitype.TextOf(p.Language); language != "" {
 		about = append(about, k.Say(render.Language(language)))
 	}
@@ -113,8 +114,9 @@ func yearsSince(born apitype.Date, now time.Time) int {
 type Copy struct{ Name, Text string }
 
 // Copies returns the numbers, the e-mail address and the identifiers of the call on the desk.
-func (k Card) Copies() (all []Copy) {
+func (k Card) Copies() []Copy {
 	call := k.Call
+	var all []Copy
 	add := func(name, text string) {
 		if text != "" {
 			all = append(all, Copy{name, text})
@@ -136,7 +138,7 @@ func (k Card) Copies() (all []Copy) {
 type Number struct{ Kind, Digits string }
 
 // Numbers returns the numbers of a person, the first to dial first. The person may be nil.
-func Numbers(p *apitype.Person) (all []Number) {
+func Numbers(p *apitype.Person) []Number {
 	if p == nil {
 		return nil
 	}
@@ -144,6 +146,7 @@ func Numbers(p *apitype.Person) (all []Number) {
 		{"mobile", apitype.TextOf(p.MobilePhoneNumber)},
 		{"home", apitype.TextOf(p.PhoneNumber)},
 	}
+	var all []Number
 	for _, n := range numbers {
 		if n.Digits != "" {
 			all = append(all, n)
@@ -178,14 +181,13 @@ func hasEnded(status apitype.PledgeStatus) bool {
 
 // GivesWord returns the word before what the donor of a pledge gives, or gave.
 func GivesWord(status apitype.PledgeStatus) string {
-	switch {
-	case status == apitype.PledgeDropped:
+	if status == apitype.PledgeDropped {
 		return "promised"
-	case hasEnded(status):
-		return "donated"
-	default:
-		return "donates"
 	}
+	if hasEnded(status) {
+		return "donated"
+	}
+	return "donates"
 }
 
 // GivesTo returns the organization and purpose of a pledge, and how the donor was recruited.

@@ -35,7 +35,8 @@ var checkTexts = map[string]struct{ label, text string }{
 }
 
 // requiredFacts returns a fact for each required check that has no other one.
-func (k Card) requiredFacts() (facts []Fact) {
+func (k Card) requiredFacts() []Fact {
+	var facts []Fact
 	for _, name := range k.Required {
 		if isFactCheck(name) {
 			continue
@@ -67,7 +68,8 @@ func isFactCheck(name string) bool {
 }
 
 // MissingChecks returns the required checks that were not ticked, in words.
-func (k Card) MissingChecks() (missing []string) {
+func (k Card) MissingChecks() []string {
+	var missing []string
 	for _, name := range k.Required {
 		isTicked := slices.ContainsFunc(k.Checked, func(tick string) bool { return CheckOf(tick) == name })
 		if !isTicked {

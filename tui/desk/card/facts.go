@@ -155,14 +155,13 @@ func (k Card) sayWords(text string) string {
 
 // factValue returns a detail as it is read aloud.
 func (k Card) factValue(f entry.Fix, value string, sign func(string) string) string {
-	switch {
-	case f.IsYesNo():
+	if f.IsYesNo() {
 		return sign(value)
-	case value == "":
-		return ""
-	default:
-		return strings.TrimSpace(k.FixValue(f, value, value == f.Was))
 	}
+	if value == "" {
+		return ""
+	}
+	return strings.TrimSpace(k.FixValue(f, value, value == f.Was))
 }
 
 // CheckedText returns how many facts were ticked or corrected, or an empty text if none was ticked.

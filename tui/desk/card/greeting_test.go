@@ -31,7 +31,8 @@ func TestScriptsNameTheAgent(t *testing.T) {
 			now:      time.Date(2026, 11, 20, test.hour, 0, 0, 0, time.UTC),
 		}
 		if got, unknown := fillScript(line, facts); got != test.want || unknown != "" {
-			t.Errorf("%d h, %q: got %q and the unknown field %q, want %q", test.hour, test.language, got, unknown, test.want)
+			t.Errorf("%d h, %q: got %q and the unknown field %q, want %q",
+				test.hour, test.language, got, unknown, test.want)
 		}
 	}
 }

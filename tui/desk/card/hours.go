@@ -64,10 +64,10 @@ func outside(day hours.Day, say func(text string, args ...any) string) string {
 		return ""
 	}
 	when := say("it is %s on %s in %s", day.Local.Format("15:04"), say(day.Local.Weekday().String()), day.Country)
-	switch {
-	case day.IsHoliday:
+	if day.IsHoliday {
 		return when + ": " + say("no calls on a public holiday")
-	case day.Span == (apitype.Span{}):
+	}
+	if day.Span == (apitype.Span{}) {
 		return when + ": " + say("no calls on that day")
 	}
 	from, until, _ := strings.Cut(day.Span.String(), " to ")
@@ -90,10 +90,10 @@ func (k Card) BothTimes(at time.Time) string {
 		layout = "Mon 2 Jan 2006 15:04"
 	}
 	text, ours := k.Date(there.Format(layout)), here.Format("15:04")
-	switch {
-	case there.Format(layout) == here.Format(layout):
+	if there.Format(layout) == here.Format(layout) {
 		return text
-	case there.Day() != here.Day():
+	}
+	if there.Day() != here.Day() {
 		ours = k.Date(here.Format(layout))
 	}
 	return k.Say("%s there (%s here)", text, ours)
@@ -101,7 +101,7 @@ func (k Card) BothTimes(at time.Time) string {
 
 // Joined returns since when a donor gives a pledge: "since" and the day on which the donor joined or, for a pledge
 // that begins later, "from" and its first day.
-func (k Card) Joined(p apitype.Pledge) (word string, day time.Time) {
+func (k Card) Joined(p apitype.Pledge) (string, time.Time) {
 	now := k.Now()
 	starts := dateOf(p.StartsAt, now.Location())
 	if starts.After(now) {

@@ -74,16 +74,16 @@ func (k Card) WhoseCallback(forMe bool) string {
 
 // WrongReason returns why a reason cannot be kept, or an empty text.
 func (k Card) WrongReason(reason string) string {
-	switch {
-	case reason == "":
-		return ""
-	case !k.KeepsReasons:
-		return "this service keeps no reason: type the time alone, and the rest into the notes"
-	case utf8.RuneCountInString(reason) > apitype.MaxDeferralReason:
-		return "the reason has more than 200 characters: shorten it"
-	default:
+	if reason == "" {
 		return ""
 	}
+	if !k.KeepsReasons {
+		return "this service keeps no reason: type the time alone, and the rest into the notes"
+	}
+	if utf8.RuneCountInString(reason) > apitype.MaxDeferralReason {
+		return "the reason has more than 200 characters: shorten it"
+	}
+	return ""
 }
 
 // At returns a callback without a reason.

@@ -27,8 +27,10 @@ func (k Card) RangText(than Number) string {
 
 // NextNumber returns the number that the next key dials: the number with the fewest dials, without numbers that do not
 // exist. It returns false if the donor has no number.
-func (k Card) NextNumber() (next Number, found bool) {
+func (k Card) NextNumber() (Number, bool) {
 	least := 0
+	var next Number
+	var found bool
 	for _, n := range Numbers(k.Call.Person.Pointer()) {
 		times := 0
 		if k.IsStruck(n.Kind) {
@@ -71,16 +73,16 @@ func (k Card) Since() time.Time {
 
 // Whose returns the agent with a lease of the call on the Desk, or an empty text if the service has no queue.
 func (k Card) Whose() string {
-	switch {
-	case k.Holder != nil:
+	if k.Holder != nil {
 		return "with a colleague"
-	case k.Lease != nil:
-		return "reserved"
-	case k.HasQueue:
-		return "not reserved"
-	default:
-		return ""
 	}
+	if k.Lease != nil {
+		return "reserved"
+	}
+	if k.HasQueue {
+		return "not reserved"
+	}
+	return ""
 }
 
 // IsStruck reports whether a number of the donor was found not to exist while the call is on the Desk.

@@ -35,7 +35,8 @@ func ReadScripts(configDir string) (Scripts, error) {
 }
 
 // scriptProblems returns the mistakes of a script: unknown fields, and answers that lead nowhere.
-func scriptProblems(name string, script []string) (errs []error) {
+func scriptProblems(name string, script []string) []error {
+	var errs []error
 	for i, line := range script {
 		if _, unknown := fillScript(line, scriptFacts{call: new(apitype.Call)}); unknown != "" {
 			const problem = "scripts/%s.md, line %d: there is no {{.%s}}; there are %s"
@@ -127,7 +128,7 @@ func (k Card) scriptRemark() string {
 }
 
 // filled returns a script with the donor's values.
-func (k Card) filled(script []string, language string) (lines []string) {
+func (k Card) filled(script []string, language string) []string {
 	facts := scriptFacts{call: k.Call, language: language, now: k.ShownAt}
 	if facts.now.IsZero() {
 		facts.now = k.Now()
@@ -135,6 +136,7 @@ func (k Card) filled(script []string, language string) (lines []string) {
 	if k.Agent != nil {
 		facts.agent = k.AgentName(*k.Agent)
 	}
+	var lines []string
 	for _, line := range script {
 		text, _ := fillScript(line, facts)
 		lines = append(lines, text)
@@ -229,7 +231,8 @@ func fillScript(line string, facts scriptFacts) (filled, unknown string) {
 		name = strings.TrimPrefix(strings.TrimSpace(name), ".")
 		text, known := "", false
 		for _, f := range scriptFields() {
-			if known = f.name == name; known {
+			known = f.name == name
+			if known {
 				text = cmp.Or(f.value(facts), "…")
 				break
 			}
@@ -261,14 +264,14 @@ func greeting(now time.Time, language string) string {
 	if !isKnown {
 		words = greetings[""]
 	}
-	switch hour := now.Hour(); {
-	case hour < noon:
+	hour := now.Hour()
+	if hour < noon {
 		return words[0]
-	case hour < evening:
-		return words[1]
-	default:
-		return words[2]
 	}
+	if hour < evening {
+		return words[1]
+	}
+	return words[2]
 }
 
 // intervalWords returns an interval of donations in the language of a script.

@@ -29,8 +29,9 @@ const (
 )
 
 // stepsOf returns the paragraphs of a script. A heading belongs to the paragraph after it.
-func stepsOf(script []string) (steps []Step) {
+func stepsOf(script []string) []Step {
 	var step Step
+	var steps []Step
 	end := func() {
 		if len(step.Text()) > 0 || len(step.Answers) > 0 {
 			steps, step = append(steps, step), Step{Heading: step.Heading}
@@ -134,7 +135,7 @@ func (w *Walk) isAnswered(at int, step Step, note string) bool {
 }
 
 // After returns the step to which an answer to a step leads. It returns false if the script has no such heading.
-func (s Script) After(at int, answer StepAnswer) (to int, found bool) {
+func (s Script) After(at int, answer StepAnswer) (int, bool) {
 	if answer.LeadsTo == "" {
 		return at + 1, true
 	}
@@ -153,10 +154,10 @@ func (s Step) noteOf(answer StepAnswer) string {
 }
 
 // stepWith returns the first step below a heading. The end of the script is a heading, too.
-func stepWith(steps []Step, heading string) (at int, found bool) {
+func stepWith(steps []Step, heading string) (int, bool) {
 	if strings.EqualFold(heading, endOfScript) {
 		return len(steps), true
 	}
-	at = slices.IndexFunc(steps, func(s Step) bool { return strings.EqualFold(s.Heading, heading) })
+	at := slices.IndexFunc(steps, func(s Step) bool { return strings.EqualFold(s.Heading, heading) })
 	return at, at >= 0
 }

@@ -149,16 +149,16 @@ func (k Card) HolderName(h *apitype.LeaseHolder) string {
 // ForbidsText returns why the donor on the Desk may not be called at all, or an empty text.
 func (k Card) ForbidsText() string {
 	optIn := cmp.Or(k.Latest, k.Call).Person.Value().OptInPhone
-	switch {
-	case k.IsErased:
+	if k.IsErased {
 		return k.Say("the donor's data was erased")
-	case optIn != nil && !*optIn:
-		return k.Say(ReasonOptedOut)
-	case k.IsBlocked:
-		return k.Say("a number of this donor is blocked: its holder objected to calls")
-	default:
-		return ""
 	}
+	if optIn != nil && !*optIn {
+		return k.Say(ReasonOptedOut)
+	}
+	if k.IsBlocked {
+		return k.Say("a number of this donor is blocked: its holder objected to calls")
+	}
+	return ""
 }
 
 // LeaseText returns why the donor on the Desk is not reserved for this agent alone: another holder, or the end of the
@@ -178,26 +178,25 @@ const AttemptPause = 4 * time.Hour
 
 // AttemptsReason returns why the attempts so far are a reason not to call now, or an empty text.
 func AttemptsReason(t say.Texts, now time.Time, attempts int, last time.Time, maxAttempts int) string {
-	switch ago := now.Sub(last); {
-	case maxAttempts > 0 && attempts >= maxAttempts:
+	ago := now.Sub(last)
+	if maxAttempts > 0 && attempts >= maxAttempts {
 		return t.Say("%s, the maximum is %d", t.Count(attempts, "attempt", "attempts"), maxAttempts)
-	case !last.IsZero() && ago < AttemptPause:
-		return t.Say("an attempt %s ago, less than 4 hours", t.Say(DurationText(ago)))
-	default:
-		return ""
 	}
+	if !last.IsZero() && ago < AttemptPause {
+		return t.Say("an attempt %s ago, less than 4 hours", t.Say(DurationText(ago)))
+	}
+	return ""
 }
 
 // DurationText returns a time span in words.
 func DurationText(d time.Duration) string {
-	switch {
-	case d < time.Minute:
+	if d < time.Minute {
 		return "less than a minute"
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	default:
-		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
 	}
+	if d < time.Hour {
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	}
+	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
 }
 
 // LastAttempt returns when a person was last called, zero when never or not known.

@@ -76,7 +76,8 @@ func (b *Batch) hear(e outbox.Event) bool {
 }
 
 // Answered returns how many records have a final state: done, refused, deferred or undone.
-func (b *Batch) Answered() (n int) {
+func (b *Batch) Answered() int {
+	var n int
 	for _, r := range b.Records {
 		if r.Done || r.Bad || r.State == stateUndone {
 			n++
@@ -89,10 +90,9 @@ func (b *Batch) Answered() (n int) {
 func (b *Batch) Summary(say func(string, ...any) string) string {
 	done, bad := 0, 0
 	for _, r := range b.Records {
-		switch {
-		case r.Bad:
+		if r.Bad {
 			bad++
-		case r.Done:
+		} else if r.Done {
 			done++
 		}
 	}

@@ -321,10 +321,9 @@ func (s *Session) reportAccepted(e outbox.Event, what string, isOfBatch bool) {
 		done.Text, done.See = s.Batch.Summary(s.Say), event.SeeResults
 	}
 	stored, wanted := effectWords[e.Effect], s.effects[e.Entry.ID]
-	switch {
-	case stored != "":
+	if stored != "" {
 		done.Text = s.Say("%s: %s: saved", what, s.Say(stored))
-	case wanted != "" && !e.IsForeign:
+	} else if wanted != "" && !e.IsForeign {
 		done.Level = event.Failed
 		done.Text = s.Say("%s, sent; not confirmed: %s", what, s.Say(effectWords[wanted]))
 	}

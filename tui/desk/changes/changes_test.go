@@ -70,11 +70,12 @@ func (d *desk) work(events []event.Event) {
 }
 
 // inOutbox returns the calls of the entries on disk.
-func (d *desk) inOutbox() (calls []apitype.UUID) {
+func (d *desk) inOutbox() []apitype.UUID {
 	d.t.Helper()
 	d.Written()
 	entries, _, err := d.Outbox.List()
 	servicetest.Check(d.t, err)
+	var calls []apitype.UUID
 	for _, e := range entries {
 		calls = append(calls, e.UUID)
 	}
@@ -280,7 +281,12 @@ func TestWhatTheServiceAnsweredIsSaid(t *testing.T) {
 func TestBatchTellsOfEachRecord(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	all := []changes.Change{d.Cancel(callID(1), "a"), d.Cancel(callID(2), "b"), d.Cancel(callID(3), "c"), {Err: io.ErrShortWrite}}
+	all := []changes.Change{
+		d.Cancel(callID(1), "a"),
+		d.Cancel(callID(2), "b"),
+		d.Cancel(callID(3), "c"),
+		{Err: io.ErrShortWrite},
+	}
 	d.work(d.SubmitEach("cancel 4 calls", []string{"a", "b", "c", "d"}, all))
 	entries, _, err := d.Outbox.List()
 	servicetest.Check(t, err)

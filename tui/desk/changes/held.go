@@ -114,7 +114,8 @@ func (s *Session) undo() {
 }
 
 // wholeOf returns the label of the work on a call that some changes are parts of, or an empty text.
-func wholeOf(burst []Held) (label string) {
+func wholeOf(burst []Held) string {
+	var label string
 	for _, h := range burst {
 		if h.Group == nil || h.Group != burst[0].Group {
 			return ""
@@ -176,10 +177,9 @@ func (s *Session) recallCreation(id apitype.UUID) error {
 func (s *Session) onRecalled(r recalled) {
 	s.Read()
 	group := s.groups[r.change.entry]
-	switch {
-	case r.err == nil:
+	if r.err == nil {
 		group.hear(r.change.entry, outbox.OutcomeDropped)
-	case errors.Is(r.err, outbox.ErrSent), errors.Is(r.err, outbox.ErrSending):
+	} else if errors.Is(r.err, outbox.ErrSent) || errors.Is(r.err, outbox.ErrSending) {
 		group.hear(r.change.entry, outbox.OutcomeUnsure)
 	}
 	if r.err != nil {
@@ -190,7 +190,12 @@ func (s *Session) onRecalled(r recalled) {
 	if remains != "" && r.burst > 0 {
 		text += "; " + remains
 	}
-	back := Return{Asked: r.asked, Text: text, Created: r.change.created, Restore: r.change.Restore}
+	back := Return{
+		Asked:   r.asked,
+		Text:    text,
+		Created: r.change.created,
+		Restore: r.change.Restore,
+	}
 	if r.change.isStep { // The agent may return even if the new call stays.
 		if r.err == nil {
 			s.Events.Sayf("%s", text)
@@ -219,7 +224,8 @@ func (s *Session) onRecalled(r recalled) {
 }
 
 // countOwn counts the changes that are not additions to another change.
-func countOwn(held []Held) (n int) {
+func countOwn(held []Held) int {
+	var n int
 	for _, h := range held {
 		if !h.IsExtra {
 			n++

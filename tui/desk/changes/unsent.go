@@ -114,7 +114,8 @@ func (u *Unsent) SetDraft(draft outbox.Draft) {
 // Waiting returns how many changes wait, without those refused.
 func (u *Unsent) Waiting() int { return waiting(u.Entries) }
 
-func waiting(entries []outbox.Entry) (n int) {
+func waiting(entries []outbox.Entry) int {
+	var n int
 	for _, e := range entries {
 		if e.State != outbox.StateRejected {
 			n++
@@ -258,9 +259,10 @@ func (u *Unsent) isQuiet() bool {
 }
 
 // Remaining returns a line for each kind of change that is in the outbox on disk.
-func (u *Unsent) Remaining() (lines []string, err error) {
+func (u *Unsent) Remaining() ([]string, error) {
 	entries, _, err := u.Outbox.List()
 	queued := waiting(entries)
+	var lines []string
 	if queued > 0 {
 		lines = append(
 			lines,

@@ -31,7 +31,8 @@ func (c *State) note(err error) (passes, again bool) {
 	failure, known := errors.AsType[*apiclient.Error](err)
 	c.LoggedOut = apiclient.KindOf(err) == apiclient.KindUnauthenticated
 	c.Stranger = errors.Is(err, apiclient.ErrOtherAccount)
-	if c.Reason = ""; known {
+	c.Reason = ""
+	if known {
 		c.Reason = failure.Message
 	}
 	switch apiclient.KindOf(err) {
@@ -62,7 +63,7 @@ func (c *State) note(err error) (passes, again bool) {
 }
 
 // NoteConnection updates the state of the connection. It reports whether err is a temporary error of the connection.
-func (c *State) NoteConnection(err error) (passes bool) {
+func (c *State) NoteConnection(err error) bool {
 	passes, again := c.note(err)
 	if err == nil {
 		c.events.Over(event.OfConnection)
@@ -93,7 +94,7 @@ func (c *State) FailRead(what string, err error) {
 
 // OwnerOf notes that a reading failed. It returns the owner of the error to show, and whether to show it. Without a
 // login every reading fails, so that only the first one is shown, until the login is back.
-func (c *State) OwnerOf(what string, err error) (owner string, isShown bool) {
+func (c *State) OwnerOf(what string, err error) (string, bool) {
 	wasLoggedOut := c.LoggedOut
 	passes := c.NoteConnection(err)
 	if c.LoggedOut {

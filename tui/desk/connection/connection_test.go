@@ -13,9 +13,18 @@ import (
 func TestSendsAgainAfterALogin(t *testing.T) {
 	t.Parallel()
 	for name, lost := range map[string]error{
-		"refused by the service":  &apiclient.Error{Kind: apiclient.KindUnauthenticated, Status: http.StatusUnauthorized},
-		"ended at the provider":   &apiclient.Error{Kind: apiclient.KindUnauthenticated, Message: "your session has ended"},
-		"of another account":      &apiclient.Error{Kind: apiclient.KindUnauthenticated, Err: apiclient.ErrOtherAccount},
+		"refused by the service": &apiclient.Error{
+			Kind:   apiclient.KindUnauthenticated,
+			Status: http.StatusUnauthorized,
+		},
+		"ended at the provider": &apiclient.Error{
+			Kind:    apiclient.KindUnauthenticated,
+			Message: "your session has ended",
+		},
+		"of another account": &apiclient.Error{
+			Kind: apiclient.KindUnauthenticated,
+			Err:  apiclient.ErrOtherAccount,
+		},
 		"of a service that fails": &apiclient.Error{Kind: apiclient.KindUnavailable, Err: errors.New("down")},
 	} {
 		var c State

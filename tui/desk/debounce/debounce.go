@@ -37,14 +37,14 @@ func (k *Keys) Touch(now time.Time) {
 // Press handles a key. ends means that it would end the call on the screen. It reports whether the key is ignored: the
 // call was visible too briefly, or the same key came a moment ago. Keys that arrive together count as a moment apart,
 // too.
-func (k *Keys) Press(key string, isRepeat, ends bool, now time.Time) (ignored bool) {
+func (k *Keys) Press(key string, isRepeat, ends bool, now time.Time) bool {
 	k.Touch(now)
 	return k.Count(key, isRepeat, now) && ends || ends && now.Sub(k.ShownAt) < VisibleFor
 }
 
 // Count notes when a key was pressed, and reports whether that repeats an earlier press of it.
-func (k *Keys) Count(key string, isRepeat bool, now time.Time) (repeats bool) {
-	repeats = k.comesWithin(repeatsIn, key, isRepeat, now)
+func (k *Keys) Count(key string, isRepeat bool, now time.Time) bool {
+	repeats := k.comesWithin(repeatsIn, key, isRepeat, now)
 	if k.pressedAt == nil {
 		k.pressedAt = map[string]time.Time{}
 	}

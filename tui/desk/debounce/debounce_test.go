@@ -21,12 +21,45 @@ func TestKeysMeantForTheCallBefore(t *testing.T) {
 	}{
 		{"too soon", []press{{599 * time.Millisecond, "1", false, true, true}}},
 		{"soon enough", []press{{600 * time.Millisecond, "1", false, true, false}}},
-		{"again, after it was ignored", []press{{100 * time.Millisecond, "1", false, true, true}, {1099 * time.Millisecond, "1", false, true, true}, {2099 * time.Millisecond, "1", false, true, false}}},
-		{"after a key for this call", []press{{50 * time.Millisecond, "down", false, false, false}, {599 * time.Millisecond, "1", false, true, true}}},
-		{"after the same key as text", []press{{600 * time.Millisecond, "1", false, false, false}, {1500 * time.Millisecond, "1", false, true, true}}},
-		{"in one piece", []press{{time.Second, "1", false, true, false}, {time.Second, "1", false, true, true}, {time.Second, "1", false, true, true}}},
+		{
+			name: "again, after it was ignored",
+			presses: []press{
+				{100 * time.Millisecond, "1", false, true, true},
+				{1099 * time.Millisecond, "1", false, true, true},
+				{2099 * time.Millisecond, "1", false, true, false},
+			},
+		},
+		{
+			name: "after a key for this call",
+			presses: []press{
+				{50 * time.Millisecond, "down", false, false, false},
+				{599 * time.Millisecond, "1", false, true, true},
+			},
+		},
+		{
+			name: "after the same key as text",
+			presses: []press{
+				{600 * time.Millisecond, "1", false, false, false},
+				{1500 * time.Millisecond, "1", false, true, true},
+			},
+		},
+		{
+			name: "in one piece",
+			presses: []press{
+				{time.Second, "1", false, true, false},
+				{time.Second, "1", false, true, true},
+				{time.Second, "1", false, true, true},
+			},
+		},
 		{"held down, as the terminal tells", []press{{time.Second, "1", true, true, true}}},
-		{"held down, as its speed tells", []press{{time.Second, "1", false, true, false}, {1999 * time.Millisecond, "1", false, true, true}, {2999 * time.Millisecond, "1", false, true, false}}},
+		{
+			name: "held down, as its speed tells",
+			presses: []press{
+				{time.Second, "1", false, true, false},
+				{1999 * time.Millisecond, "1", false, true, true},
+				{2999 * time.Millisecond, "1", false, true, false},
+			},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -47,12 +47,13 @@ func Complete(c Call) Disposition {
 }
 
 // corrections returns the updates of the record, in the order in which they are sent.
-func corrections(c Call) (fixes []changes.Change) {
+func corrections(c Call) []changes.Change {
 	label := c.label(c.Say("correct"))
 	updates, err := c.Updates()
 	if err != nil {
 		return []changes.Change{{Label: label, Err: err}}
 	}
+	var fixes []changes.Change
 	for _, update := range updates {
 		fixes = append(fixes, changes.Change{Change: update, Label: label})
 	}
@@ -74,5 +75,10 @@ func checks(c Call) []changes.Change {
 	}
 	change, err := apiclient.PutChecksChange(c.Call.UUID, ticked)
 	label := c.label(c.Say("what was checked"))
-	return []changes.Change{{Change: change, Label: label, Err: err, IsExtra: true}}
+	return []changes.Change{{
+		Change:  change,
+		Label:   label,
+		Err:     err,
+		IsExtra: true,
+	}}
 }

@@ -46,12 +46,12 @@ func NotReachedWithNote(reason apitype.NotReached) Func {
 }
 
 // attempt returns the attempt of a call, and its description if there is one. Its time is the time of dialling.
-func attempt(c Call, reason apitype.NotReached) (tried changes.Change, described []changes.Change) {
+func attempt(c Call, reason apitype.NotReached) (changes.Change, []changes.Change) {
 	at := *c.Author.Time()
 	if dialled := c.Dialled(); !dialled.IsZero() {
 		at = apitype.NewTime(dialled)
 	}
-	tried = c.Author.AttemptAt(c.Call.UUID, &at, c.label(c.NotReachedText(reason)))
+	tried := c.Author.AttemptAt(c.Call.UUID, &at, c.label(c.NotReachedText(reason)))
 	request := apitype.AttemptReasonRequest{}
 	if reason != "" {
 		request.Reason = &reason
@@ -67,7 +67,12 @@ func attempt(c Call, reason apitype.NotReached) (tried changes.Change, described
 	}
 	change, err := apiclient.DescribeAttemptChange(c.Call.UUID, at, request)
 	label := c.label(c.Say("reason of the attempt"))
-	return tried, []changes.Change{{Change: change, Label: label, Err: err, IsExtra: true}}
+	return tried, []changes.Change{{
+		Change:  change,
+		Label:   label,
+		Err:     err,
+		IsExtra: true,
+	}}
 }
 
 // Later schedules a callback, for the agent alone or for any agent. What was typed stays a draft.

@@ -186,8 +186,11 @@ func donorsOfCalls(calls []apitype.Call) []Donor {
 
 func newDonor(p apitype.Person) Donor {
 	return Donor{
-		ID: p.UUID, Name: render.PersonName(p), City: p.Address.Value().City, numbers: PhoneNumbers(p),
-		Phone: cmp.Or(apitype.TextOf(p.MobilePhoneNumber), apitype.TextOf(p.PhoneNumber)),
+		ID:      p.UUID,
+		Name:    render.PersonName(p),
+		City:    p.Address.Value().City,
+		numbers: PhoneNumbers(p),
+		Phone:   cmp.Or(apitype.TextOf(p.MobilePhoneNumber), apitype.TextOf(p.PhoneNumber)),
 	}
 }
 

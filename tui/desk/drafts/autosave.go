@@ -73,13 +73,13 @@ func (a *Autosave) Put(d outbox.Draft) {
 }
 
 // Unwritten returns the newest state of a call's draft if that is not on disk yet.
-func (a *Autosave) Unwritten(call apitype.UUID) (d outbox.Draft, found bool) {
+func (a *Autosave) Unwritten(call apitype.UUID) (outbox.Draft, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if p, isPending := a.pending[call]; isPending {
 		return p.draft, true
 	}
-	d, found = a.underWay[call]
+	d, found := a.underWay[call]
 	return d, found
 }
 
@@ -168,7 +168,7 @@ func (a *Autosave) due(all bool) []outbox.Draft {
 }
 
 // write saves the drafts that are due, or all. It retries a failed one next time, unless there is a newer one.
-func (a *Autosave) write(all bool) (written int, err error) {
+func (a *Autosave) write(all bool) (int, error) {
 	joined, written, err := a.writeTaken(all)
 	for _, call := range joined {
 		a.OnJoined(call)
@@ -183,8 +183,7 @@ func (a *Autosave) writeTaken(all bool) (joined []apitype.UUID, written int, err
 	taken := a.due(all)
 	for _, d := range taken {
 		isJoined, failure := a.writeOne(d)
-		switch {
-		case failure != nil:
+		if failure != nil {
 			err = errors.Join(err, failure)
 			a.mu.Lock()
 			if _, newer := a.pending[d.Call]; !newer {
@@ -192,7 +191,7 @@ func (a *Autosave) writeTaken(all bool) (joined []apitype.UUID, written int, err
 				a.pending[d.Call] = pendingDraft{draft: d, first: now, last: now}
 			}
 			a.mu.Unlock()
-		case isJoined:
+		} else if isJoined {
 			joined = append(joined, d.Call)
 		}
 		a.mu.Lock()
@@ -209,7 +208,7 @@ func (a *Autosave) writeTaken(all bool) (joined []apitype.UUID, written int, err
 
 // writeOne saves a draft, merged with the draft of another terminal for the call. It reports whether the form lacks
 // entries of that one. The form never gets a result or a rating that was not chosen there: only the disk keeps them.
-func (a *Autosave) writeOne(d outbox.Draft) (isJoined bool, err error) {
+func (a *Autosave) writeOne(d outbox.Draft) (bool, error) {
 	unlock, err := a.box.LockDrafts()
 	if err != nil {
 		return false, err

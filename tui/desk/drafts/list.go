@@ -58,10 +58,9 @@ func (l *List) Outdate() { l.isOld = true }
 func (l *List) TakeIn(read []outbox.Draft) (isBack bool) {
 	ofCalls := make([]outbox.Draft, 0, len(read))
 	for _, draft := range read {
-		switch {
-		case !draft.Call.IsZero():
+		if !draft.Call.IsZero() {
 			ofCalls = append(ofCalls, draft)
-		case !l.IsRead && l.Lines == nil:
+		} else if !l.IsRead && l.Lines == nil {
 			l.Lines, isBack = draft.Unfinished, true
 			l.Loaded(draft)
 		}
@@ -77,7 +76,7 @@ func (l *List) TakeIn(read []outbox.Draft) (isBack bool) {
 func (l *List) Read() { l.IsRead, l.isOld = true, false }
 
 // Erase returns work that erases the draft of a call as the agent has seen it. It removes the draft from the list.
-func (l *List) Erase(call apitype.UUID) (work func() error) {
+func (l *List) Erase(call apitype.UUID) func() error {
 	seen := outbox.Draft{Call: call}
 	if known := l.Of(call); known != nil {
 		seen = *known

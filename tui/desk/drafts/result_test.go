@@ -29,7 +29,8 @@ func TestResultOfAnotherTerminalStaysOnDisk(t *testing.T) {
 		isOptOut := maps.Equal(draft.Corrections, map[string]string{"optIns/phone": "false"}) &&
 			slices.Equal(draft.ByResult, []string{"optIns/phone"})
 		hasNothing := len(draft.Corrections)+len(draft.ByResult) == 0
-		if draft.ResultCode != code || draft.Notes != notes || !hasRating || optOut && !isOptOut || !optOut && !hasNothing {
+		if draft.ResultCode != code || draft.Notes != notes || !hasRating || optOut && !isOptOut ||
+			!optOut && !hasNothing {
 			t.Errorf("%s: on disk is %+v, want %q, %q, rating %v, opt-out %t", when, draft, code, notes, rating, optOut)
 		}
 	}

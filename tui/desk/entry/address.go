@@ -32,11 +32,13 @@ type movedTo struct {
 }
 
 // wholeAddress returns the parts of an address that was typed as a street. A country at its end goes with it.
-func (e Form) wholeAddress(f Fix, typed string) (a movedTo, isWhole bool) {
+func (e Form) wholeAddress(f Fix, typed string) (movedTo, bool) {
+	var a movedTo
 	if f.Key != StreetKey {
 		return a, false
 	}
 	line, named := postal.CutCountry(typed)
+	var isWhole bool
 	a.Address, isWhole = postal.SplitWhole(line, cmp.Or(named, e.country()))
 	if named != e.country() {
 		a.country = named
@@ -78,20 +80,20 @@ func isSentence(typed, country string) bool {
 
 // wrongPart returns why a text is no part of an address, or an empty text.
 func (e Form) wrongPart(f Fix, typed string) string {
-	switch {
-	case typed == "" || !strings.HasPrefix(f.Key, "address/"):
-		return ""
-	case strings.Contains(typed, "@"):
-		return e.Say("is an e-mail address")
-	case f.Key == "address/zipCode" && !postal.IsCode(typed, e.country()):
-		return e.Say("is not a postcode")
-	default:
+	if typed == "" || !strings.HasPrefix(f.Key, "address/") {
 		return ""
 	}
+	if strings.Contains(typed, "@") {
+		return e.Say("is an e-mail address")
+	}
+	if f.Key == "address/zipCode" && !postal.IsCode(typed, e.country()) {
+		return e.Say("is not a postcode")
+	}
+	return ""
 }
 
 // move corrects all parts of an address. Nothing of the old one stays.
-func (e Form) move(a movedTo) (wrong string) {
+func (e Form) move(a movedTo) string {
 	is := map[string]string{
 		StreetKey: a.Street, "address/houseNumber": a.Number, "address/houseNumberExtension": a.Extension,
 		"address/zipCode": a.Code, "address/city": a.City,
@@ -106,7 +108,7 @@ func (e Form) move(a movedTo) (wrong string) {
 const yearDigits = 4
 
 // correctStreet corrects a street, and the number behind it.
-func (e Form) correctStreet(typed string) (isSplit bool, wrong string) {
+func (e Form) correctStreet(typed string) (bool, string) {
 	street, number, extension, err := postal.Split(typed, e.country())
 	if err != nil || len(number) >= yearDigits {
 		return false, ""
@@ -119,7 +121,7 @@ func (e Form) correctStreet(typed string) (isSplit bool, wrong string) {
 }
 
 // correctAll corrects details by their keys, all or none.
-func (e Form) correctAll(is map[string]string) (wrong string) {
+func (e Form) correctAll(is map[string]string) string {
 	before := *e.Entered
 	for _, f := range e.Fixes() {
 		if value, isPart := is[f.Key]; isPart {
@@ -137,7 +139,7 @@ func (e Form) correctAll(is map[string]string) (wrong string) {
 
 // AfterStreet returns the part of an address that comes after another one, when the agent has typed a new street. It
 // returns false after the last one, and after a whole address. A new house number drops the old extension.
-func (e Form) AfterStreet(f Fix, typed string) (next Fix, found bool) {
+func (e Form) AfterStreet(f Fix, typed string) (Fix, bool) {
 	_, isWhole := e.wholeAddress(f, typed)
 	at := slices.Index(addressKeys, f.Key)
 	hasNext := at >= 0 && at < len(addressKeys)-1

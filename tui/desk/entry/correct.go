@@ -28,16 +28,17 @@ func (e Form) Fixes() []Fix {
 
 // whyNoPledgeFix returns why the pledge cannot be corrected. Spec gap: G5.
 func (e Form) whyNoPledgeFix() string {
-	switch pledge := e.Call.PledgeCase.Pointer(); {
-	case pledge == nil && e.Call.RelatedCaseUUID != nil:
+	pledge := e.Call.PledgeCase.Pointer()
+	if pledge == nil && e.Call.RelatedCaseUUID != nil {
 		return e.Say("the pledge is not shown to this account")
-	case pledge == nil:
-		return e.Say("no pledge on this call")
-	case pledge.ExternalSource.Pointer() != nil:
-		return e.Say("pledge of an external source: its owner changes it")
-	default:
-		return ""
 	}
+	if pledge == nil {
+		return e.Say("no pledge on this call")
+	}
+	if pledge.ExternalSource.Pointer() != nil {
+		return e.Say("pledge of an external source: its owner changes it")
+	}
+	return ""
 }
 
 // Corrected returns the details that were corrected.
@@ -50,22 +51,22 @@ func (e Form) Corrected() []Fix {
 
 // Correct sets another value of a detail, which ends its unfinished line. An empty value clears the detail. It returns
 // the problem with the value, and then changes nothing.
-func (e Form) Correct(f Fix, is string) (wrong string) {
-	wrong = e.enter(f, is)
+func (e Form) Correct(f Fix, is string) string {
+	wrong := e.enter(f, is)
 	if wrong == "" {
 		e.KeepLine(f.Key, "")
 	}
 	return wrong
 }
 
-func (e Form) enter(f Fix, is string) (wrong string) {
+func (e Form) enter(f Fix, is string) string {
 	if f.Why != "" {
 		return e.Say("cannot be corrected: %s", f.Why)
 	}
 	if whole, isWhole := e.wholeAddress(f, is); isWhole {
 		return e.move(whole)
 	}
-	is, wrong = e.checkFix(f, is)
+	is, wrong := e.checkFix(f, is)
 	if wrong != "" {
 		return wrong
 	}
@@ -126,20 +127,23 @@ func (e Form) checkFix(f Fix, typed string) (is, wrong string) {
 
 // HalfAddress returns the missing part of a corrected address, and its first detail. The service accepts a complete
 // address or none.
-func (e Form) HalfAddress() (why string, first Fix) {
+func (e Form) HalfAddress() (string, Fix) {
 	if len(e.Corrections) == 0 {
 		return "", Fix{}
 	}
 	var missing []string
 	isCorrected := false
+	var first Fix
 	for _, f := range e.Fixes() {
 		if !strings.HasPrefix(f.Key, "address/") {
 			continue
 		}
-		if isCorrected = isCorrected || f.IsChanged(); f.Is != "" || f.Key == "address/houseNumberExtension" {
+		isCorrected = isCorrected || f.IsChanged()
+		if f.Is != "" || f.Key == "address/houseNumberExtension" {
 			continue
 		}
-		if missing = append(missing, e.Say(f.Label)); len(missing) == 1 {
+		missing = append(missing, e.Say(f.Label))
+		if len(missing) == 1 {
 			first = f
 		}
 	}
@@ -150,17 +154,17 @@ func (e Form) HalfAddress() (why string, first Fix) {
 }
 
 // CorrectionWords returns what the donor's record will have after the corrections. A moved address is one of them.
-func (e Form) CorrectionWords() (says []string) {
+func (e Form) CorrectionWords() []string {
 	isMoved := e.hasNewStreet()
+	var says []string
 	for _, f := range e.Corrected() {
 		isPart := isMoved && strings.HasPrefix(f.Key, "address/")
-		switch {
-		case isPart && f.Key == StreetKey:
+		if isPart && f.Key == StreetKey {
 			says = append(
 				says,
 				e.Say("address")+" "+render.Clean(render.AddressLine(e.CorrectedPerson().Address.Pointer())),
 			)
-		case !isPart:
+		} else if !isPart {
 			says = append(says, e.says(f, f.Text(e.Texts, f.Is)))
 		}
 	}
@@ -169,20 +173,22 @@ func (e Form) CorrectionWords() (says []string) {
 
 // says returns the value that the donor's record will have after a correction.
 func (e Form) says(f Fix, value string) string {
-	switch {
-	case f.Key == OptOutKey && f.Is == "no":
+	if f.Key == OptOutKey && f.Is == "no" {
 		return e.Say("may not be phoned any more")
-	case f.Key == OptOutKey:
-		return e.Say("may be phoned")
-	case f.IsYesNo() && f.Is == "no":
-		return e.Say("%s not wanted any more", e.Say(strings.TrimSuffix(f.Label, " wanted")))
-	case f.IsYesNo():
-		return e.Say(f.Label)
-	case f.Is == "":
-		return e.Say("no %s", e.Say(f.Label))
-	default:
-		return e.Say(f.Label) + " " + value
 	}
+	if f.Key == OptOutKey {
+		return e.Say("may be phoned")
+	}
+	if f.IsYesNo() && f.Is == "no" {
+		return e.Say("%s not wanted any more", e.Say(strings.TrimSuffix(f.Label, " wanted")))
+	}
+	if f.IsYesNo() {
+		return e.Say(f.Label)
+	}
+	if f.Is == "" {
+		return e.Say("no %s", e.Say(f.Label))
+	}
+	return e.Say(f.Label) + " " + value
 }
 
 // RefusedCorrections returns the corrections that the account may not make, as an earlier refusal has shown. Another

@@ -79,7 +79,8 @@ const notAStreet = "is more than a street, and no address in NL: type the street
 func TestKeysOfDetails(t *testing.T) {
 	t.Parallel()
 	var keys []string
-	for _, f := range slices.Concat(fixesOf[apitype.Person](apitype.PersonFields(), nil), fixesOf[apitype.Pledge](apitype.PledgeFields(), nil)) {
+	for _, f := range slices.Concat(fixesOf[apitype.Person](apitype.PersonFields(), nil),
+		fixesOf[apitype.Pledge](apitype.PledgeFields(), nil)) {
 		keys = append(keys, f.Press)
 	}
 	slices.Sort(keys)
@@ -121,7 +122,12 @@ func TestCorrections(t *testing.T) {
 		{"street", "she moved to number 12 last week", "Weg", notAStreet, ""},
 		{"street", "lives at 12 now", "Weg", notAStreet, ""},
 		{"street", "anna@example.org", "Weg", notAStreet, ""},
-		{"street", "Straße des 17. Juni", "Straße des 17. Juni", "", `person {"address":{"street":"Straße des 17. Juni"}}`},
+		{
+			label: "street",
+			typed: "Straße des 17. Juni",
+			is:    "Straße des 17. Juni",
+			sent:  `person {"address":{"street":"Straße des 17. Juni"}}`,
+		},
 		{
 			"street", "Carrer de la Mare de Déu de la Salut", "Carrer de la Mare de Déu de la Salut", "",
 			`person {"address":{"street":"Carrer de la Mare de Déu de la Salut"}}`,
@@ -161,7 +167,8 @@ func TestCorrections(t *testing.T) {
 	external.ExternalSource = apitype.Embed(apitype.ExternalSource{Name: "crm"})
 	form.Call.PledgeCase = apitype.Embed(external)
 	for _, f := range form.Fixes() {
-		if why := "pledge of an external source: its owner changes it"; f.IsOfPledge() != (f.Why == why) || f.Why != "" && form.Correct(f, "1") != "cannot be corrected: "+why {
+		why := "pledge of an external source: its owner changes it"
+		if f.IsOfPledge() != (f.Why == why) || f.Why != "" && form.Correct(f, "1") != "cannot be corrected: "+why {
 			t.Errorf("%s: got %q, want a pledge that another system manages left alone", f.Label, f.Why)
 		}
 	}
@@ -219,7 +226,8 @@ func TestResultsOfCorrections(t *testing.T) {
 	ended := map[string]string{OptOutKey: "no", "optIns/email": "no", "optIns/mail": "no", "optIns/sms": "no"}
 	servicetest.Same(t, "what a death corrects", ended, form.Corrections)
 	form.SetResult("never")
-	servicetest.Same(t, "what is left with an opt-out", map[string]string{OptOutKey: "no", "optIns/mail": "no"}, form.Corrections)
+	servicetest.Same(t, "what is left with an opt-out", map[string]string{OptOutKey: "no", "optIns/mail": "no"},
+		form.Corrections)
 	form = donor()
 	form.Call.Person.Pointer().OptInPhone = new(false)
 	form.SetResult("never")

@@ -85,14 +85,19 @@ func Recorded(call apitype.Call) []Fix {
 }
 
 // fixesOf returns the fields of a record that have a key; a record that is nil shows nothing.
-func fixesOf[T any](fields []apitype.Field[T], record *T) (all []Fix) {
+func fixesOf[T any](fields []apitype.Field[T], record *T) []Fix {
+	var all []Fix
 	for _, field := range fields {
 		if field.Key == "" {
 			continue
 		}
 		f := Fix{
-			Press: field.Key, Key: strings.ReplaceAll(field.Path(), ".", "/"), Label: field.Label,
-			shown: field.Name, kind: field.Kind, secret: field.Secret,
+			Press:  field.Key,
+			Key:    strings.ReplaceAll(field.Path(), ".", "/"),
+			Label:  field.Label,
+			shown:  field.Name,
+			kind:   field.Kind,
+			secret: field.Secret,
 		}
 		if record != nil {
 			switch v := field.Value(*record).(type) {

@@ -60,16 +60,16 @@ func (e Form) SetResult(code string) {
 
 // endsOptIns returns the details that a result sets to no, without those that the service sets itself.
 func (e Form) endsOptIns(row apitype.ResultChoice) []string {
-	switch {
-	case e.Effect(row) != "", e.Call.Person.Pointer() == nil:
-		return nil
-	case row.Has(apitype.EffectOptOut):
-		return OptInKeys[:1]
-	case row.Has(apitype.EffectNoContact):
-		return OptInKeys
-	default:
+	if e.Effect(row) != "" || e.Call.Person.Pointer() == nil {
 		return nil
 	}
+	if row.Has(apitype.EffectOptOut) {
+		return OptInKeys[:1]
+	}
+	if row.Has(apitype.EffectNoContact) {
+		return OptInKeys
+	}
+	return nil
 }
 
 // Results returns the results of the call on the Desk. Their digits stay the same while the call is on the Desk.
@@ -102,16 +102,16 @@ func (e Form) ResultWords() string {
 func (e Form) WhyNotComplete() string {
 	row := e.Result(e.ResultCode)
 	half, _ := e.HalfAddress()
-	switch {
-	case e.Ended() != "":
+	if e.Ended() != "" {
 		return e.Ended()
-	case e.ResultCode == "":
-		return e.Say("choose the result first")
-	case row.AsksNotes && strings.TrimSpace(e.Notes) == "":
-		return e.Say("write notes first: %s asks for them", e.Say(ResultWords(row)))
-	default:
-		return half
 	}
+	if e.ResultCode == "" {
+		return e.Say("choose the result first")
+	}
+	if row.AsksNotes && strings.TrimSpace(e.Notes) == "" {
+		return e.Say("write notes first: %s asks for them", e.Say(ResultWords(row)))
+	}
+	return half
 }
 
 // SetRating sets the rating. Nil removes it.

@@ -16,7 +16,7 @@ import (
 // agent decides which value stays, before the corrections are sent, or after a refusal that showed another value.
 
 // Overtaken returns the next overtaken detail of the call: Was is the recorded value, Is is the correction.
-func (e Form) Overtaken() (f Fix, asks bool) {
+func (e Form) Overtaken() (Fix, bool) {
 	for _, f := range e.Corrected() {
 		f.Was = e.latestValue(f)
 		if recorded, known := e.Recorded[f.Key]; known && recorded != f.Was && f.IsChanged() {
@@ -51,8 +51,9 @@ func (e Form) Keep(f Fix, ours bool) {
 
 // ChangedDetails returns which details differ between two readings, in the agent's language, except details that the
 // agent corrected to the same value. Consents have their new value: "may not be phoned any more".
-func (e Form) ChangedDetails(was, now apitype.Call) (details []string) {
+func (e Form) ChangedDetails(was, now apitype.Call) []string {
 	before := Recorded(was)
+	var details []string
 	for i, f := range Recorded(now) {
 		if i >= len(before) || before[i].Was == f.Was || e.Corrections[f.Key] == f.Was {
 			continue
@@ -85,7 +86,7 @@ func ConflictOf(e outbox.Entry, record json.RawMessage, call apitype.Call) Confl
 func (c *Conflict) Next() Fix { return c.open[0] }
 
 // Keep takes the answer about Next. It reports whether that was the last question.
-func (c *Conflict) Keep(ours bool) (isDone bool) {
+func (c *Conflict) Keep(ours bool) bool {
 	if !ours {
 		c.theirs = append(c.theirs, strings.ReplaceAll(c.Next().Key, "/", "."))
 	}
@@ -104,17 +105,19 @@ func (c *Conflict) Rest() apiclient.Change {
 
 // FixesOf returns the details that an update corrects, of some of its fields: their values in the update, and in a
 // record that is a part of the call.
-func FixesOf(e outbox.Entry, fields []string, call apitype.Call) (fixes []Fix) {
+func FixesOf(e outbox.Entry, fields []string, call apitype.Call) []Fix {
 	var body map[string]any
 	_ = apitype.DecodeExact(e.Body, &body) // It was written by this program.
 	details := Recorded(call)
+	var fixes []Fix
 	for _, field := range fields {
 		f := Fix{Key: strings.ReplaceAll(field, ".", "/"), Label: render.Words(field)}
 		if i := slices.IndexFunc(details, func(known Fix) bool { return known.Key == f.Key }); i >= 0 {
 			f = details[i]
 		}
 		value, _ := apiclient.Shown(body, field)
-		if f.Is = fmt.Sprint(value); value == nil {
+		f.Is = fmt.Sprint(value)
+		if value == nil {
 			f.Is = ""
 		}
 		if yes, isBool := value.(bool); isBool {

@@ -51,11 +51,12 @@ func setPath(object map[string]any, path []string, value any) {
 	setPath(inner, path[1:], value)
 }
 
-func decodeFix(body map[string]any, request any) (problems apitype.Violations) {
+func decodeFix(body map[string]any, request any) apitype.Violations {
 	text, err := json.Marshal(body)
 	if err == nil {
 		err = json.Unmarshal(text, request)
 	}
+	var problems apitype.Violations
 	if err != nil {
 		problems.Add("", "%s", err)
 	}
@@ -64,25 +65,26 @@ func decodeFix(body map[string]any, request any) (problems apitype.Violations) {
 
 // sent returns the value as JSON has it.
 func (f Fix) sent() any {
-	switch {
-	case f.Is == "":
+	if f.Is == "" {
 		return nil
-	case f.IsYesNo():
-		return f.Is == "yes"
-	case f.IsAmount():
-		return json.Number(f.Is)
-	default:
-		return f.Is
 	}
+	if f.IsYesNo() {
+		return f.Is == "yes"
+	}
+	if f.IsAmount() {
+		return json.Number(f.Is)
+	}
+	return f.Is
 }
 
 // Updates returns the updates with the corrections, in the order in which they are sent, each made against the
 // record that the card shows.
-func (e Form) Updates() (changes []apiclient.Change, err error) {
+func (e Form) Updates() ([]apiclient.Change, error) {
 	person, pledge, problems := e.corrections()
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("correct %s: %w", problems[0].Where(), problems)
 	}
+	var changes []apiclient.Change
 	if person != nil {
 		change, err := apiclient.UpdatePersonChange(e.Call.PersonUUID, *person)
 		if err != nil {

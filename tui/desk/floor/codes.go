@@ -37,8 +37,14 @@ func OpenCodes(
 	rows map[apitype.CallType][]apitype.ResultChoice,
 	all []string,
 	path string,
-) (c *Codes, err error) {
-	c = &Codes{rows: rows, all: slices.Clone(all), path: path, settings: settings}
+) (*Codes, error) {
+	c := &Codes{
+		rows:     rows,
+		all:      slices.Clone(all),
+		path:     path,
+		settings: settings,
+	}
+	var err error
 	if !c.AreKnown() && path != "" {
 		c.seen, err = readCodes(path)
 	}
@@ -65,9 +71,11 @@ func (c *Codes) IsKnown(kind apitype.CallType) bool { return len(c.all) > 0 || l
 
 // Of returns the results of a call, in their order. From the place guessed on they are only known from
 // earlier calls.
-func (c *Codes) Of(call *apitype.Call) (rows []apitype.ResultChoice, guessed int) {
+func (c *Codes) Of(call *apitype.Call) ([]apitype.ResultChoice, int) {
 	kind := call.Type
 	codes := c.all
+	var rows []apitype.ResultChoice
+	var guessed int
 	switch {
 	case len(c.rows[kind]) > 0:
 		return c.rows[kind], len(c.rows[kind])

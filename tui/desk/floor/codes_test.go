@@ -11,8 +11,9 @@ import (
 )
 
 // resultsOf returns the codes of a type of call, and the place from which on they are guessed.
-func resultsOf(c *Codes, kind apitype.CallType) (codes []string, guessed int) {
+func resultsOf(c *Codes, kind apitype.CallType) ([]string, int) {
 	rows, guessed := c.Of(&apitype.Call{Type: kind})
+	var codes []string
 	for _, row := range rows {
 		codes = append(codes, row.Code)
 	}
@@ -22,7 +23,9 @@ func resultsOf(c *Codes, kind apitype.CallType) (codes []string, guessed int) {
 // The results of a type come from the profile, or from calls that had them.
 func TestCodes(t *testing.T) {
 	t.Parallel()
-	rows := map[apitype.CallType][]apitype.ResultChoice{apitype.CallHappy: {{Code: "r", Label: "glad"}, {Code: "o", Effect: new(apitype.EffectOptOut)}}}
+	rows := map[apitype.CallType][]apitype.ResultChoice{
+		apitype.CallHappy: {{Code: "r", Label: "glad"}, {Code: "o", Effect: new(apitype.EffectOptOut)}},
+	}
 	c, err := OpenCodes(nil, rows, nil, "")
 	if err != nil || c.AreKnown() {
 		t.Fatalf("got %v, known %t, want the results of one type known", err, c.AreKnown())
@@ -36,7 +39,13 @@ func TestCodes(t *testing.T) {
 		kind  apitype.CallType
 		code  string
 		isNew bool
-	}{{apitype.CallHappy, "x", false}, {apitype.CallWinback, "", false}, {apitype.CallWinback, "b", true}, {apitype.CallWinback, "b", false}, {apitype.CallWinback, "a", true}} {
+	}{
+		{apitype.CallHappy, "x", false},
+		{apitype.CallWinback, "", false},
+		{apitype.CallWinback, "b", true},
+		{apitype.CallWinback, "b", false},
+		{apitype.CallWinback, "a", true},
+	} {
 		c.isNew = false
 		if c.See(seen.kind, seen.code); c.isNew != seen.isNew {
 			t.Errorf("%s %q: got new %t, want %t", seen.kind, seen.code, c.isNew, seen.isNew)
@@ -77,7 +86,8 @@ func TestCodes(t *testing.T) {
 	if err := saveCodes(path, broken.seen); err != nil {
 		t.Errorf("got %v, want it written over", err)
 	}
-	if err := saveCodes(path+"/x", nil); err == nil || !strings.HasPrefix(err.Error(), "keep the results of earlier calls: ") {
+	if err := saveCodes(path+"/x", nil); err == nil ||
+		!strings.HasPrefix(err.Error(), "keep the results of earlier calls: ") {
 		t.Errorf("got %v, want that it cannot be kept", err)
 	}
 }

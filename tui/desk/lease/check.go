@@ -31,7 +31,12 @@ func (s *Leases) read(ctx context.Context, user, person apitype.UUID, asked []ap
 		options.PersonUUID = &person
 	}
 	answer, err := apiclient.Decoded(s.Client.Queue.Leases(ctx, options))
-	read := live{isKnown: err == nil, asked: asked, person: person, all: answer.Leases}
+	read := live{
+		isKnown: err == nil,
+		asked:   asked,
+		person:  person,
+		all:     answer.Leases,
+	}
 	read.isBlocked = answer.NumberBlocked
 	return read, err
 }
@@ -78,7 +83,8 @@ func (s *Leases) onLive(read live) {
 }
 
 // holderIn returns the other user with a lease in a list, or nil.
-func holderIn(all []apitype.Lease, agent apitype.UUID) (holder *apitype.LeaseHolder) {
+func holderIn(all []apitype.Lease, agent apitype.UUID) *apitype.LeaseHolder {
+	var holder *apitype.LeaseHolder
 	for _, l := range all {
 		if l.UserUUID != agent {
 			holder = &apitype.LeaseHolder{

@@ -19,10 +19,9 @@ const warnTime = 12 * time.Minute
 func (s *Leases) WarnOfEnd() {
 	call := s.Desk.Call()
 	ends := call != nil && s.of(call.UUID) != nil && s.Keys.NoneFor(warnTime, s.Now())
-	switch {
-	case !ends:
+	if !ends {
 		s.Events.Over(event.OfLease)
-	case !s.Events.Owns(event.OfLease):
+	} else if !s.Events.Owns(event.OfLease) {
 		name := card.CallName(s.Texts, *call)
 		s.Events.FailOf(
 			event.OfLease,

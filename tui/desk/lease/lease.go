@@ -134,7 +134,8 @@ func (s *Leases) of(call apitype.UUID) *Lease {
 }
 
 // ids returns the leases that are held.
-func (s *Leases) ids() (ids []apitype.UUID) {
+func (s *Leases) ids() []apitype.UUID {
+	var ids []apitype.UUID
 	for _, l := range s.held {
 		ids = append(ids, l.LeaseUUID)
 	}

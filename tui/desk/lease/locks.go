@@ -18,7 +18,7 @@ type localLocks struct {
 
 // lock keeps a call, and reports whether another terminal has it. A note that cannot be kept for another reason keeps
 // no agent from working.
-func (s *localLocks) lock(l outbox.Lease) (isElsewhere bool) {
+func (s *localLocks) lock(l outbox.Lease) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.held[l.CallUUID] != nil {

@@ -101,7 +101,7 @@ func (s *Leases) onSettled(p *pending.Lease, err error) {
 
 // OnAccepted forgets the pending lease of a call with an accepted change, which ended it. It reports whether the change
 // has ended another lease, too: the agent has opened the call again.
-func (s *Leases) OnAccepted(e outbox.Event) (hasEnded bool) {
+func (s *Leases) OnAccepted(e outbox.Event) bool {
 	if !pending.EndsCall(e.Entry.Op) {
 		return false
 	}

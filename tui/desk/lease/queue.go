@@ -26,10 +26,9 @@ func (s *Leases) ClosedText() string {
 	now := s.Now()
 	opens := state.OpensAt.In(now.Location())
 	layout := "15:04"
-	switch {
-	case opens.Sub(now) > 6*24*time.Hour:
+	if opens.Sub(now) > 6*24*time.Hour {
 		layout = "Mon 2 Jan 15:04"
-	case opens.YearDay() != now.YearDay():
+	} else if opens.YearDay() != now.YearDay() {
 		layout = "Mon 15:04"
 	}
 	return s.Say("%s wait until %s", count, s.Date(opens.Format(layout)))

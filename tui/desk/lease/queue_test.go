@@ -53,7 +53,9 @@ func newLeases(texts say.Texts, now time.Time) *Leases {
 }
 
 // work returns the messages since the last look, and how many requests came with them.
-func work(s *Leases) (texts []string, requests int) {
+func work(s *Leases) ([]string, int) {
+	var texts []string
+	var requests int
 	for _, e := range s.Events.Drain() {
 		switch e := e.(type) {
 		case event.Job:
@@ -163,7 +165,10 @@ func TestLeasesAfterASleep(t *testing.T) {
 		s.Desk.Call = func() *apitype.Call { return &apitype.Call{UUID: callID(1)} }
 		s.Desk.OnFreed = func() { freed++ }
 		for n := 1; n <= 2; n++ {
-			s.held = append(s.held, Lease{Lease: apitype.Lease{CallUUID: callID(n), LeaseUUID: callID(n)}, extendedAt: morning})
+			s.held = append(s.held, Lease{
+				Lease:      apitype.Lease{CallUUID: callID(n), LeaseUUID: callID(n)},
+				extendedAt: morning,
+			})
 		}
 		s.Wake(s.Now())
 		_, requests := work(s)
@@ -185,9 +190,21 @@ func TestClosedCallsAreNamed(t *testing.T) {
 		{nil, "", ""},
 		{&apitype.QueueState{Waiting: 3}, "", ""},
 		{&apitype.QueueState{Closed: 1}, "1 wait outside calling hours", "1 wachten buiten de beltijden"},
-		{&apitype.QueueState{Closed: 23, OpensAt: new(apitype.NewTime(now.Add(90 * time.Minute)))}, "23 wait until 23:30", "23 wachten tot 23:30"},
-		{&apitype.QueueState{Closed: 23, OpensAt: new(apitype.NewTime(now.Add(11 * time.Hour)))}, "23 wait until Sat 09:00", "23 wachten tot za 09:00"},
-		{&apitype.QueueState{Closed: 1_200, OpensAt: new(apitype.NewTime(now.Add(12 * 24 * time.Hour)))}, "1,200 wait until Wed 9 Dec 22:00", "1,200 wachten tot wo 9 dec 22:00"},
+		{
+			state: &apitype.QueueState{Closed: 23, OpensAt: new(apitype.NewTime(now.Add(90 * time.Minute)))},
+			want:  "23 wait until 23:30",
+			dutch: "23 wachten tot 23:30",
+		},
+		{
+			state: &apitype.QueueState{Closed: 23, OpensAt: new(apitype.NewTime(now.Add(11 * time.Hour)))},
+			want:  "23 wait until Sat 09:00",
+			dutch: "23 wachten tot za 09:00",
+		},
+		{
+			state: &apitype.QueueState{Closed: 1_200, OpensAt: new(apitype.NewTime(now.Add(12 * 24 * time.Hour)))},
+			want:  "1,200 wait until Wed 9 Dec 22:00",
+			dutch: "1,200 wachten tot wo 9 dec 22:00",
+		},
 	} {
 		for language, want := range map[string]string{"": test.want, "nl": test.dutch} {
 			s := newLeases(say.Texts{Language: language}, now)

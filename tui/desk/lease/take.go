@@ -70,7 +70,12 @@ func (s *Leases) adopt(ctx context.Context, note *outbox.HeldLease) (Lease, erro
 		return Lease{}, err
 	}
 	call, err := apiclient.Decoded(s.Client.Calls.Get(ctx, note.CallUUID))
-	return Lease{Lease: kept, note: note, Call: call, extendedAt: s.Now()}, err
+	return Lease{
+		Lease:      kept,
+		note:       note,
+		Call:       call,
+		extendedAt: s.Now(),
+	}, err
 }
 
 // seconds returns the length of a lease for a request.
@@ -143,7 +148,12 @@ func (s *Leases) take() {
 				continue
 			}
 			// Another note that cannot be kept costs another terminal's agent a look, and no lease.
-			brought.leases = append(brought.leases, Lease{Lease: l, note: note, Call: l.Call.Value(), extendedAt: now})
+			brought.leases = append(brought.leases, Lease{
+				Lease:      l,
+				note:       note,
+				Call:       l.Call.Value(),
+				extendedAt: now,
+			})
 		}
 		return brought, err
 	}, func(t taken, err error) { s.onTaken(t, err, pauses != s.Pause.Asked()) })

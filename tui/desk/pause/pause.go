@@ -148,10 +148,9 @@ func (p *Pause) setState(reason apitype.PauseReason, takeIn func(apitype.UserSta
 			takeIn(state, err)
 			p.Settle()
 		}
-		switch {
-		case next != "":
+		if next != "" {
 			p.start(next)
-		case ends && p.IsOn():
+		} else if ends && p.IsOn() {
 			p.end()
 		}
 	})
@@ -169,13 +168,12 @@ func (p *Pause) Settle() {
 func (p *Pause) OpensCall() {
 	p.changes++
 	p.next = ""
-	switch {
-	case p.IsOn():
+	if p.IsOn() {
 		p.Events.Over(event.OfPause)
 		p.Events.Sayf("the pause of %s is over", SpentText(p.Now().Sub(p.since)))
 		p.reason, p.isUnsure = "", true
 		p.Settle()
-	case p.isSent:
+	} else if p.isSent {
 		p.isOver = true
 	}
 }

@@ -69,9 +69,10 @@ func (s *Leases) Of(call apitype.UUID) *Lease {
 }
 
 // List returns all, in the order of their calls.
-func (s *Leases) List() (all []*Lease) {
+func (s *Leases) List() []*Lease {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var all []*Lease
 	for _, l := range s.all {
 		all = append(all, l)
 	}
@@ -137,14 +138,16 @@ func (s *Leases) settleToSend(ctx context.Context, l *Lease) error {
 }
 
 func (s *Leases) settleLocked(ctx context.Context, l *Lease) error {
-	switch {
-	case l.IsEnded.Load():
+	if l.IsEnded.Load() {
 		return nil
-	case !l.IsWanted.Load() && l.IsOpening.Load():
+	}
+	if !l.IsWanted.Load() && l.IsOpening.Load() {
 		return nil
-	case !l.IsWanted.Load():
+	}
+	if !l.IsWanted.Load() {
 		return s.release(ctx, l)
-	case l.isFreed.Load(), l.until.Sub(s.Now()) > renewTime:
+	}
+	if l.isFreed.Load() || l.until.Sub(s.Now()) > renewTime {
 		return nil
 	}
 	lasts := apitype.PendingLease
@@ -312,9 +315,9 @@ func (s *Leases) Hear(e outbox.Event) {
 
 // Left returns the lease of an undone change that could not be given back. It returns false if a request of it is under
 // way, or there is none.
-func (l *Lease) Left() (lease apitype.UUID, isLeft bool) {
+func (l *Lease) Left() (apitype.UUID, bool) {
 	if !l.mu.TryLock() {
-		return lease, false
+		return apitype.UUID{}, false
 	}
 	defer l.mu.Unlock()
 	return l.lease, !l.IsWanted.Load() && !l.IsEnded.Load() && !l.lease.IsZero()

@@ -49,7 +49,8 @@ func (q *queue) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // took returns the requests since the last time, by the last part of their path.
-func (q *queue) took() (names []string) {
+func (q *queue) took() []string {
+	var names []string
 	for _, request := range q.sent {
 		name, _, _ := strings.Cut(request, " ")
 		names = append(names, name)
@@ -65,11 +66,11 @@ var (
 )
 
 // leasesAt returns the leases of a Desk at a service. The clock is moved by the test.
-func leasesAt(t *testing.T, service *queue) (all *Leases, now *time.Time) {
+func leasesAt(t *testing.T, service *queue) (*Leases, *time.Time) {
 	t.Helper()
 	client, err := apiclient.New(apiclient.Options{BaseURL: "https://a.example", Transport: service, Tries: 1})
 	servicetest.Check(t, err)
-	now = new(time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC))
+	now := new(time.Date(2026, 11, 20, 9, 15, 0, 0, time.UTC))
 	return &Leases{Client: client, Now: func() time.Time { return *now }}, now
 }
 
@@ -78,8 +79,8 @@ func change(op, body string) outbox.Entry {
 	return outbox.Entry{Change: apiclient.Change{Op: op, UUID: call, Body: []byte(body)}}
 }
 
-// A wanted lease is made pending once, extended before it ends, and leased anew if it had ended before it was pending. A
-// lease that another user released while it was pending stays free.
+// A wanted lease is made pending once, extended before it ends, and leased anew if it had ended before it was
+// pending. A lease that another user released while it was pending stays free.
 func TestSettleMakesALeasePending(t *testing.T) {
 	t.Parallel()
 	granted := map[string]string{"lease": `{"leaseUuid":"` + lease.String() + `"}`}
@@ -151,8 +152,8 @@ func TestSettleGivesALeaseBack(t *testing.T) {
 	}
 }
 
-// The opened call takes the lease of an undone change over as a plain one. It does not if a change waits again, or if the
-// service keeps the lease pending.
+// The opened call takes the lease of an undone change over as a plain one. It does not if a change waits again, or if
+// the service keeps the lease pending.
 func TestTakeOver(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -168,7 +169,10 @@ func TestTakeOver(t *testing.T) {
 		{"kept pending", false, `{"pending":true}`, 200, []string{"extend", "release"}, false},
 		{"ended", false, "{}", 404, []string{"extend"}, false},
 	} {
-		service := &queue{status: map[string]int{"extend": test.status}, bodies: map[string]string{"extend": test.answer}}
+		service := &queue{
+			status: map[string]int{"extend": test.status},
+			bodies: map[string]string{"extend": test.answer},
+		}
 		all, _ := leasesAt(t, service)
 		l := all.Want(call, user, lease)
 		l.IsWanted.Store(test.isWanted)
@@ -184,8 +188,8 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
-// The lease is made pending before its change is sent. A deferral names it. If the service cannot be reached, the change
-// is not sent.
+// The lease is made pending before its change is sent. A deferral names it. If the service cannot be reached, the
+// change is not sent.
 func TestPrepare(t *testing.T) {
 	t.Parallel()
 	service := &queue{status: map[string]int{}}
@@ -217,7 +221,11 @@ func TestPrepare(t *testing.T) {
 // While a change is on its way, its lease is left alone: the change may end it. Its end is heard, whatever it was.
 func TestLeaseOfAChangeOnItsWay(t *testing.T) {
 	t.Parallel()
-	for outcome, isWanted := range map[outbox.Outcome]bool{outbox.OutcomeAccepted: false, outbox.OutcomeRejected: true, outbox.OutcomeWaiting: true} {
+	for outcome, isWanted := range map[outbox.Outcome]bool{
+		outbox.OutcomeAccepted: false,
+		outbox.OutcomeRejected: true,
+		outbox.OutcomeWaiting:  true,
+	} {
 		service := &queue{}
 		all, now := leasesAt(t, service)
 		l := all.Want(call, user, lease)

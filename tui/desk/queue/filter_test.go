@@ -13,7 +13,11 @@ func TestLanguagesOfTheLocale(t *testing.T) {
 		want        []string
 	}{
 		{"a locale", map[string]string{"LANG": "nl_NL.UTF-8"}, []string{"nl"}},
-		{"several languages", map[string]string{"LANGUAGE": "nl_NL:de:nl", "LANG": "en_US.UTF-8"}, []string{"nl", "de"}},
+		{
+			name:        "several languages",
+			environment: map[string]string{"LANGUAGE": "nl_NL:de:nl", "LANG": "en_US.UTF-8"},
+			want:        []string{"nl", "de"},
+		},
 		{"messages come before the rest", map[string]string{"LC_MESSAGES": "de_DE", "LANG": "en_US"}, []string{"de"}},
 		{"no language", map[string]string{"LC_ALL": "C.UTF-8", "LANG": "en_US"}, nil},
 		{"nothing", nil, nil},
@@ -21,7 +25,9 @@ func TestLanguagesOfTheLocale(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if got := localeLanguages(func(name string) string { return test.environment[name] }); !slices.Equal(got, test.want) {
+			if got := localeLanguages(func(name string) string {
+				return test.environment[name]
+			}); !slices.Equal(got, test.want) {
 				t.Errorf("languages: got %v, want %v", got, test.want)
 			}
 		})

@@ -93,7 +93,12 @@ func TestQueueLearnsWhatChanged(t *testing.T) {
 	t.Parallel()
 	q := newWalk(morning)
 	call := func(n, attempts int) apitype.Call {
-		return apitype.Call{UUID: callID(n), Status: apitype.CallRequested, RequestedAt: apitype.NewTime(time.Unix(-int64(n), 0)), AttemptsCount: attempts}
+		return apitype.Call{
+			UUID:          callID(n),
+			Status:        apitype.CallRequested,
+			RequestedAt:   apitype.NewTime(time.Unix(-int64(n), 0)),
+			AttemptsCount: attempts,
+		}
 	}
 	const calls = 3
 	for n := range calls {

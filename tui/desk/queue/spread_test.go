@@ -50,7 +50,7 @@ func independentRings(agents, ringsEach int) float64 {
 }
 
 // simulatedRings plays a day of a floor with calls of four minutes on average.
-func simulatedRings(random *rand.Rand, agents, ringsEach int) (double int) {
+func simulatedRings(random *rand.Rand, agents, ringsEach int) int {
 	type work struct {
 		call apitype.UUID
 		ends float64
@@ -60,6 +60,7 @@ func simulatedRings(random *rand.Rand, agents, ringsEach int) (double int) {
 	for i := range floor {
 		floor[i].ends = random.Float64() * 4
 	}
+	var double int
 	for range agents * ringsEach {
 		next := 0
 		for i := range floor {
@@ -83,11 +84,16 @@ func simulatedRings(random *rand.Rand, agents, ringsEach int) (double int) {
 func TestSpreadOnAFloor(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, test := range []struct{ agents, independent, simulated int }{{5, 47, 100}, {20, 765, 700}, {50, 3770, 2450}} {
+	for _, test := range []struct{ agents, independent, simulated int }{
+		{5, 47, 100},
+		{20, 765, 700},
+		{50, 3770, 2450},
+	} {
 		if got := independentRings(test.agents, 120); math.Round(got) != float64(test.independent) {
 			t.Errorf("%d agents who choose at random: computed %.0f, want %d", test.agents, got, test.independent)
 		}
-		if got := simulatedRings(random, test.agents, 120); math.Abs(float64(got-test.simulated)) > 0.25*float64(test.simulated)+30 {
+		got := simulatedRings(random, test.agents, 120)
+		if math.Abs(float64(got-test.simulated)) > 0.25*float64(test.simulated)+30 {
 			t.Errorf("%d agents: got %d rings of two, want about %d", test.agents, got, test.simulated)
 		}
 	}
@@ -113,7 +119,8 @@ func TestSpreadLeavesWhoWasCalledAlone(t *testing.T) {
 			return isOffered(q, waits.UUID)
 		}
 		if offered(morning) || !offered(morning.Add(3*time.Hour)) {
-			t.Errorf("%s: got it offered %t after 1 hour and %t after 4, want it then", name, offered(morning), offered(morning.Add(3*time.Hour)))
+			t.Errorf("%s: got it offered %t after 1 hour and %t after 4, want it then",
+				name, offered(morning), offered(morning.Add(3*time.Hour)))
 		}
 		q.Now = func() time.Time { return morning }
 		reasons := q.PassedOver()

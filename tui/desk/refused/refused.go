@@ -129,7 +129,12 @@ func (c *Corrections) detach(e outbox.Entry) {
 				c.Events.Fail("outbox", err)
 				return
 			}
-			c.Events.Notify(event.Notice{Level: event.Failed, Text: text, See: event.SeeOutbox, Owner: e.ID})
+			c.Events.Notify(event.Notice{
+				Level: event.Failed,
+				Text:  text,
+				See:   event.SeeOutbox,
+				Owner: e.ID,
+			})
 			c.Unsent.Read()
 		},
 	)

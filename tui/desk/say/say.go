@@ -117,7 +117,8 @@ func readTexts(lines string) table {
 			into = t.causes
 			continue
 		}
-		if into[english] = said; strings.Contains(english, place) {
+		into[english] = said
+		if strings.Contains(english, place) {
 			t.order = append(t.order, english)
 		}
 	}
@@ -147,8 +148,9 @@ func (t table) cause(text string) string {
 }
 
 // whole returns a cause in the language, with the values that it names.
-func (t table) whole(text string) (said string, isWhole bool) {
-	if said = t.causes[text]; said != "" {
+func (t table) whole(text string) (string, bool) {
+	said := t.causes[text]
+	if said != "" {
 		return said, true
 	}
 	for _, english := range t.order {
@@ -172,8 +174,9 @@ func (t table) whole(text string) (said string, isWhole bool) {
 }
 
 // valuesIn returns the texts between the parts. The first part begins the text, and the last one ends it.
-func valuesIn(text string, parts []string) (values []string, fits bool) {
+func valuesIn(text string, parts []string) ([]string, bool) {
 	rest, fits := strings.CutPrefix(text, parts[0])
+	var values []string
 	for i, part := range parts[1:] {
 		at := strings.Index(rest, part)
 		if i == len(parts)-2 {

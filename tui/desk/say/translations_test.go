@@ -22,8 +22,10 @@ func TestTablesOfLanguagesMatch(t *testing.T) {
 	first := languages["nl"]()
 	for language, read := range languages {
 		table := read()
-		servicetest.Same(t, language+": texts (-nl +"+language+")", slices.Sorted(maps.Keys(first.texts)), slices.Sorted(maps.Keys(table.texts)))
-		servicetest.Same(t, language+": causes (-nl +"+language+")", slices.Sorted(maps.Keys(first.causes)), slices.Sorted(maps.Keys(table.causes)))
+		servicetest.Same(t, language+": texts (-nl +"+language+")", slices.Sorted(maps.Keys(first.texts)),
+			slices.Sorted(maps.Keys(table.texts)))
+		servicetest.Same(t, language+": causes (-nl +"+language+")", slices.Sorted(maps.Keys(first.causes)),
+			slices.Sorted(maps.Keys(table.causes)))
 		for _, texts := range []map[string]string{table.texts, table.causes} {
 			for text, said := range texts {
 				got, want := verbs.FindAllString(said, -1), verbs.FindAllString(text, -1)
@@ -41,8 +43,8 @@ func TestTablesOfLanguagesMatch(t *testing.T) {
 	}
 }
 
-// A text in the code is in the tables: what is said, the words of an action, a reason why it does nothing, and the label
-// of a field.
+// A text in the code is in the tables: what is said, the words of an action, a reason why it does nothing, and the
+// label of a field.
 func TestSaidTextsAreTranslated(t *testing.T) {
 	t.Parallel()
 	const quoted = `("(?:[^"\\]|\\.)*")`

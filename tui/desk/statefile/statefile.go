@@ -17,10 +17,10 @@ func Read(path string, value any) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err == nil {
-		err = json.Unmarshal(content, value)
+	if err != nil {
+		return err
 	}
-	return err
+	return json.Unmarshal(content, value)
 }
 
 // Write saves a value in a file of the state folder, which it makes if necessary.

@@ -103,14 +103,13 @@ func (s *Transitions) IsProposed() bool { return s.proposed != nil }
 
 // WhyNotAccept returns why there is no proposal to accept.
 func (s *Transitions) WhyNotAccept() string {
-	switch {
-	case s.proposed == nil:
+	if s.proposed == nil {
 		return "nothing is offered"
-	case s.Now().Sub(s.proposed.at) < debounce.VisibleFor:
-		return "something new has just come: press it again"
-	default:
-		return ""
 	}
+	if s.Now().Sub(s.proposed.at) < debounce.VisibleFor {
+		return "something new has just come: press it again"
+	}
+	return ""
 }
 
 // Accept makes the change that was proposed.
@@ -145,5 +144,10 @@ func (s *Transitions) ReplaceStale(text string, asked int) {
 		s.Events.Sayf("%s; here is the next one", text)
 		return
 	}
-	s.Propose(Transition{Text: text, Does: "takes the next call", Of: s.Call().UUID, Run: s.Next})
+	s.Propose(Transition{
+		Text: text,
+		Does: "takes the next call",
+		Of:   s.Call().UUID,
+		Run:  s.Next,
+	})
 }

@@ -254,7 +254,8 @@ func (p programs) one(runs int) error {
 		return nil
 	}
 	curl := []string{"curl", "-sS", "-H", "Authorization: Bearer bench", path}
-	if a, b, err = p.contest(runs, own, curl); err != nil {
+	a, b, err = p.contest(runs, own, curl)
+	if err != nil {
 		return err
 	}
 	row("one call", ms(a.wall), "curl "+ms(b.wall), ratio(a.wall, b.wall), "≤ 0.7")

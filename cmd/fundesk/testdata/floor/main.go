@@ -124,7 +124,8 @@ func page(body []byte, use func(jsontext.Value) error) (end string, more bool, e
 			err = json.UnmarshalDecode(d, &envelope.PageInfo, json.MatchCaseInsensitiveNames(true))
 		case "node":
 			var node jsontext.Value
-			if node, err = d.ReadValue(); err == nil {
+			node, err = d.ReadValue()
+			if err == nil {
 				err = use(node)
 			}
 		}

@@ -74,7 +74,8 @@ func run(args []string, out io.Writer) error {
 		}
 		seconds := 1.0
 		if duration != "" {
-			if seconds, err = strconv.ParseFloat(duration, 64); err != nil {
+			seconds, err = strconv.ParseFloat(duration, 64)
+			if err != nil {
 				return err
 			}
 		}

@@ -119,13 +119,14 @@ func mark(ctx context.Context, persons []string) error {
 // pull writes the persons who are new since the last time, and is how many. Each page is written,
 // then marked as processed. The time at which this run began is kept when the last page is, less
 // what clocks may differ by: a person may come twice, and none is missed.
-func pull(ctx context.Context, since, file string) (count int, err error) {
+func pull(ctx context.Context, since, file string) (int, error) {
 	began, query := time.Now().UTC().Add(-2*time.Minute), url.Values{"first": {"500"}}
 	if last, err := os.ReadFile(since); err == nil {
 		query.Set("createdAfter", string(last))
 	} else if !errors.Is(err, os.ErrNotExist) {
 		return 0, err
 	}
+	var count int
 	for more := true; more; {
 		var p page
 		if err := ask(ctx, http.MethodGet, "/api/v1/persons?"+query.Encode(), nil, &p); err != nil {
