@@ -135,6 +135,14 @@ func newQueueWorld(t *testing.T) *world {
 // connect makes the client and the outbox of an agent.
 func (w *world) connect(t *testing.T, dir string, rights ...servicetest.Right) {
 	t.Helper()
+	t.Cleanup(func() {
+		const tries = 100
+		for range tries { // A job that the Desk abandoned at its end may still write a file.
+			if os.RemoveAll(dir) == nil {
+				return
+			}
+		}
+	})
 	w.token = w.Token(rights...)
 	var err error
 	w.client, err = apiclient.New(apiclient.Options{

@@ -27,9 +27,8 @@ func (c *current) Dial(number card.Number) []event.Event {
 	owner, program := event.OfCall(c.Call.UUID), c.Options.Dial[0]
 	event.Do(c.Queue, "number dialled", func(ctx context.Context) (any, error) {
 		// The call goes on when the Desk ends.
-		return nil, exec.CommandContext(context.WithoutCancel(ctx), program, argv[1:]...).
-			Run()
-		//nolint:gosec // The agent's own profile names the program.
+		dial := exec.CommandContext(context.WithoutCancel(ctx), program, argv[1:]...) //nolint:gosec // Of the profile.
+		return nil, dial.Run()
 	}, func(_ any, err error) {
 		if err == nil {
 			return
