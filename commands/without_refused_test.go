@@ -13,20 +13,10 @@ import (
 	"fundesk/service/servicetest"
 )
 
-// A result waits for a refused correction. With --without-refused outbox send sends it alone, and the correction stays.
-// --yes is the answer to the question that send asks on a terminal.
+// A result waits for a refused correction, with --yes, too. With --without-refused outbox send sends it alone, and the
+// correction stays.
 func TestOutboxSendWithoutRefused(t *testing.T) {
 	t.Parallel()
-	for _, flag := range []string{"--without-refused", "--yes"} {
-		t.Run(flag, func(t *testing.T) {
-			t.Parallel()
-			sendWithoutRefused(t, flag)
-		})
-	}
-}
-
-func sendWithoutRefused(t *testing.T, flag string) {
-	t.Helper()
 	call := apitype.NewUUID()
 	attempts := 0
 	address := serving(t, func(w http.ResponseWriter, r *http.Request) {
@@ -53,11 +43,11 @@ func sendWithoutRefused(t *testing.T, flag string) {
 	servicetest.Check(t, err)
 	_, err = box.Add(outbox.Entry{Change: attempt, After: first.ID})
 	servicetest.Check(t, err)
-	for range 2 {
-		l.try(t, "outbox send").MustEnd(9)
+	for _, line := range []string{"outbox send", "outbox send --yes", "outbox send"} {
+		l.try(t, line).MustEnd(9)
 		servicetest.Same(t, "attempts while the correction is refused", 0, attempts)
 	}
-	l.try(t, "outbox send "+flag).Ends(9)
+	l.try(t, "outbox send --without-refused").Ends(9)
 	servicetest.Same(t, "attempts without the correction", 1, attempts)
 	entries, _, err := box.List()
 	servicetest.Check(t, err)

@@ -190,7 +190,7 @@ func outboxSend(s *cli.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = sendAlone(cmd.Context(), s, box, without || yes)
+			err = sendAlone(cmd.Context(), s, box, without, yes)
 			if err != nil {
 				return err
 			}
@@ -222,7 +222,7 @@ func outboxSend(s *cli.Session) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&without, "without-refused", false, "send results without the corrections that were refused")
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask; as --without-refused")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask; results wait for a refused correction")
 	return cmd
 }
 
@@ -240,8 +240,9 @@ func warnOfDamaged(s *cli.Session, damaged []outbox.Damaged) {
 	}
 }
 
-// sendAlone lets results be sent without the refused corrections before them, if the user agrees.
-func sendAlone(ctx context.Context, s *cli.Session, box *outbox.Outbox, without bool) error {
+// sendAlone lets results be sent without the refused corrections before them, if the user agrees. quiet asks nothing,
+// and then they wait.
+func sendAlone(ctx context.Context, s *cli.Session, box *outbox.Outbox, without, quiet bool) error {
 	entries, _, err := box.List()
 	if err != nil {
 		return cli.Failure(apiclient.KindFailure, "read the outbox: %s", err)
@@ -253,7 +254,7 @@ func sendAlone(ctx context.Context, s *cli.Session, box *outbox.Outbox, without 
 		if !isRefusedFix || !isHolding {
 			continue
 		}
-		if !without && !s.CanAsk() {
+		if !without && (quiet || !s.CanAsk()) {
 			continue
 		}
 		if s.Ask(ctx, without, "Send the result without the refused correction "+e.ID) != nil {
