@@ -204,8 +204,8 @@ func change[T any](
 	id apitype.UUID,
 	request any,
 ) (Record[T], error) {
-	ch, err := newChange(op, id, request)
 	var r Record[T]
+	ch, err := newChange(op, id, request)
 	if err != nil {
 		return r, err
 	}

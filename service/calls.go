@@ -164,23 +164,22 @@ func changeableCall(r Reader, c Caller, id apitype.UUID) (CallRow, error) {
 // erasure has begun.
 func WaitingCall(tx Tx, c Caller, id apitype.UUID) (apitype.UUID, error) {
 	row, err := changeableCall(tx, c, id)
-	var person apitype.UUID
 	if err != nil {
-		return person, err
+		return apitype.UUID{}, err
 	}
 	var call apitype.Call
 	if err := decode("call", row.Doc, &call); err != nil {
-		return person, err
+		return apitype.UUID{}, err
 	}
 	if call.Status != apitype.CallRequested {
-		return person, conflict("the call is %s and waits no more", call.Status)
+		return apitype.UUID{}, conflict("the call is %s and waits no more", call.Status)
 	}
 	erasing, err := tx.Setting(ErasingSetting + call.PersonUUID.String())
 	if err != nil {
-		return person, err
+		return apitype.UUID{}, err
 	}
 	if erasing != "" {
-		return person, &Error{
+		return apitype.UUID{}, &Error{
 			Kind:   NotFound,
 			Detail: "the person of this call is being erased; nothing of this was kept",
 		}

@@ -86,12 +86,11 @@ type Answer struct {
 
 // Answered returns an answer with a value as JSON, or err.
 func Answered[T any](value T, err error) (Answer, error) {
-	var answer Answer
 	if err != nil {
-		return answer, err
+		return Answer{}, err
 	}
-	answer.JSON, err = json.Marshal(value, json.Deterministic(true))
-	return answer, err
+	text, err := json.Marshal(value, json.Deterministic(true))
+	return Answer{JSON: text}, err
 }
 
 // Caller is the account that asks for an operation.

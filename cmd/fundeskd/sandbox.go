@@ -271,8 +271,8 @@ const defaultSandboxLife = 24 * time.Hour
 
 // token issues a token of a new account.
 func (t *twin) token(ctx context.Context, o sandbox.TokenOrder) (sandbox.Token, error) {
-	ttl, err := parseSandboxLife(o.TTL)
 	var issued sandbox.Token
+	ttl, err := parseSandboxLife(o.TTL)
 	if err != nil {
 		return issued, err
 	}

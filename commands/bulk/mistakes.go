@@ -104,8 +104,8 @@ func CheckMistakes(path string) error {
 // go. It is not empty for a file that is no text.
 func beginningOf(file io.Reader) (string, error) {
 	const most = int64(len(ColumnLine) + utf8.UTFMax + len(ColumnMistakes))
-	text, _, err := newTextReader(file, "")
 	var begin []byte
+	text, _, err := newTextReader(file, "")
 	if err == nil {
 		begin, err = io.ReadAll(io.LimitReader(text, most))
 	}

@@ -52,8 +52,8 @@ func (s *Spool[T]) All() iter.Seq[T] {
 		s.keep(s.in.Flush())
 		lines := bufio.NewReaderSize(io.NewSectionReader(s.file, 0, 1<<62), 64<<10)
 		for range s.Len {
-			text, err := lines.ReadBytes('\n')
 			var value T
+			text, err := lines.ReadBytes('\n')
 			if err == nil {
 				err = apitype.DecodeExact(text, &value)
 			}

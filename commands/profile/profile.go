@@ -255,8 +255,8 @@ func (s Store) rewritten(text, before, wanted string) (string, error) {
 	if strings.TrimSpace(text) == "" {
 		return wanted, nil
 	}
-	text, err := edited(text, before, wanted)
 	var config Config
+	text, err := edited(text, before, wanted)
 	if err == nil {
 		config, err = decode(text)
 	}

@@ -18,8 +18,8 @@ const maxDrain = 16 << 20
 
 // decode reads a body strictly. No body is {}. Spec gap: R13.
 func decode[T any](w *recorder, r *http.Request) (T, error) {
-	data, err := body(w, r)
 	var request T
+	data, err := body(w, r)
 	if err != nil || len(data) == 0 {
 		return request, err
 	}

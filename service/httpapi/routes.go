@@ -194,8 +194,8 @@ func (a *api) markProcessed(
 	c service.Caller,
 	request markRequest,
 ) (service.Answer, error) {
-	failures, err := a.service.MarkProcessed(ctx, c, request.Entries)
 	var answer service.Answer
+	failures, err := a.service.MarkProcessed(ctx, c, request.Entries)
 	if err != nil || len(failures) == 0 {
 		return answer, err
 	}

@@ -162,36 +162,35 @@ func (t *taking) reserve(tx service.Tx, person, call apitype.UUID) error {
 // choose leases a call. It extends the user's lease of this call, and ends their lease of another call of the donor.
 func (t *taking) choose(tx service.Tx, id apitype.UUID) (service.LeaseRow, error) {
 	person, err := service.WaitingCall(tx, t.c, id)
-	var lease service.LeaseRow
 	if err != nil {
-		return lease, err
+		return service.LeaseRow{}, err
 	}
 	before, err := tx.QueueRequest(t.c.UUID, t.request.RequestUUID, t.query)
 	if err != nil {
-		return lease, err
+		return service.LeaseRow{}, err
 	}
 	t.begin(before)
 	if before.Pause != nil && !t.pending {
 		if err := tx.EndPause(t.request.UserUUID, t.now); err != nil {
-			return lease, err
+			return service.LeaseRow{}, err
 		}
 	}
 	rows, err := tx.QueueOfPerson(person) // Before the row of the donor is locked.
 	if err != nil {
-		return lease, err
+		return service.LeaseRow{}, err
 	}
 	held, err := tx.LeaseOfPerson(person)
 	isFree := errors.Is(err, service.ErrNoRow) || err == nil && !held.Live(t.now)
 	switch {
 	case isFree:
 	case err != nil:
-		return lease, err
+		return service.LeaseRow{}, err
 	case held.UserUUID != t.request.UserUUID:
-		return lease, leaseHeld(held, "another user holds the person of the call")
+		return service.LeaseRow{}, leaseHeld(held, "another user holds the person of the call")
 	case held.CallUUID == id:
 		return t.keep(tx, held)
 	case held.Pending:
-		return lease, leaseHeld(held, "a change of another call of the person is pending")
+		return service.LeaseRow{}, leaseHeld(held, "a change of another call of the person is pending")
 	default:
 		before.Held--
 		var keepsDeferral func(*service.QueueRow) bool
@@ -199,11 +198,11 @@ func (t *taking) choose(tx service.Tx, id apitype.UUID) (service.LeaseRow, error
 			keepsDeferral = deferralOf(held)
 		}
 		if err := service.EndLease(tx, held, t.now, service.EndedByMove, keepsDeferral); err != nil {
-			return lease, err
+			return service.LeaseRow{}, err
 		}
 	}
 	if before.Held >= apitype.MaxLeases && !t.pending {
-		return lease, &service.Error{
+		return service.LeaseRow{}, &service.Error{
 			Kind:   service.Conflict,
 			Detail: fmt.Sprintf("the user holds %d calls already; release one", before.Held),
 		}
@@ -214,11 +213,10 @@ func (t *taking) choose(tx service.Tx, id apitype.UUID) (service.LeaseRow, error
 // insert claims the donor for a call, which is one of the calls that wait of the donor.
 func (t *taking) insert(tx service.Tx, id apitype.UUID, rows []service.QueueRow) (service.LeaseRow, error) {
 	i := slices.IndexFunc(rows, func(q service.QueueRow) bool { return q.Call == id })
-	var lease service.LeaseRow
 	if i < 0 {
-		return lease, service.ErrAgain // The lease ended in between.
+		return service.LeaseRow{}, service.ErrAgain // The lease ended in between.
 	}
-	lease = t.newLease(rows[i], t.ordinal)
+	lease := t.newLease(rows[i], t.ordinal)
 	if t.pending { // The user saw the call before.
 		lease.Pending, lease.ShownAt = true, nil
 		lease.ExpiresAt = apitype.NewTime(t.now.Add(apitype.PendingLease))

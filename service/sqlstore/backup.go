@@ -130,8 +130,8 @@ func Restore(
 	if err := cmp.Or(unlikeFiles(file, path), unserved(path)); err != nil {
 		return nil, err
 	}
-	made, err := checkedCopy(ctx, file, path, change)
 	var kept []string
+	made, err := checkedCopy(ctx, file, path, change)
 	if err == nil {
 		kept, err = takePlace(made, path)
 	}

@@ -134,11 +134,10 @@ func (e *postgresEngine) ClockAhead(ctx context.Context) (time.Duration, error) 
 	err := e.read(ctx, service.ReadRecord, func(c *conn) error {
 		return c.row(`SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`).scan(&server)
 	})
-	var ahead time.Duration
 	if err != nil {
-		return ahead, err
+		return 0, err
 	}
-	ahead = aheadBy(time.UnixMicro(server), now, e.now())
+	ahead := aheadBy(time.UnixMicro(server), now, e.now())
 	e.clock.ahead.Store(int64(ahead))
 	e.clock.seen.Store(now.UnixNano())
 	return ahead, nil
