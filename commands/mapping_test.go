@@ -363,6 +363,8 @@ func TestGuesses(t *testing.T) {
 		"iRaiser ID,Civilité,Prénom,Nom,Code postal\n1,Mme,An,Dupont,75008\n":     "of iRaiser",
 		"Pr\xe9nom;Nom\nC\xbdline;D'Or\n":                                         "encoding = \"iso-8859-15\"",
 		"Pr\xe9nom;Nom\n\xbd;D\xb4Or\n":                                           "encoding = \"windows-1252\"",
+		"Naam;Straat;Plaats\nAn;Dorpsstraat 12a;Utrecht\n":                        "\"Straat\" = \"address\"",
+		"Naam;Straat;Huisnummer\nAn;Dorpsstraat;12\n":                             "\"Straat\" = \"address.street\"",
 		"Voornaam;Mobiel;Iets\nAn;0612345678;x\n":                                 "# doubt: country: phone numbers",
 		"last,dateOfBirth\nA,4/3/1961\n":                                          "# doubt: dates: the days of dateOfBirth fit dmy and mdy",
 		"name.lastName,\"a \"\"b\"\" = \\c\",email,E-mail\nA,B,a@example.org,c\n": "doubt: email is taken by email",

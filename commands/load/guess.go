@@ -272,6 +272,9 @@ func (g *guesses) columns(header []string) {
 		}
 		seen[head] = true
 		field, isSure := g.fieldOf(head)
+		if field == streetField && head != streetField && !g.hasHouseNumbers(header) {
+			field = wholeAddress
+		}
 		comment := ""
 		opposite := strings.HasPrefix(field, "!")
 		field = strings.TrimPrefix(field, "!")
@@ -305,6 +308,17 @@ func (g *guesses) columns(header []string) {
 	clear(g.reader.columns)
 }
 
+// streetField is the field of a street whose house number is in another one.
+const streetField = wholeAddress + ".street"
+
+// hasHouseNumbers reports whether a column has the house numbers. Without one, they are in the cells of the street.
+func (g *guesses) hasHouseNumbers(header []string) bool {
+	return slices.ContainsFunc(header, func(text string) bool {
+		field, _ := g.fieldOf(trimmed(text))
+		return field == wholeAddress+".houseNumber" || field == wholeAddress
+	})
+}
+
 // fieldOf returns the field of a head, and whether its program is known. ! marks a field with the opposite meaning.
 func (g *guesses) fieldOf(head string) (string, bool) {
 	folded := foldHead(head)
@@ -329,7 +343,7 @@ func (g *guesses) fieldOf(head string) (string, bool) {
 // isField reports whether creations have a field, or the parts of an address.
 func (g *guesses) isField(name string) bool {
 	if name == wholeAddress {
-		name += ".street"
+		name = streetField
 	}
 	return g.reader.columnOf(name).creates
 }
