@@ -187,6 +187,23 @@ optIns.phone = { Yes = false, "" = true }
 			mapping: "country = \"NL\"\ncountry_column = \"Land\"\n",
 			want:    []string{`"+492213212383"`, `"+31612345678"`},
 		},
+		"the country of an address that names none": {
+			file: "Land,last,address,zip,town\nDuitsland,A,Hauptstr. 5,50667,Köln\n" +
+				",B,Kerkweg 1,6711 AB,Ede\n,C,,,\n",
+			mapping: "country = \"NL\"\ncountry_column = \"Land\"\n" + last +
+				"zip = \"address.zipCode\"\ntown = \"address.city\"\n",
+			want: []string{
+				`"city":"Köln","country":"DE"`,
+				`"city":"Ede","country":"NL"`,
+				`{"lastName":"C"}`,
+			},
+		},
+		"a default for the country of an address": {
+			file:    "last,address,zip,town\nA,Kerkweg 1,6711 AB,Ede\n",
+			flags:   "--country NL --default address.country=BE",
+			mapping: last + "zip = \"address.zipCode\"\ntown = \"address.city\"\n",
+			want:    []string{`"country":"BE"`},
+		},
 		"a country that is none": {
 			file:    "Land,phoneNumber\nNarnia,0221 3212383\n",
 			mapping: "country_column = \"Land\"\n",
@@ -194,9 +211,13 @@ optIns.phone = { Yes = false, "" = true }
 			want:    []string{`line 2: column 1 "Land": is not the code or name of a country`},
 		},
 		"an address without a form": {
-			file: "address,address.country\nPostbus,NL\n",
-			code: 2,
-			want: []string{`line 2: address.street (column 1 "address"): cannot be split`},
+			file:  "address,address.city\nPostbus,Ede\n",
+			flags: "--country NL",
+			code:  2,
+			want: []string{
+				`line 2: address.street (column 1 "address"): cannot be split into street and house number; ` +
+					`use columns of their own: "xxxxxxx"; address.houseNumber: is required`,
+			},
 		},
 		"a whole address in one cell": {
 			file: "address,address.country\n\"Dorpsstraat 12 bis, 1234 AB Utrecht\",NL\n",

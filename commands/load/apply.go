@@ -134,7 +134,7 @@ func (r *rowRun) identify(w *wanted, earlier bulk.Past) {
 
 // withoutRecord returns why a row has no record, and everything else that is wrong with the row.
 func (r *rowRun) withoutRecord(w wanted, why string, cause error) error {
-	r.reader.settle(&w, r.reader.country)
+	r.reader.settle(&w, "")
 	d := &difference{rowFlags: r.rowFlags, reader: r.reader, body: body{object: map[string]any{}}}
 	d.compare(w.fields)
 	_, err := d.change(cmp.Or(w.id, apitype.NewUUID()), nil)
@@ -156,7 +156,7 @@ func (r *rowRun) change(ctx context.Context, w wanted, raw json.RawMessage, etag
 	}
 	home, _ := apiclient.Shown(d.record, "address.country")
 	country, _ := home.(string)
-	r.reader.settle(&w, cmp.Or(country, r.reader.country))
+	r.reader.settle(&w, country)
 	consents, others, problems := r.reader.consentsOf(w.fields)
 	if err := w.wrong(problems); err != nil {
 		return nil, err

@@ -160,7 +160,7 @@ func (r *rowRun) matchedOf(w wanted) map[string]matchedValues {
 		return nil
 	}
 	w.fields = slices.Clone(w.fields)
-	r.reader.settle(&w, r.reader.country)
+	r.reader.settle(&w, "")
 	value := func(path string) string {
 		for _, f := range w.fields {
 			if f.field.Path == path && f.err == nil && f.value != nil {

@@ -373,7 +373,7 @@ func (r *rowRun) plan(line plannedLine) {
 // creation returns the change that creates the record of a row. A row without a uuid has the one of an earlier run,
 // or a new one.
 func (r *rowRun) creation(w wanted) (*plannedLine, error) {
-	r.reader.settle(&w, r.reader.country)
+	r.reader.settle(&w, "")
 	b := r.reader.body(w.fields)
 	object := b.object
 	left := change.AsCreation(object, r.reader.shape.Creates, r.reader.shape.Shows)

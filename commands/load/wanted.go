@@ -236,9 +236,10 @@ func (r *rowReader) countryOfRow(header []string, w wanted) (string, error) {
 	return "", nil
 }
 
-// settle reads the values of a row. fallback is the country of a row that names none.
-func (r *rowReader) settle(w *wanted, fallback string) {
-	country := cmp.Or(w.country, fallback)
+// settle reads the values of a row. home is the country of the record's address, empty if it has no address. An address
+// that names no country is in the country of its row.
+func (r *rowReader) settle(w *wanted, home string) {
+	country := cmp.Or(w.country, home, r.country)
 	fields := make([]wantedField, 0, len(w.fields)+2)
 	for _, f := range w.fields {
 		f.country = country
@@ -249,6 +250,9 @@ func (r *rowReader) settle(w *wanted, fallback string) {
 			fields = append(fields, r.addressFields(*w, f, text)...)
 		}
 	}
+	if home == "" && country != "" {
+		fields = r.withCountry(fields)
+	}
 	for i := range fields {
 		f := &fields[i]
 		if (f.creates || f.updates) && f.err == nil {
@@ -256,6 +260,22 @@ func (r *rowReader) settle(w *wanted, fallback string) {
 		}
 	}
 	w.fields = fields
+}
+
+// withCountry adds the country of the row to the fields of an address that has none, unless a default says it.
+func (r *rowReader) withCountry(fields []wantedField) []wantedField {
+	const country = wholeAddress + ".country"
+	isCountry := func(f wantedField) bool { return f.name == country && !f.isEmpty() }
+	isPart := func(f wantedField) bool {
+		return f.creates && strings.HasPrefix(f.name, wholeAddress+".") && !f.isEmpty()
+	}
+	i := slices.IndexFunc(fields, isPart)
+	if i < 0 || slices.ContainsFunc(fields, isCountry) || slices.ContainsFunc(r.defaults, isCountry) {
+		return fields
+	}
+	added := fields[i]
+	added.column, added.given, added.err = r.columnOf(country), added.country, nil
+	return append(fields, added)
 }
 
 // addressFields returns the fields of an address in one cell: with postcode and town if the cell has them, and the row
