@@ -87,6 +87,27 @@ func TestApplyMatch(t *testing.T) {
 	f.apply(file, "--match", "email,phone", "--empty", "keep", "--plan-only").Ends(9, "1 new, 0 changed, 2 same")
 }
 
+// An address in one cell replaces street, number and addition: nothing of the old house stays.
+func TestApplyOfAnAddressInOneCell(t *testing.T) {
+	t.Parallel()
+	f := newMatchFloor(t)
+	anna := f.donor(`"email":"anna@example.org","address":{"street":"Dorpsstraat","houseNumber":"12",
+		"houseNumberExtension":"a","zipCode":"3511 AB","city":"Utrecht","country":"NL"}`)
+	const row = "email,address\nanna@example.org,Nieuwstraat 3\n"
+	f.apply(row, "--match", "email", "--yes").Ends(0, "1 changed, 0 failed").
+		Prints("address.houseNumberExtension\ta\t")
+	want := map[string]any{
+		"street":               "Nieuwstraat",
+		"houseNumber":          "3",
+		"houseNumberExtension": nil,
+		"zipCode":              "3511 AB",
+		"city":                 "Utrecht",
+		"country":              "NL",
+	}
+	servicetest.Same(t, "address", f.member(anna, "address"), any(want))
+	f.apply(row, "--match", "email", "--yes").Ends(0, "nothing differs")
+}
+
 // With --create rows without a record are created, and the same file changes nothing the second time.
 func TestApplyMatchCreates(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,8 @@ import (
 const aboutRows = "fundesk recognises CSV by its name or content, and its delimiter by the header. --mapping\n" +
 	"FILE.toml describes the file of another program: encoding, country, columns and values. --guess\n" +
 	"prints a first mapping. --map, --value, --default and --country replace its lines. A row's own\n" +
-	"country decides how its phone numbers are read. --template prints an example file.\n\n" +
+	"country, or else that one, decides how phone numbers are read, and completes an address.\n" +
+	"--template prints an example file.\n\n" +
 	"Every line is checked before the first change. Errors name line and column; --errors FILE.csv\n" +
 	"keeps the bad rows with their values and the reason. --skip-wrong sends the others. After 20 equal\n" +
 	"refusals the service is not asked again unless you agree or give --keep-going. -o prints a line\n" +

@@ -301,6 +301,13 @@ func (r *rowReader) addressFields(w wanted, f wantedField, text string) []wanted
 	}
 	add("street", a.Street, nil)
 	add("houseNumber", a.Number, nil)
+	const addition = wholeAddress + ".houseNumberExtension"
+	hasOwnColumn := slices.ContainsFunc(w.fields, func(f wantedField) bool { return f.name == addition })
+	if a.Extension == "" && !hasOwnColumn { // Nothing of the old house stays.
+		none := f
+		none.column, none.given, none.isCell = r.columnOf(addition), nil, false
+		fields = append(fields, none)
+	}
 	for _, more := range [][2]string{{"houseNumberExtension", a.Extension}, {"zipCode", a.Code}, {"city", a.City}} {
 		if more[1] != "" {
 			add(more[0], more[1], nil)
